@@ -1,0 +1,59 @@
+/**
+ * The two ways to say no.
+ *
+ * A `Problem` refuses a whole request: a use case throws it, `http/respond.ts` turns it into the
+ * status and the body of the endpoint's dialect. A `Fault` is the verdict on one item of a request
+ * that goes on without it: it is a value, never thrown.
+ */
+
+/** What went wrong, in the program's own words; `http/respond.ts` maps each code to a status. */
+export type ProblemCode =
+  | "INVALID_REQUEST"
+  | "UNAUTHENTICATED"
+  | "FORBIDDEN"
+  | "NOT_FOUND"
+  | "METHOD_NOT_ALLOWED"
+  | "CONFLICT"
+  | "BODY_TOO_LARGE"
+  | "UNSUPPORTED_MEDIA_TYPE"
+  | "IDEMPOTENCY_KEY_REUSED"
+  | "RATE_LIMITED"
+  | "UNAVAILABLE"
+  | "INTERNAL";
+
+export interface ProblemDetails {
+  /** Further members of the answer's body, such as `errors`. Public. */
+  readonly body?: Readonly<Record<string, unknown>>;
+  /** When it makes sense to try again, in whole seconds. Sent as `Retry-After`. */
+  readonly retryAfterSeconds?: number;
+  /** What the logs should hold and the caller should not see. */
+  readonly cause?: unknown;
+}
+
+/** Refuses a request. The message is public: it says which field and why, and never a secret. */
+export class Problem extends Error {
+  readonly code: ProblemCode;
+  readonly details: ProblemDetails;
+
+  constructor(code: ProblemCode, message: string, details: ProblemDetails = {}) {
+    super(message, { cause: details.cause });
+    this.name = "Problem";
+    this.code = code;
+    this.details = details;
+  }
+}
+
+/** The verdict on one item that cannot be taken: a stable upper-case code and a sentence. */
+export interface Fault {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** The outcome of checking one value: the value as it will be kept, or why it cannot be. */
+export type Checked<Value> = { readonly value: Value } | { readonly fault: Fault };
+
+export const accepted = <Value>(value: Value): Checked<Value> => ({ value });
+
+export const refused = (code: string, message: string): { readonly fault: Fault } => ({
+  fault: { code, message },
+});

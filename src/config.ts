@@ -1,0 +1,95 @@
+/**
+ * Every setting of a server: name, kind, default, one sentence. This file is the only reader of
+ * `process.env`; `rapport serve --help` and docs/configuration.md follow from the table.
+ */
+
+interface Setting {
+  readonly default: string;
+  readonly about: string;
+}
+
+export const SETTINGS = {
+  HOST: { default: "127.0.0.1", about: "The address to listen on." },
+  PORT: { default: "8080", about: "The port to listen on; 0 takes any that is free." },
+  DATA_DIR: {
+    default: "./data",
+    about: "The folder of the embedded engine and of generated secrets; memory: keeps nothing.",
+  },
+  DATABASE_URL: {
+    default: "",
+    about: "A PostgreSQL 15 or newer, or a Citus coordinator, instead of the embedded engine.",
+  },
+  MANIFEST: { default: "", about: "A manifest (YAML or JSON) that is applied before serving." },
+  ADMIN_TOKEN: {
+    default: "",
+    about: "The token of /admin/v1; else one is made and kept in the data folder (mode 0600).",
+  },
+  LOG_LEVEL: {
+    default: "info",
+    about: "trace, debug, info, warn, error, fatal or silent.",
+  },
+} as const satisfies Record<string, Setting>;
+
+export interface Config {
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  /** A folder, or `memory:`. */
+  readonly dataDir: string;
+  readonly databaseUrl: string | undefined;
+  /** A path. */
+  readonly manifest: string | undefined;
+  readonly adminToken: string | undefined;
+  readonly logLevel: string;
+}
+
+/** A setting has a value that cannot be meant. */
+export class InvalidSetting extends Error {
+  constructor(name: keyof typeof SETTINGS, value: string, rule: string) {
+    super(`${name}=${value}: ${rule}`);
+    this.name = "InvalidSetting";
+  }
+}
+
+const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"];
+
+/**
+ * Reads the settings. An empty value counts as absent.
+ *
+ * @throws InvalidSetting
+ */
+export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
+  const text = (name: keyof typeof SETTINGS): string =>
+    environment[name]?.trim() || SETTINGS[name].default;
+  return {
+    host: text("HOST"),
+    port: readPort(text("PORT")),
+    dataDir: text("DATA_DIR"),
+    databaseUrl: readDatabaseUrl(text("DATABASE_URL")),
+    manifest: text("MANIFEST") || undefined,
+    adminToken: text("ADMIN_TOKEN") || undefined,
+    logLevel: readLogLevel(text("LOG_LEVEL")),
+  };
+}
+
+function readPort(text: string): number {
+  const port = Number(text);
+  if (!/^\d+$/.test(text) || port > 65_535) {
+    throw new InvalidSetting("PORT", text, "a port is a whole number from 0 to 65535.");
+  }
+  return port;
+}
+
+function readDatabaseUrl(text: string): string | undefined {
+  if (!text) return undefined;
+  if (!/^postgres(ql)?:\/\//.test(text)) {
+    // The value is left out of the message: it may hold a password.
+    throw new InvalidSetting("DATABASE_URL", "…", "it begins with postgres:// or postgresql://.");
+  }
+  return text;
+}
+
+function readLogLevel(text: string): string {
+  if (LOG_LEVELS.includes(text)) return text;
+  throw new InvalidSetting("LOG_LEVEL", text, `it is one of ${LOG_LEVELS.join(", ")}.`);
+}

@@ -1,0 +1,108 @@
+import { createHash } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Database, Transaction } from "./database.ts";
+
+/** Any number that nobody else in the database uses: one migration runs at a time. */
+const MIGRATION_LOCK = 7_270_411;
+
+interface Migration {
+  readonly name: string;
+  readonly sql: string;
+  readonly checksum: string;
+}
+
+/**
+ * Brings the database to the program's schema: applies the files of `migrations/` that it has not
+ * seen, in the order of their numbers, all in one transaction. There is no way back: a mistake is
+ * mended by the next file.
+ *
+ * On Citus the tables marked `-- distributed by: COLUMN` are distributed in the same transaction.
+ *
+ * @returns the names of the files applied now.
+ * @throws when an applied file was changed afterwards, or the database is newer than the program.
+ */
+export async function migrate(database: Database): Promise<string[]> {
+  const migrations = await readMigrations();
+  return database.transaction(async (tx) => {
+    await tx.query("select pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
+    await tx.query(
+      "create table if not exists migrations (name text primary key, checksum text not null)",
+    );
+    const applied = await appliedMigrations(tx);
+    refuseForeignHistory(migrations, applied);
+    const pending = migrations.filter((migration) => !applied.has(migration.name));
+    const onCitus = pending.length > 0 && (await isCitus(tx));
+    for (const migration of pending) {
+      await tx.script(migration.sql);
+      if (onCitus) await distribute(tx, migration.sql);
+      await tx.query("insert into migrations (name, checksum) values ($1, $2)", [
+        migration.name,
+        migration.checksum,
+      ]);
+    }
+    return pending.map((migration) => migration.name);
+  });
+}
+
+async function readMigrations(): Promise<Migration[]> {
+  const folder = join(packageRoot(), "migrations");
+  const names = (await readdir(folder)).filter((name) => name.endsWith(".sql")).sort();
+  return Promise.all(
+    names.map(async (name) => {
+      const sql = await readFile(join(folder, name), "utf8");
+      return { name, sql, checksum: createHash("sha256").update(sql).digest("hex") };
+    }),
+  );
+}
+
+/** The folder of package.json: the sources and their compiled form lie at different depths. */
+function packageRoot(): string {
+  let folder = dirname(fileURLToPath(import.meta.url));
+  while (!existsSync(join(folder, "package.json"))) folder = dirname(folder);
+  return folder;
+}
+
+async function appliedMigrations(tx: Transaction): Promise<Map<string, string>> {
+  const rows = await tx.query<{ name: string; checksum: string }>(
+    "select name, checksum from migrations",
+  );
+  return new Map(rows.map((row) => [row.name, row.checksum]));
+}
+
+function refuseForeignHistory(
+  migrations: readonly Migration[],
+  applied: ReadonlyMap<string, string>,
+): void {
+  const known = new Map(migrations.map((migration) => [migration.name, migration.checksum]));
+  for (const [name, checksum] of applied) {
+    const expected = known.get(name);
+    if (expected === undefined) {
+      throw new Error(
+        `The database holds the migration ${name}, which this version of Rapport does not know: ` +
+          "it was used with a newer version. Start that one.",
+      );
+    }
+    if (expected !== checksum) {
+      throw new Error(
+        `The migration ${name} was changed after it was applied. ` +
+          "Restore it, and put the change into a new file.",
+      );
+    }
+  }
+}
+
+async function isCitus(tx: Transaction): Promise<boolean> {
+  const rows = await tx.query("select 1 from pg_extension where extname = 'citus'");
+  return rows.length > 0;
+}
+
+async function distribute(tx: Transaction, sql: string): Promise<void> {
+  for (const [, column, table] of sql.matchAll(
+    /^-- distributed by: (\w+)\ncreate table (\w+)/gm,
+  )) {
+    await tx.query("select create_distributed_table($1::text::regclass, $2)", [table, column]);
+  }
+}

@@ -1,0 +1,79 @@
+import { access, mkdir, readFile, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { PGlite } from "@electric-sql/pglite";
+import type { Database, Queryable } from "./database.ts";
+import { lockFolder } from "./folder-lock.ts";
+
+/** A prepared, migrated database, made at build time: a new data folder starts from it. */
+export const SNAPSHOT = new URL("../../embedded.tar", import.meta.url);
+
+/** Where the embedded engine lives below the data folder. */
+const ENGINE_FOLDER = "engine";
+
+const exists = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
+
+function queryable(connection: Pick<PGlite, "query">): Queryable {
+  return {
+    async query<Row>(sql: string, parameters: readonly unknown[] = []) {
+      return (await connection.query<Row>(sql, [...parameters])).rows;
+    },
+  };
+}
+
+/**
+ * Opens the embedded engine: PostgreSQL as WebAssembly, in this process, on one connection.
+ *
+ * It never calls fsync: what it acknowledged survives a killed process, not a power cut.
+ *
+ * @param dataDir a folder, made where it is missing, or `memory:` to keep nothing.
+ * @throws FolderInUse when another process has the folder.
+ */
+export async function openEmbedded(dataDir: string): Promise<Database> {
+  if (dataDir === "memory:") return database(await openNew("memory://"), async () => {});
+  await mkdir(dataDir, { recursive: true });
+  const lock = await lockFolder(dataDir);
+  try {
+    const folder = join(dataDir, ENGINE_FOLDER);
+    if (!(await exists(folder))) await makeFolder(folder);
+    return database(await PGlite.create(folder), lock.release);
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+/** Makes the folder aside and renames it when it is whole, so that a killed start leaves no half. */
+async function makeFolder(folder: string): Promise<void> {
+  const unfinished = `${folder}.unfinished`;
+  await rm(unfinished, { recursive: true, force: true });
+  await (await openNew(unfinished)).close();
+  await rename(unfinished, folder);
+}
+
+async function openNew(dataDir: string): Promise<PGlite> {
+  const snapshot = await readFile(SNAPSHOT).catch(() => undefined);
+  return PGlite.create({
+    dataDir,
+    ...(snapshot && { loadDataDir: new Blob([new Uint8Array(snapshot)]) }),
+  });
+}
+
+function database(pglite: PGlite, release: () => Promise<void>): Database {
+  return {
+    engine: "embedded",
+    concurrency: 1,
+    ...queryable(pglite),
+    transaction: (work) =>
+      pglite.transaction((tx) =>
+        work({ ...queryable(tx), script: async (sql) => void (await tx.exec(sql)) }),
+      ),
+    close: async () => {
+      await pglite.close();
+      await release();
+    },
+  };
+}

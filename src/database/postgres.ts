@@ -1,0 +1,48 @@
+import postgres from "postgres";
+import type { Database, Queryable } from "./database.ts";
+
+/** How many connections one process keeps, at most. */
+const CONNECTIONS = 8;
+
+/**
+ * Opens a PostgreSQL (15 or newer) or a Citus coordinator.
+ *
+ * Every connection plans with the parameters in hand (`force_custom_plan`): a generic plan for
+ * `= any($1)` made on an empty table stays bad when the table has grown.
+ *
+ * @param url `postgres://user:password@host:port/database`
+ */
+export async function openPostgres(url: string): Promise<Database> {
+  const sql = postgres(url, {
+    max: CONNECTIONS,
+    onnotice: () => {},
+    connect_timeout: 10,
+    connection: { application_name: "rapport", plan_cache_mode: "force_custom_plan" },
+    types: {
+      bigint: { to: 20, from: [20], serialize: String, parse: Number },
+    },
+  });
+  await sql`select 1`;
+
+  return {
+    engine: "postgres",
+    concurrency: CONNECTIONS,
+    ...queryable(sql),
+    transaction: async (work) =>
+      (await sql.begin((tx) =>
+        work({ ...queryable(tx), script: async (text) => void (await tx.unsafe(text)) }),
+      )) as Awaited<ReturnType<typeof work>>,
+    close: () => sql.end({ timeout: 5 }),
+  };
+}
+
+function queryable(sql: Pick<postgres.Sql, "unsafe">): Queryable {
+  return {
+    async query<Row>(text: string, parameters: readonly unknown[] = []) {
+      const rows = await sql.unsafe(text, parameters as postgres.ParameterOrJSON<never>[], {
+        prepare: true,
+      });
+      return rows as unknown as Row[];
+    },
+  };
+}

@@ -1,0 +1,107 @@
+import type { Static, TSchema } from "typebox";
+import type { Permission } from "../access/permissions.ts";
+import type { Workspace } from "../access/workspace.ts";
+
+/**
+ * An endpoint is declared once: this is the declaration. The route, the validation, the permission
+ * check, the rate limit, the OpenAPI document and the access tests all follow from it.
+ *
+ * It is declared in two steps, `endpoint(contract).handledBy(handler)`: with both in one call
+ * TypeScript widens the literals of the reply and cannot check it.
+ */
+
+/** Who may call: the holder of an API key with a permission, the administrator, or anybody. */
+export type Access =
+  | { readonly by: "key"; readonly permission: Permission }
+  | { readonly by: "administrator" }
+  | { readonly by: "anybody" };
+
+export const withPermission = <Name extends Permission>(permission: Name) =>
+  ({ by: "key", permission }) as const;
+
+export const byAdministrator = { by: "administrator" } as const;
+
+export const byAnybody = { by: "anybody" } as const;
+
+/** On whose behalf a handler runs: a workspace where a key was shown, else nobody in particular. */
+type SubjectOf<Who extends Access> = Who extends { by: "key" } ? Workspace : undefined;
+
+type StaticOrUndefined<Schema> = Schema extends TSchema ? Static<Schema> : undefined;
+
+/** How errors are written: see `http/respond.ts`. */
+export type Dialect = "message";
+
+/** A key that makes a retry safe, with the print of the request that it came with. */
+export interface IdempotencyClaim {
+  readonly key: string;
+  readonly fingerprint: string;
+}
+
+export interface Contract {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** One path, or all its spellings with the preferred one first. `:name` is a parameter. */
+  readonly path: string | readonly string[];
+  /** One sentence for the documentation. */
+  readonly summary: string;
+  readonly access: Access;
+  readonly params?: TSchema;
+  readonly query?: TSchema;
+  readonly body?: TSchema;
+  /** The body by success status. */
+  readonly replies: Readonly<Record<number, TSchema>>;
+  readonly dialect?: Dialect;
+  /**
+   * How an `Idempotency-Key` is honoured. `transaction` (the default for API keys): the handler
+   * runs in one transaction with the record of its answer. `handler`: the handler does it itself.
+   */
+  readonly idempotency?: "transaction" | "handler";
+}
+
+export interface Input<C extends Contract> {
+  readonly params: StaticOrUndefined<C["params"]>;
+  readonly query: StaticOrUndefined<C["query"]>;
+  readonly body: StaticOrUndefined<C["body"]>;
+  /** There only for endpoints whose handler honours it itself. */
+  readonly idempotency: IdempotencyClaim | undefined;
+}
+
+type ReplyOf<C extends Contract> = {
+  [Status in keyof C["replies"]]: {
+    readonly status: Status;
+    readonly body: C["replies"][Status] extends TSchema ? Static<C["replies"][Status]> : never;
+    readonly headers?: Readonly<Record<string, string>>;
+  };
+}[keyof C["replies"]];
+
+/** An answer whose shape is not known to the compiler any more. */
+export interface Reply {
+  readonly status: number;
+  readonly body: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface Endpoint<Services> {
+  readonly contract: Contract;
+  readonly handler: (
+    services: Services,
+    subject: Workspace | undefined,
+    input: Input<Contract>,
+  ) => Promise<Reply>;
+}
+
+export function endpoint<const C extends Contract>(contract: C) {
+  return {
+    handledBy<Services>(
+      handler: (
+        services: Services,
+        subject: SubjectOf<C["access"]>,
+        input: Input<C>,
+      ) => Promise<ReplyOf<C>>,
+    ): Endpoint<Services> {
+      return { contract, handler: handler as unknown as Endpoint<Services>["handler"] };
+    },
+  };
+}
+
+export const pathsOf = (contract: Contract): readonly string[] =>
+  typeof contract.path === "string" ? [contract.path] : contract.path;

@@ -1,0 +1,127 @@
+import { createHash } from "node:crypto";
+import type { Workspace } from "../access/workspace.ts";
+import type { Clock } from "../clock.ts";
+import type { Database, Transaction } from "../database/database.ts";
+import { Problem } from "../problem.ts";
+import type { IdempotencyClaim, Reply } from "./endpoint.ts";
+import { deleteAnswersBefore, insertAnswers, selectAnswer } from "./store.ts";
+
+/*
+ * Retries that change nothing (design: promise 4).
+ *
+ * A request with an `Idempotency-Key` records its answer in the transaction that does its work, so
+ * the two are there or gone together. A repeated request finds the answer and gets it again. There
+ * is no "started" mark that a crash could leave behind: who still runs is known to the process, and
+ * of two processes that run the same key at once the second to commit finds the first one's record,
+ * rolls back and answers with that.
+ *
+ * 429 and 5xx are no answers: they are not recorded.
+ */
+
+const REMEMBERED_MS = 24 * 3_600 * 1_000;
+const LONGEST_KEY = 255;
+
+/** The key was used by another request that committed first. The transaction must be rolled back. */
+export class KeyTaken extends Error {
+  readonly keys: ReadonlySet<string>;
+  constructor(keys: Iterable<string>) {
+    super("An Idempotency-Key was taken by a concurrent request.");
+    this.name = "KeyTaken";
+    this.keys = new Set(keys);
+  }
+}
+
+export interface Idempotency {
+  /** Reads the header. @throws Problem INVALID_REQUEST when it cannot be a key. */
+  claimOf(header: unknown, request: RequestPrint): IdempotencyClaim | undefined;
+  /**
+   * The recorded answer, or else what `run` answers; `run` must record its answer itself.
+   *
+   * @throws Problem CONFLICT while the same key runs, IDEMPOTENCY_KEY_REUSED for another request.
+   */
+  once(workspace: Workspace, claim: IdempotencyClaim, run: () => Promise<Reply>): Promise<Reply>;
+  /** Records answers in the transaction that they acknowledge. @throws KeyTaken. */
+  record(
+    tx: Transaction,
+    workspace: Workspace,
+    answers: readonly { readonly claim: IdempotencyClaim; readonly reply: Reply }[],
+  ): Promise<void>;
+  /** Forgets what is older than a day. */
+  sweep(): Promise<void>;
+}
+
+export interface RequestPrint {
+  readonly method: string;
+  readonly url: string;
+  /** As it was sent. */
+  readonly body: Uint8Array | undefined;
+}
+
+export function createIdempotency(services: {
+  readonly database: Database;
+  readonly clock: Clock;
+}): Idempotency {
+  const { database, clock } = services;
+  const running = new Set<string>();
+  const dayAgo = () => new Date(clock.now().getTime() - REMEMBERED_MS);
+
+  async function recorded(workspace: Workspace, claim: IdempotencyClaim) {
+    const answer = await selectAnswer(database, workspace.id, claim.key, dayAgo());
+    if (!answer) return undefined;
+    if (answer.fingerprint !== claim.fingerprint) {
+      throw new Problem(
+        "IDEMPOTENCY_KEY_REUSED",
+        "This Idempotency-Key was used with another request. Take a new key for a new request.",
+      );
+    }
+    const headers = { "idempotency-replayed": "true" };
+    return { status: answer.status, body: answer.body, headers };
+  }
+
+  return {
+    claimOf(header, request) {
+      if (header === undefined) return undefined;
+      if (typeof header !== "string" || !header || header.length > LONGEST_KEY) {
+        throw new Problem("INVALID_REQUEST", "The Idempotency-Key must have 1 to 255 characters.");
+      }
+      return { key: header, fingerprint: fingerprintOf(request) };
+    },
+
+    async once(workspace, claim, run) {
+      const name = `${workspace.id} ${claim.key}`;
+      if (running.has(name)) {
+        throw new Problem("CONFLICT", "A request with this Idempotency-Key is still running.");
+      }
+      running.add(name);
+      try {
+        return (await recorded(workspace, claim)) ?? (await run());
+      } catch (error) {
+        if (!(error instanceof KeyTaken)) throw error;
+        const answer = await recorded(workspace, claim);
+        if (!answer) throw error;
+        return answer;
+      } finally {
+        running.delete(name);
+      }
+    },
+
+    async record(tx, workspace, answers) {
+      if (answers.length === 0) return;
+      const rows = answers.map(({ claim, reply }) => ({
+        ...claim,
+        status: reply.status,
+        body: reply.body,
+      }));
+      const kept = await insertAnswers(tx, workspace.id, rows, clock.now(), dayAgo());
+      if (kept.length === rows.length) return;
+      throw new KeyTaken(rows.map((row) => row.key).filter((key) => !kept.includes(key)));
+    },
+
+    sweep: () => deleteAnswersBefore(database, dayAgo()),
+  };
+}
+
+function fingerprintOf(request: RequestPrint): string {
+  const hash = createHash("sha256").update(`${request.method} ${request.url}\n`);
+  return hash.update(request.body ?? "").digest("hex");
+}

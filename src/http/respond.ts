@@ -1,0 +1,65 @@
+import { isUnavailable } from "../database/database.ts";
+import { Problem, type ProblemCode } from "../problem.ts";
+import type { Dialect, Reply } from "./endpoint.ts";
+
+/** The only place where an error gets its status. docs/errors.md is checked against this table. */
+export const STATUS_OF: Readonly<Record<ProblemCode, number>> = {
+  INVALID_REQUEST: 400,
+  UNAUTHENTICATED: 401,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  CONFLICT: 409,
+  BODY_TOO_LARGE: 413,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+  IDEMPOTENCY_KEY_REUSED: 422,
+  RATE_LIMITED: 429,
+  INTERNAL: 500,
+  UNAVAILABLE: 503,
+};
+
+/** The body of an error in each dialect. */
+const BODY_OF: Readonly<Record<Dialect, (problem: Problem) => Record<string, unknown>>> = {
+  message: (problem) => ({ message: problem.message, ...problem.details.body }),
+};
+
+/** What Fastify refuses before an endpoint is reached, in our words. */
+const FROM_FRAMEWORK: Readonly<Record<string, [ProblemCode, string]>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: ["BODY_TOO_LARGE", "The body is larger than 4 MB."],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: [
+    "UNSUPPORTED_MEDIA_TYPE",
+    "The Content-Type must be application/json.",
+  ],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: [
+    "INVALID_REQUEST",
+    "The body has another length than the Content-Length header says.",
+  ],
+  FST_ERR_BAD_URL: ["INVALID_REQUEST", "The path is not a valid URL path."],
+  FST_ERR_MAX_PARAM_LENGTH: ["NOT_FOUND", "There is nothing at this path."],
+};
+
+/** Any error as the problem that the caller is told. What is not foreseen tells nothing. */
+export function asProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  const known = FROM_FRAMEWORK[(error as { code?: string }).code ?? ""];
+  if (known) return new Problem(...known);
+  if (isUnavailable(error)) {
+    return new Problem("UNAVAILABLE", "The database cannot be reached. Try again.", {
+      retryAfterSeconds: 1,
+      cause: error,
+    });
+  }
+  return new Problem("INTERNAL", "Something went wrong on our side.", { cause: error });
+}
+
+/** The answer to a refused request, in the endpoint's dialect. */
+export function problemReply(problem: Problem, dialect: Dialect = "message"): Reply {
+  const { retryAfterSeconds } = problem.details;
+  return {
+    status: STATUS_OF[problem.code],
+    body: BODY_OF[dialect](problem),
+    ...(retryAfterSeconds !== undefined && {
+      headers: { "retry-after": String(retryAfterSeconds) },
+    }),
+  };
+}

@@ -1,0 +1,250 @@
+import { randomUUID } from "node:crypto";
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import type { Logger } from "pino";
+import type { Authenticator } from "../access/authenticate.ts";
+import type { RateLimits } from "../access/rate-limits.ts";
+import type { Workspace } from "../access/workspace.ts";
+import { type Database, within, withRetries } from "../database/database.ts";
+import { Problem } from "../problem.ts";
+import { type Contract, type Endpoint, type Input, pathsOf, type Reply } from "./endpoint.ts";
+import type { Idempotency } from "./idempotency.ts";
+import { BODY_LIMIT_BYTES, parseJsonBody } from "./json-body.ts";
+import { asProblem, problemReply, STATUS_OF } from "./respond.ts";
+import { compileContract } from "./validate.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** On whose behalf the request runs; set once the key is checked. */
+    workspace: Workspace | undefined;
+    /** The body as it was sent. */
+    bytes: Buffer | undefined;
+  }
+}
+
+/** What the HTTP layer itself needs; a handler may ask for more. */
+export interface HttpServices {
+  readonly database: Database;
+  readonly log: Logger;
+  readonly authenticator: Authenticator;
+  readonly rateLimits: RateLimits;
+  readonly idempotency: Idempotency;
+}
+
+/** An id a caller may give a request, to find it in the logs again. */
+const REQUEST_ID = /^[\w.:-]{1,128}$/;
+
+/** Builds the server; it does not listen yet. */
+export function createServer<Services extends HttpServices>(
+  services: Services,
+  endpoints: readonly Endpoint<Services>[],
+): FastifyInstance {
+  const server = fastify({
+    bodyLimit: BODY_LIMIT_BYTES,
+    // Idle connections are closed at once, requests in flight are answered.
+    forceCloseConnections: "idle",
+    requestIdHeader: false,
+    genReqId: (request) => {
+      const given = request.headers["x-request-id"];
+      return typeof given === "string" && REQUEST_ID.test(given) ? given : randomUUID();
+    },
+    frameworkErrors: (error, _request, reply) => void send(reply, problemReply(asProblem(error))),
+  });
+  server.decorateRequest("workspace", undefined);
+  server.decorateRequest("bytes", undefined);
+  acceptOnlyJson(server);
+  server.addHook("onRequest", async (request, reply) => {
+    reply.header("x-request-id", request.id);
+  });
+  logRequests(server, services.log);
+  server.setErrorHandler((error, request, reply) => {
+    const problem = asProblem(error);
+    logFailure(services.log, request, problem);
+    return send(reply, problemReply(problem, contractOf(request)?.dialect));
+  });
+  server.setNotFoundHandler(() => {
+    throw new Problem("NOT_FOUND", "There is nothing at this path.");
+  });
+  for (const endpoint of endpoints) addEndpoint(server, services, endpoint);
+  refuseOtherMethods(server, endpoints);
+  return server;
+}
+
+function acceptOnlyJson(server: FastifyInstance): void {
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser(
+    /^application\/(?:[\w.-]+\+)?json(?:\s*;.*)?$/i,
+    { parseAs: "buffer" },
+    async (request: FastifyRequest, bytes: Buffer) => {
+      request.bytes = bytes;
+      return parseJsonBody(bytes);
+    },
+  );
+}
+
+const contractOf = (request: FastifyRequest): Contract | undefined =>
+  (request.routeOptions.config as { contract?: Contract }).contract;
+
+function addEndpoint<Services extends HttpServices>(
+  server: FastifyInstance,
+  services: Services,
+  { contract, handler }: Endpoint<Services>,
+): void {
+  const read = compileContract(contract);
+  for (const url of pathsOf(contract)) {
+    server.route({
+      method: contract.method,
+      url,
+      config: { contract },
+      onRequest: (request, reply) => admit(services, contract, request, reply),
+      handler: async (request, reply) => {
+        const { params, query, body } = read(request);
+        const input = { params, query, body } as Omit<Input<Contract>, "idempotency">;
+        const run = (own: Services, idempotency?: Input<Contract>["idempotency"]) =>
+          handler(own, request.workspace, { ...input, idempotency } as Input<Contract>);
+        const answer = await answerOnce(services, contract, request, run);
+        return send(reply, answer);
+      },
+    });
+  }
+}
+
+/** Checks who calls and whether the limit lets it through, before a byte of the body is read. */
+async function admit(
+  services: HttpServices,
+  { access }: Contract,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  const { authorization } = request.headers;
+  if (access.by === "administrator") services.authenticator.administrator(authorization);
+  if (access.by !== "key") return;
+  const { workspace } = await services.authenticator.keyHolder(authorization, access.permission);
+  request.workspace = workspace;
+  const limit = await services.rateLimits.count(workspace, access.permission);
+  if (!limit) return;
+  reply.header("x-ratelimit-limit", limit.limit);
+  reply.header("x-ratelimit-remaining", limit.remaining);
+  reply.header("x-ratelimit-reset", limit.resetAt);
+  if (limit.retryAfterSeconds === 0) return;
+  throw new Problem(
+    "RATE_LIMITED",
+    "You have exceeded the maximum number of requests. Please try again later.",
+    { retryAfterSeconds: limit.retryAfterSeconds },
+  );
+}
+
+/** Runs the handler, with an `Idempotency-Key` at most once. */
+async function answerOnce<Services extends HttpServices>(
+  services: Services,
+  contract: Contract,
+  request: FastifyRequest,
+  run: (services: Services, claim?: Input<Contract>["idempotency"]) => Promise<Reply>,
+): Promise<Reply> {
+  const { workspace } = request;
+  const claim =
+    workspace && contract.method !== "GET"
+      ? services.idempotency.claimOf(request.headers["idempotency-key"], {
+          method: request.method,
+          url: request.url,
+          body: request.bytes,
+        })
+      : undefined;
+  if (!workspace || !claim) return run(services);
+  const { database, idempotency } = services;
+  const record = (reply: Reply) =>
+    database.transaction((tx) => idempotency.record(tx, workspace, [{ claim, reply }]));
+
+  return idempotency.once(workspace, claim, async () => {
+    try {
+      if (contract.idempotency === "handler") return await run(services, claim);
+      return await withRetries(database, async (tx) => {
+        const reply = await run({ ...services, database: within(database, tx) });
+        await idempotency.record(tx, workspace, [{ claim, reply }]);
+        return reply;
+      });
+    } catch (error) {
+      // A refusal is an answer too. It did nothing, so its record can stand alone.
+      if (!(error instanceof Problem) || !isAnswer(error)) throw error;
+      const reply = problemReply(error, contract.dialect);
+      await record(reply);
+      return reply;
+    }
+  });
+}
+
+/** design: 429 and 5xx are no answers. */
+const isAnswer = (problem: Problem): boolean =>
+  STATUS_OF[problem.code] < 500 && problem.code !== "RATE_LIMITED";
+
+/** A path that exists answers 405 to a method that it does not know. */
+function refuseOtherMethods(
+  server: FastifyInstance,
+  endpoints: readonly Endpoint<never>[],
+): void {
+  const known = new Map<string, Set<string>>();
+  for (const { contract } of endpoints) {
+    for (const path of pathsOf(contract)) {
+      const methods = known.get(path) ?? new Set();
+      methods.add(contract.method);
+      if (contract.method === "GET") methods.add("HEAD");
+      known.set(path, methods);
+    }
+  }
+  for (const [url, methods] of known) {
+    const others = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"].filter(
+      (method) => !methods.has(method),
+    );
+    server.route({
+      method: others as ("GET" | "POST")[],
+      url,
+      onRequest: async (_request, reply) => {
+        reply.header("allow", [...methods].join(", "));
+        throw new Problem(
+          "METHOD_NOT_ALLOWED",
+          `This path takes ${[...methods].filter((method) => method !== "HEAD").join(", ")}.`,
+        );
+      },
+      handler: async () => {},
+    });
+  }
+}
+
+function send(reply: FastifyReply, answer: Reply): FastifyReply {
+  reply.code(answer.status).headers(answer.headers ?? {});
+  if (answer.body === undefined) return reply.send();
+  reply.header("content-type", "application/json; charset=utf-8");
+  return reply.send(JSON.stringify(answer.body));
+}
+
+/** One line a request: no query, no body, no identifier of a person. */
+function logRequests(server: FastifyInstance, log: Logger): void {
+  server.addHook("onResponse", async (request, reply) => {
+    log.info(
+      {
+        request_id: request.id,
+        method: request.method,
+        route: request.routeOptions.url ?? "none",
+        status: reply.statusCode,
+        duration_ms: Math.round(reply.elapsedTime * 10) / 10,
+        workspace: request.workspace?.name,
+      },
+      "request",
+    );
+  });
+}
+
+/** What went wrong on our side. The message of an engine's error may quote data, so it is left out. */
+function logFailure(log: Logger, request: FastifyRequest, problem: Problem): void {
+  if (STATUS_OF[problem.code] < 500) return;
+  const cause = problem.details.cause as (Error & { code?: string }) | undefined;
+  log.error(
+    {
+      request_id: request.id,
+      route: request.routeOptions.url,
+      error: cause?.name,
+      code: cause?.code,
+      stack: cause?.stack?.split("\n").filter((line) => /^\s+at /.test(line)),
+    },
+    "request failed",
+  );
+}

@@ -1,0 +1,61 @@
+import type { Queryable, Transaction } from "../database/database.ts";
+
+export interface RecordedAnswer {
+  readonly key: string;
+  readonly fingerprint: string;
+  readonly status: number;
+  readonly body: unknown;
+}
+
+/** The answer that a key got after `since`, if any. */
+export async function selectAnswer(
+  database: Queryable,
+  workspaceId: number,
+  key: string,
+  since: Date,
+): Promise<RecordedAnswer | undefined> {
+  const [row] = await database.query<RecordedAnswer>(
+    `select key, fingerprint, status, body from idempotency_keys
+     where workspace_id = $1 and key = $2 and created_at >= $3`,
+    [workspaceId, key, since],
+  );
+  return row;
+}
+
+/**
+ * Records answers beside what they acknowledge; an answer older than `expiredBefore` makes room.
+ *
+ * @returns the keys recorded: one that is missing was used by somebody else in the meantime.
+ */
+export async function insertAnswers(
+  tx: Transaction,
+  workspaceId: number,
+  answers: readonly RecordedAnswer[],
+  now: Date,
+  expiredBefore: Date,
+): Promise<string[]> {
+  const rows = await tx.query<{ key: string }>(
+    `insert into idempotency_keys (workspace_id, key, fingerprint, status, body, created_at)
+     select $1, key, fingerprint, status, body::jsonb, $6
+     from unnest($2::text[], $3::text[], $4::int[], $5::text[]) as new (key, fingerprint, status, body)
+     order by key
+     on conflict (workspace_id, key) do update set fingerprint = excluded.fingerprint,
+       status = excluded.status, body = excluded.body, created_at = excluded.created_at
+     where idempotency_keys.created_at < $7
+     returning key`,
+    [
+      workspaceId,
+      answers.map((answer) => answer.key),
+      answers.map((answer) => answer.fingerprint),
+      answers.map((answer) => answer.status),
+      answers.map((answer) => JSON.stringify(answer.body)),
+      now,
+      expiredBefore,
+    ],
+  );
+  return rows.map((row) => row.key);
+}
+
+export async function deleteAnswersBefore(database: Queryable, time: Date): Promise<void> {
+  await database.query("delete from idempotency_keys where created_at < $1", [time]);
+}

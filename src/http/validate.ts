@@ -1,0 +1,136 @@
+import type { TSchema } from "typebox";
+import { Compile } from "typebox/compile";
+import { Problem } from "../problem.ts";
+import type { Contract } from "./endpoint.ts";
+
+interface Parts {
+  readonly params: unknown;
+  readonly query: unknown;
+  readonly body: unknown;
+}
+
+/**
+ * Compiles the checks of a contract: takes the raw parts of a request, returns them as declared.
+ *
+ * @throws Problem INVALID_REQUEST that names the field and the rule.
+ */
+export function compileContract(contract: Contract): (parts: Parts) => Parts {
+  const params = contract.params && compile(contract.params, "path");
+  const query = contract.query && compile(contract.query, "query");
+  const body = contract.body && compile(contract.body, "body");
+  const { query: querySchema } = contract;
+  return (parts) => ({
+    params: params?.(parts.params),
+    query: query && querySchema && query(readQuery(parts.query, querySchema)),
+    body: body?.(parts.body),
+  });
+}
+
+function compile(schema: TSchema, part: string): (value: unknown) => unknown {
+  const validator = Compile(schema);
+  return (value) => {
+    if (validator.Check(value)) return value;
+    throw new Problem("INVALID_REQUEST", sentenceOf(validator.Errors(value), part));
+  };
+}
+
+interface ValidationError {
+  readonly keyword: string;
+  readonly instancePath: string;
+  readonly message: string;
+  readonly params: object;
+}
+
+const A_VALUE_OF: Readonly<Record<string, string>> = {
+  array: "an array",
+  boolean: "true or false",
+  integer: "a whole number",
+  null: "null",
+  number: "a number",
+  object: "an object",
+  string: "a string",
+};
+
+/** One sentence that names the field as a caller would write it: `'updates[0].name' must be …`. */
+export function sentenceOf(errors: readonly ValidationError[], part: string): string {
+  const error = tellingOf(errors);
+  if (!error) return `The ${part} is not valid.`;
+  const field = fieldPath(error.instancePath);
+  const subject = field ? `'${field}'` : `The ${part}`;
+  const { requiredProperties, additionalProperties, type, allowedValues } = error.params as {
+    requiredProperties?: string[];
+    additionalProperties?: string[];
+    type?: string;
+    allowedValues?: unknown[];
+  };
+  if (error.keyword === "required" && requiredProperties) {
+    const names = requiredProperties.map((name) => `'${field ? `${field}.` : ""}${name}'`);
+    return `${names.join(", ")} ${names.length > 1 ? "are" : "is"} required`;
+  }
+  if (error.keyword === "additionalProperties" && additionalProperties) {
+    return `${subject} has a key that is not known: '${additionalProperties.join("', '")}'`;
+  }
+  if (error.keyword === "type" && type) return `${subject} must be ${A_VALUE_OF[type] ?? type}`;
+  if (error.keyword === "enum" && allowedValues) {
+    return `${subject} must be one of ${allowedValues.join(", ")}`;
+  }
+  if (error.keyword === "anyOf") return `${subject} must be ${alternatives(errors, error)}`;
+  return `${subject} ${error.message}`;
+}
+
+/** The error that tells most: the summary of a union rather than each of its branches. */
+function tellingOf(errors: readonly ValidationError[]): ValidationError | undefined {
+  const [first] = errors;
+  const union = errors.find(
+    (error) => error.keyword === "anyOf" && error.instancePath === first?.instancePath,
+  );
+  const extra = errors.find((error) => error.keyword === "additionalProperties");
+  return union ?? (first?.keyword === "boolean" ? extra : first) ?? first;
+}
+
+/** What a union takes, from what each of its branches missed. */
+function alternatives(errors: readonly ValidationError[], union: ValidationError): string {
+  const branches = errors.filter((error) => error.instancePath === union.instancePath);
+  const wanted = branches.flatMap((error) => {
+    const { type, allowedValue } = error.params as { type?: string; allowedValue?: unknown };
+    if (allowedValue !== undefined) return [JSON.stringify(allowedValue)];
+    if (type !== undefined) return [A_VALUE_OF[type] ?? type];
+    return [];
+  });
+  return [...new Set(wanted)].join(" or ") || "of another form";
+}
+
+/** `/updates/0/name` as `updates[0].name`. */
+function fieldPath(pointer: string): string {
+  return pointer
+    .split("/")
+    .slice(1)
+    .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"))
+    .map((step, index) => (/^\d+$/.test(step) ? `[${step}]` : index ? `.${step}` : step))
+    .join("");
+}
+
+/**
+ * A query string as its schema means it: `name=`, `name[]=` and `name[0]=`, repeated or not, are
+ * one list where the schema has an array; digits are a number where it has an integer.
+ */
+function readQuery(raw: unknown, schema: TSchema): Record<string, unknown> {
+  const properties = (schema as { properties?: Record<string, { type?: string }> }).properties ?? {};
+  const lists = new Map<string, string[]>();
+  for (const [key, value] of Object.entries(raw as Record<string, string | string[]>)) {
+    const name = key.replace(/\[\d*\]$/, "");
+    lists.set(name, [...(lists.get(name) ?? []), ...[value].flat()]);
+  }
+  const query: Record<string, unknown> = Object.create(null);
+  for (const [name, values] of lists) {
+    const type = properties[name]?.type;
+    query[name] = type === "array" ? values : readScalar(values.at(-1) ?? "", type);
+  }
+  return query;
+}
+
+function readScalar(text: string, type: string | undefined): unknown {
+  if ((type === "integer" || type === "number") && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);
+  if (type === "boolean" && (text === "true" || text === "false")) return text === "true";
+  return text;
+}

@@ -1,0 +1,39 @@
+import Type from "typebox";
+import { byAdministrator, endpoint } from "../http/endpoint.ts";
+import { type ApplyServices, applyManifest } from "./apply.ts";
+import { type ResetServices, resetWorkspace } from "./reset.ts";
+
+const Change = Type.Object({
+  action: Type.Enum(["created", "updated", "removed"]),
+  kind: Type.String(),
+  workspace: Type.String(),
+  name: Type.String(),
+});
+
+const applyEndpoint = endpoint({
+  method: "POST",
+  path: "/admin/v1/apply",
+  summary: "Makes the workspaces what a manifest says.",
+  access: byAdministrator,
+  body: Type.Object({}, { description: "A manifest as JSON." }),
+  replies: {
+    200: Type.Object({ changes: Type.Array(Change), message: Type.Literal("success") }),
+  },
+}).handledBy(async (services: ApplyServices, _nobody, { body }) => ({
+  status: 200,
+  body: { changes: [...(await applyManifest(services, body))], message: "success" },
+}));
+
+const resetEndpoint = endpoint({
+  method: "POST",
+  path: "/admin/v1/workspaces/:name/reset",
+  summary: "Empties a workspace of its user data, where its manifest allows it.",
+  access: byAdministrator,
+  params: Type.Object({ name: Type.String() }),
+  replies: { 200: Type.Object({ message: Type.Literal("success") }) },
+}).handledBy(async (services: ResetServices, _nobody, { params }) => {
+  await resetWorkspace(services, params.name);
+  return { status: 200, body: { message: "success" } };
+});
+
+export const workspaceEndpoints = [applyEndpoint, resetEndpoint];

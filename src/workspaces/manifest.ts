@@ -1,0 +1,124 @@
+import Type, { type Static, type TSchema } from "typebox";
+import { Compile } from "typebox/compile";
+import { PERMISSIONS } from "../access/permissions.ts";
+import type { WorkspaceSettings } from "../access/workspace.ts";
+import { sentenceOf } from "../http/validate.ts";
+import { Problem } from "../problem.ts";
+
+/*
+ * The manifest: what a company wants its workspaces to be, as one declaration.
+ *
+ * The lists of a workspace are sections. A facility brings its own section (schema and how it is
+ * applied); `app.ts` has the list of them, so that this folder need not know the facilities.
+ */
+
+const Name = Type.String({ minLength: 1, maxLength: 255 });
+
+/** An entry's id as other requests will name it. */
+export const DeclaredId = Type.String({ minLength: 1, maxLength: 255 });
+
+const RateLimit = Type.Union([
+  Type.Literal("off"),
+  Type.Object(
+    { requests: Type.Integer({ minimum: 1 }), per_seconds: Type.Integer({ minimum: 1 }) },
+    { additionalProperties: false },
+  ),
+]);
+
+const Settings = Type.Object(
+  {
+    track_max_updates: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
+    multi_language: Type.Optional(Type.Boolean()),
+    blocked_external_ids: Type.Optional(Type.Array(Type.String({ minLength: 1 }))),
+    rate_limits: Type.Optional(
+      Type.Object(
+        Object.fromEntries(PERMISSIONS.map((name) => [name, Type.Optional(RateLimit)])),
+        { additionalProperties: false },
+      ),
+    ),
+    redirect_merged_ids: Type.Optional(Type.Boolean()),
+  },
+  { additionalProperties: false },
+);
+
+/** What a workspace is where its manifest says nothing. spec: Limits. */
+export const DEFAULT_SETTINGS: WorkspaceSettings = {
+  track_max_updates: 50,
+  multi_language: false,
+  blocked_external_ids: [],
+  rate_limits: {},
+  redirect_merged_ids: false,
+};
+
+/** The manifest with the sections of the facilities built in. */
+export function manifestSchema(sections: Readonly<Record<string, TSchema>>) {
+  const lists = Object.fromEntries(
+    Object.entries(sections).map(([key, entry]) => [key, Type.Optional(Type.Array(entry))]),
+  );
+  return Type.Object(
+    {
+      company: Type.Object({ name: Name }, { additionalProperties: false }),
+      workspaces: Type.Array(
+        Type.Object(
+          {
+            name: Name,
+            allow_reset: Type.Optional(Type.Boolean()),
+            settings: Type.Optional(Settings),
+            ...lists,
+          },
+          { additionalProperties: false },
+        ),
+      ),
+    },
+    { additionalProperties: false, title: "Rapport manifest" },
+  );
+}
+
+/** A manifest that was checked. The entries of a section are what its own schema says. */
+export interface Manifest {
+  readonly company: { readonly name: string };
+  readonly workspaces: readonly DeclaredWorkspace[];
+}
+
+export interface DeclaredWorkspace {
+  readonly name: string;
+  readonly allow_reset?: boolean;
+  readonly settings?: Static<typeof Settings>;
+  readonly [section: string]: unknown;
+}
+
+/** A rule that a manifest breaks, with the place as a list of keys and indexes. */
+export interface ManifestFault {
+  readonly path: readonly (string | number)[];
+  readonly rule: string;
+}
+
+/** The first fault of a manifest against its schema, or undefined. */
+export function findManifestFault(schema: TSchema, manifest: unknown): ManifestFault | undefined {
+  const validator = Compile(schema);
+  if (validator.Check(manifest)) return undefined;
+  const errors = validator.Errors(manifest);
+  const path = (errors[0]?.instancePath ?? "").split("/").slice(1);
+  return {
+    path: path.map((step) => (/^\d+$/.test(step) ? Number(step) : step)),
+    rule: sentenceOf(errors, "manifest"),
+  };
+}
+
+/** Names that stand twice in one list, which no schema can say. @throws Problem INVALID_REQUEST. */
+export function refuseDuplicates(
+  entries: readonly Readonly<Record<string, unknown>>[],
+  key: string,
+  place: string,
+): void {
+  const seen = new Set<unknown>();
+  for (const entry of entries) {
+    if (seen.has(entry[key])) {
+      throw new Problem(
+        "INVALID_REQUEST",
+        `'${place}' has the ${key} '${String(entry[key])}' twice.`,
+      );
+    }
+    seen.add(entry[key]);
+  }
+}

@@ -1,0 +1,163 @@
+import type { WorkspaceSettings } from "../access/workspace.ts";
+import type { Queryable, Transaction } from "../database/database.ts";
+import type { DeclaredApp, DeclaredGroup } from "./sections.ts";
+
+/** Any number that nobody else in the database uses: one manifest is applied at a time. */
+const APPLY_LOCK = 7_270_412;
+
+export async function lockForApply(tx: Transaction): Promise<void> {
+  await tx.query("select pg_advisory_xact_lock($1)", [APPLY_LOCK]);
+}
+
+export interface CompanyRow {
+  readonly id: string;
+  readonly name: string;
+}
+
+export async function selectCompany(database: Queryable): Promise<CompanyRow | undefined> {
+  const rows = await database.query<CompanyRow>("select company_id as id, name from companies");
+  return rows[0];
+}
+
+export async function insertCompany(tx: Transaction, company: CompanyRow, now: Date): Promise<void> {
+  await tx.query("insert into companies (company_id, name, created_at) values ($1, $2, $3)", [
+    company.id,
+    company.name,
+    now,
+  ]);
+}
+
+export async function renameCompany(tx: Transaction, company: CompanyRow): Promise<void> {
+  await tx.query("update companies set name = $2 where company_id = $1", [company.id, company.name]);
+}
+
+export interface WorkspaceRow {
+  readonly id: number;
+  readonly name: string;
+  readonly allowReset: boolean;
+  readonly settings: WorkspaceSettings;
+}
+
+const WORKSPACE_COLUMNS =
+  'workspace_id as id, name, allow_reset as "allowReset", settings';
+
+export async function selectWorkspaces(database: Queryable): Promise<WorkspaceRow[]> {
+  return database.query<WorkspaceRow>(
+    `select ${WORKSPACE_COLUMNS} from workspaces order by workspace_id`,
+  );
+}
+
+export async function selectWorkspace(
+  database: Queryable,
+  name: string,
+): Promise<WorkspaceRow | undefined> {
+  const rows = await database.query<WorkspaceRow>(
+    `select ${WORKSPACE_COLUMNS} from workspaces where name = $1`,
+    [name],
+  );
+  return rows[0];
+}
+
+export async function insertWorkspace(
+  tx: Transaction,
+  companyId: string,
+  workspace: WorkspaceRow,
+  now: Date,
+): Promise<void> {
+  await tx.query(
+    `insert into workspaces (workspace_id, company_id, name, allow_reset, settings, created_at)
+     values ($1, $2, $3, $4, $5::text::jsonb, $6)`,
+    [
+      workspace.id,
+      companyId,
+      workspace.name,
+      workspace.allowReset,
+      JSON.stringify(workspace.settings),
+      now,
+    ],
+  );
+}
+
+export async function updateWorkspace(tx: Transaction, workspace: WorkspaceRow): Promise<void> {
+  await tx.query(
+    "update workspaces set allow_reset = $2, settings = $3::text::jsonb where workspace_id = $1",
+    [workspace.id, workspace.allowReset, JSON.stringify(workspace.settings)],
+  );
+}
+
+export async function selectApps(tx: Transaction, workspaceId: number): Promise<DeclaredApp[]> {
+  return tx.query<DeclaredApp>(
+    "select app_id as id, name, platform from apps where workspace_id = $1 and declared",
+    [workspaceId],
+  );
+}
+
+export async function upsertApps(
+  tx: Transaction,
+  workspaceId: number,
+  apps: readonly DeclaredApp[],
+): Promise<void> {
+  await tx.query(
+    `insert into apps (workspace_id, app_id, name, platform, declared)
+     select $1, id, name, platform, true
+     from unnest($2::text[], $3::text[], $4::text[]) as new (id, name, platform)
+     on conflict (workspace_id, app_id) do update
+       set name = excluded.name, platform = excluded.platform, declared = true`,
+    [
+      workspaceId,
+      apps.map((app) => app.id),
+      apps.map((app) => app.name),
+      apps.map((app) => app.platform),
+    ],
+  );
+}
+
+export async function deleteApps(
+  tx: Transaction,
+  workspaceId: number,
+  apps: readonly DeclaredApp[],
+): Promise<void> {
+  await tx.query("delete from apps where workspace_id = $1 and app_id = any($2::text[])", [
+    workspaceId,
+    apps.map((app) => app.id),
+  ]);
+}
+
+export async function selectGroups(tx: Transaction, workspaceId: number): Promise<DeclaredGroup[]> {
+  return tx.query<DeclaredGroup>(
+    `select group_id as id, name, channel from subscription_groups
+     where workspace_id = $1 and declared`,
+    [workspaceId],
+  );
+}
+
+export async function upsertGroups(
+  tx: Transaction,
+  workspaceId: number,
+  groups: readonly DeclaredGroup[],
+): Promise<void> {
+  await tx.query(
+    `insert into subscription_groups (workspace_id, group_id, name, channel, declared)
+     select $1, id, name, channel, true
+     from unnest($2::text[], $3::text[], $4::text[]) as new (id, name, channel)
+     on conflict (workspace_id, group_id) do update
+       set name = excluded.name, channel = excluded.channel, declared = true`,
+    [
+      workspaceId,
+      groups.map((group) => group.id),
+      groups.map((group) => group.name),
+      groups.map((group) => group.channel),
+    ],
+  );
+}
+
+export async function deleteGroups(
+  tx: Transaction,
+  workspaceId: number,
+  groups: readonly DeclaredGroup[],
+): Promise<void> {
+  await tx.query(
+    "delete from subscription_groups where workspace_id = $1 and group_id = any($2::text[])",
+    [workspaceId, groups.map((group) => group.id)],
+  );
+}

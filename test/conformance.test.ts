@@ -1,0 +1,294 @@
+/**
+ * docs/conformance.md lists every rule the server promises, one per row, each with its proof. These
+ * tests keep the page honest: every row can be read, no id is used twice or taken away, every test
+ * that a row names exists, and the number of open rows only shrinks.
+ */
+
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { describe, it } from "node:test";
+
+/** Lower this with every row you close. Only a rule that is new on the page may raise it. */
+const OPEN_ROWS_AT_MOST = 544;
+
+/** Sentences of the specification that say nothing about this server. Keep them rare. */
+const NOT_APPLICABLE_ROWS = 8;
+
+const PAGE = "docs/conformance.md";
+const HEADER = "| id | rule | proof |";
+const SEPARATOR = "|---|---|---|";
+const ID = /^(?:A|T|I|S|SCIM|CDI|PC|TR|L|D|F)-\d{2,3}$/;
+
+interface Reference {
+  readonly file: string;
+  readonly title: string;
+}
+
+type Proof = "open" | "not applicable" | readonly Reference[];
+
+interface Row {
+  readonly lineNumber: number;
+  readonly id: string;
+  readonly proof: Proof;
+}
+
+/** Reads the rows out of the page; what has another shape than a row becomes a fault. */
+function readRows(page: string): { rows: Row[]; faults: string[] } {
+  const rows: Row[] = [];
+  const faults: string[] = [];
+  for (const [index, line] of page.split("\n").entries()) {
+    if (!line.includes("|") || line === HEADER || line === SEPARATOR) continue;
+    const lineNumber = index + 1;
+    const fault = (text: string) => faults.push(`${PAGE}:${lineNumber}: ${text}`);
+
+    const [before, id, rule, proofText, after, ...more] = line
+      .split(/(?<!\\)\|/)
+      .map((cell) => cell.trim().replaceAll("\\|", "|"));
+    if (before !== "" || !id || !rule || !proofText || after !== "" || more.length > 0) {
+      fault(`Write the row as "| id | rule | proof |", and a bar inside a cell as "\\|".`);
+      continue;
+    }
+    if (!ID.test(id)) {
+      fault(`"${id}" is no id. Write the letters of the section and a number, such as T-07.`);
+      continue;
+    }
+    const proof = readProof(proofText);
+    if (proof === undefined) {
+      fault(
+        `${id} has a proof that cannot be read. Write "open", "not applicable: reason", or ` +
+          `"track.test.ts: title of the test", several of the last with "<br>" between them.`,
+      );
+      continue;
+    }
+    rows.push({ lineNumber, id, proof });
+  }
+  return { rows, faults };
+}
+
+function readProof(text: string): Proof | undefined {
+  if (text === "open") return "open";
+  if (/^not applicable: \S/.test(text)) return "not applicable";
+  const references: Reference[] = [];
+  for (const part of text.split("<br>")) {
+    const [, file, title] = /^([a-z0-9-]+\.test\.ts): (\S.*)$/.exec(part.trim()) ?? [];
+    if (file === undefined || title === undefined) return undefined;
+    references.push({ file, title });
+  }
+  return references;
+}
+
+/** Ids count up by one within their letters: so none is used twice, and none is taken away. */
+function faultsInIds(rows: readonly Row[]): string[] {
+  const faults: string[] = [];
+  const lastNumbers = new Map<string, number>();
+  for (const { lineNumber, id } of rows) {
+    const [letters = "", digits] = id.split("-");
+    const expected = (lastNumbers.get(letters) ?? 0) + 1;
+    if (Number(digits) !== expected) {
+      faults.push(
+        `${PAGE}:${lineNumber}: ${id} stands where ${letters}-${String(expected).padStart(2, "0")} ` +
+          "should. Give a new row the next number at the end of its section, never use an id " +
+          "twice, and never take a row away.",
+      );
+    }
+    lastNumbers.set(letters, Number(digits));
+  }
+  return faults;
+}
+
+/** Every test a row names has to exist; `sourceOf` gives a test file's text, if there is one. */
+function faultsInReferences(
+  rows: readonly Row[],
+  sourceOf: (file: string) => string | undefined,
+): string[] {
+  const faults: string[] = [];
+  const titlesByFile = new Map<string, ReadonlySet<string> | undefined>();
+  for (const { lineNumber, id, proof } of rows) {
+    if (typeof proof === "string") continue;
+    for (const { file, title } of proof) {
+      if (!titlesByFile.has(file)) {
+        const source = sourceOf(file);
+        titlesByFile.set(file, source === undefined ? undefined : titlesIn(source));
+      }
+      const titles = titlesByFile.get(file);
+      if (titles === undefined) {
+        faults.push(
+          `${PAGE}:${lineNumber}: ${id} names test/${file}, which does not exist. ` +
+            'Correct the name of the file, or set the proof back to "open".',
+        );
+      } else if (!titles.has(title)) {
+        faults.push(
+          `${PAGE}:${lineNumber}: ${id} names "${title}", which is no title in test/${file}. ` +
+            'Correct the title, write the test, or set the proof back to "open". For a title ' +
+            "that is built from a template, give the title of the describe around it.",
+        );
+      }
+    }
+  }
+  return faults;
+}
+
+/** The titles of all tests, save those in comments, those skipped, and those built from parts. */
+function titlesIn(source: string): Set<string> {
+  const code = source.replaceAll(/^\s*(?:\/\/|\/\*|\*).*$/gm, "");
+  const calls = code.matchAll(
+    /(?<![\w.])(?:test|it|describe)\(\s*(?<quote>["'`])(?<title>(?:\\.|(?!\k<quote>).)*)\k<quote>/gs,
+  );
+  const titles = new Set<string>();
+  for (const { groups: { quote, title = "" } = {} } of calls) {
+    if (quote === "`" && title.includes("${")) continue;
+    titles.add(title.replaceAll(/\\(.)/g, "$1"));
+  }
+  return titles;
+}
+
+function faultsInOpenRows(openRows: number, atMost: number): string[] {
+  if (openRows > atMost) {
+    return [
+      `${PAGE} has ${openRows} open rows and OPEN_ROWS_AT_MOST allows ${atMost}. Prove a row with ` +
+        "a test instead of opening it again; only for a rule that is new on the page raise it " +
+        `to ${openRows}.`,
+    ];
+  }
+  if (openRows < atMost) {
+    return [
+      `${PAGE} has only ${openRows} open rows left and OPEN_ROWS_AT_MOST in ` +
+        `test/conformance.test.ts is ${atMost}: lower it to ${openRows}.`,
+    ];
+  }
+  return [];
+}
+
+function assertNone(faults: readonly string[]): void {
+  assert.ok(faults.length === 0, faults.join("\n"));
+}
+
+describe("the conformance page", () => {
+  // The compiled test lies in dist/test, two folders below the root.
+  const root = new URL("../../", import.meta.url);
+  const { rows, faults } = readRows(readFileSync(new URL(PAGE, root), "utf8"));
+
+  it("holds rows of the one known shape only", () => {
+    assertNone(faults);
+  });
+
+  it("numbers its rules without a gap and without a double", () => {
+    assertNone(faultsInIds(rows));
+  });
+
+  it("names only tests that exist", () => {
+    const sourceOf = (file: string) => {
+      const path = new URL(`test/${file}`, root);
+      return existsSync(path) ? readFileSync(path, "utf8") : undefined;
+    };
+    assertNone(faultsInReferences(rows, sourceOf));
+  });
+
+  it("has as many open rows as allowed and no more", () => {
+    const openRows = rows.filter(({ proof }) => proof === "open").length;
+    assertNone(faultsInOpenRows(openRows, OPEN_ROWS_AT_MOST));
+  });
+
+  it("calls only the known few sentences not applicable", () => {
+    const ids = rows.filter(({ proof }) => proof === "not applicable").map(({ id }) => id);
+    assert.equal(
+      ids.length,
+      NOT_APPLICABLE_ROWS,
+      `${PAGE} calls ${ids.length} rows not applicable (${ids.join(", ")}), and ` +
+        `NOT_APPLICABLE_ROWS is ${NOT_APPLICABLE_ROWS}. Prove the rule with a test if any test ` +
+        "could; change the number only for a sentence that says nothing about this server.",
+    );
+  });
+});
+
+describe("reading the conformance page", () => {
+  const row = (id: string, proof: Proof = "open"): Row => ({ lineNumber: 1, id, proof });
+
+  it("takes the three kinds of proof", () => {
+    const page = [
+      "Prose.",
+      HEADER,
+      SEPARATOR,
+      "| T-01 | A rule. | open |",
+      "| T-02 | A \\| B. | not applicable: it is about a client |",
+      "| T-03 | A rule. | track.test.ts: keeps order: a \\| b<br>cdi-runs.test.ts: ends |",
+    ].join("\n");
+    assert.deepEqual(readRows(page), {
+      rows: [
+        { lineNumber: 4, id: "T-01", proof: "open" },
+        { lineNumber: 5, id: "T-02", proof: "not applicable" },
+        {
+          lineNumber: 6,
+          id: "T-03",
+          proof: [
+            { file: "track.test.ts", title: "keeps order: a | b" },
+            { file: "cdi-runs.test.ts", title: "ends" },
+          ],
+        },
+      ],
+      faults: [],
+    });
+  });
+
+  it("refuses every other shape and says where and what to do", () => {
+    const shapes: [line: string, advice: RegExp][] = [
+      ["| T-01 | A rule. |", /:1: Write the row as/],
+      ["| T-01 | A rule. | open | more |", /:1: Write the row as/],
+      ["| T-01 | A rule. | open", /:1: Write the row as/],
+      ["T-01 | A rule. | open |", /:1: Write the row as/],
+      ["| T-01 |  | open |", /:1: Write the row as/],
+      ["| id | rule | proofs |", /:1: "id" is no id\. Write the letters/],
+      ["| X-01 | A rule. | open |", /:1: "X-01" is no id\. Write the letters/],
+      ["| T-1 | A rule. | open |", /:1: "T-1" is no id\. Write the letters/],
+      ["| T-01 | A rule. | Open |", /:1: T-01 has a proof .* Write "open"/],
+      ["| T-01 | A rule. | not applicable |", /:1: T-01 has a proof .* Write "open"/],
+      ["| T-01 | A rule. | track.test.ts |", /:1: T-01 has a proof .* Write "open"/],
+      ["| T-01 | A rule. | track.test.ts: a<br> |", /:1: T-01 has a proof .* Write "open"/],
+    ];
+    for (const [line, advice] of shapes) {
+      const { rows, faults } = readRows(line);
+      assert.deepEqual([rows.length, faults.length], [0, 1], line);
+      assert.match(faults.join(), advice, line);
+    }
+  });
+
+  it("refuses an id that is used twice or left out", () => {
+    assert.deepEqual(faultsInIds([row("T-01"), row("S-01"), row("T-02"), row("S-02")]), []);
+    assert.match(faultsInIds([row("T-01"), row("T-01")]).join(), /T-01 stands where T-02 should/);
+    assert.match(faultsInIds([row("T-01"), row("T-03")]).join(), /T-03 stands where T-02 should/);
+  });
+
+  it("refuses a test that does not exist", () => {
+    const sourceOf = (file: string) => (file === "a.test.ts" ? 'it("ends", () => {})' : undefined);
+    const faultsOf = (file: string, title: string) =>
+      faultsInReferences([row("T-01", [{ file, title }])], sourceOf).join();
+    assert.equal(faultsOf("a.test.ts", "ends"), "");
+    assert.match(faultsOf("a.test.ts", "end"), /T-01 names "end", .* Correct the title/);
+    assert.match(
+      faultsOf("b.test.ts", "ends"),
+      /T-01 names test\/b\.test\.ts, .* Correct the name/,
+    );
+  });
+
+  it("finds the titles of the tests that run", () => {
+    const source = `
+      describe('of "users"', () => {
+        test("says \\"no\\"", () => {});
+        await it(
+          \`holds one line\`,
+        );
+        for (const name of names) test(\`takes \${name}\`, () => {});
+        // test("in a comment", () => {});
+        test.skip("skipped", () => {});
+        pattern.test("a text");
+        latest("a name");
+      });`;
+    assert.deepEqual([...titlesIn(source)], ['of "users"', 'says "no"', "holds one line"]);
+  });
+
+  it("lets the number of open rows shrink only", () => {
+    assert.deepEqual(faultsInOpenRows(3, 3), []);
+    assert.match(faultsInOpenRows(4, 3).join(), /Prove a row with a test/);
+    assert.match(faultsInOpenRows(2, 3).join(), /lower it to 2\./);
+  });
+});

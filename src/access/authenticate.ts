@@ -64,4 +64,3 @@ export function createAuthenticator(database: Database, adminToken: string): Aut
 function bearerToken(authorization: string | undefined): string | undefined {
   return /^Bearer +(\S+) *$/i.exec(authorization ?? "")?.[1];
 }
-

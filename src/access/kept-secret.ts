@@ -11,7 +11,9 @@ export async function keptSecret(dataDir: string, name: string, prefix: string):
   const path = join(dataDir, name);
   await mkdir(dataDir, { recursive: true });
   // Exclusive, so that of two processes starting at once both read the same one.
-  await writeFile(path, `${newSecret(prefix)}\n`, { mode: 0o600, flag: "wx" }).catch(ignoreExisting);
+  await writeFile(path, `${newSecret(prefix)}\n`, { mode: 0o600, flag: "wx" }).catch(
+    ignoreExisting,
+  );
   return (await readFile(path, "utf8")).trim();
 }
 

@@ -79,7 +79,8 @@ export function createRateLimits(): RateLimits {
 
   return {
     async count(workspace, permission) {
-      const bucket = BUCKETS.find((each) => each.permissions.includes(permission)) ?? DEFAULT_BUCKET;
+      const bucket =
+        BUCKETS.find((each) => each.permissions.includes(permission)) ?? DEFAULT_BUCKET;
       const setting = workspace.settings.rate_limits[permission];
       if (setting === "off") return undefined;
       // A limit of a permission's own takes it out of the bucket it would share.

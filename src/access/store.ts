@@ -18,7 +18,7 @@ export async function selectKeyHolder(
   keyHash: string,
 ): Promise<KeyHolder | undefined> {
   const [row] = await database.query<KeyRow>(
-    `select k.name, k.permissions, w.workspace_id, w.name as workspace_name, w.settings,
+    `select k.name, to_jsonb(k.permissions) as permissions, w.workspace_id, w.name as workspace_name, w.settings,
        (select jsonb_agg(a.app_id) from apps a where a.workspace_id = w.workspace_id) as apps,
        (select jsonb_agg(jsonb_build_object('id', g.group_id, 'channel', g.channel))
           from subscription_groups g where g.workspace_id = w.workspace_id) as groups
@@ -54,7 +54,8 @@ export async function selectDeclaredKeys(
   workspaceId: number,
 ): Promise<DeclaredKey[]> {
   return database.query<DeclaredKey>(
-    `select name, key_hash as "keyHash", permissions, ip_allowlist as "ipAllowlist"
+    `select name, key_hash as "keyHash", to_jsonb(permissions) as permissions,
+       to_jsonb(ip_allowlist) as "ipAllowlist"
      from api_keys where workspace_id = $1 and declared`,
     [workspaceId],
   );
@@ -70,7 +71,16 @@ export async function insertKey(
     `insert into api_keys
        (key_id, workspace_id, name, key_hash, permissions, ip_allowlist, declared, created_at)
      values ($1, $2, $3, $4, $5::text[], $6::text[], $7, $8)`,
-    [key.id, workspaceId, key.name, key.keyHash, key.permissions, key.ipAllowlist, key.declared, now],
+    [
+      key.id,
+      workspaceId,
+      key.name,
+      key.keyHash,
+      key.permissions,
+      key.ipAllowlist,
+      key.declared,
+      now,
+    ],
   );
 }
 

@@ -4,12 +4,16 @@
  * in docs/decisions/0002-one-sql-on-three-engines.md.
  *
  * Values: `timestamptz` comes back as `Date`, `jsonb` as the parsed value, `bigint` as a number,
- * `numeric` as a string. JSON goes in as text and is cast in the statement (`$1::text::jsonb`,
- * `unnest($1::text[])` and then `::jsonb`), because the drivers disagree on everything else.
+ * `numeric` as a string; an array is selected with `to_jsonb`. JSON goes in as text and is cast in the
+ * statement (`$1::text::jsonb`, `unnest($1::text[])` and then `::jsonb`), because the drivers disagree
+ * on everything else.
  */
 export interface Queryable {
   /** Runs one statement with `$1`-style parameters and returns its rows. */
-  query<Row = Record<string, unknown>>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
+  query<Row = Record<string, unknown>>(
+    sql: string,
+    parameters?: readonly unknown[],
+  ): Promise<Row[]>;
 }
 
 /**
@@ -33,6 +37,17 @@ export interface Database extends Queryable {
   transaction<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result>;
   /** Waits for what is running, then lets go of the engine. */
   close(): Promise<void>;
+}
+
+/** Runs reads that belong together: all of them see the database as it was at the first one. */
+export function readTogether<Result>(
+  database: Database,
+  work: (tx: Queryable) => Promise<Result>,
+): Promise<Result> {
+  return database.transaction(async (tx) => {
+    await tx.query("set transaction isolation level repeatable read, read only");
+    return work(tx);
+  });
 }
 
 /** A running transaction in the place of a database: what begins within it is part of it. */
@@ -74,8 +89,7 @@ function codeOf(error: unknown): string {
 }
 
 /** Whether the engine ended this transaction so that another one could go on. */
-export const isSacrificed = (error: unknown): boolean =>
-  ["40001", "40P01"].includes(codeOf(error));
+export const isSacrificed = (error: unknown): boolean => ["40001", "40P01"].includes(codeOf(error));
 
 /** Whether a unique index refused a row. */
 export const isDuplicate = (error: unknown): boolean => codeOf(error) === "23505";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { readdir, readFile } from "node:fs/promises";
 import { existsSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Database, Transaction } from "./database.ts";
@@ -47,6 +47,13 @@ export async function migrate(database: Database): Promise<string[]> {
   });
 }
 
+/** What the schema of this version is called: another one where any migration differs. */
+export async function schemaFingerprint(): Promise<string> {
+  const hash = createHash("sha256");
+  for (const { name, checksum } of await readMigrations()) hash.update(`${name} ${checksum}\n`);
+  return hash.digest("hex").slice(0, 16);
+}
+
 async function readMigrations(): Promise<Migration[]> {
   const folder = join(packageRoot(), "migrations");
   const names = (await readdir(folder)).filter((name) => name.endsWith(".sql")).sort();
@@ -58,8 +65,8 @@ async function readMigrations(): Promise<Migration[]> {
   );
 }
 
-/** The folder of package.json: the sources and their compiled form lie at different depths. */
-function packageRoot(): string {
+/** The folder of package.json; the sources and their compiled form lie at different depths. */
+export function packageRoot(): string {
   let folder = dirname(fileURLToPath(import.meta.url));
   while (!existsSync(join(folder, "package.json"))) folder = dirname(folder);
   return folder;
@@ -100,9 +107,7 @@ async function isCitus(tx: Transaction): Promise<boolean> {
 }
 
 async function distribute(tx: Transaction, sql: string): Promise<void> {
-  for (const [, column, table] of sql.matchAll(
-    /^-- distributed by: (\w+)\ncreate table (\w+)/gm,
-  )) {
+  for (const [, column, table] of sql.matchAll(/^-- distributed by: (\w+)\ncreate table (\w+)/gm)) {
     await tx.query("select create_distributed_table($1::text::regclass, $2)", [table, column]);
   }
 }

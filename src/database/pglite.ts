@@ -1,11 +1,10 @@
-import { access, mkdir, readFile, rename, rm } from "node:fs/promises";
+import { access, mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { PGlite } from "@electric-sql/pglite";
 import type { Database, Queryable } from "./database.ts";
 import { lockFolder } from "./folder-lock.ts";
-
-/** A prepared, migrated database, made at build time: a new data folder starts from it. */
-export const SNAPSHOT = new URL("../../embedded.tar", import.meta.url);
+import { encodeParameters } from "./parameters.ts";
+import { readSnapshot } from "./snapshot.ts";
 
 /** Where the embedded engine lives below the data folder. */
 const ENGINE_FOLDER = "engine";
@@ -19,7 +18,7 @@ const exists = (path: string): Promise<boolean> =>
 function queryable(connection: Pick<PGlite, "query">): Queryable {
   return {
     async query<Row>(sql: string, parameters: readonly unknown[] = []) {
-      return (await connection.query<Row>(sql, [...parameters])).rows;
+      return (await connection.query<Row>(sql, encodeParameters(parameters))).rows;
     },
   };
 }
@@ -54,15 +53,14 @@ async function makeFolder(folder: string): Promise<void> {
   await rename(unfinished, folder);
 }
 
+/** From the snapshot where there is one: that takes a fifth of the time. */
 async function openNew(dataDir: string): Promise<PGlite> {
-  const snapshot = await readFile(SNAPSHOT).catch(() => undefined);
-  return PGlite.create({
-    dataDir,
-    ...(snapshot && { loadDataDir: new Blob([new Uint8Array(snapshot)]) }),
-  });
+  const snapshot = await readSnapshot();
+  return PGlite.create({ dataDir, ...(snapshot && { loadDataDir: snapshot }) });
 }
 
-function database(pglite: PGlite, release: () => Promise<void>): Database {
+/** The embedded engine as a database; `release` runs when it is closed. */
+export function database(pglite: PGlite, release: () => Promise<void>): Database {
   return {
     engine: "embedded",
     concurrency: 1,

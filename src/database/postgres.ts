@@ -1,5 +1,6 @@
 import postgres from "postgres";
 import type { Database, Queryable } from "./database.ts";
+import { encodeParameters } from "./parameters.ts";
 
 /** How many connections one process keeps, at most. */
 const CONNECTIONS = 8;
@@ -17,6 +18,8 @@ export async function openPostgres(url: string): Promise<Database> {
     max: CONNECTIONS,
     onnotice: () => {},
     connect_timeout: 10,
+    // The types of arrays need not be fetched: see parameters.ts.
+    fetch_types: false,
     connection: { application_name: "rapport", plan_cache_mode: "force_custom_plan" },
     types: {
       bigint: { to: 20, from: [20], serialize: String, parse: Number },
@@ -39,7 +42,7 @@ export async function openPostgres(url: string): Promise<Database> {
 function queryable(sql: Pick<postgres.Sql, "unsafe">): Queryable {
   return {
     async query<Row>(text: string, parameters: readonly unknown[] = []) {
-      const rows = await sql.unsafe(text, parameters as postgres.ParameterOrJSON<never>[], {
+      const rows = await sql.unsafe(text, encodeParameters(parameters) as string[], {
         prepare: true,
       });
       return rows as unknown as Row[];

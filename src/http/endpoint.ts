@@ -29,7 +29,7 @@ type SubjectOf<Who extends Access> = Who extends { by: "key" } ? Workspace : und
 type StaticOrUndefined<Schema> = Schema extends TSchema ? Static<Schema> : undefined;
 
 /** How errors are written: see `http/respond.ts`. */
-export type Dialect = "message";
+export type Dialect = "message" | "message-and-errors";
 
 /** A key that makes a retry safe, with the print of the request that it came with. */
 export interface IdempotencyClaim {

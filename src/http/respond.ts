@@ -21,6 +21,12 @@ export const STATUS_OF: Readonly<Record<ProblemCode, number>> = {
 /** The body of an error in each dialect. */
 const BODY_OF: Readonly<Record<Dialect, (problem: Problem) => Record<string, unknown>>> = {
   message: (problem) => ({ message: problem.message, ...problem.details.body }),
+  // spec: Errors, /users/track, a fatal problem: message and errors carry the text.
+  "message-and-errors": ({ code, message, details }) => ({
+    message,
+    errors: [{ type: message, message, code }],
+    ...details.body,
+  }),
 };
 
 /** What Fastify refuses before an endpoint is reached, in our words. */

@@ -177,10 +177,7 @@ const isAnswer = (problem: Problem): boolean =>
   STATUS_OF[problem.code] < 500 && problem.code !== "RATE_LIMITED";
 
 /** A path that exists answers 405 to a method that it does not know. */
-function refuseOtherMethods(
-  server: FastifyInstance,
-  endpoints: readonly Endpoint<never>[],
-): void {
+function refuseOtherMethods(server: FastifyInstance, endpoints: readonly Endpoint<never>[]): void {
   const known = new Map<string, Set<string>>();
   for (const { contract } of endpoints) {
     for (const path of pathsOf(contract)) {

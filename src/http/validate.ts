@@ -115,7 +115,8 @@ function fieldPath(pointer: string): string {
  * one list where the schema has an array; digits are a number where it has an integer.
  */
 function readQuery(raw: unknown, schema: TSchema): Record<string, unknown> {
-  const properties = (schema as { properties?: Record<string, { type?: string }> }).properties ?? {};
+  const properties =
+    (schema as { properties?: Record<string, { type?: string }> }).properties ?? {};
   const lists = new Map<string, string[]>();
   for (const [key, value] of Object.entries(raw as Record<string, string | string[]>)) {
     const name = key.replace(/\[\d*\]$/, "");
@@ -130,7 +131,8 @@ function readQuery(raw: unknown, schema: TSchema): Record<string, unknown> {
 }
 
 function readScalar(text: string, type: string | undefined): unknown {
-  if ((type === "integer" || type === "number") && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);
+  if ((type === "integer" || type === "number") && /^-?\d+(\.\d+)?$/.test(text))
+    return Number(text);
   if (type === "boolean" && (text === "true" || text === "false")) return text === "true";
   return text;
 }

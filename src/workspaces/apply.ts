@@ -5,8 +5,8 @@ import type { Clock } from "../clock.ts";
 import type { Database, Transaction } from "../database/database.ts";
 import { Problem } from "../problem.ts";
 import {
-  type DeclaredWorkspace,
   DEFAULT_SETTINGS,
+  type DeclaredWorkspace,
   findManifestFault,
   type Manifest,
   manifestSchema,

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { type Document, isNode, LineCounter, parseDocument } from "yaml";
+import { Problem } from "../problem.ts";
 
 /** A manifest that cannot be read, or breaks a rule: the message has the file and the line. */
 export class ManifestUnreadable extends Error {
@@ -40,6 +41,22 @@ export async function readManifestFile(
   }
   const placeOf: ManifestFile["placeOf"] = (place) => `${path}:${lineOf(document, lines, place)}`;
   return { content: fillIn(document.toJS(), environment, [], placeOf), placeOf };
+}
+
+/** Applies a manifest file; a rule that it breaks is reported with the file and the line. */
+export async function applyManifestFile<Result>(
+  path: string,
+  environment: NodeJS.ProcessEnv,
+  apply: (manifest: unknown) => Promise<Result>,
+): Promise<Result> {
+  const file = await readManifestFile(path, environment);
+  try {
+    return await apply(file.content);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    const place = (error.details.body?.path ?? []) as (string | number)[];
+    throw new ManifestUnreadable(file.placeOf(place), error.message);
+  }
 }
 
 /** The line of a member, or of the nearest member around it that is there. */

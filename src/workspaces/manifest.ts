@@ -31,10 +31,9 @@ const Settings = Type.Object(
     multi_language: Type.Optional(Type.Boolean()),
     blocked_external_ids: Type.Optional(Type.Array(Type.String({ minLength: 1 }))),
     rate_limits: Type.Optional(
-      Type.Object(
-        Object.fromEntries(PERMISSIONS.map((name) => [name, Type.Optional(RateLimit)])),
-        { additionalProperties: false },
-      ),
+      Type.Object(Object.fromEntries(PERMISSIONS.map((name) => [name, Type.Optional(RateLimit)])), {
+        additionalProperties: false,
+      }),
     ),
     redirect_merged_ids: Type.Optional(Type.Boolean()),
   },

@@ -1,6 +1,5 @@
-import type { WorkspaceSettings } from "../access/workspace.ts";
+import type { Channel, WorkspaceSettings } from "../access/workspace.ts";
 import type { Queryable, Transaction } from "../database/database.ts";
-import type { DeclaredApp, DeclaredGroup } from "./sections.ts";
 
 /** Any number that nobody else in the database uses: one manifest is applied at a time. */
 const APPLY_LOCK = 7_270_412;
@@ -19,7 +18,11 @@ export async function selectCompany(database: Queryable): Promise<CompanyRow | u
   return rows[0];
 }
 
-export async function insertCompany(tx: Transaction, company: CompanyRow, now: Date): Promise<void> {
+export async function insertCompany(
+  tx: Transaction,
+  company: CompanyRow,
+  now: Date,
+): Promise<void> {
   await tx.query("insert into companies (company_id, name, created_at) values ($1, $2, $3)", [
     company.id,
     company.name,
@@ -28,7 +31,10 @@ export async function insertCompany(tx: Transaction, company: CompanyRow, now: D
 }
 
 export async function renameCompany(tx: Transaction, company: CompanyRow): Promise<void> {
-  await tx.query("update companies set name = $2 where company_id = $1", [company.id, company.name]);
+  await tx.query("update companies set name = $2 where company_id = $1", [
+    company.id,
+    company.name,
+  ]);
 }
 
 export interface WorkspaceRow {
@@ -38,8 +44,7 @@ export interface WorkspaceRow {
   readonly settings: WorkspaceSettings;
 }
 
-const WORKSPACE_COLUMNS =
-  'workspace_id as id, name, allow_reset as "allowReset", settings';
+const WORKSPACE_COLUMNS = 'workspace_id as id, name, allow_reset as "allowReset", settings';
 
 export async function selectWorkspaces(database: Queryable): Promise<WorkspaceRow[]> {
   return database.query<WorkspaceRow>(
@@ -85,6 +90,13 @@ export async function updateWorkspace(tx: Transaction, workspace: WorkspaceRow):
   );
 }
 
+/** An app as it is declared. */
+export interface DeclaredApp {
+  readonly id: string;
+  readonly name: string;
+  readonly platform: string;
+}
+
 export async function selectApps(tx: Transaction, workspaceId: number): Promise<DeclaredApp[]> {
   return tx.query<DeclaredApp>(
     "select app_id as id, name, platform from apps where workspace_id = $1 and declared",
@@ -121,6 +133,13 @@ export async function deleteApps(
     workspaceId,
     apps.map((app) => app.id),
   ]);
+}
+
+/** A subscription group as it is declared. */
+export interface DeclaredGroup {
+  readonly id: string;
+  readonly name: string;
+  readonly channel: Channel;
 }
 
 export async function selectGroups(tx: Transaction, workspaceId: number): Promise<DeclaredGroup[]> {

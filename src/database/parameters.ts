@@ -1,0 +1,29 @@
+/**
+ * Statement parameters in the form that every driver passes on untouched: a list becomes an array
+ * literal, a time ISO 8601. The drivers' own conversions guess the type from the first element and
+ * disagree on dates, booleans and JSON; the engine knows the type from the statement.
+ */
+export const encodeParameters = (parameters: readonly unknown[]): unknown[] =>
+  parameters.map((value) => (Array.isArray(value) ? arrayLiteral(value) : encodeScalar(value)));
+
+const encodeScalar = (value: unknown): unknown =>
+  value instanceof Date ? value.toISOString() : value;
+
+/** `{"one","with \"quotes\"",NULL}` */
+function arrayLiteral(values: readonly unknown[]): string {
+  let literal = "{";
+  for (const [index, value] of values.entries()) {
+    if (index > 0) literal += ",";
+    literal += elementLiteral(value);
+  }
+  return `${literal}}`;
+}
+
+const NEEDS_ESCAPE = /["\\]/;
+
+function elementLiteral(value: unknown): string {
+  if (value === null || value === undefined) return "NULL";
+  if (typeof value === "number" || typeof value === "boolean") return String(value);
+  const text = value instanceof Date ? value.toISOString() : String(value);
+  return `"${NEEDS_ESCAPE.test(text) ? text.replaceAll(/["\\]/g, "\\$&") : text}"`;
+}

@@ -1,0 +1,160 @@
+import type { Workspace } from "../access/workspace.ts";
+import { type Database, type Queryable, readTogether } from "../database/database.ts";
+import { Problem } from "../problem.ts";
+import {
+  type Alias,
+  aliasValue,
+  checkEmailIdentifier,
+  checkPhoneIdentifier,
+  type Identifier,
+  identifierKey,
+  isProfileId,
+} from "../profiles/identifiers.ts";
+import { selectIdentifiers, selectProfiles } from "../profiles/store.ts";
+import { readEmailStates, readGroupStates } from "../subscriptions/states.ts";
+import { readSummaries } from "../track/summaries.ts";
+import { type ExportField, profileView } from "./profile-view.ts";
+
+export interface ExportServices {
+  readonly database: Database;
+}
+
+type Id = string | number;
+
+export interface ExportRequest {
+  readonly external_ids?: Id | readonly Id[];
+  readonly user_aliases?: readonly Alias[];
+  readonly platform_ids?: Id | readonly Id[];
+  readonly braze_ids?: Id | readonly Id[];
+  readonly platform_id?: Id | readonly Id[];
+  readonly braze_id?: Id | readonly Id[];
+  readonly email_address?: string;
+  readonly phone?: string;
+  readonly fields_to_export?: readonly ExportField[];
+}
+
+export interface Exported {
+  readonly users: Record<string, unknown>[];
+  /** What named nobody, as it was given; absent when there is none. */
+  readonly invalid_user_ids?: unknown[];
+}
+
+const MOST_IDS = 50;
+
+/** One thing the caller asked for: how it was written, and what it is looked up by. */
+interface Wanted {
+  readonly given: unknown;
+  readonly identifier: Identifier | { readonly kind: "platform_id"; readonly value: string };
+}
+
+/**
+ * Reads profiles by external ids, aliases, platform ids, or by one address, in the publicly known
+ * shape. All of it is read at one moment: counts and states fit together.
+ *
+ * @throws Problem INVALID_REQUEST for none or too many ids, or both an address and a number.
+ */
+export async function exportByIds(
+  { database }: ExportServices,
+  workspace: Workspace,
+  request: ExportRequest,
+): Promise<Exported> {
+  const wanted = wantedBy(request);
+  return readTogether(database, async (tx) => {
+    const found = await findProfiles(tx, workspace.id, wanted);
+    const ids = [...new Set([...found.values()].flat())];
+    const users = await readProfiles(tx, workspace, ids, request.fields_to_export);
+    const existing = new Set(users.map((user) => user.id));
+    const invalid = wanted.filter(
+      (each) => !found.get(identifierKey(each.identifier))?.some((id) => existing.has(id)),
+    );
+    return {
+      users: users.map((user) => user.view),
+      ...(invalid.length > 0 && { invalid_user_ids: invalid.map((each) => each.given) }),
+    };
+  });
+}
+
+function wantedBy(request: ExportRequest): Wanted[] {
+  const externalIds = listOf(request.external_ids);
+  const platformIds = [
+    request.platform_ids,
+    request.braze_ids,
+    request.platform_id,
+    request.braze_id,
+  ].flatMap(listOf);
+  const aliases = request.user_aliases ?? [];
+  if (request.email_address !== undefined && request.phone !== undefined) {
+    throw new Problem("INVALID_REQUEST", "Only one of 'email_address' and 'phone' may be given.");
+  }
+  if (Math.max(externalIds.length, aliases.length, platformIds.length) > MOST_IDS) {
+    throw new Problem("INVALID_REQUEST", "The max number of ids per request was exceeded");
+  }
+  const wanted: Wanted[] = [
+    ...externalIds.map((given) => wantedOf(given, "external_id", String(given))),
+    ...aliases.map((given) => wantedOf(given, "alias", aliasValue(given))),
+    ...platformIds.map((given) => wantedOf(given, "platform_id", String(given).toLowerCase())),
+    ...addressOf(request),
+  ];
+  if (wanted.length > 0) return wanted;
+  throw new Problem(
+    "INVALID_REQUEST",
+    "'external_ids', 'user_aliases', 'platform_ids', 'email_address' or 'phone' is required",
+  );
+}
+
+const listOf = (value: Id | readonly Id[] | undefined): readonly Id[] =>
+  value === undefined ? [] : typeof value === "object" ? value : [value];
+
+const wantedOf = (given: unknown, kind: Wanted["identifier"]["kind"], value: string): Wanted => ({
+  given,
+  identifier: { kind, value },
+});
+
+function addressOf({ email_address, phone }: ExportRequest): Wanted[] {
+  const given = email_address ?? phone;
+  if (given === undefined) return [];
+  const checked =
+    email_address === undefined ? checkPhoneIdentifier(given) : checkEmailIdentifier(given);
+  if ("fault" in checked) throw new Problem("INVALID_REQUEST", checked.fault.message);
+  return [wantedOf(given, checked.value.kind, checked.value.value)];
+}
+
+/** The profile ids behind each identifier. */
+async function findProfiles(
+  tx: Queryable,
+  workspaceId: number,
+  wanted: readonly Wanted[],
+): Promise<Map<string, string[]>> {
+  const found = new Map<string, string[]>();
+  const add = (key: string, id: string) => found.set(key, [...(found.get(key) ?? []), id]);
+  const values: string[] = [];
+  for (const { identifier } of wanted) {
+    if (identifier.kind !== "platform_id") values.push(identifier.value);
+    else if (isProfileId(identifier.value)) add(identifierKey(identifier), identifier.value);
+  }
+  const keys = new Set(wanted.map((each) => identifierKey(each.identifier)));
+  for (const row of await selectIdentifiers(tx, workspaceId, values)) {
+    const key = identifierKey(row);
+    if (keys.has(key)) add(key, row.profileId);
+  }
+  return found;
+}
+
+async function readProfiles(
+  tx: Queryable,
+  workspace: Workspace,
+  ids: readonly string[],
+  fields: readonly ExportField[] | undefined,
+) {
+  const [profiles, summaries, groupStates] = await Promise.all([
+    selectProfiles(tx, workspace.id, ids),
+    readSummaries(tx, workspace.id, ids),
+    readGroupStates(tx, workspace.id, ids),
+  ]);
+  const emails = profiles.flatMap(({ email }) => (email ? [email.toLowerCase()] : []));
+  const emailStates = await readEmailStates(tx, workspace.id, emails);
+  return profiles.map((profile) => ({
+    id: profile.id,
+    view: profileView({ workspace, profile, ...summaries, groupStates, emailStates }, fields),
+  }));
+}

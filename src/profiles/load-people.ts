@@ -1,0 +1,108 @@
+import type { Transaction } from "../database/database.ts";
+import {
+  emailValue,
+  type Identifier,
+  identifierKey,
+  isProfileId,
+  type Who,
+} from "./identifiers.ts";
+import { createPeople, type People } from "./people.ts";
+import {
+  type FoundIdentifier,
+  lockProfiles,
+  type ProfileRow,
+  selectIdentifiers,
+  selectProfiles,
+} from "./store.ts";
+
+/** What one write wants to know before it can be worked out. */
+export interface Need {
+  readonly who: Who;
+  /** Whether it looks at what is stored about the person. */
+  readonly reads: boolean;
+  /** Addresses that it gives to the person. */
+  readonly addresses: readonly Identifier[];
+  /** Whether it reaches everybody who shares an address with the person. */
+  readonly spreads: boolean;
+}
+
+/**
+ * Reads everything that a batch of writes needs, in two or three statements whatever its size.
+ *
+ * @param lock whether the profiles that it names are locked now; otherwise `updateProfiles` tells
+ *   whether somebody else was faster.
+ */
+export async function loadPeople(
+  tx: Transaction,
+  workspaceId: number,
+  needs: readonly Need[],
+  newId: () => string,
+  lock: boolean,
+): Promise<People> {
+  const wanted = uniqueIdentifiers(needs);
+  const found = await findIdentifiers(tx, workspaceId, wanted);
+  const ids = profilesToRead(needs, found, lock);
+  const rows = await (lock ? lockProfiles : selectProfiles)(tx, workspaceId, ids);
+  const sharers = needs.some((need) => need.spreads)
+    ? await findIdentifiers(tx, workspaceId, addressesOf(rows, wanted))
+    : [];
+  return createPeople([...found, ...sharers], rows, newId);
+}
+
+function uniqueIdentifiers(needs: readonly Need[]): Map<string, Identifier> {
+  const wanted = new Map<string, Identifier>();
+  for (const { who, addresses } of needs) {
+    if (who.kind !== "platform_id") wanted.set(identifierKey(who), who);
+    for (const address of addresses) wanted.set(identifierKey(address), address);
+  }
+  return wanted;
+}
+
+async function findIdentifiers(
+  tx: Transaction,
+  workspaceId: number,
+  wanted: ReadonlyMap<string, Identifier>,
+): Promise<FoundIdentifier[]> {
+  const values = [...new Set([...wanted.values()].map((identifier) => identifier.value))];
+  const rows = await selectIdentifiers(tx, workspaceId, values);
+  return rows.filter((row) => wanted.has(identifierKey(row)));
+}
+
+function profilesToRead(
+  needs: readonly Need[],
+  found: readonly FoundIdentifier[],
+  all: boolean,
+): string[] {
+  const holders = new Map<string, string[]>();
+  for (const row of found) {
+    const key = identifierKey(row);
+    holders.set(key, [...(holders.get(key) ?? []), row.profileId]);
+  }
+  const ids = new Set<string>();
+  for (const { who, reads } of needs) {
+    if (who.kind === "platform_id") {
+      // Whether it exists is told by reading it.
+      if (isProfileId(who.value)) ids.add(who.value);
+      continue;
+    }
+    const candidates = holders.get(identifierKey(who)) ?? [];
+    if (all || reads || candidates.length > 1) for (const id of candidates) ids.add(id);
+  }
+  return [...ids];
+}
+
+/** The addresses that people have already, less those that were looked up. */
+function addressesOf(
+  rows: readonly ProfileRow[],
+  known: ReadonlyMap<string, Identifier>,
+): Map<string, Identifier> {
+  const addresses = rows.flatMap(({ email, phone }): Identifier[] => [
+    ...(email ? [{ kind: "email" as const, value: emailValue(email) }] : []),
+    ...(phone ? [{ kind: "phone" as const, value: phone }] : []),
+  ]);
+  return new Map(
+    addresses
+      .map((address) => [identifierKey(address), address] as const)
+      .filter(([key]) => !known.has(key)),
+  );
+}

@@ -1,0 +1,272 @@
+import { type Alias, emailValue, type Identifier, identifierKey, type Who } from "./identifiers.ts";
+import type { Json } from "./plain-json.ts";
+import type {
+  Attributes,
+  FoundIdentifier,
+  NewProfile,
+  ProfileRow,
+  ProfileUpdate,
+} from "./store.ts";
+
+/**
+ * One person in a batch of writes: what was read, and what the writes so far make of it.
+ *
+ * A person whose row was not read (nothing asked for it) takes changes all the same: a change is a
+ * patch, and the engine lays it over whatever is stored.
+ */
+export interface Person {
+  readonly id: string;
+  readonly isNew: boolean;
+  readonly stored: ProfileRow | undefined;
+  readonly externalId: string | null | undefined;
+  readonly aliases: readonly Alias[];
+  /** Undefined where it is neither read nor changed. */
+  email: string | null | undefined;
+  phone: string | null | undefined;
+  /** Members that change; null removes. */
+  readonly standardPatch: Map<string, Json>;
+  readonly customPatch: Map<string, Json>;
+  /** The place in the order of updates: the highest is the most recently updated. */
+  rank: number;
+  touched: boolean;
+}
+
+export type AddressKind = "email" | "phone";
+
+/** What is to be written for the people of a batch. */
+export interface PeopleChanges {
+  readonly created: readonly NewProfile[];
+  readonly updated: readonly ProfileUpdate[];
+  readonly addedIdentifiers: readonly FoundIdentifier[];
+  readonly removedIdentifiers: readonly FoundIdentifier[];
+  /** Addresses for which a profile is made because nobody has them. */
+  readonly addressesOfNew: readonly Identifier[];
+}
+
+export interface People {
+  /** Who is meant. spec: POST /users/track, rule 1 where several have the address. */
+  find(who: Who): Person | undefined;
+  create(who: Who): Person;
+  /** Everybody who has an address now, `value` as it is looked up. */
+  holdersOf(kind: AddressKind, value: string): readonly Person[];
+  setEmail(person: Person, address: string | null): void;
+  setPhone(person: Person, number: string | null): void;
+  /** Marks a write to the person: nobody is more recently updated now. */
+  touch(person: Person): void;
+  changes(now: Date): PeopleChanges;
+}
+
+/**
+ * Holds the people of one batch in memory, so that its writes can be worked out in their order, each
+ * seeing what the ones before it did.
+ *
+ * @param found who has the identifiers that the batch names or sets.
+ * @param rows the profiles that were read, the most recently updated first.
+ */
+export function createPeople(
+  found: readonly FoundIdentifier[],
+  rows: readonly ProfileRow[],
+  newId: () => string,
+): People {
+  const people = new Map<string, Person>();
+  const holders = new Map<string, Set<string>>();
+  const added = new Map<string, FoundIdentifier>();
+  const removed = new Map<string, FoundIdentifier>();
+  const addressesOfNew: Identifier[] = [];
+  let lastRank = 0;
+
+  for (const [index, row] of rows.entries()) people.set(row.id, personOf(row, -index));
+  for (const identifier of found) hold(identifier);
+
+  function hold({ kind, value, profileId }: FoundIdentifier): void {
+    const key = identifierKey({ kind, value });
+    const known = holders.get(key);
+    if (known) known.add(profileId);
+    else holders.set(key, new Set([profileId]));
+  }
+
+  function personWith(id: string): Person {
+    const known = people.get(id);
+    if (known) return known;
+    const unread = unreadPerson(id);
+    people.set(id, unread);
+    return unread;
+  }
+
+  function addIdentifier(identifier: FoundIdentifier): void {
+    hold(identifier);
+    const key = `${identifierKey(identifier)} ${identifier.profileId}`;
+    if (!removed.delete(key)) added.set(key, identifier);
+  }
+
+  function removeIdentifier(identifier: FoundIdentifier): void {
+    holders.get(identifierKey(identifier))?.delete(identifier.profileId);
+    const key = `${identifierKey(identifier)} ${identifier.profileId}`;
+    if (!added.delete(key)) removed.set(key, identifier);
+  }
+
+  const self: People = {
+    find(who) {
+      if (who.kind === "platform_id") return people.get(who.value);
+      const ids = holders.get(identifierKey(who));
+      if (!ids?.size) return undefined;
+      return [...ids].map(personWith).reduce(preferred);
+    },
+
+    create(who) {
+      const person = newPerson(newId(), who);
+      people.set(person.id, person);
+      if (who.kind === "email") self.setEmail(person, who.address);
+      else if (who.kind === "phone") self.setPhone(person, who.value);
+      else if (who.kind !== "platform_id") {
+        addIdentifier({ kind: who.kind, value: who.value, profileId: person.id });
+      }
+      if (who.kind === "email" || who.kind === "phone") {
+        addressesOfNew.push({ kind: who.kind, value: who.value });
+      }
+      self.touch(person);
+      return person;
+    },
+
+    holdersOf: (kind, value) =>
+      [...(holders.get(identifierKey({ kind, value })) ?? [])].map(personWith),
+
+    setEmail(person, address) {
+      const before = person.email ? emailValue(person.email) : null;
+      const after = address === null ? null : emailValue(address);
+      person.email = address;
+      moveAddress("email", person.id, before, after);
+    },
+
+    setPhone(person, number) {
+      const before = person.phone ?? null;
+      person.phone = number;
+      moveAddress("phone", person.id, before, number);
+    },
+
+    touch(person) {
+      person.rank = ++lastRank;
+      person.touched = true;
+    },
+
+    changes(now) {
+      const touched = [...people.values()].filter((person) => person.touched);
+      const at = (person: Person) => microsecondTime(now, person.rank);
+      return {
+        created: touched.filter((each) => each.isNew).map((each) => newRow(each, at(each))),
+        updated: touched.filter((each) => !each.isNew).map((each) => updateOf(each, at(each))),
+        addedIdentifiers: [...added.values()],
+        removedIdentifiers: [...removed.values()],
+        addressesOfNew,
+      };
+    },
+  };
+
+  function moveAddress(
+    kind: AddressKind,
+    profileId: string,
+    before: string | null,
+    after: string | null,
+  ): void {
+    if (before === after) return;
+    if (before !== null) removeIdentifier({ kind, value: before, profileId });
+    if (after !== null) addIdentifier({ kind, value: after, profileId });
+  }
+
+  return self;
+}
+
+/** One with an external_id before one without; then the most recently updated. */
+function preferred(one: Person, other: Person): Person {
+  const identified = (person: Person) => (person.externalId ? 1 : 0);
+  const order = identified(other) - identified(one) || other.rank - one.rank;
+  return order > 0 ? other : one;
+}
+
+const patches = () => ({
+  standardPatch: new Map<string, Json>(),
+  customPatch: new Map<string, Json>(),
+});
+
+const personOf = (row: ProfileRow, rank: number): Person => ({
+  id: row.id,
+  isNew: false,
+  stored: row,
+  externalId: row.externalId,
+  aliases: row.aliases,
+  email: row.email,
+  phone: row.phone,
+  ...patches(),
+  rank,
+  touched: false,
+});
+
+const unreadPerson = (id: string): Person => ({
+  id,
+  isNew: false,
+  stored: undefined,
+  externalId: undefined,
+  aliases: [],
+  email: undefined,
+  phone: undefined,
+  ...patches(),
+  rank: 0,
+  touched: false,
+});
+
+const newPerson = (id: string, who: Who): Person => ({
+  id,
+  isNew: true,
+  stored: undefined,
+  externalId: who.kind === "external_id" ? who.value : null,
+  aliases: who.kind === "alias" ? [who.alias] : [],
+  email: null,
+  phone: null,
+  ...patches(),
+  rank: 0,
+  touched: true,
+});
+
+const newRow = (person: Person, updatedAt: string): NewProfile => ({
+  id: person.id,
+  externalId: person.externalId ?? null,
+  aliases: person.aliases,
+  email: person.email ?? null,
+  phone: person.phone ?? null,
+  standardAttributes: withoutNulls(person.standardPatch),
+  customAttributes: withoutNulls(person.customPatch),
+  updatedAt,
+});
+
+const updateOf = (person: Person, updatedAt: string): ProfileUpdate => ({
+  id: person.id,
+  version: person.stored?.version ?? null,
+  standardPatch: person.standardPatch.size ? Object.fromEntries(person.standardPatch) : null,
+  customPatch: person.customPatch.size ? Object.fromEntries(person.customPatch) : null,
+  email: person.email === person.stored?.email ? undefined : person.email,
+  phone: person.phone === person.stored?.phone ? undefined : person.phone,
+  updatedAt,
+});
+
+const withoutNulls = (patch: ReadonlyMap<string, Json>): Attributes =>
+  Object.fromEntries([...patch].filter(([, value]) => value !== null));
+
+/** The value of an attribute as it stands now, or undefined. */
+export function attributeOf(
+  person: Person,
+  kind: "standard" | "custom",
+  name: string,
+): Json | undefined {
+  const patch = kind === "standard" ? person.standardPatch : person.customPatch;
+  if (patch.has(name)) return patch.get(name) ?? undefined;
+  const stored =
+    kind === "standard" ? person.stored?.standardAttributes : person.stored?.customAttributes;
+  return stored && Object.hasOwn(stored, name) ? stored[name] : undefined;
+}
+
+/** A time with microseconds, so that the writes of one batch keep their order. */
+function microsecondTime(now: Date, offset: number): string {
+  const micros = String(offset % 1_000).padStart(3, "0");
+  const milliseconds = new Date(now.getTime() + Math.floor(offset / 1_000)).toISOString();
+  return `${milliseconds.slice(0, -1)}${micros}Z`;
+}

@@ -1,0 +1,277 @@
+import type { Queryable, Transaction } from "../database/database.ts";
+import type { Alias, Identifier } from "./identifiers.ts";
+import type { Json } from "./plain-json.ts";
+
+export type Attributes = Readonly<Record<string, Json>>;
+
+export interface FoundIdentifier extends Identifier {
+  readonly profileId: string;
+}
+
+/** Who has these identifiers. Values are matched whatever their kind; the caller knows the kind. */
+export async function selectIdentifiers(
+  database: Queryable,
+  workspaceId: number,
+  values: readonly string[],
+): Promise<FoundIdentifier[]> {
+  if (values.length === 0) return [];
+  return database.query<FoundIdentifier>(
+    `select kind, value, profile_id as "profileId" from identifiers
+     where workspace_id = $1 and value = any($2::text[])`,
+    [workspaceId, values],
+  );
+}
+
+/**
+ * Adds identifiers. Of those that name one person, the ones that somebody else has already are left
+ * out; they wait for a transaction that is about to add the same.
+ *
+ * @returns how many were added.
+ */
+export async function insertIdentifiers(
+  tx: Transaction,
+  workspaceId: number,
+  identifiers: readonly FoundIdentifier[],
+): Promise<number> {
+  if (identifiers.length === 0) return 0;
+  const sorted = [...identifiers].sort((a, b) => (a.value < b.value ? -1 : 1));
+  const rows = await tx.query(
+    `insert into identifiers (workspace_id, value, kind, profile_id)
+     select $1, value, kind::identifier_kind, profile_id
+     from unnest($2::text[], $3::text[], $4::uuid[]) as new (value, kind, profile_id)
+     on conflict do nothing returning 1`,
+    [
+      workspaceId,
+      sorted.map((each) => each.value),
+      sorted.map((each) => each.kind),
+      sorted.map((each) => each.profileId),
+    ],
+  );
+  return rows.length;
+}
+
+export async function deleteIdentifiers(
+  tx: Transaction,
+  workspaceId: number,
+  identifiers: readonly FoundIdentifier[],
+): Promise<void> {
+  if (identifiers.length === 0) return;
+  await tx.query(
+    `delete from identifiers using
+       unnest($2::text[], $3::text[], $4::uuid[]) as gone (value, kind, profile_id)
+     where identifiers.workspace_id = $1 and identifiers.value = gone.value
+       and identifiers.kind = gone.kind::identifier_kind
+       and identifiers.profile_id = gone.profile_id`,
+    [
+      workspaceId,
+      identifiers.map((each) => each.value),
+      identifiers.map((each) => each.kind),
+      identifiers.map((each) => each.profileId),
+    ],
+  );
+}
+
+/** A profile as it is stored. */
+export interface ProfileRow {
+  readonly id: string;
+  readonly version: number;
+  readonly externalId: string | null;
+  readonly aliases: readonly Alias[];
+  readonly email: string | null;
+  readonly phone: string | null;
+  readonly standardAttributes: Attributes;
+  readonly customAttributes: Attributes;
+  readonly createdAt: Date;
+  /** Microseconds since the epoch: two writes of one batch differ in these. */
+  readonly updatedAtMicros: number;
+}
+
+const PROFILE_COLUMNS = `profile_id as id, version, external_id as "externalId", aliases, email,
+  phone, standard_attributes as "standardAttributes", custom_attributes as "customAttributes",
+  created_at as "createdAt",
+  (extract(epoch from updated_at) * 1000000)::bigint as "updatedAtMicros"`;
+
+/** Profiles by id, the most recently updated first. */
+export async function selectProfiles(
+  database: Queryable,
+  workspaceId: number,
+  ids: readonly string[],
+): Promise<ProfileRow[]> {
+  if (ids.length === 0) return [];
+  return database.query<ProfileRow>(
+    `select ${PROFILE_COLUMNS} from profiles
+     where workspace_id = $1 and profile_id = any($2::uuid[]) order by updated_at desc`,
+    [workspaceId, ids],
+  );
+}
+
+/**
+ * Locks profiles until the transaction ends and reads them. An update, because Citus knows no
+ * `for update` across shards. Those that are gone are left out.
+ */
+export async function lockProfiles(
+  tx: Transaction,
+  workspaceId: number,
+  ids: readonly string[],
+): Promise<ProfileRow[]> {
+  if (ids.length === 0) return [];
+  const rows = await tx.query<ProfileRow>(
+    `update profiles set version = version + 1
+     where workspace_id = $1 and profile_id = any($2::uuid[]) returning ${PROFILE_COLUMNS}`,
+    [workspaceId, [...ids].sort()],
+  );
+  return rows.sort((a, b) => b.updatedAtMicros - a.updatedAtMicros);
+}
+
+/** A profile that is about to be made. */
+export interface NewProfile {
+  readonly id: string;
+  readonly externalId: string | null;
+  readonly aliases: readonly Alias[];
+  readonly email: string | null;
+  readonly phone: string | null;
+  readonly standardAttributes: Attributes;
+  readonly customAttributes: Attributes;
+  /** ISO 8601, with as many digits as the order of writes within a batch needs. */
+  readonly updatedAt: string;
+}
+
+export async function insertProfiles(
+  tx: Transaction,
+  workspaceId: number,
+  profiles: readonly NewProfile[],
+): Promise<void> {
+  if (profiles.length === 0) return;
+  await tx.query(
+    `insert into profiles (workspace_id, profile_id, version, external_id, aliases, email, phone,
+       standard_attributes, custom_attributes, created_at, updated_at)
+     select $1, id, 1, external_id, aliases::jsonb, email, phone, standard::jsonb, custom::jsonb,
+       updated_at, updated_at
+     from unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
+       $8::text[], $9::text[]::timestamptz[])
+       as new (id, external_id, aliases, email, phone, standard, custom, updated_at)`,
+    [
+      workspaceId,
+      profiles.map((profile) => profile.id),
+      profiles.map((profile) => profile.externalId),
+      profiles.map((profile) => JSON.stringify(profile.aliases)),
+      profiles.map((profile) => profile.email),
+      profiles.map((profile) => profile.phone),
+      profiles.map((profile) => JSON.stringify(profile.standardAttributes)),
+      profiles.map((profile) => JSON.stringify(profile.customAttributes)),
+      profiles.map((profile) => profile.updatedAt),
+    ],
+  );
+}
+
+/** What changes about a stored profile. A member of an attributes patch that is null is removed. */
+export interface ProfileUpdate {
+  readonly id: string;
+  /** The version that the change was worked out from; null where it holds for any. */
+  readonly version: number | null;
+  readonly standardPatch: Attributes | null;
+  readonly customPatch: Attributes | null;
+  /** Undefined leaves it. */
+  readonly email: string | null | undefined;
+  readonly phone: string | null | undefined;
+  readonly updatedAt: string;
+}
+
+/**
+ * Updates profiles, each only if it is still there and at the version given.
+ *
+ * Values in JSON never hold null below the top, so stripping nulls removes just what was patched
+ * away; it walks the whole value, hence only where something is removed.
+ *
+ * @returns how many were updated: fewer than given means that somebody else was first.
+ */
+export async function updateProfiles(
+  tx: Transaction,
+  workspaceId: number,
+  updates: readonly ProfileUpdate[],
+): Promise<number> {
+  if (updates.length === 0) return 0;
+  const sorted = [...updates].sort((a, b) => (a.id < b.id ? -1 : 1));
+  const rows = await tx.query(
+    `update profiles set
+       version = profiles.version + 1,
+       updated_at = greatest(profiles.updated_at, new.updated_at),
+       email = case when new.sets_email then new.email else profiles.email end,
+       phone = case when new.sets_phone then new.phone else profiles.phone end,
+       standard_attributes = case
+         when new.standard is null then profiles.standard_attributes
+         when new.removes_standard
+           then jsonb_strip_nulls(profiles.standard_attributes || new.standard::jsonb)
+         else profiles.standard_attributes || new.standard::jsonb end,
+       custom_attributes = case
+         when new.custom is null then profiles.custom_attributes
+         when new.removes_custom
+           then jsonb_strip_nulls(profiles.custom_attributes || new.custom::jsonb)
+         else profiles.custom_attributes || new.custom::jsonb end
+     from unnest($2::uuid[], $3::bigint[], $4::text[], $5::bool[], $6::text[], $7::bool[],
+       $8::bool[], $9::text[], $10::bool[], $11::text[], $12::text[]::timestamptz[])
+       as new (id, version, standard, removes_standard, custom, removes_custom,
+         sets_email, email, sets_phone, phone, updated_at)
+     where profiles.workspace_id = $1 and profiles.profile_id = new.id
+       and (new.version is null or profiles.version = new.version)
+     returning 1`,
+    [
+      workspaceId,
+      sorted.map((update) => update.id),
+      sorted.map((update) => update.version),
+      sorted.map((update) => update.standardPatch && JSON.stringify(update.standardPatch)),
+      sorted.map((update) => removes(update.standardPatch)),
+      sorted.map((update) => update.customPatch && JSON.stringify(update.customPatch)),
+      sorted.map((update) => removes(update.customPatch)),
+      sorted.map((update) => update.email !== undefined),
+      sorted.map((update) => update.email ?? null),
+      sorted.map((update) => update.phone !== undefined),
+      sorted.map((update) => update.phone ?? null),
+      sorted.map((update) => update.updatedAt),
+    ],
+  );
+  return rows.length;
+}
+
+const removes = (patch: Attributes | null): boolean =>
+  patch !== null && Object.values(patch).includes(null);
+
+/** How many locks stand for all addresses: few enough for the engine's lock table. */
+const ADDRESS_LOCKS = 1_024;
+
+/** Any number that tells these locks from the others of the program. */
+const ADDRESS_LOCK_CLASS = 7_270_413;
+
+/**
+ * Holds addresses until the transaction ends, so that two transactions never make a profile each
+ * for one address that nobody has.
+ */
+export async function lockAddresses(
+  tx: Transaction,
+  workspaceId: number,
+  addresses: readonly Identifier[],
+): Promise<void> {
+  const numbers = addresses.map(
+    ({ kind, value }) => hashOf(`${workspaceId} ${kind} ${value}`) % ADDRESS_LOCKS,
+  );
+  const sorted = [...new Set(numbers)].sort((a, b) => a - b);
+  await tx.query("select pg_advisory_xact_lock($1::int, number) from unnest($2::int[]) as number", [
+    ADDRESS_LOCK_CLASS,
+    sorted,
+  ]);
+}
+
+/** FNV-1a: any spread will do, as long as it is the same in every process. */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < text.length; index++) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193) >>> 0;
+  }
+  return hash;
+}
+
+/** Removes every person of a workspace, with all identifiers. */
+export async function deleteAllProfiles(tx: Transaction, workspaceId: number): Promise<void> {
+  await tx.query("delete from identifiers where workspace_id = $1", [workspaceId]);
+  await tx.query("delete from profiles where workspace_id = $1", [workspaceId]);
+}

@@ -1,0 +1,111 @@
+import type { AddressInfo } from "node:net";
+import pino, { type DestinationStream, type Logger } from "pino";
+import { createAuthenticator } from "./access/authenticate.ts";
+import { keptSecret } from "./access/kept-secret.ts";
+import { createRateLimits } from "./access/rate-limits.ts";
+import { ENDPOINTS, ERASERS, SECTIONS } from "./app.ts";
+import { systemClock } from "./clock.ts";
+import type { Config } from "./config.ts";
+import type { Database } from "./database/database.ts";
+import { migrate } from "./database/migrate.ts";
+import { openEmbedded } from "./database/pglite.ts";
+import { openPostgres } from "./database/postgres.ts";
+import { documentationEndpoints } from "./http/documentation.ts";
+import { createIdempotency } from "./http/idempotency.ts";
+import { createServer } from "./http/server.ts";
+import { createWriteQueue } from "./track/write-queue.ts";
+import { applyManifest } from "./workspaces/apply.ts";
+import { ensureDemo } from "./workspaces/demo.ts";
+import { applyManifestFile } from "./workspaces/manifest-file.ts";
+
+/** A server that takes requests. */
+export interface RunningServer {
+  /** Such as `http://127.0.0.1:8080`. */
+  readonly url: string;
+  readonly adminToken: string;
+  /** The key of the demo workspace; undefined where a manifest says what there is. */
+  readonly demoKey: string | undefined;
+  readonly log: Logger;
+  /** Answers what is in flight, then lets go of everything. */
+  stop(): Promise<void>;
+}
+
+const SWEEP_EVERY_MS = 10 * 60 * 1_000;
+
+/** The engine that the settings ask for. */
+export const openDatabase = (config: Config): Promise<Database> =>
+  config.databaseUrl ? openPostgres(config.databaseUrl) : openEmbedded(config.dataDir);
+
+/**
+ * Starts a server: opens the engine, migrates, applies the manifest (or makes the demo workspace),
+ * and listens. Where something fails, whatever was opened is closed again.
+ */
+export async function serve(
+  config: Config,
+  logTo: DestinationStream = pino.destination(2),
+): Promise<RunningServer> {
+  const log = pino({ level: config.logLevel, base: null }, logTo);
+  const database = await openDatabase(config);
+  try {
+    return await start(config, database, log);
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+async function start(config: Config, database: Database, log: Logger): Promise<RunningServer> {
+  const applied = await migrate(database);
+  if (applied.length > 0) log.info({ migrations: applied }, "migrated");
+
+  const clock = systemClock;
+  const adminToken =
+    config.adminToken ?? (await keptSecret(config.dataDir, "admin-token", "admin"));
+  const authenticator = createAuthenticator(database, adminToken);
+  const idempotency = createIdempotency({ database, clock });
+  const services = {
+    database,
+    clock,
+    log,
+    authenticator,
+    idempotency,
+    rateLimits: createRateLimits(),
+    sections: SECTIONS,
+    erasers: ERASERS,
+    readiness: { isReady: false },
+    writeQueue: createWriteQueue({ database, clock, idempotency }),
+  };
+  const demoKey = config.manifest
+    ? await applyManifestFile(config.manifest, process.env, (manifest) =>
+        applyManifest(services, manifest),
+      ).then(() => undefined)
+    : await ensureDemo(services, config.dataDir);
+
+  const endpoints = [...ENDPOINTS, ...documentationEndpoints(ENDPOINTS.map((e) => e.contract))];
+  const server = createServer(services, endpoints);
+  await server.listen({ host: config.host, port: config.port });
+  services.readiness.isReady = true;
+  const sweep = setInterval(
+    () => void idempotency.sweep().catch((error) => log.warn({ code: error.code }, "sweep failed")),
+    SWEEP_EVERY_MS,
+  ).unref();
+
+  return {
+    url: urlOf(server.server.address() as AddressInfo),
+    adminToken,
+    demoKey,
+    log,
+    async stop() {
+      services.readiness.isReady = false;
+      clearInterval(sweep);
+      await server.close();
+      await database.close();
+    },
+  };
+}
+
+function urlOf({ address, family, port }: AddressInfo): string {
+  const isAnywhere = address === "0.0.0.0" || address === "::";
+  const host = isAnywhere ? "127.0.0.1" : family === "IPv6" ? `[${address}]` : address;
+  return `http://${host}:${port}`;
+}

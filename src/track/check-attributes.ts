@@ -1,0 +1,166 @@
+import type { Workspace } from "../access/workspace.ts";
+import { accepted, type Checked, type Fault, refused } from "../problem.ts";
+import {
+  type AttributeOperation,
+  checkCustomAttribute,
+  needsCurrent,
+} from "../profiles/custom-attributes.ts";
+import { emailValue, type Identifier } from "../profiles/identifiers.ts";
+import type { Json } from "../profiles/plain-json.ts";
+import { checkStandardAttribute, isStandardAttribute } from "../profiles/standard-attributes.ts";
+import type { EmailState, GroupState } from "../subscriptions/states.ts";
+import { checkAttributesIdentifier, checkFlag, type RawItem } from "./check-identity.ts";
+import type { AttributesWork, Item } from "./item.ts";
+
+/** Members that are neither standard nor custom attributes. */
+const CONTROL = new Set([
+  "external_id",
+  "user_alias",
+  "platform_id",
+  "_update_existing_only",
+  "_merge_objects",
+  "subscription_groups",
+]);
+
+/** What an attributes object says, before its place in the request is known. */
+export type CheckedItem = Omit<Item, "array" | "index">;
+
+/** spec: Attributes object. */
+export function checkAttributes(workspace: Workspace, raw: RawItem): Checked<CheckedItem> {
+  const who = checkAttributesIdentifier(raw);
+  if ("fault" in who) return who;
+  const updateOnly = checkFlag(raw, "_update_existing_only");
+  if ("fault" in updateOnly) return updateOnly;
+  const merges = checkFlag(raw, "_merge_objects");
+  if ("fault" in merges) return merges;
+  const groups = checkGroups(workspace, raw.subscription_groups);
+  if ("fault" in groups) return groups;
+
+  const standard = new Map<string, Json>();
+  const custom: [string, AttributeOperation][] = [];
+  for (const [name, value] of Object.entries(raw)) {
+    // What identifies is not written: the address stays as it was given first.
+    if (CONTROL.has(name) || name === who.value.kind) continue;
+    const fault = isStandardAttribute(name)
+      ? addStandard(standard, workspace, name, value)
+      : addCustom(custom, name, value, merges.value ?? false);
+    if (fault) return { fault };
+  }
+  const work = workOf(standard, custom, groups.value);
+  const isAlias = who.value.kind === "alias";
+  return accepted({
+    who: who.value,
+    // spec: POST /users/track, rule 4. An alias makes nobody unless it is said.
+    creates: who.value.kind !== "platform_id" && !(updateOnly.value ?? isAlias),
+    reads: readsPerson(work),
+    addresses: addressesOf(work),
+    spreads: work.groups.length > 0,
+    work,
+  });
+}
+
+function addStandard(
+  standard: Map<string, Json>,
+  workspace: Workspace,
+  name: string,
+  value: unknown,
+): Fault | undefined {
+  const checked = checkStandardAttribute(name, value);
+  if ("fault" in checked) return checked.fault;
+  if (name === "push_tokens") {
+    const fault = findForeignApp(workspace, checked.value);
+    if (fault) return fault;
+  }
+  standard.set(name, checked.value);
+  return undefined;
+}
+
+function addCustom(
+  custom: [string, AttributeOperation][],
+  name: string,
+  value: unknown,
+  merges: boolean,
+): Fault | undefined {
+  const checked = checkCustomAttribute(name, value, merges);
+  if ("fault" in checked) return checked.fault;
+  custom.push([name, checked.value]);
+  return undefined;
+}
+
+function findForeignApp(workspace: Workspace, tokens: Json): Fault | undefined {
+  const foreign = ((tokens ?? []) as readonly { app_id: string }[]).find(
+    (token) => !workspace.appIds.has(token.app_id),
+  );
+  return (
+    foreign && {
+      code: "BAD_PUSH_TOKEN_APP_ID",
+      message: `'push_tokens' names the app '${foreign.app_id}', which this workspace does not have`,
+    }
+  );
+}
+
+function workOf(
+  standard: Map<string, Json>,
+  custom: readonly [string, AttributeOperation][],
+  groups: AttributesWork["groups"],
+): AttributesWork {
+  const { email, phone, email_subscribe, ...rest } = Object.fromEntries(standard);
+  return {
+    kind: "attributes",
+    email: email as string | null | undefined,
+    phone: phone as string | null | undefined,
+    // Null is "unknown", which is what an address is that never had a state: subscribed.
+    emailState: email_subscribe === null ? "subscribed" : (email_subscribe as EmailState),
+    groups,
+    standard: Object.entries(rest),
+    custom,
+  };
+}
+
+const readsPerson = (work: AttributesWork): boolean =>
+  work.email !== undefined ||
+  work.phone !== undefined ||
+  work.emailState !== undefined ||
+  work.groups.length > 0 ||
+  work.standard.some(([name]) => name === "push_tokens") ||
+  work.custom.some(([, operation]) => needsCurrent(operation));
+
+const addressesOf = ({ email, phone }: AttributesWork): Identifier[] => [
+  ...(email ? [{ kind: "email" as const, value: emailValue(email) }] : []),
+  ...(phone ? [{ kind: "phone" as const, value: phone }] : []),
+];
+
+/** spec: Attributes object, subscription_groups. */
+function checkGroups(workspace: Workspace, value: unknown): Checked<AttributesWork["groups"]> {
+  if (value === undefined || value === null) return accepted([]);
+  if (!Array.isArray(value)) {
+    return refused("BAD_SUBSCRIPTION_GROUP_ARRAY", "'subscription_groups' must be an array");
+  }
+  const groups: { groupId: string; state: GroupState }[] = [];
+  for (const [index, entry] of value.entries()) {
+    const checked = checkGroup(workspace, entry, `subscription_groups[${index}]`);
+    if ("fault" in checked) return checked;
+    groups.push(checked.value);
+  }
+  return accepted(groups);
+}
+
+function checkGroup(workspace: Workspace, entry: unknown, place: string) {
+  if (entry === null || typeof entry !== "object" || Array.isArray(entry)) {
+    return refused("BAD_SUBSCRIPTION_GROUP_HASH", `'${place}' must be an object`);
+  }
+  const { subscription_group_id: groupId, subscription_state: state } = entry as RawItem;
+  if (typeof groupId !== "string" || !workspace.groupChannels.has(groupId)) {
+    return refused(
+      "BAD_SUBSCRIPTION_GROUP_ID",
+      `'${place}.subscription_group_id' is not a subscription group of this workspace`,
+    );
+  }
+  if (state !== "subscribed" && state !== "unsubscribed") {
+    return refused(
+      "BAD_SUBSCRIPTION_GROUP_STATE",
+      `'${place}.subscription_state' must be subscribed or unsubscribed`,
+    );
+  }
+  return accepted({ groupId, state: state as GroupState });
+}

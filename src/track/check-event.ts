@@ -1,0 +1,120 @@
+import { accepted, type Checked, type Fault, refused } from "../problem.ts";
+import { type Json, jsonByteLength } from "../profiles/plain-json.ts";
+import { parseTime } from "../profiles/times.ts";
+import type { CheckedItem } from "./check-attributes.ts";
+import { checkFlag, checkOneIdentifier, type RawItem } from "./check-identity.ts";
+
+const LONGEST_NAME = 255;
+
+/** spec: Limits, event properties payload with array or object values. */
+const LARGEST_PROPERTIES_BYTES = 51_200;
+
+const RESERVED_IN_EVENT = ["time", "event_name"];
+
+/** spec: Event object. */
+export function checkEvent(raw: RawItem, now: Date): Checked<CheckedItem> {
+  const occurrence = checkOccurrence(raw, now, RESERVED_IN_EVENT);
+  if ("fault" in occurrence) return occurrence;
+  const name = checkName(raw.name, "name");
+  if ("fault" in name) return name;
+  const { who, creates, ...rest } = occurrence.value;
+  return accepted({
+    ...NEEDS_NOTHING,
+    who,
+    creates,
+    work: { kind: "event", name: name.value, ...rest },
+  });
+}
+
+export const NEEDS_NOTHING = { reads: false, addresses: [], spreads: false } as const;
+
+/** What events and purchases have in common: who, when, in which app, with which properties. */
+export function checkOccurrence(raw: RawItem, now: Date, reserved: readonly string[]) {
+  const who = checkOneIdentifier(raw);
+  if ("fault" in who) return who;
+  const updateOnly = checkFlag(raw, "_update_existing_only");
+  if ("fault" in updateOnly) return updateOnly;
+  const time = checkTime(raw.time, now);
+  if ("fault" in time) return time;
+  const appId = checkAppId(raw.app_id);
+  if ("fault" in appId) return appId;
+  const properties = checkProperties(raw.properties, reserved);
+  if ("fault" in properties) return properties;
+  const { kind } = who.value;
+  return accepted({
+    who: who.value,
+    // spec: Event object. For a user_alias it is always update-only.
+    creates: kind !== "alias" && kind !== "platform_id" && !(updateOnly.value ?? false),
+    time: time.value,
+    appId: appId.value,
+    properties: properties.value,
+  });
+}
+
+/** A name that is told apart and counted: of an event, or of a product. */
+export function checkName(value: unknown, field: string): Checked<string> {
+  if (typeof value !== "string" || value === "") {
+    return refused("INVALID_NAME", `'${field}' is not valid: it must be a string, not empty`);
+  }
+  if (value.length > LONGEST_NAME) {
+    return refused("INVALID_NAME", `'${field}' is not valid: it is longer than 255 characters`);
+  }
+  return accepted(value);
+}
+
+/** A time to come becomes now. decision: docs/decisions/0004. */
+function checkTime(value: unknown, now: Date): Checked<Date> {
+  const time = typeof value === "string" ? parseTime(value) : undefined;
+  if (!time) {
+    return refused(
+      "INVALID_TIME",
+      "'time' is not valid: it must be ISO 8601 or yyyy-MM-dd'T'HH:mm:ss:SSSZ",
+    );
+  }
+  return accepted(time > now ? now : time);
+}
+
+function checkAppId(value: unknown): Checked<string | null> {
+  if (value === undefined || value === null) return accepted(null);
+  if (typeof value !== "string" || value.length > LONGEST_NAME) {
+    return refused("INVALID_APP_ID", "'app_id' must be a string of at most 255 characters");
+  }
+  return accepted(value);
+}
+
+/** spec: Event properties. The rules for names hold at every depth (decision: Sizes). */
+function checkProperties(value: unknown, reserved: readonly string[]): Checked<Json | null> {
+  if (value === undefined || value === null) return accepted(null);
+  if (typeof value !== "object" || Array.isArray(value)) {
+    return refused("INVALID_PROPERTIES", "Invalid 'properties' field: it must be an object");
+  }
+  const clash = reserved.find((name) => Object.hasOwn(value, name));
+  if (clash !== undefined) {
+    return refused("INVALID_PROPERTIES", `Invalid 'properties' field: '${clash}' is reserved`);
+  }
+  const fault = findBadName(value as RawItem, "properties");
+  if (fault) return { fault };
+  const isNested = Object.values(value).some((each) => each !== null && typeof each === "object");
+  if (isNested && jsonByteLength(value as Json) > LARGEST_PROPERTIES_BYTES) {
+    return refused("PROPERTIES_TOO_LARGE", "Invalid 'properties' field: it is larger than 50 KB");
+  }
+  return accepted(value as Json);
+}
+
+/** How deep a value may be nested is checked before. */
+function findBadName(value: unknown, path: string): Fault | undefined {
+  if (value === null || typeof value !== "object") return undefined;
+  const isList = Array.isArray(value);
+  for (const [name, member] of Object.entries(value)) {
+    const place = isList ? `${path}[${name}]` : `${path}.${name}`;
+    const isBad = !isList && (name === "" || name.length > LONGEST_NAME || name.startsWith("$"));
+    if (isBad) {
+      const rule = "a property name has 1 to 255 characters and no leading '$'";
+      const message = `Invalid 'properties' field: '${place.slice(0, 300)}': ${rule}`;
+      return { code: "INVALID_PROPERTIES", message };
+    }
+    const fault = findBadName(member, place);
+    if (fault) return fault;
+  }
+  return undefined;
+}

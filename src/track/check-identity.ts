@@ -1,0 +1,73 @@
+import { accepted, type Checked, refused } from "../problem.ts";
+import {
+  checkAlias,
+  checkEmailIdentifier,
+  checkExternalId,
+  checkPhoneIdentifier,
+  checkPlatformId,
+  type Who,
+} from "../profiles/identifiers.ts";
+
+/** Members of an item that can name the person, in the order in which they win. */
+const PRIMARY = ["external_id", "user_alias", "platform_id"] as const;
+const SECONDARY = ["email", "phone"] as const;
+
+type IdentifierName = (typeof PRIMARY)[number] | (typeof SECONDARY)[number];
+
+const CHECKS: Readonly<Record<IdentifierName, (value: unknown) => Checked<Who>>> = {
+  external_id: checkExternalId,
+  user_alias: checkAlias,
+  platform_id: checkPlatformId,
+  email: checkEmailIdentifier,
+  phone: checkPhoneIdentifier,
+};
+
+const MISSING = "'external_id', 'platform_id', 'user_alias', 'email' or 'phone' is required";
+
+export type RawItem = Readonly<Record<string, unknown>>;
+
+/** Existing clients write `braze_id` for `platform_id`. decision: Names in the wild. */
+export const withWireNames = ({ braze_id, ...item }: RawItem): RawItem =>
+  braze_id === undefined ? item : { platform_id: braze_id, ...item };
+
+const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
+
+/**
+ * The person an event or a purchase belongs to. spec: Event object, exactly one identifier.
+ *
+ * @returns faults MISSING_IDENTIFIER, MULTIPLE_IDENTIFIERS or the identifier's own.
+ */
+export function checkOneIdentifier(item: RawItem): Checked<Who> {
+  const given = [...PRIMARY, ...SECONDARY].filter((name) => isGiven(item[name]));
+  return identifierOf(item, given);
+}
+
+/**
+ * The person whose attributes are given: email and phone beside another identifier are attributes
+ * like any other, and of the two email identifies.
+ */
+export function checkAttributesIdentifier(item: RawItem): Checked<Who> {
+  const primary = PRIMARY.filter((name) => isGiven(item[name]));
+  if (primary.length > 0) return identifierOf(item, primary);
+  const secondary = SECONDARY.filter((name) => isGiven(item[name])).slice(0, 1);
+  return identifierOf(item, secondary);
+}
+
+function identifierOf(item: RawItem, names: readonly IdentifierName[]): Checked<Who> {
+  const [name, second] = names;
+  if (!name) return refused("MISSING_IDENTIFIER", MISSING);
+  if (second) {
+    const list = names.map((each) => `'${each}'`).join(" and ");
+    return refused("MULTIPLE_IDENTIFIERS", `${list} are given; only one of them is allowed`);
+  }
+  return CHECKS[name](item[name]);
+}
+
+/** A switch that clients also send as text. Undefined where it is absent. */
+export function checkFlag(item: RawItem, name: string): Checked<boolean | undefined> {
+  const value = item[name];
+  if (value === undefined || value === null) return accepted(undefined);
+  if (value === true || value === "true") return accepted(true);
+  if (value === false || value === "false") return accepted(false);
+  return refused("INVALID_FLAG", `'${name}' must be true or false`);
+}

@@ -1,0 +1,157 @@
+import type { Queryable, Transaction } from "../database/database.ts";
+import type { Happened } from "./apply-item.ts";
+import type { EventWork, PurchaseWork } from "./item.ts";
+
+/*
+ * Events and purchases, each with its summary. A summary is the aggregate of the rows, kept exact by
+ * being written in the same transaction; its profile is locked by then, so that nobody else writes
+ * the same summary.
+ */
+
+export async function insertEvents(
+  tx: Transaction,
+  workspaceId: number,
+  events: readonly Happened<EventWork>[],
+): Promise<void> {
+  if (events.length === 0) return;
+  const profileIds = events.map((event) => event.profileId);
+  const names = events.map((event) => event.name);
+  const times = events.map((event) => event.time);
+  await Promise.all([
+    tx.query(
+      `insert into events
+         (workspace_id, profile_id, event_id, name, occurred_at, app_id, properties)
+       select $1, profile_id, id, name, time, app_id, properties::jsonb
+       from unnest($2::uuid[], $3::uuid[], $4::text[], $5::timestamptz[], $6::text[], $7::text[])
+         as new (profile_id, id, name, time, app_id, properties)`,
+      [
+        workspaceId,
+        profileIds,
+        events.map((event) => event.id),
+        names,
+        times,
+        events.map((event) => event.appId),
+        events.map((event) => event.properties && JSON.stringify(event.properties)),
+      ],
+    ),
+    tx.query(
+      `insert into event_summaries (workspace_id, profile_id, name, count, first_at, last_at)
+       select $1, profile_id, name, count(*), min(time), max(time)
+       from unnest($2::uuid[], $3::text[], $4::timestamptz[]) as new (profile_id, name, time)
+       group by profile_id, name
+       on conflict (workspace_id, profile_id, name) do update set
+         count = event_summaries.count + excluded.count,
+         first_at = least(event_summaries.first_at, excluded.first_at),
+         last_at = greatest(event_summaries.last_at, excluded.last_at)`,
+      [workspaceId, profileIds, names, times],
+    ),
+  ]);
+}
+
+/** A purchase of quantity n counts as n purchases and n times the price. decision: Purchases. */
+export async function insertPurchases(
+  tx: Transaction,
+  workspaceId: number,
+  purchases: readonly Happened<PurchaseWork>[],
+): Promise<void> {
+  if (purchases.length === 0) return;
+  const profileIds = purchases.map((purchase) => purchase.profileId);
+  const products = purchases.map((purchase) => purchase.productId);
+  const currencies = purchases.map((purchase) => purchase.currency);
+  // As text: the engine reads the decimal that was sent, and adds without rounding.
+  const prices = purchases.map((purchase) => String(purchase.price));
+  const quantities = purchases.map((purchase) => purchase.quantity);
+  const times = purchases.map((purchase) => purchase.time);
+  await Promise.all([
+    tx.query(
+      `insert into purchases (workspace_id, profile_id, purchase_id, product_id, currency, price,
+         quantity, occurred_at, app_id, properties)
+       select $1, profile_id, id, product_id, currency, price::numeric, quantity, time, app_id,
+         properties::jsonb
+       from unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::int[],
+         $8::timestamptz[], $9::text[], $10::text[])
+         as new (profile_id, id, product_id, currency, price, quantity, time, app_id, properties)`,
+      [
+        workspaceId,
+        profileIds,
+        purchases.map((purchase) => purchase.id),
+        products,
+        currencies,
+        prices,
+        quantities,
+        times,
+        purchases.map((purchase) => purchase.appId),
+        purchases.map((purchase) => purchase.properties && JSON.stringify(purchase.properties)),
+      ],
+    ),
+    tx.query(
+      `insert into purchase_summaries
+         (workspace_id, profile_id, product_id, currency, count, revenue, first_at, last_at)
+       select $1, profile_id, product_id, currency, sum(quantity), sum(quantity * price::numeric),
+         min(time), max(time)
+       from unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::int[], $7::timestamptz[])
+         as new (profile_id, product_id, currency, price, quantity, time)
+       group by profile_id, product_id, currency
+       on conflict (workspace_id, profile_id, product_id, currency) do update set
+         count = purchase_summaries.count + excluded.count,
+         revenue = purchase_summaries.revenue + excluded.revenue,
+         first_at = least(purchase_summaries.first_at, excluded.first_at),
+         last_at = greatest(purchase_summaries.last_at, excluded.last_at)`,
+      [workspaceId, profileIds, products, currencies, prices, quantities, times],
+    ),
+  ]);
+}
+
+export interface EventSummary {
+  readonly profileId: string;
+  readonly name: string;
+  readonly count: number;
+  readonly firstAt: Date;
+  readonly lastAt: Date;
+}
+
+export async function selectEventSummaries(
+  database: Queryable,
+  workspaceId: number,
+  profileIds: readonly string[],
+): Promise<EventSummary[]> {
+  return database.query<EventSummary>(
+    `select profile_id as "profileId", name, count, first_at as "firstAt", last_at as "lastAt"
+     from event_summaries where workspace_id = $1 and profile_id = any($2::uuid[]) order by name`,
+    [workspaceId, profileIds],
+  );
+}
+
+export interface PurchaseSummary {
+  readonly profileId: string;
+  readonly productId: string;
+  readonly currency: string;
+  readonly count: number;
+  /** An exact decimal, in the currency's base unit. */
+  readonly revenue: string;
+  readonly firstAt: Date;
+  readonly lastAt: Date;
+}
+
+export async function selectPurchaseSummaries(
+  database: Queryable,
+  workspaceId: number,
+  profileIds: readonly string[],
+): Promise<PurchaseSummary[]> {
+  return database.query<PurchaseSummary>(
+    `select profile_id as "profileId", product_id as "productId", currency, count, revenue,
+       first_at as "firstAt", last_at as "lastAt"
+     from purchase_summaries where workspace_id = $1 and profile_id = any($2::uuid[])
+     order by product_id, currency`,
+    [workspaceId, profileIds],
+  );
+}
+
+export async function deleteAllEventsAndPurchases(
+  tx: Transaction,
+  workspaceId: number,
+): Promise<void> {
+  for (const table of ["events", "event_summaries", "purchases", "purchase_summaries"]) {
+    await tx.query(`delete from ${table} where workspace_id = $1`, [workspaceId]);
+  }
+}

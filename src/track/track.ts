@@ -1,0 +1,110 @@
+import type { Workspace } from "../access/workspace.ts";
+import type { Clock } from "../clock.ts";
+import type { IdempotencyClaim, Reply } from "../http/endpoint.ts";
+import { type Fault, Problem } from "../problem.ts";
+import { identifierKey } from "../profiles/identifiers.ts";
+import { type CheckedRequest, checkRequest, type TrackBody } from "./check-request.ts";
+import { INPUT_ARRAYS, type Item, type Placed, type Verdict } from "./item.ts";
+import type { WriteQueue } from "./write-queue.ts";
+
+export interface TrackServices {
+  readonly clock: Clock;
+  readonly writeQueue: WriteQueue;
+}
+
+const NOTHING_VALID =
+  "Valid data must be provided in the 'attributes', 'events', or 'purchases' fields.";
+
+/**
+ * Records attributes, events and purchases; when it answers they are committed and readable.
+ *
+ * spec: POST /users/track. Every object gets its own verdict: one that cannot be taken stands in
+ * `errors`, one that is valid and changes nothing in `skipped`, and neither spoils its neighbours.
+ *
+ * @throws Problem INVALID_REQUEST when no object can be taken, or when there are too many;
+ *   RATE_LIMITED when the server has too much to write.
+ */
+export async function track(
+  services: TrackServices,
+  workspace: Workspace,
+  body: TrackBody,
+  claim: IdempotencyClaim | undefined,
+): Promise<Reply> {
+  const checked = checkRequest(workspace, body, services.clock.now());
+  if (checked.items.length === 0)
+    throw new Problem("INVALID_REQUEST", NOTHING_VALID, nothing(checked));
+  return services.writeQueue.write({
+    workspace,
+    items: checked.items,
+    claim,
+    answer: (verdicts) => answerTo(body, checked, verdicts),
+  });
+}
+
+const nothing = ({ faults }: CheckedRequest) =>
+  faults.length > 0 ? { body: { errors: faults.map(errorOf) } } : {};
+
+/** design: Track, per-item errors. `type` and `message` hold the same sentence: clients parse `type`. */
+const errorOf = ({ array, index, value }: Placed<Fault>) => ({
+  type: value.message,
+  ...value,
+  input_array: array,
+  index,
+});
+
+function answerTo(body: TrackBody, checked: CheckedRequest, verdicts: readonly Verdict[]): Reply {
+  const judged = checked.items.map((item, index) => ({
+    item,
+    verdict: verdicts[index] as Verdict,
+  }));
+  const errors = [
+    ...checked.faults,
+    ...judged.flatMap(({ item, verdict }) =>
+      verdict.outcome === "refused" ? [placed(item, verdict.fault)] : [],
+    ),
+  ].sort(inRequestOrder);
+  const skipped = judged.flatMap(({ item, verdict }) =>
+    verdict.outcome === "skipped" ? [placed(item, verdict.reason)] : [],
+  );
+  const taken = judged.filter(({ verdict }) => verdict.outcome !== "refused");
+  if (taken.length === 0) {
+    return { status: 400, body: { message: NOTHING_VALID, errors: errors.map(errorOf) } };
+  }
+  return {
+    status: 201,
+    body: {
+      ...countersOf(body, taken),
+      message: "success",
+      ...(errors.length > 0 && { errors: errors.map(errorOf) }),
+      ...(skipped.length > 0 && {
+        skipped: skipped.map(({ array, index, value }) => ({
+          ...value,
+          input_array: array,
+          index,
+        })),
+      }),
+    },
+  };
+}
+
+const placed = ({ array, index }: Item, value: Fault): Placed<Fault> => ({ array, index, value });
+
+const inRequestOrder = (one: Placed<unknown>, other: Placed<unknown>): number =>
+  INPUT_ARRAYS.indexOf(one.array) - INPUT_ARRAYS.indexOf(other.array) || one.index - other.index;
+
+/** What was accepted of each array that was sent; of attributes, the different users. */
+function countersOf(
+  body: TrackBody,
+  taken: readonly { readonly item: Item; readonly verdict: Verdict }[],
+): Record<string, number> {
+  const counters: Record<string, number> = {};
+  for (const array of INPUT_ARRAYS) {
+    if (body[array] === undefined) continue;
+    const ofArray = taken.filter(({ item }) => item.array === array);
+    const users = ofArray.map(({ item, verdict }) =>
+      verdict.outcome === "applied" ? verdict.profileId : identifierKey(item.who),
+    );
+    counters[`${array}_processed`] = array === "attributes" ? new Set(users).size : ofArray.length;
+  }
+  return counters;
+}

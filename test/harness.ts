@@ -1,0 +1,246 @@
+/*
+ * How tests talk to Rapport: over HTTP, to the real server, on a real engine.
+ *
+ * `startServer()` starts a server of its own for a test file: on the embedded engine in memory, or,
+ * where TEST_DATABASE_URL names a PostgreSQL, in a fresh database there. Nothing below HTTP is
+ * replaced. Every test takes a workspace of its own from `server.workspace()`, so that tests of one
+ * file never see each other's people and can run at the same time.
+ *
+ * Every answer is checked against the endpoint's own declaration: a status or a body that is not
+ * declared fails the test that got it.
+ */
+import { after } from "node:test";
+import postgres from "postgres";
+import type { TSchema } from "typebox";
+import { Compile } from "typebox/compile";
+import { ENDPOINTS } from "../src/app.ts";
+import { type Config, readConfig } from "../src/config.ts";
+import { pathsOf } from "../src/http/endpoint.ts";
+import { type RunningServer, serve } from "../src/serve.ts";
+
+export interface Answer<Body = Record<string, unknown>> {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Body;
+}
+
+export interface CallOptions {
+  readonly key?: string | null;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as it is instead of a JSON body. */
+  readonly raw?: string | Uint8Array;
+}
+
+export interface TestWorkspace {
+  readonly name: string;
+  readonly key: string;
+  /** Sends a request with the workspace's key. */
+  call<Body = Record<string, unknown>>(
+    method: string,
+    path: string,
+    body?: unknown,
+    options?: CallOptions,
+  ): Promise<Answer<Body>>;
+  track(body: unknown, options?: CallOptions): Promise<Answer<TrackAnswer>>;
+  /** The one exported profile that an identifier names. */
+  profile(request: Record<string, unknown>): Promise<Record<string, any>>;
+  profiles(request: Record<string, unknown>): Promise<Record<string, any>[]>;
+}
+
+export interface TrackAnswer {
+  readonly message: string;
+  readonly attributes_processed?: number;
+  readonly events_processed?: number;
+  readonly purchases_processed?: number;
+  readonly errors?: readonly ItemNote[];
+  readonly skipped?: readonly ItemNote[];
+}
+
+export interface ItemNote {
+  readonly type?: string;
+  readonly message: string;
+  readonly code: string;
+  readonly input_array: string;
+  readonly index: number;
+}
+
+export interface TestServer {
+  readonly url: string;
+  readonly adminToken: string;
+  readonly config: Config;
+  /** Makes a workspace; `declared` is laid over what every test workspace has. */
+  workspace(declared?: Record<string, unknown>): Promise<TestWorkspace>;
+  /** Sends a request with the administrator's token. */
+  admin(method: string, path: string, body?: unknown): Promise<Answer<any>>;
+  send(method: string, path: string, body?: unknown, options?: CallOptions): Promise<Answer<any>>;
+  stop(): Promise<void>;
+}
+
+export const NEWSLETTER = "ed06e19a-51bb-4c4e-8a3d-9b4a7d3a1c20";
+export const ALERTS = "1f6a0f0b-43d4-4b1c-8f43-5a3c6e0d7b9e";
+export const WEB_APP = "7f1c0a52-6a0e-4a3e-9d55-0c9b1f3c2d11";
+
+/** The engine that the suite runs on. */
+export const ENGINE = process.env.TEST_DATABASE_URL ? "postgres" : "embedded";
+
+/** The settings of a server for a test, on a database of its own. */
+export async function testConfig(overrides: Partial<Config> = {}): Promise<Config> {
+  const config = readConfig({
+    PORT: "0",
+    DATA_DIR: "memory:",
+    LOG_LEVEL: "silent",
+    ADMIN_TOKEN: "test-admin-token",
+  });
+  return { ...config, databaseUrl: await freshDatabase(), ...overrides };
+}
+
+let databases = 0;
+
+/** A new, empty database on the PostgreSQL of the suite; it goes when the test file ends. */
+async function freshDatabase(): Promise<string | undefined> {
+  const server = process.env.TEST_DATABASE_URL;
+  if (!server) return undefined;
+  const name = `rapport_test_${process.pid}_${++databases}`;
+  const sql = postgres(server, { max: 1, onnotice: () => {} });
+  await sql.unsafe(`create database ${name}`);
+  await sql.end();
+  after(async () => {
+    const again = postgres(server, { max: 1, onnotice: () => {} });
+    await again.unsafe(`drop database if exists ${name} with (force)`);
+    await again.end();
+  });
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+/** Starts a server that stops when the test file ends. */
+export async function startServer(overrides: Partial<Config> = {}): Promise<TestServer> {
+  const config = await testConfig(overrides);
+  const server = await serve(config);
+  let isRunning = true;
+  const stop = async () => {
+    if (isRunning) await server.stop();
+    isRunning = false;
+  };
+  after(stop);
+  return testServer(server, config, stop);
+}
+
+function testServer(server: RunningServer, config: Config, stop: () => Promise<void>): TestServer {
+  const send: TestServer["send"] = (method, path, body, options) =>
+    request(server.url, method, path, body, options);
+  const admin: TestServer["admin"] = (method, path, body) =>
+    send(method, path, body, { key: server.adminToken });
+  let workspaces = 0;
+  return {
+    url: server.url,
+    adminToken: server.adminToken,
+    config,
+    send,
+    admin,
+    stop,
+    async workspace(declared = {}) {
+      const name = `w${process.pid}-${++workspaces}`;
+      const key = `key-of-${name}`;
+      const answer = await admin("POST", "/admin/v1/apply", {
+        company: { name: "Test" },
+        workspaces: [{ ...testWorkspace(name, key), ...declared }],
+      });
+      if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
+      return workspaceClient(send, name, key);
+    },
+  };
+}
+
+const testWorkspace = (name: string, key: string) => ({
+  name,
+  allow_reset: true,
+  api_keys: [{ name: "test", key, permissions: ["all"] }],
+  settings: { rate_limits: { "users.track": "off" } },
+  apps: [{ id: WEB_APP, name: "Web", platform: "web" }],
+  subscription_groups: [
+    { id: NEWSLETTER, name: "Newsletter", channel: "email" },
+    { id: ALERTS, name: "Alerts", channel: "sms" },
+  ],
+});
+
+function workspaceClient(send: TestServer["send"], name: string, key: string): TestWorkspace {
+  const call: TestWorkspace["call"] = (method, path, body, options) =>
+    send(method, path, body, { key, ...options });
+  const profiles: TestWorkspace["profiles"] = async (wanted) => {
+    const answer = await call<{ users: Record<string, any>[] }>(
+      "POST",
+      "/users/export/ids",
+      wanted,
+    );
+    if (answer.status !== 201) throw new Error(JSON.stringify(answer.body));
+    return answer.body.users;
+  };
+  return {
+    name,
+    key,
+    call,
+    profiles,
+    track: (body, options) => call("POST", "/users/track", body, options),
+    async profile(wanted) {
+      const users = await profiles(wanted);
+      if (users.length !== 1) throw new Error(`${users.length} profiles, not one`);
+      return users[0] as Record<string, any>;
+    },
+  };
+}
+
+async function request(
+  url: string,
+  method: string,
+  path: string,
+  body: unknown,
+  options: CallOptions = {},
+): Promise<Answer<any>> {
+  const hasBody = body !== undefined || options.raw !== undefined;
+  const response = await fetch(url + path, {
+    method,
+    headers: {
+      ...(options.key && { authorization: `Bearer ${options.key}` }),
+      ...(hasBody && { "content-type": "application/json" }),
+      ...options.headers,
+    },
+    ...(hasBody && { body: options.raw ?? JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const answer = {
+    status: response.status,
+    headers: response.headers,
+    body: isJson(response) ? JSON.parse(text) : text,
+  };
+  refuseUndeclared(method, path, answer);
+  return answer;
+}
+
+const isJson = (response: Response): boolean =>
+  response.headers.get("content-type")?.includes("json") ?? false;
+
+const DECLARED = ENDPOINTS.flatMap(({ contract }) =>
+  pathsOf(contract).map((path) => ({
+    method: contract.method,
+    pattern: new RegExp(`^${path.replaceAll(/:\w+/g, "[^/?]+")}(\\?.*)?$`),
+    replies: Object.entries(contract.replies).map(([status, schema]) => ({
+      status: Number(status),
+      validator: Compile(schema as TSchema),
+    })),
+  })),
+);
+
+/** A success that the endpoint does not declare, or with another body, is a fault of the endpoint. */
+function refuseUndeclared(method: string, path: string, answer: Answer<unknown>): void {
+  const declared = DECLARED.find((each) => each.method === method && each.pattern.test(path));
+  if (!declared || answer.status >= 400) return;
+  const reply = declared.replies.find((each) => each.status === answer.status);
+  if (!reply)
+    throw new Error(`${method} ${path} answered ${answer.status}, which it does not declare`);
+  if (!reply.validator.Check(answer.body)) {
+    const [error] = reply.validator.Errors(answer.body);
+    throw new Error(`${method} ${path} answered otherwise than declared: ${JSON.stringify(error)}`);
+  }
+}

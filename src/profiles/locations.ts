@@ -1,5 +1,6 @@
-import { accepted, type Checked, refused } from "../problem.ts";
+import { accepted, type Checked } from "../problem.ts";
 import { describeValue, printable } from "./describe-value.ts";
+import { refusedAt } from "./findings.ts";
 import { isJsonObject, isLongerThan, type Json, type JsonObject } from "./plain-json.ts";
 
 /** Besides longitude and latitude a position may carry its altitude, accuracy and the like. */
@@ -37,5 +38,4 @@ function complaintAboutKeys(location: JsonObject): string | undefined {
   return other === undefined ? undefined : `'${printable(other)}' is not a number`;
 }
 
-const bad = (reason: string) =>
-  refused("BAD_LOCATION_UPDATE", `'current_location' is not valid: ${reason}`);
+const bad = (reason: string) => refusedAt("current_location", "BAD_LOCATION_UPDATE", reason);

@@ -1,5 +1,5 @@
 import type { Fault } from "../problem.ts";
-import { printable } from "./describe-value.ts";
+import { type Finding, faultAt, finding, foundAt } from "./findings.ts";
 
 /** A JSON value as `JSON.parse` gives it. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
@@ -8,39 +8,6 @@ export type JsonObject = { readonly [key: string]: Json };
 
 /** How many objects and arrays may stand inside one another. decision: 100 levels. */
 const maxLevels = 100;
-
-/** A path longer than this is cut in a sentence: it is there to be read. */
-const maxPathCharacters = 200;
-
-/**
- * What a walk over a JSON value found wrong. `steps` lead to the place, the innermost first: they
- * are only collected on the way back from a finding, so that a walk that finds nothing, which is
- * nearly every one, allocates nothing.
- */
-export interface Finding {
-  readonly code: string;
-  readonly reason: string;
-  readonly steps: (string | number)[];
-}
-
-export const finding = (code: string, reason: string): Finding => ({ code, reason, steps: [] });
-
-/** The same finding, seen from one level further out: `step` is a key or an index. */
-export function foundAt(step: string | number, found: Finding): Finding {
-  found.steps.push(step);
-  return found;
-}
-
-/** The fault for a finding; `path` names the value the walk began with, or is empty. */
-export function faultAt(path: string, found: Finding): Fault {
-  let place = path;
-  for (const step of found.steps.toReversed()) {
-    if (typeof step === "number") place += `[${step}]`;
-    else place += place === "" ? printable(step) : `.${printable(step)}`;
-  }
-  const name = place === "" ? "value" : printable(place, maxPathCharacters);
-  return { code: found.code, message: `'${name}' is not valid: ${found.reason}` };
-}
 
 /**
  * Finds what no engine could keep as it was sent: NUL characters and lone surrogates
@@ -96,7 +63,8 @@ function findInKey(key: string): Finding | undefined {
 const tooDeepReason = `objects and arrays may be nested at most ${maxLevels} levels deep`;
 
 /** What to tell whoever sent a number that is not exact. */
-export const inexactReason = `a number beyond ±${Number.MAX_SAFE_INTEGER} is not kept exactly; send it as a string`;
+export const inexactReason =
+  `a number beyond ±${Number.MAX_SAFE_INTEGER} is not kept exactly; ` + "send it as a string";
 
 /**
  * Whether a number is read back as it was written by everything that speaks JSON: at most 2^53 − 1

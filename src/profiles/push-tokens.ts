@@ -1,5 +1,6 @@
-import { accepted, type Checked, type Fault, refused } from "../problem.ts";
-import { describeValue, printable } from "./describe-value.ts";
+import { accepted, type Checked, type Fault } from "../problem.ts";
+import { describeValue, listed, printable } from "./describe-value.ts";
+import { refusedAt } from "./findings.ts";
 import { isJsonObject, type Json, type JsonObject } from "./plain-json.ts";
 
 /** decision: as many as an attribute's array may hold. */
@@ -16,16 +17,12 @@ const maxTokenBytes = 4096;
  */
 export function checkPushTokens(value: unknown): Checked<Json> {
   if (!Array.isArray(value)) {
-    return refused(
-      "BAD_PUSH_TOKEN_VALUE",
-      `'push_tokens' is not valid: ${describeValue(value)} is not an array of objects`,
-    );
+    const reason = `${describeValue(value)} is not an array of objects`;
+    return refusedAt("push_tokens", "BAD_PUSH_TOKEN_VALUE", reason);
   }
   if (value.length > maxTokens) {
-    return refused(
-      "ARRAY_TOO_LONG",
-      `'push_tokens' is not valid: the array has more than ${maxTokens} elements`,
-    );
+    const reason = `the array has ${value.length} elements, of at most ${maxTokens}`;
+    return refusedAt("push_tokens", "ARRAY_TOO_LONG", reason);
   }
   for (const [index, token] of value.entries()) {
     const fault = faultOfToken(token, `push_tokens[${index}]`);
@@ -36,8 +33,8 @@ export function checkPushTokens(value: unknown): Checked<Json> {
 
 function faultOfToken(token: unknown, path: string): Fault | undefined {
   if (!isJsonObject(token)) {
-    const message = `'${path}' is not valid: ${describeValue(token)} is not an object`;
-    return { code: "BAD_PUSH_TOKEN_VALUE", message };
+    const reason = `${describeValue(token)} is not an object`;
+    return refusedAt(path, "BAD_PUSH_TOKEN_VALUE", reason).fault;
   }
   return (
     faultOfText(token, "app_id", path, "BAD_PUSH_TOKEN_APP_ID", 1, 255) ??
@@ -61,15 +58,15 @@ function faultOfText(
   const bytes = typeof text === "string" ? Buffer.byteLength(text) : -1;
   if (bytes >= minBytes && bytes <= maxBytes) return undefined;
   const came = text === undefined ? "it is absent, not" : `${describeValue(text)} is not`;
-  const message = `'${path}.${key}' is not valid: ${came} a string of ${minBytes} to ${maxBytes} bytes`;
-  return { code, message };
+  const reason = `${came} a string of ${minBytes} to ${maxBytes} bytes`;
+  return refusedAt(`${path}.${key}`, code, reason).fault;
 }
 
 function faultOfUnknownKey(token: JsonObject, path: string): Fault | undefined {
   const unknown = Object.keys(token).find((key) => !tokenKeys.has(key));
   if (unknown === undefined) return undefined;
-  const message = `'${path}.${printable(unknown)}' is not valid: a push token has only app_id, token and device_id`;
-  return { code: "BAD_PUSH_TOKEN_VALUE", message };
+  const reason = `'${printable(unknown)}' is none of ${listed([...tokenKeys])}`;
+  return refusedAt(path, "BAD_PUSH_TOKEN_VALUE", reason).fault;
 }
 
 const tokenKeys = new Set(["app_id", "token", "device_id"]);

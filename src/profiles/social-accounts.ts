@@ -1,5 +1,6 @@
-import { accepted, type Checked, refused } from "../problem.ts";
+import { accepted, type Checked } from "../problem.ts";
 import { describeValue, listed, printable } from "./describe-value.ts";
+import { refusedAt } from "./findings.ts";
 import { isJsonObject, isLongerThan, type Json, jsonByteLength } from "./plain-json.ts";
 
 /** What one field of an account takes: a test, and its words in a sentence. */
@@ -78,5 +79,4 @@ function checkAccount(
     : accepted(value);
 }
 
-const invalid = (place: string, reason: string) =>
-  refused("INVALID_ATTRIBUTE", `'${place}' is not valid: ${reason}`);
+const invalid = (place: string, reason: string) => refusedAt(place, "INVALID_ATTRIBUTE", reason);

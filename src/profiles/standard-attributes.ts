@@ -4,6 +4,7 @@ import validator from "validator";
 import { accepted, type Checked, refused } from "../problem.ts";
 import { countryCode } from "./countries.ts";
 import { describeValue, listed } from "./describe-value.ts";
+import { refusedAt } from "./findings.ts";
 import { genderCode } from "./genders.ts";
 import { languageCode } from "./languages.ts";
 import { checkLocation } from "./locations.ts";
@@ -107,15 +108,12 @@ export function checkPhone(value: unknown): Checked<string> {
       : undefined;
   return number?.isValid() && number.ext === undefined
     ? accepted(number.number)
-    : refused(
-        "INVALID_PHONE",
-        `'phone' is not valid: ${describeValue(value)} is not an existing number with ` +
-          "its country code, such as '+14155552671'",
-      );
+    : refusedAt("phone", "INVALID_PHONE", `${describeValue(value)} ${phoneComplaint}`);
 }
 
-const invalid = (name: string, reason: string) =>
-  refused("INVALID_ATTRIBUTE", `'${name}' is not valid: ${reason}`);
+const phoneComplaint = "is not an existing number with its country code, such as '+14155552671'";
+
+const invalid = (name: string, reason: string) => refusedAt(name, "INVALID_ATTRIBUTE", reason);
 
 function textOf(maxCharacters: number): Rule {
   return (name, value) => {
@@ -141,10 +139,7 @@ function subscriptionState(code: string): Rule {
   return (name, value) =>
     typeof value === "string" && subscriptionStates.includes(value)
       ? accepted(value)
-      : refused(
-          code,
-          `'${name}' is not valid: ${describeValue(value)} is none of ${listed(subscriptionStates)}`,
-        );
+      : refusedAt(name, code, `${describeValue(value)} is none of ${listed(subscriptionStates)}`);
 }
 
 /**

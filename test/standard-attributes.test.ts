@@ -1,0 +1,439 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import fc from "fast-check";
+import type { Json } from "../src/profiles/plain-json.ts";
+import { railsTimeZones } from "../src/profiles/rails-time-zones.ts";
+import {
+  checkEmail,
+  checkPhone,
+  checkStandardAttribute,
+  isStandardAttribute,
+} from "../src/profiles/standard-attributes.ts";
+
+const now = new Date("2026-05-28T12:00:00Z");
+const check = (name: string, value: unknown) => checkStandardAttribute(name, value, now);
+
+const names = (
+  "first_name last_name email phone email_subscribe push_subscribe gender dob country language " +
+  "home_city time_zone current_location date_of_first_session date_of_last_session " +
+  "marked_email_as_spam_at email_open_tracking_disabled email_click_tracking_disabled image_url " +
+  "facebook twitter push_tokens"
+).split(" ");
+
+const dateTimes = ["date_of_first_session", "date_of_last_session", "marked_email_as_spam_at"];
+const switches = ["email_open_tracking_disabled", "email_click_tracking_disabled"];
+const location = { longitude: -73.98, latitude: 40.74 };
+const pushToken = { app_id: "7f1c", token: "abcd", device_id: "12345678" };
+
+/** Values that are kept exactly as they came. */
+const keptAsSent: Readonly<Record<string, readonly Json[]>> = {
+  first_name: ["Mickey", "", "Zoë \u{1f600}", "\u{1f600}".repeat(255), "a".repeat(255)],
+  last_name: ["Miranda 2"],
+  home_city: ["Mathura"],
+  image_url: [
+    "https://i.kym-cdn.com/entries/icons/mobile/000/034/772/anuj-1.jpg",
+    "h".repeat(2048),
+  ],
+  email: [
+    ...["mickey@disney.com", "123@a.com", "A.B+c@EXAMPLE.com", "o'k@x.ie", "jörg@example.de"],
+    ...[
+      "a@münchen.de",
+      `${"a".repeat(64)}@${"b".repeat(60)}.${"c".repeat(60)}.${"d".repeat(60)}.org`,
+    ],
+  ],
+  email_subscribe: ["opted_in", "subscribed", "unsubscribed"],
+  push_subscribe: ["opted_in", "subscribed", "unsubscribed"],
+  gender: ["M", "F", "O", "N", "P"],
+  dob: ["1971-01-01", "2000-02-29", "1880-01-01", "2026-05-29"],
+  country: ["US", "IN", "XK"],
+  language: ["en", "nb", "tl"],
+  time_zone: ["America/New_York", "Asia/Kolkata", "Europe/Kyiv", "UTC", "Etc/GMT+12"],
+  current_location: [
+    location,
+    { longitude: -180, latitude: 90, altitude: 35.5, accuracy: 0 },
+    { longitude: 180, latitude: -90 },
+  ],
+  email_open_tracking_disabled: [true, false],
+  email_click_tracking_disabled: [true, false],
+  facebook: [{}, { id: "708379", likes: ["look_ma_no_hands"], num_friends: 1234 }, { likes: [] }],
+  twitter: [
+    { id: 12345, screen_name: "tw", followers_count: 1, friends_count: 0, statuses_count: 2 },
+    { id: "1234567890123456789" },
+  ],
+  push_tokens: [[], [pushToken], [{ app_id: "a", token: "t" }, pushToken]],
+};
+
+/** Values that are stored in another form. */
+const translated: readonly (readonly [name: string, value: string, stored: string])[] = [
+  ...dateTimes.flatMap(
+    (name) =>
+      [
+        [name, "2020-01-24T11:59:02.403+05:30", "2020-01-24T06:29:02.403Z"],
+        [name, "2020-01-24", "2020-01-24T00:00:00.000Z"],
+        [name, "01/24/2020", "2020-01-24T00:00:00.000Z"],
+      ] as const,
+  ),
+  ["gender", "m", "M"],
+  ["gender", "female", "F"],
+  ["gender", "Woman", "F"],
+  ["gender", "MALE", "M"],
+  ["gender", "man", "M"],
+  ["gender", "other", "O"],
+  ["gender", "Non-Binary", "O"],
+  ["gender", "not_applicable", "N"],
+  ["gender", "Prefer not to say", "P"],
+  ["dob", "01/01/1971", "1971-01-01"],
+  ["dob", "2/3/1971", "1971-02-03"],
+  ["country", "USA", "US"],
+  ["country", "India", "IN"],
+  ["country", "us", "US"],
+  ["country", "gbr", "GB"],
+  ["country", "UK", "GB"],
+  ["country", "united states", "US"],
+  ["country", "U.S.A.", "US"],
+  ["country", "The Netherlands", "NL"],
+  ["country", "CÔTE D’IVOIRE", "CI"],
+  ["country", "Cote d'Ivoire", "CI"],
+  ["country", "Viet Nam", "VN"],
+  ["country", "Vietnam", "VN"],
+  ["country", "Korea, Republic of", "KR"],
+  ["country", "Turkey", "TR"],
+  ["country", "Czechia", "CZ"],
+  ["country", "Holy See", "VA"],
+  ["country", "St. Lucia", "LC"],
+  ["country", "ST", "ST"],
+  ["country", "Trinidad & Tobago", "TT"],
+  ["country", "Congo", "CG"],
+  ["country", "Democratic Republic of the Congo", "CD"],
+  ["country", "Georgia", "GE"],
+  ["language", "en-IN", "en"],
+  ["language", "EN", "en"],
+  ["language", "en_US", "en"],
+  ["language", "zh-Hant-TW", "zh"],
+  ["language", "iw", "he"],
+  ["language", "deu", "de"],
+  ["language", "fil-PH", "tl"],
+  ["language", "English", "en"],
+  ["language", "spanish", "es"],
+  ["language", "Norwegian Bokmal", "nb"],
+  ["time_zone", "america/new_york", "America/New_York"],
+  ["time_zone", "Asia/Calcutta", "Asia/Kolkata"],
+  ["time_zone", "Etc/UTC", "UTC"],
+  ["time_zone", "Eastern Time (US & Canada)", "America/New_York"],
+  ["time_zone", "pacific time (us & canada)", "America/Los_Angeles"],
+  ["time_zone", "Kyiv", "Europe/Kyiv"],
+  ["time_zone", "Buenos Aires", "America/Argentina/Buenos_Aires"],
+  ["time_zone", "Samoa", "Pacific/Apia"],
+  ["phone", "+1 (415) 555-2671", "+14155552671"],
+  ["phone", "14155552671", "+14155552671"],
+  ["phone", "919988123321", "+919988123321"],
+  ["phone", "+44 20 7946 0958", "+442079460958"],
+  ["phone", "+390612345678", "+390612345678"],
+];
+
+const notDateTimes = ["", "yesterday", "2020-02-30", "3001-01-01", 1579867142, true];
+
+const refusals: readonly (readonly [name: string, code: string, values: readonly unknown[]])[] = [
+  ["first_name", "INVALID_ATTRIBUTE", [1, true, [], {}, "a".repeat(256)]],
+  ["last_name", "INVALID_ATTRIBUTE", [0, ["Duck"]]],
+  ["home_city", "INVALID_ATTRIBUTE", [12, "\u{1f600}".repeat(256)]],
+  ["image_url", "INVALID_ATTRIBUTE", [{}, "h".repeat(2049)]],
+  [
+    "email",
+    "EMAIL_BAD_FORMAT",
+    [
+      ...["", "a@b", "a@localhost", "a b@c.de", " a@b.co", "a@b.co\n", "a@b.co.", "<a@b.co>"],
+      ...["a..b@c.de", "a@b@c.de", "Mickey <a@b.co>", "a\u0000@b.co", "\ud800@b.co", 12, {}, []],
+      ...[`${"a".repeat(65)}@b.co`, `a@${"b.".repeat(126)}org`],
+    ],
+  ],
+  [
+    "phone",
+    "INVALID_PHONE",
+    [
+      // Numbers without the country's code, as two of the recorded requests send them.
+      ...["9988123321", "5055077683"],
+      ...["", "+", "abc", "+12345", "+15555555555", "+99999999999", "00491701234567", 14155552671],
+      ...[
+        "+1415555267",
+        "+141555526711",
+        "+14155552671 ext 5",
+        "abc +14155552671",
+        " +14155552671",
+      ],
+      ...["tel:4155552671;phone-context=+1", "(415) 555-2671", "+1".padEnd(400, "1")],
+    ],
+  ],
+  ["email_subscribe", "BAD_EMAIL_SUBSCRIPTION_STATE", ["", "Subscribed", "opted-in", true, 1, []]],
+  ["push_subscribe", "BAD_PUSH_SUBSCRIPTION_STATE", ["none", "SUBSCRIBED", false, {}]],
+  ["gender", "INVALID_ATTRIBUTE", ["", "X", "unknown", "mf", 1, "constructor"]],
+  [
+    "dob",
+    "INVALID_ATTRIBUTE",
+    [
+      ...["", "1971-02-30", "2026-05-30", "1879-12-31", "13/01/1971", "01-01-1971", 31536000],
+      ...["1971-01-01T00:00:00Z", "19710101", "Fri 01 24 11:59:02.Z 2020"],
+    ],
+  ],
+  ["country", "INVALID_ATTRIBUTE", ["", "Disneyland", "EU", "Korea", "SAINT", "the", "840", 1]],
+  ["language", "INVALID_ATTRIBUTE", ["", "xx", "Klingon", "en US", "en-", "x-foo", 1]],
+  [
+    "time_zone",
+    "INVALID_ATTRIBUTE",
+    [
+      ...["", " UTC", "Z", "+05:30", "-0800", "IST", "PST", "GMT+5", "Europe/Atlantis", "Europe/"],
+      ...["SystemV/EST5", "Etc/Unknown", "a/".repeat(100_000), 1],
+    ],
+  ],
+  [
+    "current_location",
+    "BAD_LOCATION_UPDATE",
+    [
+      ...["here", [1, 2], {}, { longitude: 1 }, { latitude: 1 }, { ...location, latitude: "40" }],
+      ...[
+        { ...location, longitude: 180.1 },
+        { ...location, latitude: -90.1 },
+      ],
+      ...[
+        { ...location, longitude: Number.NaN },
+        { ...location, altitude: "high" },
+      ],
+      ...[
+        { ...location, accuracy: null },
+        { ...location, ["k".repeat(256)]: 1 },
+      ],
+      Object.fromEntries([
+        ...Object.entries(location),
+        ...[..."abcdefghijklmnopqrs"].map((k) => [k, 1]),
+      ]),
+    ],
+  ],
+  ...dateTimes.map((name) => [name, "INVALID_ATTRIBUTE", notDateTimes] as const),
+  ...switches.map((name) => [name, "INVALID_ATTRIBUTE", ["true", 1, 0, "", {}]] as const),
+  [
+    "facebook",
+    "INVALID_ATTRIBUTE",
+    [
+      ...["me", [], { id: 708379 }, { likes: "all" }, { likes: [1] }, { num_friends: 1.5 }],
+      ...[{ num_friends: -1 }, { name: "x" }, { likes: Array(1000).fill("a".repeat(200)) }],
+    ],
+  ],
+  ["twitter", "INVALID_ATTRIBUTE", ["@me", { id: "x1" }, { followers_count: "1" }, { bio: "" }]],
+  [
+    "push_tokens",
+    "BAD_PUSH_TOKEN_VALUE",
+    ["abcd", {}, ["abcd"], [null], [[]], [{ ...pushToken, platform: "ios" }]],
+  ],
+  [
+    "push_tokens",
+    "BAD_PUSH_TOKEN_APP_ID",
+    [[{ token: "t" }], [{ app_id: "", token: "t" }], [{ app_id: 1, token: "t" }]],
+  ],
+  [
+    "push_tokens",
+    "BAD_PUSH_TOKEN_STRING",
+    [[{ app_id: "a" }], [{ app_id: "a", token: "" }], [{ app_id: "a", token: "t".repeat(4097) }]],
+  ],
+  [
+    "push_tokens",
+    "BAD_DEVICE_ID",
+    ["1234567", "d".repeat(256), "\u{1f600}".repeat(64), 12345678, null].map((device_id) => [
+      { ...pushToken, device_id },
+    ]),
+  ],
+  ["push_tokens", "ARRAY_TOO_LONG", [Array(501).fill(pushToken)]],
+];
+
+/** A value as it can stand in the name of a test. */
+const shown = (value: unknown): string => {
+  const text = typeof value === "number" ? String(value) : JSON.stringify(value);
+  return text.length > 60 ? `${text.slice(0, 60)}… (${text.length})` : text;
+};
+
+describe("a standard attribute", () => {
+  test("is one of the names in the table and no other", () => {
+    for (const name of names) assert.ok(isStandardAttribute(name), name);
+    const others = ["First_Name", "bio", "external_id", "constructor", "__proto__", ""];
+    for (const name of others) assert.ok(!isStandardAttribute(name), name);
+  });
+
+  for (const name of names) {
+    test(`${name} is removed by null`, () => {
+      assert.deepEqual(check(name, null), { value: null });
+    });
+  }
+
+  for (const [name, values] of Object.entries(keptAsSent)) {
+    for (const value of values) {
+      test(`${name} keeps ${shown(value)}`, () => assert.deepEqual(check(name, value), { value }));
+    }
+  }
+
+  for (const [name, value, stored] of translated) {
+    test(`${name} ${value} is stored as ${stored}`, () => {
+      assert.deepEqual(check(name, value), { value: stored });
+      assert.deepEqual(check(name, stored), { value: stored });
+    });
+  }
+
+  for (const [name, code, values] of refusals) {
+    for (const value of values) {
+      test(`${name} refuses ${shown(value)} with ${code}`, () => {
+        const outcome = check(name, value);
+        assert.ok("fault" in outcome);
+        assert.equal(outcome.fault.code, code);
+        assert.ok(outcome.fault.message.includes(`'${name}`), outcome.fault.message);
+        assert.ok(outcome.fault.message.length < 250, outcome.fault.message);
+      });
+    }
+  }
+});
+
+describe("the sentence of a refusal", () => {
+  const sentences: readonly (readonly [name: string, value: unknown, message: string])[] = [
+    ["email", "mickey", "The value provided for the 'email' field is not a valid email."],
+    [
+      "country",
+      "Disneyland",
+      "'country' is not valid: 'Disneyland' is neither an ISO 3166-1 code nor the English name of a country",
+    ],
+    ["first_name", 12, "'first_name' is not valid: 12 is not a string"],
+    [
+      "phone",
+      "9988123321",
+      "'phone' is not valid: '9988123321' is not an existing number with its country code, such as '+14155552671'",
+    ],
+    [
+      "email_subscribe",
+      "yes",
+      "'email_subscribe' is not valid: 'yes' is none of 'opted_in', 'subscribed' and 'unsubscribed'",
+    ],
+    [
+      "dob",
+      "31/12/1999",
+      "'dob' is not valid: '31/12/1999' is not a day from 1880 to today, as YYYY-MM-DD",
+    ],
+    [
+      "current_location",
+      { longitude: 200, latitude: 1 },
+      "'current_location' is not valid: 'longitude' is 200, not a number from -180 to 180",
+    ],
+    [
+      "current_location",
+      { longitude: 20 },
+      "'current_location' is not valid: 'latitude' is absent, not a number from -90 to 90",
+    ],
+    [
+      "push_tokens",
+      [pushToken, { app_id: "a" }],
+      "'push_tokens[1].token' is not valid: it is absent, not a string of 1 to 4096 bytes",
+    ],
+    [
+      "twitter",
+      { likes: 1 },
+      "'twitter.likes' is not valid: the object takes only 'id', 'screen_name', 'followers_count', 'friends_count' and 'statuses_count'",
+    ],
+  ];
+  for (const [name, value, message] of sentences) {
+    test(message, () => {
+      const outcome = check(name, value);
+      assert.equal("fault" in outcome && outcome.fault.message, message);
+    });
+  }
+});
+
+describe("over all values", () => {
+  test("a check never throws, never changes its input, and says yes or no", () => {
+    const values = fc.oneof(
+      fc.string({ unit: "binary" }),
+      fc.jsonValue({ noUnicodeString: false }),
+    );
+    fc.assert(
+      fc.property(fc.constantFrom(...names), values, (name, value) => {
+        const before = JSON.stringify(value);
+        const outcome = check(name, value);
+        assert.ok("value" in outcome || outcome.fault.message.includes(`'${name}`));
+        assert.equal(JSON.stringify(value), before);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test("what was stored is taken again, unchanged", () => {
+    const accepted = [
+      ...Object.entries(keptAsSent).flatMap(([name, values]) => values.map((v) => [name, v])),
+      ...translated,
+    ] as const;
+    fc.assert(
+      fc.property(fc.constantFrom(...accepted), ([name, value]) => {
+        const first = check(String(name), value);
+        assert.ok("value" in first);
+        assert.deepEqual(check(String(name), first.value), first);
+      }),
+    );
+  });
+
+  test("every point on earth is a location", () => {
+    const points = fc.record({
+      longitude: fc.double({ min: -180, max: 180, noNaN: true }),
+      latitude: fc.double({ min: -90, max: 90, noNaN: true }),
+    });
+    fc.assert(
+      fc.property(points, (point) => {
+        assert.deepEqual(check("current_location", point), { value: point });
+      }),
+    );
+  });
+
+  test("the common form of an address is always an email", () => {
+    const addresses = fc.tuple(
+      fc.stringMatching(/^[a-z0-9]{1,20}([.+_-][a-z0-9]{1,10})?$/),
+      fc.stringMatching(/^[a-z]([a-z0-9-]{0,10}[a-z0-9])?$/),
+      fc.constantFrom("com", "org", "de", "co.uk", "example"),
+    );
+    fc.assert(
+      fc.property(addresses, ([local, domain, end]) => {
+        const value = `${local}@${domain}.${end}`;
+        assert.deepEqual(checkEmail(value), { value });
+      }),
+    );
+  });
+
+  test("punctuation in a phone number makes no difference", () => {
+    const spaces = fc.array(fc.constantFrom("", " ", "-", "."), { minLength: 9, maxLength: 9 });
+    fc.assert(
+      fc.property(spaces, (between) => {
+        const digits = [..."4155552671"].map((digit, index) => digit + (between[index] ?? ""));
+        assert.deepEqual(checkPhone(`+1 ${digits.join("")}`), { value: "+14155552671" });
+      }),
+    );
+  });
+});
+
+test("every Rails name of a time zone leads to a zone that Node can count in", () => {
+  assert.equal(railsTimeZones.size, 154);
+  for (const railsName of railsTimeZones.keys()) {
+    const outcome = check("time_zone", railsName);
+    assert.ok("value" in outcome, railsName);
+    assert.deepEqual(check("time_zone", outcome.value), outcome);
+    assert.doesNotThrow(() => now.toLocaleString("en", { timeZone: String(outcome.value) }));
+  }
+});
+
+test("every time zone that Node lists is taken", () => {
+  for (const zone of Intl.supportedValuesOf("timeZone")) {
+    assert.ok("value" in check("time_zone", zone.toUpperCase()), zone);
+  }
+});
+
+test("every country of the world is known by its code and by its everyday English name", () => {
+  const everyday = new Intl.DisplayNames("en", { type: "region" });
+  const codes =
+    "AE AR AT AU BE BG BO BR CA CD CG CH CI CL CN CO CZ DE DK EC EE EG ES FI FM FR GB GR HK HR " +
+    "HU ID IE IL IN IR IT JP KE KP KR LA LT LU LV MA MD MK MO MX MY NG NL NO NZ PE PH PK PL PS " +
+    "PT RO RS RU SA SE SG SI SK SY SZ TH TL TR TW TZ UA US VA VE VG VI VN ZA";
+  for (const code of codes.split(" ")) {
+    assert.deepEqual(check("country", code.toLowerCase()), { value: code });
+    assert.deepEqual(check("country", everyday.of(code)), { value: code });
+  }
+});

@@ -63,8 +63,7 @@ function findInKey(key: string): Finding | undefined {
 const tooDeepReason = `objects and arrays may be nested at most ${maxLevels} levels deep`;
 
 /** What to tell whoever sent a number that is not exact. */
-export const inexactReason =
-  `a number beyond ±${Number.MAX_SAFE_INTEGER} is not kept exactly; ` + "send it as a string";
+export const inexactReason = `a number beyond ±${Number.MAX_SAFE_INTEGER} is not kept exactly; send it as a string`;
 
 /**
  * Whether a number is read back as it was written by everything that speaks JSON: at most 2^53 − 1

@@ -129,13 +129,13 @@ export async function startServer(overrides: Partial<Config> = {}): Promise<Test
 
 function testServer(server: RunningServer, config: Config, stop: () => Promise<void>): TestServer {
   const send: TestServer["send"] = (method, path, body, options) =>
-    request(server.url, method, path, body, options);
+    request(server.welcome.url, method, path, body, options);
   const admin: TestServer["admin"] = (method, path, body) =>
-    send(method, path, body, { key: server.adminToken });
+    send(method, path, body, { key: server.welcome.adminToken });
   let workspaces = 0;
   return {
-    url: server.url,
-    adminToken: server.adminToken,
+    url: server.welcome.url,
+    adminToken: server.welcome.adminToken,
     config,
     send,
     admin,

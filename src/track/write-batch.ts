@@ -3,6 +3,7 @@ import type { Clock } from "../clock.ts";
 import { type Database, type Transaction, withRetries } from "../database/database.ts";
 import type { IdempotencyClaim, Reply } from "../http/endpoint.ts";
 import type { Idempotency } from "../http/idempotency.ts";
+import type { Metrics } from "../metrics.ts";
 import { Problem } from "../problem.ts";
 import { loadPeople } from "../profiles/load-people.ts";
 import { Outdated, savePeople } from "../profiles/save-people.ts";
@@ -24,6 +25,7 @@ export interface WriteServices {
   readonly database: Database;
   readonly clock: Clock;
   readonly idempotency: Idempotency;
+  readonly metrics: Metrics;
 }
 
 /** How often a batch is worked out anew because somebody else was faster. */

@@ -46,7 +46,8 @@ export function createWriteQueue(services: WriteServices): WriteQueue {
       batch.push(each);
     }
     waiting.splice(0, batch.length);
-    waitingItems -= batch.reduce((sum, each) => sum + each.request.items.length, 0);
+    waitingItems -= itemsOf(batch);
+    services.metrics.waiting(waitingItems);
     return batch;
   }
 
@@ -69,19 +70,23 @@ export function createWriteQueue(services: WriteServices): WriteQueue {
       return new Promise((resolve, reject) => {
         waiting.push({ request, resolve, reject });
         waitingItems += request.items.length;
+        services.metrics.waiting(waitingItems);
         void writeAll();
       });
     },
   };
 }
 
+const itemsOf = (batch: readonly Waiting[]): number =>
+  batch.reduce((sum, each) => sum + each.request.items.length, 0);
+
 /** Never throws: every request gets its answer or its error. */
 async function writeTogether(services: WriteServices, batch: readonly Waiting[]): Promise<void> {
   try {
-    const replies = await writeBatch(
-      services,
-      batch.map((each) => each.request),
-    );
+    const startedAt = performance.now();
+    const requests = batch.map((each) => each.request);
+    const replies = await writeBatch(services, requests);
+    services.metrics.batch(itemsOf(batch), (performance.now() - startedAt) / 1_000);
     for (const [index, each] of batch.entries()) each.resolve(replies[index] as Reply);
   } catch (error) {
     if (error instanceof KeyTaken) return writeOthers(services, batch, error);

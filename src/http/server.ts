@@ -102,10 +102,11 @@ function addEndpoint<Services extends HttpServices>(
       config: { contract },
       onRequest: (request, reply) => admit(services, contract, request, reply),
       handler: async (request, reply) => {
-        const { params, query, body } = read(request);
-        const input = { params, query, body } as Omit<Input<Contract>, "idempotency">;
-        const run = (own: Services, idempotency?: Input<Contract>["idempotency"]) =>
-          handler(own, request.workspace, { ...input, idempotency } as Input<Contract>);
+        const run = async (own: Services, idempotency?: Input<Contract>["idempotency"]) => {
+          const { params, query, body } = read(request);
+          const input = { params, query, body, idempotency } as Input<Contract>;
+          return handler(own, request.workspace, input);
+        };
         const answer = await answerOnce(services, contract, request, run);
         return send(reply, answer, contract.produces);
       },
@@ -166,6 +167,11 @@ async function answerOnce<Services extends HttpServices>(
   return idempotency.once(workspace, claim, async () => {
     try {
       if (contract.idempotency === "handler") return await run(services, claim);
+      if (contract.idempotency === "reading") {
+        const reply = await run(services);
+        await record(reply);
+        return reply;
+      }
       return await withRetries(database, async (tx) => {
         const reply = await run({ ...services, database: within(database, tx) });
         await idempotency.record(tx, workspace, [{ claim, reply }]);

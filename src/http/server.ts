@@ -11,6 +11,7 @@ import { type Contract, type Endpoint, type Input, pathsOf, type Reply } from ".
 import type { Idempotency } from "./idempotency.ts";
 import { BODY_LIMIT_BYTES, parseJsonBody } from "./json-body.ts";
 import { asProblem, problemReply, STATUS_OF } from "./respond.ts";
+import { countConnections } from "./stopping.ts";
 import { compileContract } from "./validate.ts";
 
 declare module "fastify" {
@@ -45,8 +46,6 @@ export function createServer<Services extends HttpServices>(
     // Whose X-Forwarded-For is believed. design: nobody's by default.
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     bodyLimit: BODY_LIMIT_BYTES,
-    // Idle connections are closed at once, requests in flight are answered.
-    forceCloseConnections: "idle",
     requestIdHeader: false,
     genReqId: (request) => {
       const given = request.headers["x-request-id"];
@@ -57,6 +56,8 @@ export function createServer<Services extends HttpServices>(
   server.decorateRequest("workspace", undefined);
   server.decorateRequest("bytes", undefined);
   acceptOnlyJson(server);
+  const closeUnusedConnections = countConnections(server.server);
+  server.addHook("preClose", async () => closeUnusedConnections());
   server.addHook("onRequest", async (request, reply) => {
     reply.header("x-request-id", request.id);
   });

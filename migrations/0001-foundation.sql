@@ -50,7 +50,7 @@ create table subscription_groups (
 -- People. A profile is found through its identifiers; the profile row holds the same identifiers,
 -- so that what belongs to a person can be removed by key.
 
-create type identifier_kind as enum ('external_id', 'alias', 'email', 'phone', 'push_token');
+create type identifier_kind as enum ('external_id', 'alias', 'email', 'phone');
 
 -- distributed by: value
 create table identifiers (
@@ -64,7 +64,7 @@ create table identifiers (
 
 -- These name one person; an address may be shared.
 create unique index identifiers_of_one on identifiers (workspace_id, value, kind)
-  where kind in ('external_id', 'alias', 'push_token');
+  where kind in ('external_id', 'alias');
 
 -- distributed by: profile_id
 create table profiles (

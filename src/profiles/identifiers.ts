@@ -2,7 +2,7 @@ import { accepted, type Checked, refused } from "../problem.ts";
 import { checkEmail, checkPhone } from "./standard-attributes.ts";
 
 /** What a profile can be found by. `platform_id` is the profile's own id and needs no index. */
-export type IdentifierKind = "external_id" | "alias" | "email" | "phone" | "push_token";
+export type IdentifierKind = "external_id" | "alias" | "email" | "phone";
 
 /** An identifier as it is looked up: addresses in lower case, phone numbers in E.164. */
 export interface Identifier {

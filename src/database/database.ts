@@ -1,7 +1,7 @@
 /**
  * The database as the rest of the program sees it: SQL in, rows out, on one of three engines
  * (embedded PGlite, PostgreSQL, Citus). There is one SQL for all of them; what it may use is said
- * in docs/decisions/0002-one-sql-on-three-engines.md.
+ * in docs/decisions/one-sql-on-three-engines.md.
  *
  * Values: `timestamptz` comes back as `Date`, `jsonb` as the parsed value, `bigint` as a number,
  * `numeric` as a string; an array is selected with `to_jsonb`. JSON goes in as text and is cast in the

@@ -34,7 +34,7 @@ export const aliasValue = (alias: Alias): string =>
 /** Addresses match whatever their case. decision: Most recently updated. */
 export const emailValue = (address: string): string => address.toLowerCase();
 
-/** decision: docs/decisions/0005; the platform's own limit for an external_id. */
+/** decision: docs/decisions/values.md; the platform's own limit for an external_id. */
 const LONGEST_IDENTIFIER_BYTES = 987;
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

@@ -62,7 +62,7 @@ export function checkName(value: unknown, field: string): Checked<string> {
   return accepted(value);
 }
 
-/** A time to come becomes now. decision: docs/decisions/0004. */
+/** A time to come becomes now. decision: docs/decisions/values.md. */
 function checkTime(value: unknown, now: Date): Checked<Date> {
   const time = typeof value === "string" ? parseTime(value) : undefined;
   if (!time) {

@@ -134,7 +134,7 @@ function checkObject(
   object: JsonObject,
   mergeObjects: boolean,
 ): Checked<AttributeOperation> {
-  if (Object.keys(object).join() === "inc") return checkIncrement(name, object["inc"]);
+  if (Object.keys(object).join() === "inc") return checkIncrement(name, object.inc);
   if (looksLikeScalarChange(object)) {
     const read = readScalarChange(name, object);
     return "fault" in read ? read : accepted({ kind: "changeArray", name, change: read.value });

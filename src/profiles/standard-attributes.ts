@@ -82,7 +82,7 @@ export function checkStandardAttribute(
  * spec: email (public facts 2.3 and 2.7).
  */
 export function checkEmail(value: unknown): Checked<string> {
-  // The library throws at a lone surrogate and has a limit of its own above 254.
+  // The library throws at a lone surrogate.
   const isEmail =
     typeof value === "string" &&
     value.length <= 254 &&

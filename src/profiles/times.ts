@@ -16,7 +16,7 @@ export const parseTime = (text: string): Date | undefined => toInstant(readIso(t
  * Reads a date inside an attribute value: what `parseTime` takes, and also `MM/dd/yyyy`,
  * `MM-dd-yyyy` (one digit is enough for month and day) and `ddd MM dd HH:mm:ss.TZD YYYY`, whose
  * weekday must be right. A date alone is its midnight in UTC. Returns undefined for anything else
- * and for years after 3000. decision: public facts 2.4.
+ * and for years after 3000. decision: custom attributes.
  */
 export const parseAttributeTime = (text: string): Date | undefined =>
   toInstant(readIso(text) ?? readMonthFirst(text) ?? readWeekdayFirst(text), 3000);

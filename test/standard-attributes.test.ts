@@ -25,10 +25,14 @@ const switches = ["email_open_tracking_disabled", "email_click_tracking_disabled
 const location = { longitude: -73.98, latitude: 40.74 };
 const pushToken = { app_id: "7f1c", token: "abcd", device_id: "12345678" };
 
+/** An address whose parts are as long as they may be. */
+const addressOfLength = (length: number) =>
+  `${"a".repeat(64)}@${"b".repeat(63)}.${"c".repeat(63)}.${"d".repeat(length - 197)}.org`;
+
 /** Values that are kept exactly as they came. */
 const keptAsSent: Readonly<Record<string, readonly Json[]>> = {
   first_name: ["Mickey", "", "Zoë \u{1f600}", "\u{1f600}".repeat(255), "a".repeat(255)],
-  last_name: ["Miranda 2"],
+  last_name: ["Miranda 2", "a".repeat(255)],
   home_city: ["Mathura"],
   image_url: [
     "https://i.kym-cdn.com/entries/icons/mobile/000/034/772/anuj-1.jpg",
@@ -36,10 +40,7 @@ const keptAsSent: Readonly<Record<string, readonly Json[]>> = {
   ],
   email: [
     ...["mickey@disney.com", "123@a.com", "A.B+c@EXAMPLE.com", "o'k@x.ie", "jörg@example.de"],
-    ...[
-      "a@münchen.de",
-      `${"a".repeat(64)}@${"b".repeat(60)}.${"c".repeat(60)}.${"d".repeat(60)}.org`,
-    ],
+    ...["a@münchen.de", addressOfLength(254)],
   ],
   email_subscribe: ["opted_in", "subscribed", "unsubscribed"],
   push_subscribe: ["opted_in", "subscribed", "unsubscribed"],
@@ -52,15 +53,27 @@ const keptAsSent: Readonly<Record<string, readonly Json[]>> = {
     location,
     { longitude: -180, latitude: 90, altitude: 35.5, accuracy: 0 },
     { longitude: 180, latitude: -90 },
+    { ...location, ...Object.fromEntries([..."abcdefghijklmnopqr"].map((key) => [key, 1])) },
   ],
   email_open_tracking_disabled: [true, false],
   email_click_tracking_disabled: [true, false],
-  facebook: [{}, { id: "708379", likes: ["look_ma_no_hands"], num_friends: 1234 }, { likes: [] }],
+  facebook: [
+    { id: "i".repeat(255) },
+    {},
+    { id: "708379", likes: ["look_ma_no_hands"], num_friends: 1234 },
+    { likes: [] },
+  ],
   twitter: [
     { id: 12345, screen_name: "tw", followers_count: 1, friends_count: 0, statuses_count: 2 },
     { id: "1234567890123456789" },
   ],
-  push_tokens: [[], [pushToken], [{ app_id: "a", token: "t" }, pushToken]],
+  push_tokens: [
+    [{ app_id: "a".repeat(255), token: "t".repeat(4096), device_id: "d".repeat(255) }],
+    Array(500).fill(pushToken),
+    [],
+    [pushToken],
+    [{ app_id: "a", token: "t" }, pushToken],
+  ],
 };
 
 /** Values that are stored in another form. */
@@ -135,7 +148,7 @@ const notDateTimes = ["", "yesterday", "2020-02-30", "3001-01-01", 1579867142, t
 
 const refusals: readonly (readonly [name: string, code: string, values: readonly unknown[]])[] = [
   ["first_name", "INVALID_ATTRIBUTE", [1, true, [], {}, "a".repeat(256)]],
-  ["last_name", "INVALID_ATTRIBUTE", [0, ["Duck"]]],
+  ["last_name", "INVALID_ATTRIBUTE", [0, ["Duck"], "a".repeat(256)]],
   ["home_city", "INVALID_ATTRIBUTE", [12, "\u{1f600}".repeat(256)]],
   ["image_url", "INVALID_ATTRIBUTE", [{}, "h".repeat(2049)]],
   [
@@ -144,7 +157,7 @@ const refusals: readonly (readonly [name: string, code: string, values: readonly
     [
       ...["", "a@b", "a@localhost", "a b@c.de", " a@b.co", "a@b.co\n", "a@b.co.", "<a@b.co>"],
       ...["a..b@c.de", "a@b@c.de", "Mickey <a@b.co>", "a\u0000@b.co", "\ud800@b.co", 12, {}, []],
-      ...[`${"a".repeat(65)}@b.co`, `a@${"b.".repeat(126)}org`],
+      ...[`${"a".repeat(65)}@b.co`, `a@${"b.".repeat(126)}org`, addressOfLength(255)],
     ],
   ],
   [
@@ -159,6 +172,7 @@ const refusals: readonly (readonly [name: string, code: string, values: readonly
         "+141555526711",
         "+14155552671 ext 5",
         "abc +14155552671",
+        "+14155552671 abc",
         " +14155552671",
       ],
       ...["tel:4155552671;phone-context=+1", "(415) 555-2671", "+1".padEnd(400, "1")],
@@ -214,7 +228,15 @@ const refusals: readonly (readonly [name: string, code: string, values: readonly
     "facebook",
     "INVALID_ATTRIBUTE",
     [
-      ...["me", [], { id: 708379 }, { likes: "all" }, { likes: [1] }, { num_friends: 1.5 }],
+      ...[
+        "me",
+        [],
+        { id: 708379 },
+        { id: "i".repeat(256) },
+        { likes: "all" },
+        { likes: [1] },
+        { num_friends: 1.5 },
+      ],
       ...[{ num_friends: -1 }, { name: "x" }, { likes: Array(1000).fill("a".repeat(200)) }],
     ],
   ],
@@ -241,6 +263,7 @@ const refusals: readonly (readonly [name: string, code: string, values: readonly
       { ...pushToken, device_id },
     ]),
   ],
+  ["push_tokens", "BAD_PUSH_TOKEN_APP_ID", [[{ ...pushToken, app_id: "a".repeat(256) }]]],
   ["push_tokens", "ARRAY_TOO_LONG", [Array(501).fill(pushToken)]],
 ];
 
@@ -289,24 +312,35 @@ describe("a standard attribute", () => {
   }
 });
 
+test("a date of birth may be as late as tomorrow, and is bounded by the present", () => {
+  const birth = (day: string, present: string) =>
+    checkStandardAttribute("dob", day, new Date(present));
+  assert.ok("value" in birth("2026-05-29", "2026-05-28T00:00:00.000Z"));
+  assert.ok("fault" in birth("2026-05-29", "2026-05-27T23:59:59.999Z"));
+  assert.ok("value" in checkStandardAttribute("dob", "2020-01-24"));
+});
+
 describe("the sentence of a refusal", () => {
   const sentences: readonly (readonly [name: string, value: unknown, message: string])[] = [
     ["email", "mickey", "The value provided for the 'email' field is not a valid email."],
     [
       "country",
       "Disneyland",
-      "'country' is not valid: 'Disneyland' is neither an ISO 3166-1 code nor the English name of a country",
+      "'country' is not valid: 'Disneyland' is neither an ISO 3166-1 code nor the English name " +
+        "of a country",
     ],
     ["first_name", 12, "'first_name' is not valid: 12 is not a string"],
     [
       "phone",
       "9988123321",
-      "'phone' is not valid: '9988123321' is not an existing number with its country code, such as '+14155552671'",
+      "'phone' is not valid: '9988123321' is not an existing number with its country code, " +
+        "such as '+14155552671'",
     ],
     [
       "email_subscribe",
       "yes",
-      "'email_subscribe' is not valid: 'yes' is none of 'opted_in', 'subscribed' and 'unsubscribed'",
+      "'email_subscribe' is not valid: 'yes' is none of 'opted_in', 'subscribed' and " +
+        "'unsubscribed'",
     ],
     [
       "dob",
@@ -331,7 +365,8 @@ describe("the sentence of a refusal", () => {
     [
       "twitter",
       { likes: 1 },
-      "'twitter.likes' is not valid: the object takes only 'id', 'screen_name', 'followers_count', 'friends_count' and 'statuses_count'",
+      "'twitter.likes' is not valid: the object takes only 'id', 'screen_name', " +
+        "'followers_count', 'friends_count' and 'statuses_count'",
     ],
   ];
   for (const [name, value, message] of sentences) {

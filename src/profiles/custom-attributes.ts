@@ -56,7 +56,8 @@ export type AttributeOperation = { readonly name: string } & (
  * Takes the attribute's name, the value as it came, which has passed `findUnstorable`, and whether
  * objects are to be merged (`_merge_objects`). Returns the operation; a fault names the attribute,
  * the place inside it and the rule. Without operators a value is set exactly as it came, times
- * included, but for repeated scalars in an array. spec: Attributes object, public facts 2.4.
+ * included, but for repeated scalars in an array. spec: Attributes object; decision: custom
+ * attributes.
  *
  * An object is an operation when it has only the keys of one: `{"inc": …}`, `{"add": …,
  * "remove": …}`; with any other key beside them it is a nested object. `$add`, `$update` and

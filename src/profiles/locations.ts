@@ -9,7 +9,7 @@ const maxKeys = 20;
 /**
  * Checks `current_location`: an object with `longitude` (-180 to 180) and `latitude` (-90 to 90) in
  * degrees; other keys are kept as long as they hold numbers. Fault `BAD_LOCATION_UPDATE`.
- * spec: current_location (public facts 2.3).
+ * decision: standard attributes, current_location.
  */
 export function checkLocation(value: unknown): Checked<Json> {
   if (!isJsonObject(value)) {

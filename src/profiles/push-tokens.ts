@@ -13,7 +13,7 @@ const maxTokenBytes = 4096;
  * Checks `push_tokens`: an array of objects with `app_id`, `token` and perhaps `device_id`, all
  * strings, a device id of 8 to 255 bytes. Faults: `BAD_PUSH_TOKEN_VALUE` (no array, no object, or
  * an unknown key), `BAD_PUSH_TOKEN_APP_ID`, `BAD_PUSH_TOKEN_STRING`, `BAD_DEVICE_ID`.
- * spec: push_tokens (public facts 2.3).
+ * decision: standard attributes, push_tokens.
  */
 export function checkPushTokens(value: unknown): Checked<Json> {
   if (!Array.isArray(value)) {

@@ -18,9 +18,9 @@ import { parseAttributeTime } from "./times.ts";
 type Rule = (name: string, value: unknown, now: Date) => Checked<Json>;
 
 /**
- * Every standard attribute and its rule. spec: public facts 2.3. Identifiers, subscription groups
- * and the control fields (`_update_existing_only`, `_merge_objects`, `push_token_import`) are not
- * values of a profile and have their rules elsewhere.
+ * Every standard attribute and its rule. Identifiers, subscription groups and the control fields
+ * (`_update_existing_only`, `_merge_objects`, `push_token_import`) are no values of a profile and
+ * have their rules elsewhere. decision: standard attributes.
  */
 const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ["first_name", textOf(255)],
@@ -79,10 +79,10 @@ export function checkStandardAttribute(
  * Checks an email address, as an attribute and as an identifier; returns it as it was given.
  * Fault `EMAIL_BAD_FORMAT`, in the words that clients know. At most 254 characters, the longest
  * that a mail server must accept; letters beyond ASCII are taken on both sides of the @.
- * spec: email (public facts 2.3 and 2.7).
+ * decision: standard attributes, email.
  */
 export function checkEmail(value: unknown): Checked<string> {
-  // The library throws at a lone surrogate and has a limit of its own above 254.
+  // The library throws at a lone surrogate.
   const isEmail =
     typeof value === "string" &&
     value.length <= 254 &&

@@ -17,7 +17,7 @@ export const parseTime = (text: string): Date | undefined => toInstant(readIso(t
  * Reads a date inside an attribute value: what `parseTime` takes, and also `MM/dd/yyyy`,
  * `MM-dd-yyyy` (one digit is enough for month and day) and `ddd MM dd HH:mm:ss.TZD YYYY`, whose
  * weekday must be right. A date alone is its midnight in UTC. Returns undefined for anything else
- * and for years after 3000. decision: public facts 2.4.
+ * and for years after 3000. decision: custom attributes.
  */
 export const parseAttributeTime = (text: string): Date | undefined =>
   toInstant(readIso(text) ?? readMonthFirst(text) ?? readWeekdayFirst(text), 3000);
@@ -43,17 +43,20 @@ const maxOffsetMinutes = 18 * 60;
 
 const weekdays = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 const months = "jan feb mar apr may jun jul aug sep oct nov dec".split(" ");
-const zone = "Z|[+-]\\d\\d(?::?\\d\\d)?";
+const zonePattern = "(Z|[+-]\\d\\d(?::?\\d\\d)?)";
+const fractionPattern = "[.,](\\d+)";
 
 /** `2020-01-24T11:59:02.402+05:30`; what stands after the day may be left out from the right. */
 const extendedForm = new RegExp(
-  `^(\\d{4})-(\\d\\d)-(\\d\\d)(?:[T ](\\d\\d):(\\d\\d)(?::(\\d\\d)(?:[.,](\\d+)|:(\\d{3}))?)?(${zone})?)?$`,
+  "^(\\d{4})-(\\d\\d)-(\\d\\d)" +
+    `(?:[T ](\\d\\d):(\\d\\d)(?::(\\d\\d)(?:${fractionPattern}|:(\\d{3}))?)?${zonePattern}?)?$`,
   "i",
 );
 
 /** `20200124T115902.402+0530`. */
 const basicForm = new RegExp(
-  `^(\\d{4})(\\d\\d)(\\d\\d)(?:T(\\d\\d)(\\d\\d)(?:(\\d\\d)(?:[.,](\\d+))?)?(${zone})?)?$`,
+  "^(\\d{4})(\\d\\d)(\\d\\d)" +
+    `(?:T(\\d\\d)(\\d\\d)(?:(\\d\\d)(?:${fractionPattern})?)?${zonePattern}?)?$`,
   "i",
 );
 
@@ -63,7 +66,7 @@ const monthFirstForm = /^(\d{1,2})([/-])(\d{1,2})\2(\d{4})$/;
 /** `Fri 01 24 11:59:02.+05:30 2020`, also with the month's name and a space before the zone. */
 const weekdayFirstForm = new RegExp(
   `^(${weekdays.join("|")}) (\\d\\d|${months.join("|")}) (\\d\\d?) ` +
-    `(\\d\\d):(\\d\\d):(\\d\\d)[. ](${zone}|UTC|GMT) (\\d{4})$`,
+    `(\\d\\d):(\\d\\d):(\\d\\d)[. ](?:${zonePattern}|UTC|GMT) (\\d{4})$`,
   "i",
 );
 
@@ -91,7 +94,7 @@ function readWeekdayFirst(text: string): Written | undefined {
   };
 }
 
-/** `digits` are those of year, month, day, hour, minute and second; the last three may be absent. */
+/** `digits` are year, month, day, hour, minute and second; the last three may be absent. */
 function written(digits: readonly (string | undefined)[], fraction = "", offset = "Z"): Written {
   const [year, month, day, hour = 0, minute = 0, second = 0] = digits;
   return {

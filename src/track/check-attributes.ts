@@ -25,7 +25,14 @@ const CONTROL = new Set([
   "_update_existing_only",
   "_merge_objects",
   "subscription_groups",
+  "push_token_import",
 ]);
+
+/** A profile that nothing identifies could not be found again: absent on purpose. */
+const NO_ANONYMOUS_IMPORT = refused(
+  "BAD_PUSH_TOKEN_IMPORT",
+  "'push_token_import' is not supported: give push_tokens to an identified user",
+);
 
 /** What an attributes object says, before its place in the request is known. */
 export type CheckedItem = Omit<Item, "array" | "index">;
@@ -38,6 +45,9 @@ export function checkAttributes(workspace: Workspace, raw: RawItem): Checked<Che
   if ("fault" in updateOnly) return updateOnly;
   const merges = checkMergeObjects(raw);
   if ("fault" in merges) return merges;
+  const imports = checkFlag(raw, "push_token_import");
+  if ("fault" in imports) return imports;
+  if (imports.value) return NO_ANONYMOUS_IMPORT;
   const groups = checkGroups(workspace, raw.subscription_groups);
   if ("fault" in groups) return groups;
 

@@ -1,5 +1,5 @@
 import { accepted, type Checked, type Fault, refused } from "../problem.ts";
-import { printable } from "../profiles/describe-value.ts";
+import { printable } from "../profiles/attribute-rules/describe-value.ts";
 import { isLongerThan, type Json, jsonByteLength } from "../profiles/plain-json.ts";
 import { parseTime } from "../profiles/times.ts";
 import type { CheckedItem } from "./check-attributes.ts";
@@ -64,7 +64,7 @@ export function checkName(value: unknown, field: string): Checked<string> {
   return accepted(value);
 }
 
-/** A time to come becomes now. decision: docs/decisions/0004. */
+/** A time to come becomes now. decision: docs/decisions/values.md. */
 function checkTime(value: unknown, now: Date): Checked<Date> {
   const time = typeof value === "string" ? parseTime(value) : undefined;
   if (!time) {

@@ -2,6 +2,7 @@ import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import { Problem } from "../problem.ts";
 import type { Contract } from "./endpoint.ts";
+import { refuseUnstorableText } from "./storable-text.ts";
 
 interface Parts {
   readonly params: unknown;
@@ -19,11 +20,18 @@ export function compileContract(contract: Contract): (parts: Parts) => Parts {
   const query = contract.query && compile(contract.query, "query");
   const body = contract.body && compile(contract.body, "body");
   const { query: querySchema } = contract;
+  // What an administrator sends has no items that could be refused one by one.
+  const isWhole = contract.access.by === "administrator";
   return (parts) => ({
-    params: params?.(parts.params),
-    query: query && querySchema && query(readQuery(parts.query, querySchema)),
-    body: body?.(parts.body),
+    params: params?.(storable(parts.params, "path")),
+    query: query && querySchema && query(storable(readQuery(parts.query, querySchema), "query")),
+    body: body?.(isWhole ? storable(parts.body, "body") : parts.body),
   });
+}
+
+function storable<Value>(value: Value, part: string): Value {
+  refuseUnstorableText(value, part);
+  return value;
 }
 
 function compile(schema: TSchema, part: string): (value: unknown) => unknown {

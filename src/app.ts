@@ -1,5 +1,6 @@
 import { exportEndpoints } from "./export/endpoints.ts";
 import { healthEndpoints } from "./health/endpoints.ts";
+import { deleteAllAnswers } from "./http/store.ts";
 import { deleteAllProfiles } from "./profiles/store.ts";
 import { eraseSubscriptions } from "./subscriptions/states.ts";
 import { trackEndpoints } from "./track/endpoints.ts";
@@ -27,4 +28,5 @@ export const ERASERS: readonly Eraser[] = [
   eraseSubscriptions,
   deleteAllEventsAndPurchases,
   deleteAllProfiles,
+  deleteAllAnswers,
 ];

@@ -152,8 +152,9 @@ async function answerOnce<Services extends HttpServices>(
   run: (services: Services, claim?: Input<Contract>["idempotency"]) => Promise<Reply>,
 ): Promise<Reply> {
   const { workspace } = request;
+  const onlyReads = contract.method === "GET" || contract.idempotency === "ignored";
   const claim =
-    workspace && contract.method !== "GET"
+    workspace && !onlyReads
       ? services.idempotency.claimOf(request.headers["idempotency-key"], {
           method: request.method,
           url: request.url,
@@ -168,11 +169,6 @@ async function answerOnce<Services extends HttpServices>(
   return idempotency.once(workspace, claim, async () => {
     try {
       if (contract.idempotency === "handler") return await run(services, claim);
-      if (contract.idempotency === "reading") {
-        const reply = await run(services);
-        await record(reply);
-        return reply;
-      }
       return await withRetries(database, async (tx) => {
         const reply = await run({ ...services, database: within(database, tx) });
         await idempotency.record(tx, workspace, [{ claim, reply }]);

@@ -71,11 +71,11 @@ function checkManifest(sections: readonly Section[], unchecked: unknown): Manife
   const fault = findManifestFault(schemaOf(sections), unchecked);
   if (fault) throw new Problem("INVALID_REQUEST", fault.rule, { body: { path: fault.path } });
   const manifest = unchecked as Manifest;
-  refuseDuplicates(manifest.workspaces, "name", "workspaces");
+  refuseDuplicates(manifest.workspaces, "name", ["workspaces"]);
   for (const [index, workspace] of manifest.workspaces.entries()) {
     for (const section of sections) {
       const entries = workspace[section.key] as Record<string, unknown>[] | undefined;
-      refuseDuplicates(entries ?? [], section.identity, `workspaces[${index}].${section.key}`);
+      refuseDuplicates(entries ?? [], section.identity, ["workspaces", index, section.key]);
     }
   }
   return manifest;

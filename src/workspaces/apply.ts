@@ -53,13 +53,13 @@ export async function applyManifest(
     const company = await applyCompany(tx, services, manifest);
     const present = await selectWorkspaces(tx);
     const changes = [...company.changes];
-    for (const declared of manifest.workspaces) {
+    for (const [index, declared] of manifest.workspaces.entries()) {
       const nextId = Math.max(0, ...present.map((each) => each.id)) + 1;
       const known = present.find((each) => each.name === declared.name);
       const workspace = rowOf(declared, known?.id ?? nextId);
       if (!known) present.push(workspace);
       changes.push(...(await applyWorkspace(tx, services, company.id, known, workspace)));
-      changes.push(...(await applySections(tx, services, workspace, declared)));
+      changes.push(...(await applySections(tx, services, workspace, declared, index)));
     }
     return changes;
   });
@@ -128,6 +128,7 @@ async function applySections(
   services: ApplyServices,
   workspace: WorkspaceRow,
   declared: DeclaredWorkspace,
+  index: number,
 ): Promise<Change[]> {
   const target: SectionTarget = {
     workspaceId: workspace.id,
@@ -138,7 +139,18 @@ async function applySections(
   const changes: Change[] = [];
   for (const section of services.sections) {
     const entries = declared[section.key] as readonly never[] | undefined;
-    if (entries) changes.push(...(await section.apply(tx, target, entries)));
+    if (!entries) continue;
+    const applied = section.apply(tx, target, entries).catch((error) => {
+      throw placedAt(["workspaces", index, section.key], error);
+    });
+    changes.push(...(await applied));
   }
   return changes;
+}
+
+/** A problem that a section found on applying it, with the section's place unless it has one. */
+function placedAt(path: readonly (string | number)[], error: unknown): unknown {
+  if (!(error instanceof Problem)) return error;
+  const { code, message, details } = error;
+  return new Problem(code, message, { ...details, body: { path, ...details.body } });
 }

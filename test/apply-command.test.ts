@@ -12,6 +12,8 @@ import { temporaryFolder } from "./stored-rows.ts";
 
 const server = await startServer();
 const folder = await temporaryFolder();
+// Names the company, so that no test does; and has a key that others may not take.
+await server.workspace({ api_keys: [{ name: "a", key: "taken-key", permissions: [] }] });
 
 let files = 0;
 async function manifestFile(text: string, extension = "yaml"): Promise<string> {
@@ -51,7 +53,7 @@ describe("rapport apply", { concurrency: 4 }, () => {
     assert.deepEqual(first, {
       code: 0,
       stdout:
-        "updated company Test\ncreated workspace file-1\ncreated api_key dev in file-1\n" +
+        "created workspace file-1\ncreated api_key dev in file-1\n" +
         "created subscription_group Newsletter in file-1\n",
       stderr: "",
     });
@@ -102,7 +104,7 @@ describe("rapport apply", { concurrency: 4 }, () => {
       9,
       /has the id 'g1' twice\.$/,
     ],
-    ["a key that another workspace has", GOOD("f6", "file-1-key"), 6, /another key has already\.$/],
+    ["a key that another workspace has", GOOD("f6", "taken-key"), 6, /another key has already\.$/],
     ["YAML that cannot be read", `${GOOD("f7")}  - [unclosed\n`, 10, /./],
     [
       "an alias that leads nowhere",

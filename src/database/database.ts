@@ -92,6 +92,26 @@ export async function withRetries<Result>(
   }
 }
 
+/**
+ * Waits for writes that were started together, for all of them even where one fails: a second
+ * statement of a slower one would else reach the connection after its transaction has ended.
+ *
+ * @throws the error that came first: the later ones may be its consequence.
+ */
+export async function allDone<const Results extends readonly unknown[]>(
+  writes: {
+    readonly [Index in keyof Results]: Promise<Results[Index]>;
+  },
+): Promise<Results> {
+  const errors: unknown[] = [];
+  const done = (writes as readonly Promise<unknown>[]).map((write) =>
+    write.catch((error: unknown) => void errors.push(error)),
+  );
+  const results = await Promise.all(done);
+  if (errors.length > 0) throw errors[0];
+  return results as unknown as Results;
+}
+
 const pause = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, milliseconds));
 

@@ -1,19 +1,17 @@
-import type { Workspace } from "../access/workspace.ts";
 import type { Clock } from "../clock.ts";
-import { type Database, type Transaction, withRetries } from "../database/database.ts";
+import { allDone, type Database, type Transaction, withRetries } from "../database/database.ts";
 import type { IdempotencyClaim, Reply } from "../http/endpoint.ts";
 import type { Idempotency } from "../http/idempotency.ts";
 import type { Metrics } from "../metrics.ts";
 import { loadPeople } from "../profiles/load-people.ts";
 import { savePeople } from "../profiles/save-people.ts";
 import { writeSubscriptions } from "../subscriptions/states.ts";
-import { applyItem, startBatch, subscriptionChanges } from "./apply-item.ts";
+import { applyItem, type Behalf, startBatch, subscriptionChanges } from "./apply-item.ts";
 import type { Item, Verdict } from "./item.ts";
 import { insertEvents, insertPurchases } from "./store.ts";
 
 /** The part of a request that is written: checked items, and how their verdicts become an answer. */
-export interface WriteRequest {
-  readonly workspace: Workspace;
+export interface WriteRequest extends Behalf {
   readonly items: readonly Item[];
   /** Recorded with the answer, in the same transaction. */
   readonly claim: IdempotencyClaim | undefined;
@@ -67,14 +65,14 @@ async function writeOnce(
 
   const batch = startBatch(people, newId);
   const replies = requests.map((request) =>
-    request.answer(request.items.map((item) => applyItem(batch, workspace, item))),
+    request.answer(request.items.map((item) => applyItem(batch, request, item))),
   );
 
   await savePeople(tx, workspace.id, people.changes(now));
-  await Promise.all([
+  await allDone([
     insertEvents(tx, workspace.id, batch.events),
     insertPurchases(tx, workspace.id, batch.purchases),
-    writeSubscriptions(tx, workspace.id, subscriptionChanges(batch), now),
+    writeSubscriptions(tx, workspace.id, subscriptionChanges(batch), now, newId),
     services.idempotency.record(tx, workspace, answersWithKeys(requests, replies)),
   ]);
   return replies;

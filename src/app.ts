@@ -1,6 +1,8 @@
 import { exportEndpoints } from "./export/endpoints.ts";
 import { healthEndpoints } from "./health/endpoints.ts";
 import { deleteAllProfiles } from "./profiles/store.ts";
+import { subscriptionAdminEndpoints } from "./subscriptions/admin-endpoints.ts";
+import { subscriptionEndpoints } from "./subscriptions/endpoints.ts";
 import { eraseSubscriptions } from "./subscriptions/states.ts";
 import { trackEndpoints } from "./track/endpoints.ts";
 import { deleteAllEventsAndPurchases } from "./track/store.ts";
@@ -16,6 +18,8 @@ export const ENDPOINTS = [
   ...healthEndpoints,
   ...trackEndpoints,
   ...exportEndpoints,
+  ...subscriptionEndpoints,
+  ...subscriptionAdminEndpoints,
   ...workspaceEndpoints,
 ];
 

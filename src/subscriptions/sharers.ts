@@ -3,21 +3,24 @@ import { emailValue } from "../profiles/identifiers.ts";
 import type { People, Person } from "../profiles/people.ts";
 
 /**
- * Everybody whom a state reaches that is given to one person for a group of this channel: all who
- * have the same email, and for the channels that send to phones all who have the same number. The
- * people must be loaded with `spreads` (profiles/load-people.ts).
+ * Everybody whom a state reaches that is given to some people for a group of this channel: all who
+ * have the email of one of them, and for the channels that send to phones all who have the number of
+ * one of them. The people must be loaded with `spreads` (profiles/load-people.ts).
  *
  * spec: Subscription group state, "all of them are updated".
  */
 export function sharersOf(
   people: People,
-  person: Person,
+  named: readonly Person[],
   channel: Channel | undefined,
 ): ReadonlySet<Person> {
-  const { email, phone } = person;
+  const emails = new Set(named.flatMap(({ email }) => (email ? [emailValue(email)] : [])));
+  const phones = new Set(named.flatMap(({ phone }) => (phone ? [phone] : [])));
   return new Set([
-    person,
-    ...(email ? people.holdersOf("email", emailValue(email)) : []),
-    ...(phone && channel !== "email" ? people.holdersOf("phone", phone) : []),
+    ...named,
+    ...[...emails].flatMap((email) => people.holdersOf("email", email)),
+    ...(channel === "email"
+      ? []
+      : [...phones].flatMap((phone) => people.holdersOf("phone", phone))),
   ]);
 }

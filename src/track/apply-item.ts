@@ -114,7 +114,7 @@ function applyAttributes(
   }
   for (const group of work.groups) {
     const channel = workspace.groupChannels.get(group.groupId);
-    for (const each of sharersOf(batch.people, person, channel)) {
+    for (const each of sharersOf(batch.people, [person], channel)) {
       batch.groupStates.push({ profileId: each.id, ...group, call });
       batch.people.touch(each);
     }

@@ -1,5 +1,5 @@
 import { type Checked, type Fault, Problem, refused } from "../problem.ts";
-import { describeValue } from "../profiles/describe-value.ts";
+import { describeValue } from "../profiles/attribute-rules/describe-value.ts";
 import {
   checkEmailIdentifier,
   checkExternalId,

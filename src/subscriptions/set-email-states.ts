@@ -64,7 +64,7 @@ async function touchHolders(
   { now, newId, careful }: { now: Date; newId: () => string; careful: boolean },
 ): Promise<void> {
   const needs = addresses.map((who) => ({ who, reads: false, addresses: [], spreads: false }));
-  const people = await loadPeople(tx, workspaceId, needs, newId, careful);
+  const people = await loadPeople(tx, workspaceId, needs, { newId, lock: careful });
   for (const { value } of addresses) {
     for (const person of people.holdersOf("email", value)) people.touch(person);
   }

@@ -52,7 +52,7 @@ export function setGroupStates(
   return withRetries(database, async (tx, careful) => {
     const now = clock.now();
     const needs = sets.flatMap((set) => set.named.map(needOf));
-    const people = await loadPeople(tx, workspace.id, needs, clock.newId, careful);
+    const people = await loadPeople(tx, workspace.id, needs, { newId: clock.newId, lock: careful });
 
     const skipped: (Fault & Place)[] = [];
     const groupStates: GroupStateSet[] = [];

@@ -37,6 +37,11 @@ export interface Database extends Queryable {
    * it throws. Use `withRetries` where two transactions may meet in the wrong order.
    */
   transaction<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result>;
+  /**
+   * Vacuums and analyzes, one table after the other, where the engine does not do so by itself.
+   * Meant to be called now and then; other statements run in between.
+   */
+  maintain(): Promise<void>;
   /** Waits for what is running, then lets go of the engine. */
   close(): Promise<void>;
 }
@@ -60,6 +65,7 @@ export function within(database: Database, tx: Transaction): Database {
     isWithin: true,
     query: (sql, parameters) => tx.query(sql, parameters),
     transaction: (work) => work(tx),
+    maintain: async () => {},
     close: async () => {},
   };
 }
@@ -72,18 +78,18 @@ const RETRY_PAUSE_MS = 20;
  * serialization failure), at most `tries` times. Within a running transaction there is one try: it
  * is rolled back, and run again, as a whole.
  *
- * @param work is told whether to be `careful`, that is to lock before it reads: it cannot count on
- *   another try, or has lost one already.
+ * @param work is told which try it is, from 1 on; within a running transaction it is the last one,
+ *   infinity.
  */
 export async function withRetries<Result>(
   database: Database,
-  work: (tx: Transaction, careful: boolean) => Promise<Result>,
+  work: (tx: Transaction, attempt: number) => Promise<Result>,
   tries = 5,
 ): Promise<Result> {
-  if (database.isWithin) return database.transaction((tx) => work(tx, true));
+  if (database.isWithin) return database.transaction((tx) => work(tx, Infinity));
   for (let attempt = 1; ; attempt++) {
     try {
-      return await database.transaction((tx) => work(tx, attempt > 1));
+      return await database.transaction((tx) => work(tx, attempt));
     } catch (error) {
       if (attempt >= tries || !isSacrificed(error)) throw error;
       // Whoever was first in a serialization failure is done by now; in a deadlock it still runs.

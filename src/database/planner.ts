@@ -15,6 +15,7 @@ export const PLANNER_SETTINGS = {
   jit: "off",
   enable_bitmapscan: "off",
   enable_seqscan: "off",
+  enable_bitmapscan: "off",
   enable_nestloop: "off",
   enable_mergejoin: "off",
 };

@@ -6,8 +6,8 @@ import { trackEndpoints } from "./track/endpoints.ts";
 import { deleteAllEventsAndPurchases } from "./track/store.ts";
 import { workspaceEndpoints } from "./workspaces/endpoints.ts";
 import type { Eraser } from "./workspaces/reset.ts";
-import type { Section } from "./workspaces/section.ts";
-import { CORE_SECTIONS } from "./workspaces/sections.ts";
+import type { CompanySection, Section } from "./workspaces/section.ts";
+import { CORE_COMPANY_SECTIONS, CORE_SECTIONS } from "./workspaces/sections.ts";
 
 /* The one list of what the server consists of. A new facility is entered here and nowhere else. */
 
@@ -19,8 +19,11 @@ export const ENDPOINTS = [
   ...workspaceEndpoints,
 ];
 
-/** Every list that a workspace may have in a manifest. */
+/** Every part that a workspace may have in a manifest. */
 export const SECTIONS: readonly Section[] = [...CORE_SECTIONS];
+
+/** Every part that the company may have in a manifest. */
+export const COMPANY_SECTIONS: readonly CompanySection[] = [...CORE_COMPANY_SECTIONS];
 
 /** What a reset empties: one for every facility that holds user data. */
 export const ERASERS: readonly Eraser[] = [

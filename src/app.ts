@@ -1,6 +1,8 @@
 import { exportEndpoints } from "./export/endpoints.ts";
 import { healthEndpoints } from "./health/endpoints.ts";
 import { deleteAllProfiles } from "./profiles/store.ts";
+import { scimEndpoints } from "./scim/endpoints.ts";
+import { SCIM_COMPANY_SECTIONS, SCIM_SECTIONS } from "./scim/sections.ts";
 import { eraseSubscriptions } from "./subscriptions/states.ts";
 import { trackEndpoints } from "./track/endpoints.ts";
 import { deleteAllEventsAndPurchases } from "./track/store.ts";
@@ -16,14 +18,18 @@ export const ENDPOINTS = [
   ...healthEndpoints,
   ...trackEndpoints,
   ...exportEndpoints,
+  ...scimEndpoints,
   ...workspaceEndpoints,
 ];
 
 /** Every part that a workspace may have in a manifest. */
-export const SECTIONS: readonly Section[] = [...CORE_SECTIONS];
+export const SECTIONS: readonly Section[] = [...CORE_SECTIONS, ...SCIM_SECTIONS];
 
 /** Every part that the company may have in a manifest. */
-export const COMPANY_SECTIONS: readonly CompanySection[] = [...CORE_COMPANY_SECTIONS];
+export const COMPANY_SECTIONS: readonly CompanySection[] = [
+  ...CORE_COMPANY_SECTIONS,
+  ...SCIM_COMPANY_SECTIONS,
+];
 
 /** What a reset empties: one for every facility that holds user data. */
 export const ERASERS: readonly Eraser[] = [

@@ -10,6 +10,7 @@ import { readAttributes } from "./resource.ts";
  * The user that attributes make: what a body holds, or what a PATCH left.
  *
  * @param unsaid what the user has where `source` says nothing.
+ * @param fixed what the user has whatever `source` says.
  * @throws Problem with `invalidValue` for an attribute that is missing or cannot be so. spec: POST and
  *   PUT /scim/v2/Users: userName, name, department and permissions are required.
  */
@@ -17,9 +18,10 @@ export function readUser(
   source: JsonObject,
   unsaid: JsonObject,
   organisation: Organisation,
+  fixed: JsonObject = {},
 ): UserAttributes {
   const said = readAttributes(RESOURCE_ATTRIBUTES, source, false);
-  const user = readAttributes(RESOURCE_ATTRIBUTES, { ...unsaid, ...said }, true);
+  const user = readAttributes(RESOURCE_ATTRIBUTES, { ...unsaid, ...said, ...fixed }, true);
   if ("fault" in checkEmail(user.userName)) {
     throw scimProblem("invalidValue", "'userName' must be an email address");
   }

@@ -99,12 +99,11 @@ export async function replaceUser(
     const { userName, active, department, permissions } = attributesOf(present, organisation);
     const unsaid = {
       active,
-      userName,
       ...(defaults.department !== undefined && { department }),
       ...(defaults.permissions !== undefined && { permissions }),
     };
     // decision: another userName is ignored.
-    return { ...readUser(body, unsaid, organisation), userName };
+    return readUser(body, unsaid, organisation, { userName });
   });
   if (!user) throw userNotFound();
   return show(userView(user, organisation));

@@ -193,8 +193,7 @@ function assign(
   if (read === undefined) return undefined;
   if (attribute.type === "complex")
     return mergeInto(attribute, current, read as JsonObject, change);
-  if (attribute.mutability === "immutable") refuseOther(attribute, current, read);
-  return read;
+  return attribute.mutability === "immutable" ? keepSame(attribute, current, read) : read;
 }
 
 /** Microsoft's clients wrap a single value: `[{ "value": "…" }]`. */
@@ -245,8 +244,10 @@ function mergeInto(
   }, before);
 }
 
-function refuseOther(attribute: Attribute, current: Json | undefined, value: Json): void {
+/** A value that cannot be changed may be named again, in any case where case does not matter. */
+function keepSame(attribute: Attribute, current: Json | undefined, value: Json): Json {
   const form = (text: Json | undefined) => searchableText(attribute, String(text));
-  if (current === undefined || form(current) === form(value)) return;
+  if (current === undefined) return value;
+  if (form(current) === form(value)) return current;
   throw scimProblem("mutability", `'${attribute.name}' cannot be changed`);
 }

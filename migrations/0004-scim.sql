@@ -49,8 +49,9 @@ create table dashboard_users (
   created_at timestamptz not null,
   updated_at timestamptz not null,
   last_sign_in_at timestamptz,
-  primary key (company_id, user_id),
-  unique (company_id, user_name_key)
+  -- As everywhere, keys begin with what is looked up; a list goes along the first.
+  primary key (user_id, company_id),
+  unique (user_name_key, company_id)
 );
 
-create index dashboard_users_by_external_id on dashboard_users (company_id, external_id);
+create index dashboard_users_by_external_id on dashboard_users (external_id, company_id);

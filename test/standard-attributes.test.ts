@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import type { Json } from "../src/profiles/plain-json.ts";
-import { railsTimeZones } from "../src/profiles/rails-time-zones.ts";
 import {
   checkEmail,
   checkPhone,
@@ -140,6 +139,7 @@ const translated: readonly (readonly [name: string, value: string, stored: strin
   ["phone", "+1 (415) 555-2671", "+14155552671"],
   ["phone", "14155552671", "+14155552671"],
   ["phone", "919988123321", "+919988123321"],
+  ["phone", "4791234567", "+4791234567"],
   ["phone", "+44 20 7946 0958", "+442079460958"],
   ["phone", "+390612345678", "+390612345678"],
 ];
@@ -175,6 +175,8 @@ const refusals: readonly (readonly [name: string, code: string, values: readonly
         "+14155552671 abc",
         " +14155552671",
       ],
+      // A North American number, or a Norwegian one: nobody can tell.
+      "4757837984",
       ...["tel:4155552671;phone-context=+1", "(415) 555-2671", "+1".padEnd(400, "1")],
     ],
   ],
@@ -320,63 +322,6 @@ test("a date of birth may be as late as tomorrow, and is bounded by the present"
   assert.ok("value" in checkStandardAttribute("dob", "2020-01-24"));
 });
 
-describe("the sentence of a refusal", () => {
-  const sentences: readonly (readonly [name: string, value: unknown, message: string])[] = [
-    ["email", "mickey", "The value provided for the 'email' field is not a valid email."],
-    [
-      "country",
-      "Disneyland",
-      "'country' is not valid: 'Disneyland' is neither an ISO 3166-1 code nor the English name " +
-        "of a country",
-    ],
-    ["first_name", 12, "'first_name' is not valid: 12 is not a string"],
-    [
-      "phone",
-      "9988123321",
-      "'phone' is not valid: '9988123321' is not an existing number with its country code, " +
-        "such as '+14155552671'",
-    ],
-    [
-      "email_subscribe",
-      "yes",
-      "'email_subscribe' is not valid: 'yes' is none of 'opted_in', 'subscribed' and " +
-        "'unsubscribed'",
-    ],
-    [
-      "dob",
-      "31/12/1999",
-      "'dob' is not valid: '31/12/1999' is not a day from 1880 to today, as YYYY-MM-DD",
-    ],
-    [
-      "current_location",
-      { longitude: 200, latitude: 1 },
-      "'current_location' is not valid: 'longitude' is 200, not a number from -180 to 180",
-    ],
-    [
-      "current_location",
-      { longitude: 20 },
-      "'current_location' is not valid: 'latitude' is absent, not a number from -90 to 90",
-    ],
-    [
-      "push_tokens",
-      [pushToken, { app_id: "a" }],
-      "'push_tokens[1].token' is not valid: it is absent, not a string of 1 to 4096 bytes",
-    ],
-    [
-      "twitter",
-      { likes: 1 },
-      "'twitter.likes' is not valid: the object takes only 'id', 'screen_name', " +
-        "'followers_count', 'friends_count' and 'statuses_count'",
-    ],
-  ];
-  for (const [name, value, message] of sentences) {
-    test(message, () => {
-      const outcome = check(name, value);
-      assert.equal("fault" in outcome && outcome.fault.message, message);
-    });
-  }
-});
-
 describe("over all values", () => {
   test("a check never throws, never changes its input, and says yes or no", () => {
     const values = fc.oneof(
@@ -443,32 +388,4 @@ describe("over all values", () => {
       }),
     );
   });
-});
-
-test("every Rails name of a time zone leads to a zone that Node can count in", () => {
-  assert.equal(railsTimeZones.size, 154);
-  for (const railsName of railsTimeZones.keys()) {
-    const outcome = check("time_zone", railsName);
-    assert.ok("value" in outcome, railsName);
-    assert.deepEqual(check("time_zone", outcome.value), outcome);
-    assert.doesNotThrow(() => now.toLocaleString("en", { timeZone: String(outcome.value) }));
-  }
-});
-
-test("every time zone that Node lists is taken", () => {
-  for (const zone of Intl.supportedValuesOf("timeZone")) {
-    assert.ok("value" in check("time_zone", zone.toUpperCase()), zone);
-  }
-});
-
-test("every country of the world is known by its code and by its everyday English name", () => {
-  const everyday = new Intl.DisplayNames("en", { type: "region" });
-  const codes =
-    "AE AR AT AU BE BG BO BR CA CD CG CH CI CL CN CO CZ DE DK EC EE EG ES FI FM FR GB GR HK HR " +
-    "HU ID IE IL IN IR IT JP KE KP KR LA LT LU LV MA MD MK MO MX MY NG NL NO NZ PE PH PK PL PS " +
-    "PT RO RS RU SA SE SG SI SK SY SZ TH TL TR TW TZ UA US VA VE VG VI VN ZA";
-  for (const code of codes.split(" ")) {
-    assert.deepEqual(check("country", code.toLowerCase()), { value: code });
-    assert.deepEqual(check("country", everyday.of(code)), { value: code });
-  }
 });

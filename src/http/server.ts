@@ -20,6 +20,7 @@ import {
 import { ANSWERS_OF_COMPANY, type Idempotency } from "./idempotency.ts";
 import { BODY_LIMIT_BYTES, parseJsonBody } from "./json-body.ts";
 import { asProblem, MEDIA_TYPE_OF, problemReply, STATUS_OF } from "./respond.ts";
+import { countConnections } from "./stopping.ts";
 import { compileContract } from "./validate.ts";
 
 declare module "fastify" {
@@ -57,8 +58,6 @@ export function createServer<Services extends HttpServices>(
     // Whose X-Forwarded-For is believed. design: nobody's by default.
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     bodyLimit: BODY_LIMIT_BYTES,
-    // Idle connections are closed at once, requests in flight are answered.
-    forceCloseConnections: "idle",
     requestIdHeader: false,
     genReqId: (request) => {
       const given = request.headers["x-request-id"];
@@ -73,6 +72,8 @@ export function createServer<Services extends HttpServices>(
   server.decorateRequest("company", undefined);
   server.decorateRequest("bytes", undefined);
   acceptOnlyJson(server);
+  const closeUnusedConnections = countConnections(server.server);
+  server.addHook("preClose", async () => closeUnusedConnections());
   server.addHook("onRequest", async (request, reply) => {
     reply.header("x-request-id", request.id);
   });
@@ -133,6 +134,7 @@ function addEndpoint<Services extends HttpServices>(
   { contract, handler }: Endpoint<Services>,
 ): void {
   const read = compileContract(contract);
+  const mediaType = contract.produces ?? MEDIA_TYPE_OF[contract.dialect ?? "message"];
   for (const url of pathsOf(contract)) {
     server.route({
       method: contract.method,
@@ -140,19 +142,13 @@ function addEndpoint<Services extends HttpServices>(
       config: { contract },
       onRequest: (request, reply) => admit(services, contract, request, reply),
       handler: async (request, reply) => {
-        const { params, query, body } = read(request);
-        const input = { params, query, body } as Omit<Input<Contract>, "idempotency">;
-        const run = (own: Services, idempotency?: Input<Contract>["idempotency"]) =>
-          handler(own, request.workspace ?? request.company, {
-            ...input,
-            idempotency,
-          } as Input<Contract>);
+        const run = async (own: Services, idempotency?: Input<Contract>["idempotency"]) => {
+          const { params, query, body } = read(request);
+          const input = { params, query, body, idempotency } as Input<Contract>;
+          return handler(own, request.workspace ?? request.company, input);
+        };
         const answer = await answerOnce(services, contract, request, run);
-        return send(
-          reply,
-          answer,
-          contract.produces ?? MEDIA_TYPE_OF[contract.dialect ?? "message"],
-        );
+        return send(reply, answer, mediaType);
       },
     });
   }
@@ -230,6 +226,11 @@ async function answerOnce<Services extends HttpServices>(
   return idempotency.once(scope, claim, async () => {
     try {
       if (contract.idempotency === "handler") return await run(services, claim);
+      if (contract.idempotency === "reading") {
+        const reply = await run(services);
+        await record(reply);
+        return reply;
+      }
       return await withRetries(database, async (tx) => {
         const reply = await run({ ...services, database: within(database, tx) });
         await idempotency.record(tx, scope, [{ claim, reply }]);

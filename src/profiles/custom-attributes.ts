@@ -1,6 +1,6 @@
 import { accepted, type Checked, type Fault } from "../problem.ts";
-import { describeValue } from "./describe-value.ts";
-import { faultAt, refusedAt } from "./findings.ts";
+import { describeValue } from "./attribute-rules/describe-value.ts";
+import { faultAt, refusedAt } from "./attribute-rules/findings.ts";
 import {
   findInScalar,
   findNestedFault,
@@ -8,13 +8,21 @@ import {
   isMergeable,
   maxCharacters,
   mergeDeep,
-} from "./nested-values.ts";
+} from "./attribute-rules/nested-values.ts";
 import {
   changeObjects,
   looksLikeObjectChange,
   type ObjectChange,
   readObjectChange,
-} from "./object-arrays.ts";
+} from "./attribute-rules/object-arrays.ts";
+import {
+  changeScalars,
+  checkScalars,
+  isScalar,
+  looksLikeScalarChange,
+  readScalarChange,
+  type ScalarChange,
+} from "./attribute-rules/scalar-arrays.ts";
 import {
   inexactReason,
   isExact,
@@ -23,14 +31,6 @@ import {
   type Json,
   type JsonObject,
 } from "./plain-json.ts";
-import {
-  changeScalars,
-  checkScalars,
-  isScalar,
-  looksLikeScalarChange,
-  readScalarChange,
-  type ScalarChange,
-} from "./scalar-arrays.ts";
 
 /** What a request does to one custom attribute; `name` is the attribute's. */
 export type AttributeOperation = { readonly name: string } & (

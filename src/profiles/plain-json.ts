@@ -1,5 +1,5 @@
 import type { Fault } from "../problem.ts";
-import { type Finding, faultAt, finding, foundAt } from "./findings.ts";
+import { type Finding, faultAt, finding, foundAt } from "./attribute-rules/findings.ts";
 
 /** A JSON value as `JSON.parse` gives it. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;

@@ -2,16 +2,16 @@ import assert from "node:assert/strict";
 import { parsePhoneNumberFromString } from "libphonenumber-js/max";
 import validator from "validator";
 import { accepted, type Checked, refused } from "../problem.ts";
-import { countryCode } from "./countries.ts";
-import { describeValue, listed } from "./describe-value.ts";
-import { refusedAt } from "./findings.ts";
-import { genderCode } from "./genders.ts";
-import { languageCode } from "./languages.ts";
-import { checkLocation } from "./locations.ts";
+import { countryCode } from "./attribute-rules/countries.ts";
+import { describeValue, listed } from "./attribute-rules/describe-value.ts";
+import { refusedAt } from "./attribute-rules/findings.ts";
+import { genderCode } from "./attribute-rules/genders.ts";
+import { languageCode } from "./attribute-rules/languages.ts";
+import { checkLocation } from "./attribute-rules/locations.ts";
+import { checkPushTokens } from "./attribute-rules/push-tokens.ts";
+import { checkFacebook, checkTwitter } from "./attribute-rules/social-accounts.ts";
+import { timeZoneName } from "./attribute-rules/time-zones.ts";
 import { isLongerThan, type Json } from "./plain-json.ts";
-import { checkPushTokens } from "./push-tokens.ts";
-import { checkFacebook, checkTwitter } from "./social-accounts.ts";
-import { timeZoneName } from "./time-zones.ts";
 import { parseAttributeTime } from "./times.ts";
 
 /** Takes the attribute's name, a value that is not null, and the present. */
@@ -101,7 +101,7 @@ export function checkEmail(value: unknown): Checked<string> {
  * do not exist, or refuse landlines. spec: User identifiers; decision: digits without a +.
  */
 export function checkPhone(value: unknown): Checked<string> {
-  const text = typeof value === "string" && /^\d+$/.test(value) ? `+${value}` : value;
+  const text = typeof value === "string" && isInternational(value) ? `+${value}` : value;
   const number =
     typeof text === "string" && text.startsWith("+")
       ? parsePhoneNumberFromString(text, { extract: false })
@@ -110,6 +110,14 @@ export function checkPhone(value: unknown): Checked<string> {
     ? accepted(number.number)
     : refusedAt("phone", "INVALID_PHONE", `${describeValue(value)} ${phoneComplaint}`);
 }
+
+/**
+ * Whether bare digits can be read as a number with its country code. Ten digits that are a North
+ * American number without one would otherwise become somebody else's abroad.
+ */
+const isInternational = (digits: string): boolean =>
+  /^\d+$/.test(digits) &&
+  !(digits.length === 10 && parsePhoneNumberFromString(digits, "US")?.isValid());
 
 const phoneComplaint = "is not an existing number with its country code, such as '+14155552671'";
 

@@ -17,6 +17,7 @@ import type {
   UserPage,
   UserQuery,
 } from "./protocol/directory.ts";
+import type { Condition } from "./protocol/match.ts";
 import { searchableUser } from "./protocol/user-view.ts";
 
 export interface DirectoryServices {
@@ -53,7 +54,7 @@ async function insertUser(
     `insert into dashboard_users (company_id, user_id, user_name_key, external_id, attributes,
        searchable, created_at, updated_at)
      values ($1, $2, $3, $4, $5::text::json, $6::text::jsonb, $7, $7)
-     on conflict (company_id, user_name_key) do nothing
+     on conflict (user_name_key, company_id) do nothing
      returning ${USER_COLUMNS}`,
     [companyId, id, keyOf(attributes), ...documents(id, attributes, now, now), now],
   );
@@ -118,38 +119,76 @@ async function deleteUser(database: Queryable, companyId: string, id: string): P
   return rows.length > 0;
 }
 
-/**
- * A page is read from the nearer end of the list, so that the last one is as quick as the first: an
- * offset makes the engine walk over everything before it, as counting does. Measured on PostgreSQL 15
- * with 10,000 users: see docs/decisions/scim.md.
- */
 async function selectPage(
   database: Database,
   companyId: string,
   { condition, offset, limit }: UserQuery,
 ): Promise<UserPage> {
-  const parameters: unknown[] = [companyId];
-  const where = `company_id = $1 and ${condition ? conditionSql(condition, parameters) : "true"}`;
   return readTogether(database, async (tx) => {
-    const [counted] = await tx.query<{ total: number }>(
-      `select count(*) as total from dashboard_users where ${where}`,
-      parameters,
-    );
-    const total = counted?.total ?? 0;
-    const length = Math.min(limit, total - offset);
-    if (length <= 0) return { total, users: [] };
-    const after = total - offset - length;
-    const [order, skipped] = after < offset ? ["desc", after] : ["asc", offset];
+    const { total, ids } = condition
+      ? await selectMatchingIds(tx, companyId, condition, offset, limit)
+      : await selectAllIds(tx, companyId, offset, limit);
     const users = await tx.query<User>(
       `select ${USER_COLUMNS} from dashboard_users
-       where company_id = $1 and user_id in (
-         select user_id from dashboard_users where ${where} order by user_id ${order}
-         offset $${parameters.length + 1} limit $${parameters.length + 2})
-       order by user_id`,
-      [...parameters, skipped, length],
+       where company_id = $1 and user_id = any($2::uuid[]) order by user_id`,
+      [companyId, ids],
     );
     return { total, users };
   });
+}
+
+interface PageOfIds {
+  readonly total: number;
+  readonly ids: readonly string[];
+}
+
+/**
+ * Of all users. The page is read from the nearer end, so that the last one is as quick as the first: an
+ * offset makes the engine walk over everything before it. decision: docs/decisions/scim.md, measured.
+ */
+async function selectAllIds(
+  tx: Queryable,
+  companyId: string,
+  offset: number,
+  limit: number,
+): Promise<PageOfIds> {
+  const [counted] = await tx.query<{ total: number }>(
+    "select count(*) as total from dashboard_users where company_id = $1",
+    [companyId],
+  );
+  const total = counted?.total ?? 0;
+  const length = Math.max(0, Math.min(limit, total - offset));
+  const after = total - offset - length;
+  const [order, skipped] = after < offset ? ["desc", Math.max(0, after)] : ["asc", offset];
+  const rows = await tx.query<{ id: string }>(
+    `select user_id as id from dashboard_users where company_id = $1
+     order by user_id ${order} offset $2 limit $3`,
+    [companyId, skipped, length],
+  );
+  return { total, ids: rows.map((row) => row.id) };
+}
+
+/**
+ * Of those who meet a condition, which is looked at once for each user. Materialized, or else the engine
+ * would rather walk along the order of the page than use the index that finds the one user.
+ */
+async function selectMatchingIds(
+  tx: Queryable,
+  companyId: string,
+  condition: Condition,
+  offset: number,
+  limit: number,
+): Promise<PageOfIds> {
+  const parameters: unknown[] = [companyId, offset, limit];
+  const where = conditionSql(condition, parameters);
+  const [row] = await tx.query<PageOfIds>(
+    `with found as materialized (
+       select user_id from dashboard_users where company_id = $1 and ${where})
+     select (select count(*) from found) as total,
+       to_jsonb(array(select user_id from found order by user_id offset $2 limit $3)) as ids`,
+    parameters,
+  );
+  return row ?? { total: 0, ids: [] };
 }
 
 interface WorkspaceRow {

@@ -1,6 +1,4 @@
-import type { Fault } from "../problem.ts";
-import { describeValue } from "./describe-value.ts";
-import { type Finding, faultAt, finding, foundAt } from "./findings.ts";
+import type { Fault } from "../../problem.ts";
 import {
   inexactReason,
   isExact,
@@ -9,8 +7,10 @@ import {
   type Json,
   type JsonObject,
   jsonByteLength,
-} from "./plain-json.ts";
-import { parseAttributeTime } from "./times.ts";
+} from "../plain-json.ts";
+import { parseAttributeTime } from "../times.ts";
+import { describeValue } from "./describe-value.ts";
+import { type Finding, faultAt, finding, foundAt } from "./findings.ts";
 
 /** Of a key and of a string, anywhere in an attribute. decision: custom attributes. */
 export const maxCharacters = 255;

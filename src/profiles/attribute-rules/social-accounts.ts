@@ -1,7 +1,7 @@
-import { accepted, type Checked } from "../problem.ts";
+import { accepted, type Checked } from "../../problem.ts";
+import { isJsonObject, isLongerThan, type Json, jsonByteLength } from "../plain-json.ts";
 import { describeValue, listed, printable } from "./describe-value.ts";
 import { refusedAt } from "./findings.ts";
-import { isJsonObject, isLongerThan, type Json, jsonByteLength } from "./plain-json.ts";
 
 /** What one field of an account takes: a test, and its words in a sentence. */
 interface Field {

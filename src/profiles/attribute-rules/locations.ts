@@ -1,7 +1,7 @@
-import { accepted, type Checked } from "../problem.ts";
+import { accepted, type Checked } from "../../problem.ts";
+import { isJsonObject, isLongerThan, type Json, type JsonObject } from "../plain-json.ts";
 import { describeValue, printable } from "./describe-value.ts";
 import { refusedAt } from "./findings.ts";
-import { isJsonObject, isLongerThan, type Json, type JsonObject } from "./plain-json.ts";
 
 /** Besides longitude and latitude a position may carry its altitude, accuracy and the like. */
 const maxKeys = 20;

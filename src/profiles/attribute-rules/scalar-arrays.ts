@@ -1,8 +1,8 @@
-import { accepted, type Checked } from "../problem.ts";
+import { accepted, type Checked } from "../../problem.ts";
+import type { Json, JsonObject } from "../plain-json.ts";
 import { describeValue } from "./describe-value.ts";
 import { type Finding, faultAt, finding, foundAt, refusedAt } from "./findings.ts";
 import { findInScalar } from "./nested-values.ts";
-import type { Json, JsonObject } from "./plain-json.ts";
 
 /** What an array attribute of scalars holds: each value once, in order. */
 export type Scalar = string | number | boolean;

@@ -1,7 +1,7 @@
-import { accepted, type Checked, type Fault } from "../problem.ts";
+import { accepted, type Checked, type Fault } from "../../problem.ts";
+import { isJsonObject, type Json, type JsonObject } from "../plain-json.ts";
 import { describeValue, listed, printable } from "./describe-value.ts";
 import { refusedAt } from "./findings.ts";
-import { isJsonObject, type Json, type JsonObject } from "./plain-json.ts";
 
 /** decision: as many as an attribute's array may hold. */
 const maxTokens = 500;

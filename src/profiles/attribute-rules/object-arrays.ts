@@ -1,8 +1,8 @@
-import { accepted, type Checked, type Fault } from "../problem.ts";
+import { accepted, type Checked, type Fault } from "../../problem.ts";
+import { isJsonObject, type Json, type JsonObject, jsonByteLength } from "../plain-json.ts";
 import { describeValue, listed, printable } from "./describe-value.ts";
 import { refusedAt } from "./findings.ts";
 import { findNestedFault, findSizeFault, maxBytes, mergeDeep, tooLarge } from "./nested-values.ts";
-import { isJsonObject, type Json, type JsonObject, jsonByteLength } from "./plain-json.ts";
 import { isScalar, type Scalar } from "./scalar-arrays.ts";
 
 /** Which objects of an array are meant: all whose own `key` holds exactly `value`. */

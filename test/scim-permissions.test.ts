@@ -1,5 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import {
+  COMPANY_PERMISSIONS,
+  DEPARTMENTS,
+  TEAM_PERMISSIONS,
+  WORKSPACE_PERMISSIONS,
+} from "../src/scim/permission-names.ts";
 import { startServer } from "./harness.ts";
 import { assertRefused, declare, newUser, scimClient } from "./scim-client.ts";
 
@@ -37,6 +43,41 @@ describe("permissions", () => {
         },
       ],
     });
+  });
+
+  test("take every name of the publicly known lists, and department every department", async () => {
+    const permissions = {
+      companyPermissions: [...COMPANY_PERMISSIONS],
+      appGroup: [
+        {
+          appGroupName: "demo",
+          appGroupPermissions: [...WORKSPACE_PERMISSIONS],
+          team: [{ teamName: "Red", teamPermissions: [...TEAM_PERMISSIONS] }],
+        },
+      ],
+    };
+    for (const department of DEPARTMENTS) {
+      const user = await scim.user({ department, permissions });
+      assert.equal(user.department, department);
+      assert.deepEqual(user.permissions.companyPermissions, COMPANY_PERMISSIONS);
+      assert.deepEqual(user.permissions.appGroup[0].appGroupPermissions, WORKSPACE_PERMISSIONS);
+      assert.deepEqual(user.permissions.appGroup[0].team[0].teamPermissions, TEAM_PERMISSIONS);
+    }
+    const counts = [DEPARTMENTS, COMPANY_PERMISSIONS, WORKSPACE_PERMISSIONS, TEAM_PERMISSIONS];
+    assert.deepEqual(
+      counts.map((names) => names.length),
+      [7, 3, 25, 10],
+    );
+  });
+
+  test("manage_company_settings, basic_access, send_campaigns_canvases, export_user_data and admin work", async () => {
+    const names = ["basic_access", "send_campaigns_canvases", "export_user_data", "admin"];
+    const companyPermissions = ["manage_company_settings", "admin"];
+    const { permissions } = await scim.user({
+      permissions: { companyPermissions, ...appGroup({ appGroupPermissions: names }).permissions },
+    });
+    assert.deepEqual(permissions.companyPermissions, companyPermissions);
+    assert.deepEqual(permissions.appGroup[0].appGroupPermissions, names);
   });
 
   test("ids in a request are passed over", async () => {

@@ -168,6 +168,14 @@ describe("PATCH /scim/v2/Users/{id}", () => {
       },
     ],
     [
+      "replace of a part of a list that is not there adds to it",
+      [
+        { op: "remove", path: "emails" },
+        { op: "replace", path: "emails.value", value: "c" },
+      ],
+      { emails: [{ value: "c" }] },
+    ],
+    [
       "null takes a value away",
       [{ op: "replace", path: "displayName", value: null }],
       { displayName: undefined },

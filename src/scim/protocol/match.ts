@@ -1,4 +1,9 @@
-import { isJsonObject, type Json, type JsonObject } from "../../profiles/plain-json.ts";
+import {
+  findUnstorable,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+} from "../../profiles/plain-json.ts";
 import { parseTime } from "../../profiles/times.ts";
 import { type Attribute, findAttribute, isNotKept, UNSEARCHABLE } from "./attributes.ts";
 import type { AttributePath, Filter, Literal, Operator } from "./filter.ts";
@@ -149,6 +154,8 @@ function comparable(
   path: AttributePath,
 ): string | boolean {
   const text = String(value);
+  if (findUnstorable(text, ""))
+    throw invalidFilter(path, "is compared with text that nobody can have");
   if (attribute.type === "boolean") {
     const lower = text.toLowerCase();
     if (lower !== "true" && lower !== "false") throw invalidFilter(path, "is true or false");

@@ -126,7 +126,7 @@ function changeValues(
 
   if (!current.some(isPicked)) {
     if (change.op === "remove") return current;
-    if (change.op === "replace") {
+    if (change.op === "replace" && filter) {
       throw scimProblem("noTarget", `'${change.path}' matches no value`);
     }
     return withPrimary([...current, changeOne(impliedBy(filter, subAttributes))], current.length);

@@ -149,7 +149,7 @@ describe("GET /scim/v2/Users with a filter", () => {
     ['permissions.appGroup.team.teamId eq "1"', /cannot be filtered by/],
   ];
   for (const [filter, detail] of refused) {
-    test(`refuses ${filter} with invalidFilter`, async () => {
+    test(`refuses ${JSON.stringify(filter)} with invalidFilter`, async () => {
       assertRefused(await scim.list({ filter }), 400, "invalidFilter", detail);
     });
   }

@@ -144,7 +144,7 @@ interface PageOfIds {
 
 /**
  * Of all users. The page is read from the nearer end, so that the last one is as quick as the first: an
- * offset makes the engine walk over everything before it. decision: docs/decisions/scim.md, measured.
+ * offset makes the engine walk over everything before it. decision: docs/decisions/scim-filters-and-pages.md, measured there.
  */
 async function selectAllIds(
   tx: Queryable,

@@ -7,7 +7,7 @@ import { type ScimType, scimProblem } from "./problems.ts";
  * Two things beyond the grammar, because Microsoft's published test requests need them: a value without
  * quotes is a string where it is nothing else, and literals match whatever their case.
  *
- * The npm packages that parse this language were tried (docs/decisions/scim.md).
+ * The npm packages that parse this language were tried: docs/decisions/scim-filters-and-pages.md.
  */
 
 export type Operator = "eq" | "ne" | "co" | "sw" | "ew" | "gt" | "ge" | "lt" | "le";

@@ -40,7 +40,7 @@ export async function createUser(
   selection: Selection,
 ): Promise<JsonObject> {
   const show = selector(selection);
-  checkBody(body, USER_SCHEMA);
+  checkBody(body);
   const organisation = await directory.organisation();
   const unsaid = { active: true, ...organisation.defaults };
   const user = await directory.create(readUser(body, unsaid, organisation));
@@ -92,7 +92,7 @@ export async function replaceUser(
   selection: Selection,
 ): Promise<JsonObject> {
   const show = selector(selection);
-  checkBody(body, USER_SCHEMA);
+  checkBody(body);
   const organisation = await directory.organisation();
   const { defaults } = organisation;
   const user = await directory.change(id, (present) => {
@@ -144,7 +144,7 @@ const attributesOf = ({ attributes }: User, organisation: Organisation): UserAtt
   permissions: declaredPermissions(attributes.permissions, organisation),
 });
 
-function checkBody(body: JsonObject, schema: string): void {
+function checkBody(body: JsonObject): void {
   refuseUnstorable(body);
-  requireSchema(body, schema);
+  requireSchema(body, USER_SCHEMA);
 }

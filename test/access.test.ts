@@ -9,7 +9,7 @@ import { ENDPOINTS } from "../src/app.ts";
 import { documentationEndpoints } from "../src/http/documentation.ts";
 import { type Contract, pathsOf } from "../src/http/endpoint.ts";
 import { type Answer, startServer } from "./harness.ts";
-import { sampleRequests } from "./sample-requests.ts";
+import { SCIM_TOKEN, sampleRequests } from "./sample-requests.ts";
 
 const server = await startServer();
 
@@ -30,7 +30,7 @@ const workspace = await server.workspace({
     ]),
   ],
 });
-const samples = sampleRequests(workspace.name);
+const samples = await sampleRequests(server, workspace);
 
 const declared = ENDPOINTS.map((endpoint) => endpoint.contract);
 const contracts: readonly Contract[] = [
@@ -42,10 +42,13 @@ const nameOf = (contract: Contract): string => `${contract.method} ${pathsOf(con
 
 /** Sends the sample request of an endpoint, at every spelling of its path. */
 async function sendSample(contract: Contract, authorization?: string): Promise<Answer<any>[]> {
-  const { path, body } = samples[nameOf(contract)] ?? {};
-  const paths = path === undefined ? pathsOf(contract) : [path];
-  const headers = authorization === undefined ? {} : { authorization };
-  return Promise.all(paths.map((each) => server.send(contract.method, each, body, { headers })));
+  return Promise.all(
+    pathsOf(contract).map(async (declaredPath) => {
+      const { path = declaredPath, body, headers } = (await samples[nameOf(contract)]?.()) ?? {};
+      const options = { headers: { ...headers, ...(authorization && { authorization }) } };
+      return server.send(contract.method, path, body, options);
+    }),
+  );
 }
 
 async function assertAll(
@@ -56,8 +59,7 @@ async function assertAll(
 ): Promise<void> {
   for (const answer of await sendSample(contract, authorization)) {
     assert.equal(answer.status, status, `${authorization}: ${JSON.stringify(answer.body)}`);
-    assert.match(answer.body.message, message);
-    assert.equal(typeof answer.body.message, "string");
+    assert.match(answer.body.message ?? answer.body.detail, message);
     const token = authorization?.split(" ")[1];
     const whole = JSON.stringify([answer.body, [...answer.headers]]);
     assert.ok(!token || !whole.includes(token), "The answer repeats the token.");
@@ -67,10 +69,14 @@ async function assertAll(
 async function assertWorks(contract: Contract, authorization?: string): Promise<void> {
   for (const { status, headers, body } of await sendSample(contract, authorization)) {
     assert.ok(status in contract.replies && status < 300, `${status}: ${JSON.stringify(body)}`);
-    const type = contract.produces ?? "application/json";
+    if (status === 204) continue;
+    const type = contract.produces ?? (contract.dialect === "scim" ? SCIM_TYPE : JSON_TYPE);
     assert.ok(headers.get("content-type")?.startsWith(type), `It does not answer as ${type}.`);
   }
 }
+
+const JSON_TYPE = "application/json";
+const SCIM_TYPE = "application/scim+json";
 
 /** What is not a bearer token of anybody. */
 const STRANGERS = [
@@ -104,6 +110,7 @@ for (const contract of contracts) {
   describe(`${nameOf(contract)}, which is for ${access.by}`, () => {
     if (access.by === "key") keyCases(contract, access.permission);
     else if (access.by === "administrator") administratorCases(contract);
+    else if (access.by === "scim") scimCases(contract);
     else if (access.by === "anybody") anybodyCases(contract);
     else test("is checked here", () => assert.fail("Write the cases of this kind of access."));
   });
@@ -138,6 +145,22 @@ function administratorCases(contract: Contract): void {
 
   test("takes the admin token", async () => {
     await assertWorks(contract, `Bearer ${server.adminToken}`);
+  });
+}
+
+/** More about the service origin of a token is in scim-access.test.ts. */
+function scimCases(contract: Contract): void {
+  test("refuses everybody but the holder of a SCIM token with 401", async () => {
+    for (const other of ["key-for-everything", server.adminToken]) {
+      await assertAll(contract, `Bearer ${other}`, 401, /^Invalid SCIM token$/);
+    }
+    for (const authorization of STRANGERS) {
+      await assertAll(contract, authorization, 401, /^Invalid SCIM token$/);
+    }
+  });
+
+  test("takes the SCIM token of the company", async () => {
+    await assertWorks(contract, `Bearer ${SCIM_TOKEN}`);
   });
 }
 

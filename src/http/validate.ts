@@ -22,9 +22,15 @@ export function compileContract(contract: Contract): (parts: Parts) => Parts {
   const { query: querySchema } = contract;
   // What an administrator sends has no items that could be refused one by one.
   const isWhole = contract.access.by === "administrator";
+  // A filter of SCIM is a text in a text, and is refused in SCIM's words.
+  const isFiltered = contract.dialect === "scim";
+  const readParameters = (raw: unknown, schema: TSchema) => {
+    const read = readQuery(raw, schema);
+    return isFiltered ? read : storable(read, "query");
+  };
   return (parts) => ({
     params: params?.(storable(parts.params, "path")),
-    query: query && querySchema && query(storable(readQuery(parts.query, querySchema), "query")),
+    query: query && querySchema && query(readParameters(parts.query, querySchema)),
     body: body?.(isWhole ? storable(parts.body, "body") : parts.body),
   });
 }
@@ -38,7 +44,9 @@ function compile(schema: TSchema, part: string): (value: unknown) => unknown {
   const validator = Compile(schema);
   return (value) => {
     if (validator.Check(value)) return value;
-    throw new Problem("INVALID_REQUEST", sentenceOf(validator.Errors(value), part));
+    // In SCIM's words: a body of another form is a matter of syntax, a parameter one of its value.
+    const details = part === "body" ? {} : { scimType: "invalidValue" };
+    throw new Problem("INVALID_REQUEST", sentenceOf(validator.Errors(value), part), details);
   };
 }
 
@@ -93,7 +101,24 @@ function tellingOf(errors: readonly ValidationError[]): ValidationError | undefi
     (error) => error.keyword === "anyOf" && error.instancePath === first?.instancePath,
   );
   const extra = errors.find((error) => error.keyword === "additionalProperties");
-  return union ?? (first?.keyword === "boolean" ? extra : first) ?? first;
+  if (union) return closestTo(union, errors);
+  return (first?.keyword === "boolean" ? extra : first) ?? first;
+}
+
+/** Where a value is of the type of one branch of a union, what it breaks there says more. */
+function closestTo(
+  union: ValidationError,
+  errors: readonly ValidationError[],
+): ValidationError | undefined {
+  const inside = errors.filter((error) => error.instancePath.startsWith(`${union.instancePath}/`));
+  if (inside.length > 0) return tellingOf(inside);
+  const ofType = ["anyOf", "type", "const", "enum"];
+  return (
+    errors.find(
+      ({ keyword, instancePath }) =>
+        instancePath === union.instancePath && !ofType.includes(keyword),
+    ) ?? union
+  );
 }
 
 /** What a union takes, from what each of its branches missed. */

@@ -45,7 +45,7 @@ function operationOf(contract: Contract): Record<string, unknown> {
       ...parametersOf(contract.params, "path"),
       ...parametersOf(contract.query, "query"),
     ],
-    ...(contract.body && { requestBody: { required: true, content: jsonOf(contract.body) } }),
+    ...(contract.body && { requestBody: requestBodyOf(contract.accepts, contract.body) }),
     responses: {
       ...Object.fromEntries(
         Object.entries(contract.replies).map(([status, schema]) => [
@@ -59,6 +59,11 @@ function operationOf(contract: Contract): Record<string, unknown> {
 }
 
 const JSON_TYPE = "application/json";
+
+const requestBodyOf = (mediaTypes: readonly string[] = [JSON_TYPE], schema: TSchema) => ({
+  required: true,
+  content: Object.fromEntries(mediaTypes.map((type) => [type, { schema }])),
+});
 
 const jsonOf = (schema: TSchema) => ({ [JSON_TYPE]: { schema } });
 

@@ -27,6 +27,10 @@ const BODY_OF: Readonly<Record<Dialect, (problem: Problem) => Record<string, unk
     errors: [{ type: message, message, code }],
     ...details.body,
   }),
+  // spec: Errors, translations. design: every error of these endpoints has this form.
+  translations: ({ code, message, details }) => ({
+    errors: details.body?.errors ?? [{ message, code }],
+  }),
 };
 
 /** What Fastify refuses before an endpoint is reached, in our words. */

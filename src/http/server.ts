@@ -9,7 +9,8 @@ import type { Metrics } from "../metrics.ts";
 import { Problem } from "../problem.ts";
 import { type Contract, type Endpoint, type Input, pathsOf, type Reply } from "./endpoint.ts";
 import type { Idempotency } from "./idempotency.ts";
-import { BODY_LIMIT_BYTES, parseJsonBody } from "./json-body.ts";
+import { BODY_LIMIT_BYTES } from "./json-body.ts";
+import { readBodies, refuseForeignBody } from "./media-types.ts";
 import { asProblem, problemReply, STATUS_OF } from "./respond.ts";
 import { compileContract } from "./validate.ts";
 
@@ -56,7 +57,7 @@ export function createServer<Services extends HttpServices>(
   });
   server.decorateRequest("workspace", undefined);
   server.decorateRequest("bytes", undefined);
-  acceptOnlyJson(server);
+  readBodies(server, endpoints);
   server.addHook("onRequest", async (request, reply) => {
     reply.header("x-request-id", request.id);
   });
@@ -74,18 +75,6 @@ export function createServer<Services extends HttpServices>(
   return server;
 }
 
-function acceptOnlyJson(server: FastifyInstance): void {
-  server.removeAllContentTypeParsers();
-  server.addContentTypeParser(
-    /^application\/(?:[\w.-]+\+)?json(?:\s*;.*)?$/i,
-    { parseAs: "buffer" },
-    async (request: FastifyRequest, bytes: Buffer) => {
-      request.bytes = bytes;
-      return parseJsonBody(bytes);
-    },
-  );
-}
-
 const contractOf = (request: FastifyRequest): Contract | undefined =>
   (request.routeOptions.config as { contract?: Contract }).contract;
 
@@ -100,7 +89,10 @@ function addEndpoint<Services extends HttpServices>(
       method: contract.method,
       url,
       config: { contract },
-      onRequest: (request, reply) => admit(services, contract, request, reply),
+      onRequest: async (request, reply) => {
+        await admit(services, contract, request, reply);
+        refuseForeignBody(contract, request.headers["content-type"]);
+      },
       handler: async (request, reply) => {
         const { params, query, body } = read(request);
         const input = { params, query, body } as Omit<Input<Contract>, "idempotency">;

@@ -4,6 +4,9 @@ import { deleteAllProfiles } from "./profiles/store.ts";
 import { eraseSubscriptions } from "./subscriptions/states.ts";
 import { trackEndpoints } from "./track/endpoints.ts";
 import { deleteAllEventsAndPurchases } from "./track/store.ts";
+import { translationAdminEndpoints } from "./translations/admin-endpoints.ts";
+import { translationEndpoints } from "./translations/endpoints.ts";
+import { TRANSLATION_SECTIONS } from "./translations/sections.ts";
 import { workspaceEndpoints } from "./workspaces/endpoints.ts";
 import type { Eraser } from "./workspaces/reset.ts";
 import type { Section } from "./workspaces/section.ts";
@@ -16,11 +19,13 @@ export const ENDPOINTS = [
   ...healthEndpoints,
   ...trackEndpoints,
   ...exportEndpoints,
+  ...translationEndpoints,
+  ...translationAdminEndpoints,
   ...workspaceEndpoints,
 ];
 
 /** Every list that a workspace may have in a manifest. */
-export const SECTIONS: readonly Section[] = [...CORE_SECTIONS];
+export const SECTIONS: readonly Section[] = [...CORE_SECTIONS, ...TRANSLATION_SECTIONS];
 
 /** What a reset empties: one for every facility that holds user data. */
 export const ERASERS: readonly Eraser[] = [

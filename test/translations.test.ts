@@ -149,7 +149,7 @@ describe("writing translations", () => {
   test("every text comes back as it was sent, with markup, line ends, emoji and odd keys", async () => {
     const own = await server.workspace(translatedWorkspace());
     const map = {
-      id_0: "<b>“¡Hola!”</b>\r\n\t&amp; 👋🏽 \u0001 \u2028 {{${first_name} | default: 'tú'}}",
+      id_0: `<b>“¡Hola!”</b>\r\n\t&amp; 👋🏽 \u0001 \u2028 {{\${first_name} | default: 'tú'}}`,
       id_1: "",
       constructor: "c",
       toString: "t",
@@ -236,7 +236,7 @@ describe("who may translate", () => {
     }
   });
 
-  test("translations may be read 250,000 times an hour, and the limit can be set", async () => {
+  test("translations may be read 250,000 times an hour", async () => {
     for (const [path, ids] of [
       ["/campaign/translations/", inCampaign()],
       ["/canvases/translations", inCanvas()],

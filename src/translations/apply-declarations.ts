@@ -41,6 +41,10 @@ export async function applyLocales(
     wanted.map((each) => each.id),
     (id) => `'locales' has the id '${id}' twice.`,
   );
+  refuseTwice(
+    wanted.map((each) => localeKeyForm(each.localeKey)),
+    (key) => `'locales' has the locale_key '${key}' twice.`,
+  );
   const present = await selectLocales(tx, target.workspaceId);
   const declared = present.filter((each) => each.declared).map(withoutFlag);
   const todo = difference(declared, wanted, (locale) => locale.id);
@@ -62,10 +66,6 @@ export async function saveLocales(
   locales: readonly Locale[],
   declared: boolean,
 ): Promise<void> {
-  refuseTwice(
-    locales.map((locale) => localeKeyForm(locale.localeKey)),
-    (key) => `The locale_key '${key}' stands twice.`,
-  );
   await upsertLocales(tx, workspaceId, locales, declared).catch((error) => {
     if (!isDuplicate(error)) throw error;
     const keys = locales.map((locale) => `'${locale.localeKey}'`).join(", ");

@@ -109,7 +109,7 @@ export async function upsertTranslations(
   await tx.query(
     `insert into message_translations
        (workspace_id, message_id, locale_id, translation_map, byte_length, declared)
-     select $1, message_id, locale_id, map::jsonb, byte_length, $6
+     select $1, message_id, locale_id, map::json, byte_length, $6
      from unnest($2::uuid[], $3::uuid[], $4::text[], $5::int[])
        as new (message_id, locale_id, map, byte_length)
      on conflict (workspace_id, message_id, locale_id) do update

@@ -42,7 +42,7 @@ create table messages (
   source jsonb not null,
   declared boolean not null,
   updated_at timestamptz not null,
-  primary key (workspace_id, message_id)
+  primary key (message_id, workspace_id)
 );
 
 create index messages_of_engagement on messages (workspace_id, kind, engagement_id);
@@ -57,5 +57,5 @@ create table message_translations (
   -- Of the map as compact JSON in UTF-8: all locales of a message together have a limit.
   byte_length integer not null,
   declared boolean not null,
-  primary key (workspace_id, message_id, locale_id)
+  primary key (message_id, workspace_id, locale_id)
 );

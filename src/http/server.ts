@@ -12,6 +12,7 @@ import type { Idempotency } from "./idempotency.ts";
 import { BODY_LIMIT_BYTES } from "./json-body.ts";
 import { readBodies, refuseForeignBody } from "./media-types.ts";
 import { asProblem, problemReply, STATUS_OF } from "./respond.ts";
+import { countConnections } from "./stopping.ts";
 import { compileContract } from "./validate.ts";
 
 declare module "fastify" {
@@ -46,8 +47,6 @@ export function createServer<Services extends HttpServices>(
     // Whose X-Forwarded-For is believed. design: nobody's by default.
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     bodyLimit: BODY_LIMIT_BYTES,
-    // Idle connections are closed at once, requests in flight are answered.
-    forceCloseConnections: "idle",
     requestIdHeader: false,
     genReqId: (request) => {
       const given = request.headers["x-request-id"];
@@ -58,6 +57,8 @@ export function createServer<Services extends HttpServices>(
   server.decorateRequest("workspace", undefined);
   server.decorateRequest("bytes", undefined);
   readBodies(server, endpoints);
+  const closeUnusedConnections = countConnections(server.server);
+  server.addHook("preClose", async () => closeUnusedConnections());
   server.addHook("onRequest", async (request, reply) => {
     reply.header("x-request-id", request.id);
   });
@@ -94,10 +95,11 @@ function addEndpoint<Services extends HttpServices>(
         refuseForeignBody(contract, request.headers["content-type"]);
       },
       handler: async (request, reply) => {
-        const { params, query, body } = read(request);
-        const input = { params, query, body } as Omit<Input<Contract>, "idempotency">;
-        const run = (own: Services, idempotency?: Input<Contract>["idempotency"]) =>
-          handler(own, request.workspace, { ...input, idempotency } as Input<Contract>);
+        const run = async (own: Services, idempotency?: Input<Contract>["idempotency"]) => {
+          const { params, query, body } = read(request);
+          const input = { params, query, body, idempotency } as Input<Contract>;
+          return handler(own, request.workspace, input);
+        };
         const answer = await answerOnce(services, contract, request, run);
         return send(reply, answer, contract.produces);
       },
@@ -158,6 +160,11 @@ async function answerOnce<Services extends HttpServices>(
   return idempotency.once(workspace, claim, async () => {
     try {
       if (contract.idempotency === "handler") return await run(services, claim);
+      if (contract.idempotency === "reading") {
+        const reply = await run(services);
+        await record(reply);
+        return reply;
+      }
       return await withRetries(database, async (tx) => {
         const reply = await run({ ...services, database: within(database, tx) });
         await idempotency.record(tx, workspace, [{ claim, reply }]);

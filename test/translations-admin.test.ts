@@ -216,13 +216,7 @@ describe("the admin API of translations", () => {
         409,
         /belongs to another/,
       ],
-      [
-        "PUT",
-        newMail,
-        { ...mail, campaign_id: WELCOME, source: { a: "{{" } },
-        400,
-        /'message.source.a'/,
-      ],
+      ["PUT", newMail, { ...mail, campaign_id: WELCOME, source: { a: "{{" } }, 400, /'source.a'/],
       [
         "PUT",
         newMail,

@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { describe, test } from "node:test";
-import { startServer, type TestWorkspace } from "./harness.ts";
+import { serve } from "../src/serve.ts";
+import { startServer, type TestWorkspace, testConfig } from "./harness.ts";
 import {
   FIRST_STEP,
   FRENCH,
@@ -236,7 +240,7 @@ describe("translations in the manifest", () => {
       ],
       [
         { campaigns: [campaign({ translations: { "es-MX": HOLA, es_MX: HOLA } })] },
-        /has a locale twice/,
+        /has the locale 'es-mx' twice/,
       ],
       [
         { campaigns: [campaign({ translations: { "es-MX": { id_0: "{{ x" } } })] },
@@ -252,7 +256,7 @@ describe("translations in the manifest", () => {
       ],
       [
         { campaigns: [campaign({}), campaign({}, "22222222-0000-4000-8000-000000000002")] },
-        /message '.*' stands twice/,
+        /'campaigns' has the message '.*' twice/,
       ],
       [{ campaigns: [campaign({ id: STEP_MAIL })] }, /belongs to another campaign or canvas/],
       [
@@ -270,6 +274,33 @@ describe("translations in the manifest", () => {
       assert.match(answer.body.message, rule);
     }
     assert.deepEqual(await changesOf(workspace, translatedWorkspace()), []);
+  });
+
+  test("a fault that no schema can find is told with its line in the file", async () => {
+    const file = join(await mkdtemp(join(tmpdir(), "rapport-")), "manifest.yaml");
+    await writeFile(
+      file,
+      `company: { name: Test }
+workspaces:
+  - name: first
+  - name: second
+    locales:
+      - { id: ${SPANISH}, name: Spanish, country: Mexico, language: Spanish, locale_key: es-MX }
+    campaigns:
+      - id: ${WELCOME}
+        name: Welcome
+        messages:
+          - id: ${WELCOME_MAIL}
+            channel: email
+            source: { id_0: "Hello" }
+            translations:
+              es-MX: { id_0: "Hola {{" }
+`,
+    );
+    const place = `${file}:15: 'campaigns[0].messages[0].translations.es-MX.id_0': output`;
+    const config = await testConfig({ manifest: file });
+    await assert.rejects(serve(config), (error: Error) => error.message.startsWith(place));
+    await rm(dirname(file), { recursive: true });
   });
 
   test("multi_language is off where the manifest does not say otherwise, for workspace and message", async () => {

@@ -7,7 +7,6 @@ import {
   type EngagementWithMessages,
   localeOf,
   type MessageWithTranslations,
-  refuseTwice,
 } from "./declarations.ts";
 import {
   deleteEngagements,
@@ -20,6 +19,7 @@ import {
 } from "./engagement-store.ts";
 import { deleteLocales, selectLocales, upsertLocales } from "./locale-store.ts";
 import { type EngagementKind, type Locale, localeKeyForm, type Message } from "./message.ts";
+import { refuseTwice } from "./place.ts";
 import {
   deleteTranslations,
   deleteTranslationsOf,
@@ -37,14 +37,10 @@ export async function applyLocales(
   entries: readonly Static<typeof DeclaredLocale>[],
 ): Promise<Change[]> {
   const wanted = entries.map(localeOf);
-  refuseTwice(
-    wanted.map((each) => each.id),
-    (id) => `'locales' has the id '${id}' twice.`,
-  );
-  refuseTwice(
-    wanted.map((each) => localeKeyForm(each.localeKey)),
-    (key) => `'locales' has the locale_key '${key}' twice.`,
-  );
+  const keys = wanted.map((each) => localeKeyForm(each.localeKey));
+  refuseTwice(["locales"], "locale_key", keys);
+  const ids = wanted.map((each) => each.id);
+  refuseTwice(["locales"], "id", ids);
   const present = await selectLocales(tx, target.workspaceId);
   const declared = present.filter((each) => each.declared).map(withoutFlag);
   const todo = difference(declared, wanted, (locale) => locale.id);
@@ -86,15 +82,11 @@ export async function applyEngagements(
   entries: readonly EngagementWithMessages[],
 ): Promise<Change[]> {
   const { workspaceId, now } = target;
-  refuseTwice(
-    entries.map((each) => each.id),
-    (id) => `There are two ${kind} entries '${id}'.`,
-  );
-  const messages = entries.flatMap((each) => each.messages);
-  refuseTwice(
-    messages.map((each) => each.messageId),
-    (id) => `The message '${id}' stands twice.`,
-  );
+  const place = [kind === "campaign" ? "campaigns" : "canvases"];
+  const ids = entries.map((each) => each.id);
+  refuseTwice(place, "id", ids);
+  const messageIds = entries.flatMap((each) => each.messages).map((each) => each.messageId);
+  refuseTwice(place, "message", messageIds);
 
   const present = await readDeclared(tx, workspaceId, kind);
   const wanted = entries.map((entry) => withPresentTranslations(entry, present));

@@ -1,8 +1,8 @@
 import Type, { type Static } from "typebox";
-import { Problem } from "../problem.ts";
 import { findUnstorable } from "../profiles/plain-json.ts";
 import type { Engagement, Locale, Message, MessageAddress, TranslationMap } from "./message.ts";
 import { localeKeyForm } from "./message.ts";
+import { faultAt, type Place, placeName, refusalAt, refuseTwice } from "./place.ts";
 import { findMapFault, readSource } from "./texts.ts";
 
 /* How locales, campaigns, canvases and messages are written in a manifest and in the admin API. */
@@ -96,116 +96,97 @@ export const localeOf = ({ id, locale_key, ...rest }: Static<typeof DeclaredLoca
 });
 
 /**
- * Reads a campaign of a manifest. @param place what it goes by in sentences.
+ * Reads a campaign of a manifest.
  *
- * @throws Problem INVALID_REQUEST for a locale that is not there, or a text that cannot be kept.
+ * @throws Problem INVALID_REQUEST with the place, for a locale that is not there or a text that
+ *   cannot be kept.
  */
 export function campaignOf(
   declared: Static<typeof DeclaredCampaign>,
-  place: string,
+  place: Place,
   locales: readonly Locale[],
 ): EngagementWithMessages {
-  const address = {
-    kind: "campaign",
-    engagementId: declared.id.toLowerCase(),
-    stepId: null,
-  } as const;
+  const engagementId = declared.id.toLowerCase();
   const messages = (declared.messages ?? []).map((message, index) =>
-    declaredMessageOf(message, address, `${place}.messages[${index}]`, locales),
+    declaredMessageOf(
+      message,
+      { kind: "campaign", engagementId, stepId: null },
+      [...place, "messages", index],
+      locales,
+    ),
   );
-  return engagementOf(declared, [], messages);
+  return { id: engagementId, name: declared.name, stepIds: [], messages: inOrder(messages) };
 }
 
 /** The same for a canvas, with its steps. */
 export function canvasOf(
   declared: Static<typeof DeclaredCanvas>,
-  place: string,
+  place: Place,
   locales: readonly Locale[],
 ): EngagementWithMessages {
   const engagementId = declared.id.toLowerCase();
   const steps = declared.steps ?? [];
-  const messages = steps.flatMap((step, index) => {
-    const address = { kind: "canvas", engagementId, stepId: step.id.toLowerCase() } as const;
-    return (step.messages ?? []).map((message, inner) =>
-      declaredMessageOf(message, address, `${place}.steps[${index}].messages[${inner}]`, locales),
-    );
-  });
-  return engagementOf(
-    declared,
-    stepIdsOf(
-      steps.map((step) => step.id),
-      place,
-    ),
-    messages,
+  const stepIds = stepIdsOf(
+    steps.map((step) => step.id),
+    [...place, "steps"],
   );
+  const messages = steps.flatMap((step, index) =>
+    (step.messages ?? []).map((message, inner) =>
+      declaredMessageOf(
+        message,
+        { kind: "canvas", engagementId, stepId: step.id.toLowerCase() },
+        [...place, "steps", index, "messages", inner],
+        locales,
+      ),
+    ),
+  );
+  return { id: engagementId, name: declared.name, stepIds, messages: inOrder(messages) };
 }
 
-/** In lower case. @throws Problem where one stands twice. */
-export function stepIdsOf(ids: readonly string[], place: string): string[] {
+/** In lower case. @throws Problem INVALID_REQUEST where one stands twice. */
+export function stepIdsOf(ids: readonly string[], place: Place): string[] {
   const stepIds = ids.map((id) => id.toLowerCase());
-  refuseTwice(stepIds, (id) => `'${place}' has the step '${id}' twice.`);
+  refuseTwice(place, "step", stepIds);
   return stepIds;
 }
 
-/** @throws Problem INVALID_REQUEST with the first value that stands twice. */
-export function refuseTwice(values: readonly string[], sentence: (value: string) => string): void {
-  const seen = new Set<string>();
-  for (const value of values) {
-    if (seen.has(value)) throw new Problem("INVALID_REQUEST", sentence(value));
-    seen.add(value);
-  }
-}
-
-const engagementOf = (
-  { id, name }: { readonly id: string; readonly name: string },
-  stepIds: readonly string[],
-  messages: readonly MessageWithTranslations[],
-): EngagementWithMessages => ({
-  id: id.toLowerCase(),
-  name,
-  stepIds,
-  messages: [...messages].sort((a, b) => (a.messageId < b.messageId ? -1 : 1)),
-});
+/** Their order means nothing, so that another order is no change. */
+const inOrder = (messages: readonly MessageWithTranslations[]): MessageWithTranslations[] =>
+  [...messages].sort((a, b) => (a.messageId < b.messageId ? -1 : 1));
 
 function declaredMessageOf(
   declared: DeclaredMessage,
   address: Omit<MessageAddress, "messageId">,
-  place: string,
+  place: Place,
   locales: readonly Locale[],
 ): MessageWithTranslations {
   const message = messageOf(declared, { ...address, messageId: declared.id.toLowerCase() }, place);
   if (!declared.translations) return { ...message, translations: undefined };
+  const at = [...place, "translations"];
+  const keys = Object.keys(declared.translations).map(localeKeyForm);
+  refuseTwice(at, "locale", keys);
   const translations = Object.entries(declared.translations).map(([key, map]) => {
     const locale = locales.find((each) => localeKeyForm(each.localeKey) === localeKeyForm(key));
-    if (!locale) {
-      throw new Problem(
-        "INVALID_REQUEST",
-        `'${place}.translations' has '${key}', which is no locale of the workspace.`,
-      );
-    }
-    refuseFaulty(map, `${place}.translations.${key}`);
+    if (!locale) throw refusalAt(at, `has '${key}', which is no locale of the workspace.`);
+    refuseFaulty(map, [...at, key]);
     return [locale.id, map] as const;
   });
-  refuseTwice(
-    translations.map(([id]) => id),
-    () => `'${place}.translations' has a locale twice.`,
-  );
   return { ...message, translations: Object.fromEntries(translations) };
 }
 
 /**
  * A message as it is kept. Its strings are read out of its content where it has one.
  *
- * @throws Problem INVALID_REQUEST for a text that cannot be kept, or strings that differ from those
- *   of the content.
+ * @throws Problem INVALID_REQUEST with the place, for a text that cannot be kept, or strings that
+ *   differ from those of the content.
  */
 export function messageOf(
   declared: Pick<DeclaredMessage, keyof typeof messageMembers>,
   address: MessageAddress,
-  place: string,
+  place: Place,
 ): Message {
   const { channel, multi_language, content, source } = declared;
-  if (source) refuseFaulty(source, `${place}.source`);
+  if (source) refuseFaulty(source, [...place, "source"]);
   return {
     ...address,
     channel,
@@ -218,28 +199,27 @@ export function messageOf(
 function sourceOf(
   content: TranslationMap,
   given: TranslationMap | undefined,
-  place: string,
+  place: Place,
 ): TranslationMap {
-  const read = readSource(content, `${place}.content`);
-  if ("fault" in read) throw new Problem("INVALID_REQUEST", `${read.fault.message}.`);
+  const at = [...place, "content"];
+  const read = readSource(content, placeName(at));
+  if ("fault" in read) throw faultAt(at, read.fault);
   const ids = new Set([...Object.keys(read.value), ...Object.keys(given ?? read.value)]);
   for (const id of ids) {
     if (given === undefined || given[id] === read.value[id]) continue;
-    throw new Problem("INVALID_REQUEST", `'${place}.source.${id}' is not as it is in the content.`);
+    throw refusalAt([...place, "source", id], "is not as it is in the content.");
   }
   return read.value;
 }
 
-/** @throws Problem INVALID_REQUEST */
-export function refuseFaulty(map: TranslationMap, place: string): void {
-  const fault = findMapFault(map, place);
-  if (fault)
-    throw new Problem("INVALID_REQUEST", `${fault.message}.`, { body: { code: fault.code } });
+/** @throws Problem INVALID_REQUEST with the place. */
+export function refuseFaulty(map: TranslationMap, place: Place): void {
+  const fault = findMapFault(map, placeName(place));
+  if (fault) throw faultAt(place, fault);
 }
 
-/** Names are kept and looked up as well. @throws Problem INVALID_REQUEST */
-export function refuseUnstorableNames(entry: object, place: string): void {
-  const fault = findUnstorable(entry, place);
-  if (fault)
-    throw new Problem("INVALID_REQUEST", `${fault.message}.`, { body: { code: fault.code } });
+/** Names are kept too. @throws Problem INVALID_REQUEST with the place. */
+export function refuseUnstorableNames(entry: object, place: Place): void {
+  const fault = findUnstorable(entry, placeName(place));
+  if (fault) throw faultAt(place, fault);
 }

@@ -94,7 +94,7 @@ const putCampaign = endpoint({
   body: Type.Object({ name: Name }, { additionalProperties: false }),
   replies: { 200: Success },
 }).handledBy(async (services: ManageServices, _nobody, { params, body }) => {
-  refuseUnstorableNames(body, "");
+  refuseUnstorableNames(body, []);
   const campaign = { id: params.id.toLowerCase(), name: body.name, stepIds: [] };
   await putEngagement(services, params.name, "campaign", campaign);
   return success;
@@ -109,8 +109,8 @@ const putCanvas = endpoint({
   body: Type.Object({ name: Name, step_ids: Type.Array(Uuid) }, { additionalProperties: false }),
   replies: { 200: Success },
 }).handledBy(async (services: ManageServices, _nobody, { params, body }) => {
-  refuseUnstorableNames(body, "");
-  const stepIds = stepIdsOf(body.step_ids, "step_ids");
+  refuseUnstorableNames(body, []);
+  const stepIds = stepIdsOf(body.step_ids, ["step_ids"]);
   const canvas = { id: params.id.toLowerCase(), name: body.name, stepIds };
   await putEngagement(services, params.name, "canvas", canvas);
   return success;

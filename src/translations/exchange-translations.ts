@@ -135,7 +135,7 @@ function groupByLocale(
   return new Map(
     [...found].map(([locale, map]) => {
       const strings = Object.fromEntries(map);
-      refuseFaulty(strings, locale.localeKey);
+      refuseFaulty(strings, [locale.localeKey]);
       return [locale, strings];
     }),
   );

@@ -37,7 +37,7 @@ const putEndpoint = endpoint({
   body: Type.Object(localeMembers, { additionalProperties: false }),
   replies: { 200: Success },
 }).handledBy(async (services: ManageServices, _nobody, { params, body }) => {
-  refuseUnstorableNames(body, "");
+  refuseUnstorableNames(body, []);
   await putLocale(services, params.name, localeOf({ id: params.id, ...body }));
   return success;
 });

@@ -88,7 +88,7 @@ const putEndpoint = endpoint({
   replies: { 200: Success },
 }).handledBy(async (services: MessageServices, _nobody, { params, body }) => {
   const address = { ...readAddress(body), messageId: params.id.toLowerCase() };
-  await putMessage(services, params.name, messageOf(body, address, "message"));
+  await putMessage(services, params.name, messageOf(body, address, []));
   return success;
 });
 
@@ -138,7 +138,7 @@ const putTranslationEndpoint = endpoint({
   body: Type.Object({ translation_map: Strings }, { additionalProperties: false }),
   replies: { 200: Success },
 }).handledBy(async (services: MessageServices, _nobody, { params, body }) => {
-  refuseFaulty(body.translation_map, "translation_map");
+  refuseFaulty(body.translation_map, ["translation_map"]);
   const address = translationAddress(params);
   await putTranslation(services, params.name, address, body.translation_map);
   return success;

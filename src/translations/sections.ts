@@ -16,7 +16,7 @@ const locales: Section = {
   schema: DeclaredLocale,
   identity: "id",
   async apply(tx, target, entries: readonly Static<typeof DeclaredLocale>[]) {
-    refuseUnstorableNames(entries, "locales");
+    refuseUnstorableNames(entries, ["locales"]);
     return applyLocales(tx, target, entries);
   },
 };
@@ -26,9 +26,9 @@ const campaigns: Section = {
   schema: DeclaredCampaign,
   identity: "id",
   async apply(tx, target, entries: readonly Static<typeof DeclaredCampaign>[]) {
-    refuseUnstorableNames(entries, "campaigns");
+    refuseUnstorableNames(entries, ["campaigns"]);
     const known = await selectLocales(tx, target.workspaceId);
-    const wanted = entries.map((entry, index) => campaignOf(entry, `campaigns[${index}]`, known));
+    const wanted = entries.map((entry, index) => campaignOf(entry, ["campaigns", index], known));
     return applyEngagements(tx, target, "campaign", wanted);
   },
 };
@@ -38,9 +38,9 @@ const canvases: Section = {
   schema: DeclaredCanvas,
   identity: "id",
   async apply(tx, target, entries: readonly Static<typeof DeclaredCanvas>[]) {
-    refuseUnstorableNames(entries, "canvases");
+    refuseUnstorableNames(entries, ["canvases"]);
     const known = await selectLocales(tx, target.workspaceId);
-    const wanted = entries.map((entry, index) => canvasOf(entry, `canvases[${index}]`, known));
+    const wanted = entries.map((entry, index) => canvasOf(entry, ["canvases", index], known));
     return applyEngagements(tx, target, "canvas", wanted);
   },
 };

@@ -28,6 +28,7 @@ export interface Section {
   readonly schema: TSchema;
   /** The member that must be different in every entry. */
   readonly identity: string;
+  /** @throws Problem with the place in the workspace as `path`, so that the line is found. */
   apply(tx: Transaction, target: SectionTarget, entries: readonly never[]): Promise<Change[]>;
 }
 

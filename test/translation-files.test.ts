@@ -81,7 +81,7 @@ const files = (unit: "binary" | "grapheme") =>
 const expected = ({ source, columns }: TranslationFile, key: (key: string) => string) =>
   columns.flatMap(({ locale, map }) =>
     Object.entries(source).flatMap(([id, text]) =>
-      map[id] ? [[id, key(locale.localeKey), text, map[id]]] : [],
+      Object.hasOwn(map, id) && map[id] ? [[id, key(locale.localeKey), text, map[id]]] : [],
     ),
   );
 

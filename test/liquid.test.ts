@@ -107,6 +107,8 @@ describe("reading translation tags", () => {
     assert.deepEqual(read, { value: { id_0: "Hi", b: "B" } });
     const twice = readSource({ subject: tag("id_0", "Hi"), body: tag("id_0", "Ho") }, "content");
     assert.match(JSON.stringify(twice), /'content' has two different texts for 'id_0'/);
+    const parts = Object.fromEntries(Array.from({ length: 51 }, (_, index) => [index, ""]));
+    assert.match(JSON.stringify(readSource(parts, "content")), /more than 50 parts/);
   });
 });
 

@@ -142,6 +142,7 @@ describe("the form of every refused request for translations", () => {
         /"translation" not found/,
       ],
       [{ id_0: "{{a}}".repeat(10_001) }, "INVALID_TRANSLATIONS", /10001 Liquid tags/],
+      [{ id_0: `{{a}}${"x".repeat(1_048_576)}` }, "INVALID_TRANSLATIONS", /more than 1048576/],
     ];
     for (const [map, code, message] of cases) {
       const translation_map = { ...HOLA, ...map };

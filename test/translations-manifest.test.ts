@@ -152,6 +152,21 @@ describe("translations in the manifest", () => {
     assert.deepEqual(await changesOf(workspace, translatedWorkspace()), []);
   });
 
+  test("an update that is sent while a manifest is applied is not lost", async () => {
+    const workspace = await server.workspace(translatedWorkspace());
+    for (let round = 0; round < 12; round++) {
+      const translation_map = { id_0: `round ${round}`, id_1: "x" };
+      const body = { ...inCampaign(), locale_id: SPANISH, translation_map };
+      const campaigns = [{ ...campaign({ source: SOURCE }), name: `Round ${round}` }];
+      const [applied, put] = await Promise.all([
+        apply(workspace, { campaigns }),
+        workspace.call("PUT", "/campaigns/translations", body),
+      ]);
+      assert.deepEqual([applied.status, put.status], [200, 200]);
+      assert.deepEqual((await mapsOf(workspace))["es-MX"], translation_map);
+    }
+  });
+
   test("a locale that goes takes no translations with it", async () => {
     const workspace = await server.workspace(translatedWorkspace());
     const body = { ...inCampaign(), locale_id: FRENCH, translation_map: HOLA };

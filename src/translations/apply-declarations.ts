@@ -89,22 +89,16 @@ export async function applyEngagements(
   refuseTwice(place, "message", messageIds);
 
   const present = await readDeclared(tx, workspaceId, kind);
-  const wanted = entries.map((entry) => withPresentTranslations(entry, present));
+  const wanted = withPresentTranslations(entries, present);
   const todo = difference(present, wanted, (each) => each.id);
-  await removeEngagements(
-    tx,
-    workspaceId,
-    kind,
-    todo.removed.map((each) => each.id),
-  );
-  const changed = [...todo.created, ...todo.updated];
+  const goneIds = todo.removed.map((each) => each.id);
+  await removeEngagements(tx, workspaceId, kind, goneIds);
+  const changedIds = new Set([...todo.created, ...todo.updated].map((each) => each.id));
+  const changed = entries.filter((each) => changedIds.has(each.id));
   await upsertEngagements(tx, workspaceId, kind, changed, true);
-  const before = todo.updated.flatMap(
-    ({ id }) => present.find((each) => each.id === id)?.messages ?? [],
-  );
+  const before = present.filter((each) => changedIds.has(each.id)).flatMap((each) => each.messages);
   const after = changed.flatMap((each) => each.messages);
-  const movable = changed.map((each) => each.id);
-  await saveMessages(tx, workspaceId, after, { declared: true, now, movable });
+  await saveMessages(tx, workspaceId, after, { declared: true, now, movable: [...changedIds] });
   await removeMessages(tx, workspaceId, idsMissing(before, after));
   await replaceTranslations(tx, workspaceId, before, after);
   return describe(kind, target.workspaceName, todo, (each) => each.name);
@@ -118,42 +112,51 @@ async function readDeclared(
 ): Promise<EngagementWithMessages[]> {
   const engagements = (await selectEngagements(tx, workspaceId, kind)).filter(isDeclared);
   const messages = (await selectMessages(tx, workspaceId, kind)).filter(isDeclared);
-  const ids = messages.map((message) => message.messageId);
-  const translations = (await selectTranslations(tx, workspaceId, ids)).filter(isDeclared);
+  const messageIds = messages.map((message) => message.messageId);
+  const translations = (await selectTranslations(tx, workspaceId, messageIds)).filter(isDeclared);
+  const translationsOfMessage = groupBy(translations, (each) => each.messageId);
+  const messagesOfEngagement = groupBy(messages, (each) => each.engagementId);
   return engagements.map(({ id, name, stepIds }) => ({
     id,
     name,
     stepIds,
-    messages: messages
-      .filter((message) => message.engagementId === id)
-      .map(({ declared: _, updatedAt: __, ...message }) => ({
-        ...message,
-        translations: Object.fromEntries(
-          translations
-            .filter((each) => each.messageId === message.messageId)
-            .map((each) => [each.localeId, each.map]),
-        ),
-      })),
+    messages: (messagesOfEngagement.get(id) ?? []).map(
+      ({ declared: _, updatedAt: __, ...message }) => {
+        const found = translationsOfMessage.get(message.messageId) ?? [];
+        const maps = found.map((each) => [each.localeId, each.map]);
+        return { ...message, translations: Object.fromEntries(maps) };
+      },
+    ),
   }));
+}
+
+function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): Map<string, Item[]> {
+  const groups = new Map<string, Item[]>();
+  for (const item of items) {
+    const group = groups.get(keyOf(item));
+    if (group) group.push(item);
+    else groups.set(keyOf(item), [item]);
+  }
+  return groups;
 }
 
 const isDeclared = (row: { readonly declared: boolean }): boolean => row.declared;
 
-/** Translations that a declaration does not speak of are left as they are. */
+/** Translations that a declaration does not speak of are no difference. */
 function withPresentTranslations(
-  entry: EngagementWithMessages,
+  entries: readonly EngagementWithMessages[],
   present: readonly EngagementWithMessages[],
-): EngagementWithMessages {
+): EngagementWithMessages[] {
   const known = new Map(
     present.flatMap((each) => each.messages).map((each) => [each.messageId, each.translations]),
   );
-  return {
+  return entries.map((entry) => ({
     ...entry,
     messages: entry.messages.map((message) => ({
       ...message,
       translations: message.translations ?? known.get(message.messageId) ?? {},
     })),
-  };
+  }));
 }
 
 const idsMissing = (before: readonly Message[], after: readonly Message[]): string[] => {
@@ -175,15 +178,18 @@ export async function saveMessages(
   throw new Problem("CONFLICT", `The message '${foreign.messageId}' ${rule}.`);
 }
 
+/** Only of messages whose declaration speaks of them: others may be translated at this moment. */
 async function replaceTranslations(
   tx: Transaction,
   workspaceId: number,
   before: readonly MessageWithTranslations[],
   after: readonly MessageWithTranslations[],
 ): Promise<void> {
+  const spokenOf = new Set(after.filter((each) => each.translations).map((each) => each.messageId));
   const wanted = after.flatMap(translationsOf);
   const kept = new Set(wanted.map((each) => `${each.messageId} ${each.localeId}`));
   const gone = before
+    .filter((each) => spokenOf.has(each.messageId))
     .flatMap(translationsOf)
     .filter((each) => !kept.has(`${each.messageId} ${each.localeId}`));
   if (gone.length > 0) await deleteTranslations(tx, workspaceId, gone);

@@ -38,8 +38,11 @@ export function readCsv(text: string): FileString[] {
   const [header, ...rows] = recordsOf(text);
   if (header?.[0]?.trim() !== "id") throw unreadable("CSV", "its first column must be 'id'.");
   const names = header.map((name) => name.trim());
-  const twice = names.find((name, index) => name && names.indexOf(name) !== index);
-  if (twice !== undefined) throw unreadable("CSV", `it has the column '${twice}' twice.`);
+  const seen = new Set<string>();
+  for (const name of names) {
+    if (name && seen.has(name)) throw unreadable("CSV", `it has the column '${name}' twice.`);
+    seen.add(name);
+  }
   const sourceColumn = names.indexOf("source");
   return rows.flatMap((row, index) =>
     row.flatMap((cell, column) => {

@@ -58,8 +58,11 @@ export function findLiquidFault(text: string): string | undefined {
 }
 
 /** How many tags and outputs a text has: parsing takes that long. */
-export const countLiquid = (text: string): number =>
-  text.match(new RegExp(LIQUID, "g"))?.length ?? 0;
+export function countLiquid(text: string): number {
+  let count = 0;
+  for (const _ of text.matchAll(/\{[{%]/g)) count++;
+  return count;
+}
 
 /** The translation tags of a content, in their order. */
 export function readTranslationTags(content: string): Checked<readonly TranslationTag[]> {

@@ -257,3 +257,17 @@ describe("who may translate", () => {
     assert.match(JSON.stringify(answer.body), /INVALID_CAMPAIGN_ID/);
   });
 });
+
+test("the OpenAPI document has every spelling, the form of an error and the types of files", async () => {
+  const { body } = await server.send("GET", "/openapi.json");
+  for (const path of [...withSlash(CAMPAIGN_PATHS), ...withSlash(CANVAS_PATHS)]) {
+    const { get, put } = body.paths[path];
+    for (const operation of [get, put]) {
+      const { schema } = operation.responses.default.content["application/json"];
+      assert.deepEqual(Object.keys(schema.properties), ["errors"], path);
+    }
+  }
+  const files = body.paths["/admin/v1/workspaces/{name}/messages/{id}/translations.csv"];
+  assert.deepEqual(Object.keys(files.get.responses["200"].content), ["text/csv"]);
+  assert.deepEqual(Object.keys(files.put.requestBody.content), ["text/csv"]);
+});

@@ -1,8 +1,16 @@
 import type { TSchema } from "typebox";
 import Type from "typebox";
-import { type Contract, pathsOf } from "./endpoint.ts";
+import { type Contract, type Dialect, pathsOf } from "./endpoint.ts";
 
-const ErrorBody = Type.Object({ message: Type.String() });
+const Message = Type.Object({ message: Type.String() });
+
+const ERROR_OF: Readonly<Record<Dialect, TSchema>> = {
+  message: Message,
+  "message-and-errors": Message,
+  translations: Type.Object({
+    errors: Type.Array(Type.Object({ message: Type.String(), code: Type.String() })),
+  }),
+};
 
 const SECURITY = {
   key: [{ apiKey: [] }],
@@ -36,7 +44,7 @@ export function openApiDocument(contracts: readonly Contract[]): Record<string, 
 }
 
 function operationOf(contract: Contract): Record<string, unknown> {
-  const { access } = contract;
+  const { access, dialect = "message" } = contract;
   return {
     summary: contract.summary,
     ...(access.by === "key" && { description: `Permission: \`${access.permission}\`.` }),
@@ -53,7 +61,10 @@ function operationOf(contract: Contract): Record<string, unknown> {
           { description: "Success", content: { [contract.produces ?? JSON_TYPE]: { schema } } },
         ]),
       ),
-      default: { description: "Refused: the message says why.", content: jsonOf(ErrorBody) },
+      default: {
+        description: "Refused: the message says why.",
+        content: jsonOf(ERROR_OF[dialect]),
+      },
     },
   };
 }

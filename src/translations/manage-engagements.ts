@@ -1,4 +1,4 @@
-import { withRetries } from "../database/database.ts";
+import { readTogether, withRetries } from "../database/database.ts";
 import { Problem } from "../problem.ts";
 import { findWorkspace } from "../workspaces/find-workspace.ts";
 import { removeEngagements } from "./apply-declarations.ts";
@@ -13,12 +13,14 @@ export async function listEngagements(
   kind: EngagementKind,
 ): Promise<(Engagement & Declared & { readonly messages: readonly Message[] })[]> {
   const { id } = await findWorkspace(database, workspaceName);
-  const engagements = await selectEngagements(database, id, kind);
-  const messages = await selectMessages(database, id, kind);
-  return engagements.map((engagement) => ({
-    ...engagement,
-    messages: messages.filter((message) => message.engagementId === engagement.id),
-  }));
+  return readTogether(database, async (tx) => {
+    const engagements = await selectEngagements(tx, id, kind);
+    const messages = await selectMessages(tx, id, kind);
+    return engagements.map((engagement) => ({
+      ...engagement,
+      messages: messages.filter((message) => message.engagementId === engagement.id),
+    }));
+  });
 }
 
 /**

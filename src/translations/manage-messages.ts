@@ -2,6 +2,7 @@ import type { Clock } from "../clock.ts";
 import {
   type Database,
   type Queryable,
+  readTogether,
   type Transaction,
   withRetries,
 } from "../database/database.ts";
@@ -41,7 +42,7 @@ export async function readMessage(
   messageId: string,
 ): Promise<WholeMessage> {
   const { id } = await findWorkspace(database, workspaceName);
-  return readWholeMessage(database, id, messageId);
+  return readTogether(database, (tx) => readWholeMessage(tx, id, messageId));
 }
 
 /** The same in a workspace that is known. */

@@ -9,7 +9,7 @@ import { ENDPOINTS } from "../src/app.ts";
 import { documentationEndpoints } from "../src/http/documentation.ts";
 import { type Contract, pathsOf } from "../src/http/endpoint.ts";
 import { type Answer, startServer } from "./harness.ts";
-import { SCIM_TOKEN, sampleRequests } from "./sample-requests.ts";
+import { pathOf, SCIM_TOKEN, sampleRequests, sampleWorkspace } from "./sample-requests.ts";
 
 const server = await startServer();
 
@@ -17,6 +17,7 @@ const keyFor = (permission: Permission) => `key-for-${permission}`;
 const keyWithout = (permission: Permission) => `key-for-all-but-${permission}`;
 
 const workspace = await server.workspace({
+  ...sampleWorkspace(),
   api_keys: [
     { name: "everything", key: "key-for-everything", permissions: ["all"] },
     { name: "nothing", key: "key-for-nothing", permissions: [] },
@@ -44,9 +45,12 @@ const nameOf = (contract: Contract): string => `${contract.method} ${pathsOf(con
 async function sendSample(contract: Contract, authorization?: string): Promise<Answer<any>[]> {
   return Promise.all(
     pathsOf(contract).map(async (declaredPath) => {
-      const { path = declaredPath, body, headers } = (await samples[nameOf(contract)]?.()) ?? {};
-      const options = { headers: { ...headers, ...(authorization && { authorization }) } };
-      return server.send(contract.method, path, body, options);
+      const sample = (await samples[nameOf(contract)]?.()) ?? {};
+      const path = pathOf(declaredPath, workspace.name, sample);
+      return server.send(contract.method, path, sample.body, {
+        ...(sample.raw !== undefined && { raw: sample.raw }),
+        headers: { ...sample.headers, ...(authorization && { authorization }) },
+      });
     }),
   );
 }
@@ -59,7 +63,8 @@ async function assertAll(
 ): Promise<void> {
   for (const answer of await sendSample(contract, authorization)) {
     assert.equal(answer.status, status, `${authorization}: ${JSON.stringify(answer.body)}`);
-    assert.match(answer.body.message ?? answer.body.detail, message);
+    const { message: text, detail, errors } = answer.body;
+    assert.match(text ?? detail ?? errors[0].message, message);
     const token = authorization?.split(" ")[1];
     const whole = JSON.stringify([answer.body, [...answer.headers]]);
     assert.ok(!token || !whole.includes(token), "The answer repeats the token.");

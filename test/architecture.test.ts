@@ -21,6 +21,7 @@ const FOLDERS = [
   "subscriptions",
   "track",
   "scim",
+  "translations",
   "export",
   "health",
 ];

@@ -1,15 +1,39 @@
 /*
  * One request that works for every endpoint: what access.test.ts sends with and without the right to,
  * and hostile-input.test.ts in other forms. The key is the method and the first path as declared. A
- * sample is made anew for each request, together with what it needs to be there.
+ * sample is made anew for each request, together with what has to be there for it.
  */
-import { NEWSLETTER, type TestServer, type TestWorkspace } from "./harness.ts";
+import { randomUUID } from "node:crypto";
+import {
+  type Answer,
+  type CallOptions,
+  NEWSLETTER,
+  type TestServer,
+  type TestWorkspace,
+} from "./harness.ts";
 import { declare, newUser, PATCH_SCHEMA, scimClient, TOKEN } from "./scim-client.ts";
+import {
+  FIRST_STEP,
+  FRENCH,
+  HOLA,
+  inCampaign,
+  inCanvas,
+  ONBOARDING,
+  SOURCE,
+  SPANISH,
+  translatedWorkspace,
+  WELCOME,
+  WELCOME_MAIL,
+  withQuery,
+} from "./translated-workspace.ts";
 
 export interface Sample {
-  /** Where the path has parameters or needs a query: the path with values in their place. */
-  readonly path?: string;
+  /** The parameters of the path; `name` is the workspace's if it is not given. */
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string | undefined>>;
   readonly body?: unknown;
+  /** In the place of a JSON body. */
+  readonly raw?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -18,81 +42,184 @@ export const SCIM_TOKEN = TOKEN.token;
 
 export type Samples = Readonly<Record<string, () => Sample | Promise<Sample>>>;
 
-const EVENT = { external_id: "ada", name: "opened", time: "2026-01-01T12:00:00Z" };
-const NAMED = `subscription_group_id=${NEWSLETTER}&external_id=ada`;
+/** What the workspace of the samples has to have. */
+export const sampleWorkspace = translatedWorkspace;
 
-/** Sample requests of a workspace and its company; the company gets a SCIM token. */
+/** The path of a sample at one spelling of its endpoint. */
+export function pathOf(declaredPath: string, workspace: string, sample: Sample): string {
+  const params: Sample["params"] = { name: workspace, ...sample.params };
+  const path = declaredPath.replaceAll(/:(\w+)/g, (_whole, name: string) =>
+    encodeURIComponent(params[name] ?? ""),
+  );
+  return sample.query ? withQuery(path, sample.query) : path;
+}
+
+/** Makes the samples; the company of the server gets a SCIM token. */
 export async function sampleRequests(
   server: TestServer,
   workspace: TestWorkspace,
 ): Promise<Samples> {
   await declare(server, {}, []);
+  const admin = async (
+    method: string,
+    path: string,
+    options: Pick<CallOptions, "raw" | "headers"> & { body?: unknown } = {},
+  ): Promise<Answer<any>> => {
+    const { body, ...rest } = options;
+    const whole = `/admin/v1/workspaces/${workspace.name}${path}`;
+    const answer = await server.send(method, whole, body, { key: server.adminToken, ...rest });
+    if (answer.status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(answer.body)}`);
+    return answer;
+  };
+  return {
+    ...open,
+    ...ofUsers,
+    ...ofWorkspaces(admin),
+    ...ofTranslations(admin),
+    ...ofScim(server),
+  };
+}
+
+type Admin = (
+  method: string,
+  path: string,
+  options?: { body?: unknown; raw?: string; headers?: Record<string, string> },
+) => Promise<Answer<any>>;
+
+const EVENT = { external_id: "ada", name: "opened", time: "2026-01-01T12:00:00Z" };
+const STATE = { subscription_group_id: NEWSLETTER, subscription_state: "subscribed" };
+
+const open: Samples = {
+  "GET /health/live": () => ({}),
+  "GET /health/ready": () => ({}),
+  "GET /openapi.json": () => ({}),
+  "GET /docs": () => ({}),
+};
+
+const ofUsers: Samples = {
+  "POST /users/track": () => ({ body: { events: [EVENT] } }),
+  "POST /users/export/ids": () => ({ body: { external_ids: ["ada"] } }),
+  "POST /v2/subscription/status/set": () => ({
+    body: { subscription_groups: [{ ...STATE, external_ids: ["ada"] }] },
+  }),
+  "POST /subscription/status/set": () => ({ body: { ...STATE, external_id: "ada" } }),
+  "GET /subscription/status/get": () => ({
+    query: { subscription_group_id: NEWSLETTER, external_id: "ada" },
+  }),
+  "GET /subscription/user/status": () => ({ query: { external_id: "ada" } }),
+  "POST /email/status": () => ({
+    body: { email: "ada@example.com", subscription_state: "subscribed" },
+  }),
+};
+
+const GROUP = { name: "Sample", channel: "email" };
+
+const ofWorkspaces = (admin: Admin): Samples => ({
+  "POST /admin/v1/apply": () => ({ body: { company: { name: "Test" }, workspaces: [] } }),
+  "POST /admin/v1/workspaces/:name/reset": () => ({}),
+  "GET /admin/v1/workspaces/:name/subscription-groups": () => ({}),
+  "GET /admin/v1/workspaces/:name/subscription-groups/:id": () => ({ params: { id: NEWSLETTER } }),
+  "PUT /admin/v1/workspaces/:name/subscription-groups/:id": () => ({
+    params: { id: "sample" },
+    body: GROUP,
+  }),
+  "DELETE /admin/v1/workspaces/:name/subscription-groups/:id": async () => {
+    await admin("PUT", "/subscription-groups/sample", { body: GROUP });
+    return { params: { id: "sample" } };
+  },
+  "GET /admin/v1/workspaces/:name/subscription-history": () => ({ query: { external_id: "ada" } }),
+  "DELETE /admin/v1/workspaces/:name/email-states/:email": () => ({
+    params: { email: "ada@example.com" },
+  }),
+});
+
+const localeOf = (id: string) => ({
+  name: "German",
+  country: "Germany",
+  language: "German",
+  locale_key: `de-x-${id.slice(0, 8)}`,
+});
+const IN_SPANISH = { locale_id: SPANISH };
+const MESSAGE = { campaign_id: WELCOME, channel: "email", multi_language: true, source: SOURCE };
+
+/** Something new that a request may take away. */
+const madeAnew = (admin: Admin, path: string, bodyOf: (id: string) => object) => async () => {
+  const id = randomUUID();
+  await admin("PUT", `${path}/${id}`, { body: bodyOf(id) });
+  return { params: { id } };
+};
+
+const ofTranslations = (admin: Admin): Samples => {
+  const message = { id: WELCOME_MAIL };
+  const translation = { id: WELCOME_MAIL, locale_id: SPANISH };
+  const file = (name: string, type: string) => async () => {
+    const { body } = await admin("GET", `/messages/${WELCOME_MAIL}/${name}`);
+    return { params: message, raw: body, headers: { "content-type": type } };
+  };
+  const PATH = "/admin/v1/workspaces/:name";
+  return {
+    "GET /campaign/translations/": () => ({ query: inCampaign(IN_SPANISH) }),
+    "GET /canvases/translations/": () => ({ query: inCanvas(IN_SPANISH) }),
+    "GET /campaign/translations/source/": () => ({ query: inCampaign() }),
+    "GET /canvases/translations/source/": () => ({ query: inCanvas() }),
+    "PUT /campaign/translations/": () => ({
+      body: { ...inCampaign(IN_SPANISH), translation_map: HOLA },
+    }),
+    "PUT /canvases/translations/": () => ({
+      body: { ...inCanvas(IN_SPANISH), translation_map: HOLA },
+    }),
+
+    [`GET ${PATH}/locales`]: () => ({}),
+    [`PUT ${PATH}/locales/:id`]: () => ({
+      params: { id: FRENCH },
+      body: { name: "French", country: "France", language: "French", locale_key: "fr-FR" },
+    }),
+    [`DELETE ${PATH}/locales/:id`]: madeAnew(admin, "/locales", localeOf),
+    [`GET ${PATH}/campaigns`]: () => ({}),
+    [`GET ${PATH}/canvases`]: () => ({}),
+    [`PUT ${PATH}/campaigns/:id`]: () => ({ params: { id: WELCOME }, body: { name: "Welcome" } }),
+    [`PUT ${PATH}/canvases/:id`]: () => ({
+      params: { id: ONBOARDING },
+      body: { name: "Onboarding", step_ids: [FIRST_STEP] },
+    }),
+    [`DELETE ${PATH}/campaigns/:id`]: madeAnew(admin, "/campaigns", () => ({ name: "New" })),
+    [`DELETE ${PATH}/canvases/:id`]: madeAnew(admin, "/canvases", () => ({
+      name: "New",
+      step_ids: [],
+    })),
+    [`GET ${PATH}/messages/:id`]: () => ({ params: message }),
+    [`PUT ${PATH}/messages/:id`]: () => ({ params: message, body: MESSAGE }),
+    [`DELETE ${PATH}/messages/:id`]: madeAnew(admin, "/messages", () => MESSAGE),
+    [`PUT ${PATH}/messages/:id/translations/:locale_id`]: () => ({
+      params: translation,
+      body: { translation_map: HOLA },
+    }),
+    [`DELETE ${PATH}/messages/:id/translations/:locale_id`]: async () => {
+      const body = { translation_map: HOLA };
+      await admin("PUT", `/messages/${WELCOME_MAIL}/translations/${SPANISH}`, { body });
+      return { params: translation };
+    },
+    [`GET ${PATH}/messages/:id/render`]: () => ({ params: message }),
+    [`GET ${PATH}/messages/:id/translations.csv`]: () => ({ params: message }),
+    [`GET ${PATH}/messages/:id/translations.xliff`]: () => ({ params: message }),
+    [`PUT ${PATH}/messages/:id/translations.csv`]: file("translations.csv", "text/csv"),
+    [`PUT ${PATH}/messages/:id/translations.xliff`]: file(
+      "translations.xliff",
+      "application/xliff+xml",
+    ),
+  };
+};
+
+const ofScim = (server: TestServer): Samples => {
   const scim = scimClient(server);
   const headers = { "x-request-origin": TOKEN.service_origin };
-  const admin = `/admin/v1/workspaces/${workspace.name}`;
-  const group = `${admin}/subscription-groups/sample`;
-  const putGroup = { path: group, body: { name: "Sample", channel: "email" } };
   const permissions = { companyPermissions: [], appGroup: [] };
-  const user = async (): Promise<string> => (await scim.user({ permissions })).id;
   const ofUser = (body?: unknown) => async () => ({
-    path: `/scim/v2/Users/${await user()}`,
+    params: { id: (await scim.user({ permissions })).id },
     headers,
-    ...(body !== undefined && { body }),
+    body,
   });
-
   return {
-    "GET /health/live": () => ({}),
-    "GET /health/ready": () => ({}),
-    "GET /openapi.json": () => ({}),
-    "GET /docs": () => ({}),
-
-    "POST /users/track": () => ({ body: { events: [EVENT] } }),
-    "POST /users/export/ids": () => ({ body: { external_ids: ["ada"] } }),
-
-    "POST /v2/subscription/status/set": () => ({
-      body: {
-        subscription_groups: [
-          {
-            subscription_group_id: NEWSLETTER,
-            subscription_state: "subscribed",
-            external_ids: ["ada"],
-          },
-        ],
-      },
-    }),
-    "POST /subscription/status/set": () => ({
-      body: {
-        subscription_group_id: NEWSLETTER,
-        subscription_state: "subscribed",
-        external_id: ["ada"],
-      },
-    }),
-    "GET /subscription/status/get": () => ({ path: `/subscription/status/get?${NAMED}` }),
-    "GET /subscription/user/status": () => ({ path: "/subscription/user/status?external_id=ada" }),
-    "POST /email/status": () => ({
-      body: { email: "ada@example.com", subscription_state: "subscribed" },
-    }),
-
-    "POST /admin/v1/apply": () => ({ body: { company: { name: "Test" }, workspaces: [] } }),
-    "POST /admin/v1/workspaces/:name/reset": () => ({ path: `${admin}/reset` }),
-    "GET /admin/v1/workspaces/:name/subscription-groups": () => ({
-      path: `${admin}/subscription-groups`,
-    }),
-    "GET /admin/v1/workspaces/:name/subscription-groups/:id": () => ({
-      path: `${admin}/subscription-groups/${NEWSLETTER}`,
-    }),
-    "PUT /admin/v1/workspaces/:name/subscription-groups/:id": () => putGroup,
-    "DELETE /admin/v1/workspaces/:name/subscription-groups/:id": async () => {
-      await server.admin("PUT", putGroup.path, putGroup.body);
-      return { path: group };
-    },
-    "GET /admin/v1/workspaces/:name/subscription-history": () => ({
-      path: `${admin}/subscription-history?external_id=ada`,
-    }),
-    "DELETE /admin/v1/workspaces/:name/email-states/:email": () => ({
-      path: `${admin}/email-states/ada@example.com`,
-    }),
-
     "POST /scim/v2/Users": () => ({ headers, body: newUser({ permissions }) }),
     "GET /scim/v2/Users": () => ({ headers }),
     "GET /scim/v2/Users/:id": ofUser(),
@@ -104,11 +231,11 @@ export async function sampleRequests(
     "DELETE /scim/v2/Users/:id": ofUser(),
     "GET /scim/v2/ServiceProviderConfig": () => ({ headers }),
     "GET /scim/v2/ResourceTypes": () => ({ headers }),
-    "GET /scim/v2/ResourceTypes/:id": () => ({ path: "/scim/v2/ResourceTypes/User", headers }),
+    "GET /scim/v2/ResourceTypes/:id": () => ({ params: { id: "User" }, headers }),
     "GET /scim/v2/Schemas": () => ({ headers }),
     "GET /scim/v2/Schemas/:id": () => ({
-      path: "/scim/v2/Schemas/urn:ietf:params:scim:schemas:core:2.0:User",
+      params: { id: "urn:ietf:params:scim:schemas:core:2.0:User" },
       headers,
     }),
   };
-}
+};

@@ -1,5 +1,6 @@
 import { exportEndpoints } from "./export/endpoints.ts";
 import { healthEndpoints } from "./health/endpoints.ts";
+import { deleteAllAnswers } from "./http/store.ts";
 import { deleteAllProfiles } from "./profiles/store.ts";
 import { scimEndpoints } from "./scim/endpoints.ts";
 import { SCIM_COMPANY_SECTIONS, SCIM_SECTIONS } from "./scim/sections.ts";
@@ -49,4 +50,5 @@ export const ERASERS: readonly Eraser[] = [
   eraseSubscriptions,
   deleteAllEventsAndPurchases,
   deleteAllProfiles,
+  deleteAllAnswers,
 ];

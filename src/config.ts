@@ -3,6 +3,8 @@
  * `process.env`; `rapport serve --help` and docs/configuration.md follow from the table.
  */
 
+import { isAllowlistEntry } from "./ip-allowlist.ts";
+
 interface Setting {
   readonly default: string;
   readonly about: string;
@@ -24,6 +26,18 @@ export const SETTINGS = {
     default: "",
     about: "The token of /admin/v1; else one is made and kept in the data folder (mode 0600).",
   },
+  WEB_CONCURRENCY: {
+    default: "1",
+    about: "How many server processes share the port; more than one needs DATABASE_URL.",
+  },
+  TRUSTED_PROXIES: {
+    default: "",
+    about: "Addresses and CIDR blocks, separated by commas, whose X-Forwarded-For is believed.",
+  },
+  METRICS_PORT: {
+    default: "",
+    about: "A port of its own for GET /metrics (Prometheus), on HOST; without it there are none.",
+  },
   LOG_LEVEL: {
     default: "info",
     about: "trace, debug, info, warn, error, fatal or silent.",
@@ -41,6 +55,9 @@ export interface Config {
   readonly manifest: string | undefined;
   readonly adminToken: string | undefined;
   readonly logLevel: string;
+  readonly workers: number;
+  readonly trustedProxies: readonly string[];
+  readonly metricsPort: number | undefined;
 }
 
 /** A setting has a value that cannot be meant. */
@@ -63,19 +80,22 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     environment[name]?.trim() || SETTINGS[name].default;
   return {
     host: text("HOST"),
-    port: readPort(text("PORT")),
+    port: readPort("PORT", text("PORT")),
     dataDir: text("DATA_DIR"),
     databaseUrl: readDatabaseUrl(text("DATABASE_URL")),
     manifest: text("MANIFEST") || undefined,
     adminToken: text("ADMIN_TOKEN") || undefined,
     logLevel: readLogLevel(text("LOG_LEVEL")),
+    workers: readWorkers(text("WEB_CONCURRENCY"), text("DATABASE_URL")),
+    trustedProxies: readProxies(text("TRUSTED_PROXIES")),
+    metricsPort: text("METRICS_PORT") ? readPort("METRICS_PORT", text("METRICS_PORT")) : undefined,
   };
 }
 
-function readPort(text: string): number {
+function readPort(name: "PORT" | "METRICS_PORT", text: string): number {
   const port = Number(text);
   if (!/^\d+$/.test(text) || port > 65_535) {
-    throw new InvalidSetting("PORT", text, "a port is a whole number from 0 to 65535.");
+    throw new InvalidSetting(name, text, "a port is a whole number from 0 to 65535.");
   }
   return port;
 }
@@ -87,6 +107,27 @@ function readDatabaseUrl(text: string): string | undefined {
     throw new InvalidSetting("DATABASE_URL", "…", "it begins with postgres:// or postgresql://.");
   }
   return text;
+}
+
+function readWorkers(text: string, databaseUrl: string): number {
+  const workers = Number(text);
+  if (!/^\d+$/.test(text) || workers < 1 || workers > 256) {
+    throw new InvalidSetting("WEB_CONCURRENCY", text, "it is a whole number from 1 to 256.");
+  }
+  if (workers > 1 && !databaseUrl) {
+    throw new InvalidSetting("WEB_CONCURRENCY", text, "the embedded engine serves one process.");
+  }
+  return workers;
+}
+
+function readProxies(text: string): string[] {
+  const proxies = text
+    .split(",")
+    .map((entry) => entry.trim())
+    .filter(Boolean);
+  const wrong = proxies.find((entry) => !isAllowlistEntry(entry));
+  if (wrong === undefined) return proxies;
+  throw new InvalidSetting("TRUSTED_PROXIES", wrong, "it holds addresses and CIDR blocks.");
 }
 
 function readLogLevel(text: string): string {

@@ -1,10 +1,12 @@
 #!/usr/bin/env node
+import cluster from "node:cluster";
 import { Command } from "commander";
 import { applyThroughApi } from "./apply-command.ts";
+import { announce, startWorkers } from "./cluster.ts";
 import { readConfig, SETTINGS } from "./config.ts";
 import { migrate } from "./database/migrate.ts";
 import { openDatabase, serve } from "./serve.ts";
-import { welcome } from "./welcome.ts";
+import { welcomeText } from "./welcome.ts";
 
 /* The executable: subcommands, signals and exit codes. Everything else is in the modules. */
 
@@ -21,20 +23,34 @@ const program = new Command("rapport")
 program
   .command("serve", { isDefault: true })
   .description("Migrates the database, applies the manifest, and serves.")
+  .option("--workers <count>", "how many server processes share the port (WEB_CONCURRENCY)")
   .addHelpText("after", `\nEnvironment:\n${settings}`)
-  .action(async () => {
-    const server = await serve(readConfig());
-    process.stdout.write(welcome(server, readConfig()));
-    let isStopping = false;
-    for (const signal of ["SIGTERM", "SIGINT"] as const) {
-      process.on(signal, () => {
-        if (isStopping) process.exit(1);
-        isStopping = true;
-        server.log.info({ signal }, "stopping");
-        server.stop().then(() => process.exit(0), fail);
-      });
-    }
+  .action(async (options: { workers?: string }) => {
+    if (options.workers) process.env.WEB_CONCURRENCY = options.workers;
+    const config = readConfig();
+    const isFirst = cluster.isPrimary;
+    const server =
+      isFirst && config.workers > 1 ? await startWorkers(config.workers) : await serve(config);
+    if (isFirst) process.stdout.write(welcomeText(server.welcome, config));
+    else announce(server.welcome);
+    stopOnSignal(server.stop);
   });
+
+/** A terminal, npm and the first process may all pass on the same wish to stop. */
+const SAME_WISH_MS = 2_000;
+
+/** The first signal answers what is in flight and ends with 0; a later one does not wait. */
+function stopOnSignal(stop: () => Promise<void>): void {
+  let stoppingSince: number | undefined;
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    process.on(signal, () => {
+      if (stoppingSince === undefined) {
+        stoppingSince = performance.now();
+        stop().then(() => process.exit(0), fail);
+      } else if (performance.now() - stoppingSince > SAME_WISH_MS) process.exit(1);
+    });
+  }
+}
 
 program
   .command("migrate")

@@ -12,25 +12,25 @@ import { openEmbedded } from "./database/pglite.ts";
 import { openPostgres } from "./database/postgres.ts";
 import { documentationEndpoints } from "./http/documentation.ts";
 import { createIdempotency } from "./http/idempotency.ts";
+import { listenForMetrics } from "./http/metrics-listener.ts";
 import { createServer } from "./http/server.ts";
+import { createMetrics } from "./metrics.ts";
+import { createKnownIds } from "./profiles/known-ids.ts";
 import { createWriteQueue } from "./track/write-queue.ts";
+import type { Welcome } from "./welcome.ts";
 import { applyManifest } from "./workspaces/apply.ts";
 import { ensureDemo } from "./workspaces/demo.ts";
 import { applyManifestFile } from "./workspaces/manifest-file.ts";
 
 /** A server that takes requests. */
 export interface RunningServer {
-  /** Such as `http://127.0.0.1:8080`. */
-  readonly url: string;
-  readonly adminToken: string;
-  /** The key of the demo workspace; undefined where a manifest says what there is. */
-  readonly demoKey: string | undefined;
-  readonly log: Logger;
+  readonly welcome: Welcome;
   /** Answers what is in flight, then lets go of everything. */
   stop(): Promise<void>;
 }
 
-const SWEEP_EVERY_MS = 10 * 60 * 1_000;
+/** How often what has expired is removed and, on the embedded engine, tables are vacuumed. */
+const TIDY_EVERY_MS = 10 * 60 * 1_000;
 
 /** The engine that the settings ask for. */
 export const openDatabase = (config: Config): Promise<Database> =>
@@ -63,17 +63,25 @@ async function start(config: Config, database: Database, log: Logger): Promise<R
     config.adminToken ?? (await keptSecret(config.dataDir, "admin-token", "admin"));
   const authenticator = createAuthenticator(database, adminToken);
   const idempotency = createIdempotency({ database, clock });
+  const metrics = createMetrics();
   const services = {
     database,
     clock,
     log,
+    metrics,
     authenticator,
     idempotency,
     rateLimits: createRateLimits(),
     sections: SECTIONS,
     erasers: ERASERS,
     readiness: { isReady: false },
-    writeQueue: createWriteQueue({ database, clock, idempotency }),
+    writeQueue: createWriteQueue({
+      database,
+      clock,
+      idempotency,
+      metrics,
+      knownIds: createKnownIds(),
+    }),
   };
   const demoKey = config.manifest
     ? await applyManifestFile(config.manifest, process.env, (manifest) =>
@@ -82,23 +90,26 @@ async function start(config: Config, database: Database, log: Logger): Promise<R
     : await ensureDemo(services, config.dataDir);
 
   const endpoints = [...ENDPOINTS, ...documentationEndpoints(ENDPOINTS.map((e) => e.contract))];
-  const server = createServer(services, endpoints);
+  const server = createServer(services, endpoints, config.trustedProxies);
   await server.listen({ host: config.host, port: config.port });
+  const metricsListener =
+    config.metricsPort === undefined
+      ? undefined
+      : await listenForMetrics(metrics.registry, config.host, config.metricsPort);
   services.readiness.isReady = true;
-  const sweep = setInterval(
-    () => void idempotency.sweep().catch((error) => log.warn({ code: error.code }, "sweep failed")),
-    SWEEP_EVERY_MS,
-  ).unref();
+  const tidy = setInterval(() => {
+    const tidied = idempotency.sweep().then(() => database.maintain());
+    tidied.catch((error) => log.warn({ code: error.code }, "tidying up failed"));
+  }, TIDY_EVERY_MS).unref();
 
   return {
-    url: urlOf(server.server.address() as AddressInfo),
-    adminToken,
-    demoKey,
-    log,
+    welcome: { url: urlOf(server.server.address() as AddressInfo), adminToken, demoKey },
     async stop() {
+      log.info("stopping");
       services.readiness.isReady = false;
-      clearInterval(sweep);
+      clearInterval(tidy);
       await server.close();
+      metricsListener?.close();
       await database.close();
     },
   };

@@ -1,25 +1,32 @@
 import { join } from "node:path";
 import type { Config } from "./config.ts";
-import type { RunningServer } from "./serve.ts";
+
+/** What a server says about itself when it has started. */
+export interface Welcome {
+  /** Such as `http://127.0.0.1:8080`. */
+  readonly url: string;
+  readonly adminToken: string;
+  /** The key of the demo workspace; undefined where a manifest says what there is. */
+  readonly demoKey: string | undefined;
+}
 
 /** What a person who starts the server wants to see: where it is, the key, a first request. */
-export function welcome(server: RunningServer, config: Config): string {
-  const engine = config.databaseUrl
-    ? "PostgreSQL"
-    : config.dataDir === "memory:"
-      ? "embedded, kept in memory only"
-      : `embedded, in ${config.dataDir}`;
-  const lines = [`Rapport is ready at ${server.url}`, `  engine       ${engine}`];
+export function welcomeText({ url, adminToken, demoKey }: Welcome, config: Config): string {
+  const lines = [`Rapport is ready at ${url}`, `  engine       ${engineOf(config)}`];
   if (!config.adminToken) {
-    const kept =
-      config.dataDir === "memory:" ? server.adminToken : join(config.dataDir, "admin-token");
-    lines.push(`  admin token  ${kept}`);
+    const isKept = config.dataDir !== "memory:";
+    lines.push(`  admin token  ${isKept ? join(config.dataDir, "admin-token") : adminToken}`);
   }
-  if (server.demoKey) {
-    lines.push(`  API key      ${server.demoKey} (workspace demo)`, "", "Try it:", "");
-    lines.push(firstRequest(server.url, server.demoKey));
+  if (demoKey) {
+    lines.push(`  API key      ${demoKey} (workspace demo)`, "", "Try it:", "");
+    lines.push(firstRequest(url, demoKey));
   }
   return `\n${lines.join("\n")}\n\n`;
+}
+
+function engineOf({ databaseUrl, dataDir, workers }: Config): string {
+  if (databaseUrl) return workers > 1 ? `PostgreSQL, ${workers} server processes` : "PostgreSQL";
+  return dataDir === "memory:" ? "embedded, kept in memory only" : `embedded, in ${dataDir}`;
 }
 
 const firstRequest = (url: string, key: string): string =>

@@ -25,7 +25,14 @@ const FOLDERS = [
 ];
 
 /** These put the parts together: they import anything, and nobody in a folder imports them. */
-const COMPOSITION = ["main.ts", "serve.ts", "app.ts", "apply-command.ts", "welcome.ts"];
+const COMPOSITION = [
+  "main.ts",
+  "serve.ts",
+  "app.ts",
+  "apply-command.ts",
+  "welcome.ts",
+  "cluster.ts",
+];
 
 const LONGEST_FILE_LINES = 400;
 

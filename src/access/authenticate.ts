@@ -1,4 +1,5 @@
 import type { Database } from "../database/database.ts";
+import { isAllowed } from "../ip-allowlist.ts";
 import { Problem } from "../problem.ts";
 import type { Permission } from "./permissions.ts";
 import { hashSecret, sameSecret } from "./secrets.ts";
@@ -12,8 +13,12 @@ const TRUST_MS = 1_000;
 const REMEMBERED_TOKENS = 10_000;
 
 export interface Authenticator {
-  /** The holder of an API key. @throws Problem UNAUTHENTICATED or FORBIDDEN. */
-  keyHolder(authorization: string | undefined, permission: Permission): Promise<KeyHolder>;
+  /** The holder of an API key that is used from `ip`. @throws Problem UNAUTHENTICATED or FORBIDDEN. */
+  keyHolder(
+    authorization: string | undefined,
+    permission: Permission,
+    ip: string,
+  ): Promise<KeyHolder>;
   /** @throws Problem UNAUTHENTICATED. */
   administrator(authorization: string | undefined): void;
   /** Reads everything anew: keys or workspaces have changed. */
@@ -41,10 +46,13 @@ export function createAuthenticator(database: Database, adminToken: string): Aut
   }
 
   return {
-    async keyHolder(authorization, permission) {
+    async keyHolder(authorization, permission, ip) {
       const token = bearerToken(authorization);
       const holder = token === undefined ? undefined : await lookUp(token);
       if (!holder) throw new Problem("UNAUTHENTICATED", "Invalid API key");
+      if (!isAllowed(holder.ipAllowlist, ip)) {
+        throw new Problem("FORBIDDEN", "This API key may not be used from this address.");
+      }
       if (!holder.permissions.has("all") && !holder.permissions.has(permission)) {
         throw new Problem("FORBIDDEN", `This API key lacks the permission ${permission}.`);
       }

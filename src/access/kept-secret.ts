@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { newSecret } from "./secrets.ts";
 
@@ -9,11 +9,14 @@ import { newSecret } from "./secrets.ts";
 export async function keptSecret(dataDir: string, name: string, prefix: string): Promise<string> {
   if (dataDir === "memory:") return newSecret(prefix);
   const path = join(dataDir, name);
+  const known = await readFile(path, "utf8").catch(() => undefined);
+  if (known !== undefined) return known.trim();
   await mkdir(dataDir, { recursive: true });
-  // Exclusive, so that of two processes starting at once both read the same one.
-  await writeFile(path, `${newSecret(prefix)}\n`, { mode: 0o600, flag: "wx" }).catch(
-    ignoreExisting,
-  );
+  // Written aside and linked, so that of two processes starting at once both read one whole secret.
+  const aside = `${path}.${process.pid}`;
+  await writeFile(aside, `${newSecret(prefix)}\n`, { mode: 0o600 });
+  await link(aside, path).catch(ignoreExisting);
+  await rm(aside);
   return (await readFile(path, "utf8")).trim();
 }
 

@@ -5,6 +5,7 @@ import type { Channel, KeyHolder, WorkspaceSettings } from "./workspace.ts";
 interface KeyRow {
   name: string;
   permissions: (Permission | "all")[];
+  ip_allowlist: string[];
   workspace_id: number;
   workspace_name: string;
   settings: WorkspaceSettings;
@@ -18,7 +19,8 @@ export async function selectKeyHolder(
   keyHash: string,
 ): Promise<KeyHolder | undefined> {
   const [row] = await database.query<KeyRow>(
-    `select k.name, to_jsonb(k.permissions) as permissions, w.workspace_id, w.name as workspace_name, w.settings,
+    `select k.name, to_jsonb(k.permissions) as permissions,
+       to_jsonb(k.ip_allowlist) as ip_allowlist, w.workspace_id, w.name as workspace_name, w.settings,
        (select jsonb_agg(a.app_id) from apps a where a.workspace_id = w.workspace_id) as apps,
        (select jsonb_agg(jsonb_build_object('id', g.group_id, 'channel', g.channel))
           from subscription_groups g where g.workspace_id = w.workspace_id) as groups
@@ -30,6 +32,7 @@ export async function selectKeyHolder(
     row && {
       keyName: row.name,
       permissions: new Set(row.permissions),
+      ipAllowlist: row.ip_allowlist,
       workspace: {
         id: row.workspace_id,
         name: row.workspace_name,

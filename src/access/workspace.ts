@@ -31,4 +31,6 @@ export interface KeyHolder {
   readonly keyName: string;
   readonly workspace: Workspace;
   readonly permissions: ReadonlySet<Permission | "all">;
+  /** Addresses and CIDR blocks that the key may be used from; empty for everywhere. */
+  readonly ipAllowlist: readonly string[];
 }

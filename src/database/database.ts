@@ -1,7 +1,7 @@
 /**
  * The database as the rest of the program sees it: SQL in, rows out, on one of three engines
  * (embedded PGlite, PostgreSQL, Citus). There is one SQL for all of them; what it may use is said
- * in docs/decisions/0002-one-sql-on-three-engines.md.
+ * in docs/decisions/one-sql-on-three-engines.md.
  *
  * Values: `timestamptz` comes back as `Date`, `jsonb` as the parsed value, `bigint` as a number,
  * `numeric` as a string; an array is selected with `to_jsonb`. JSON goes in as text and is cast in the
@@ -35,6 +35,11 @@ export interface Database extends Queryable {
    * it throws. Use `withRetries` where two transactions may meet in the wrong order.
    */
   transaction<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result>;
+  /**
+   * Vacuums and analyzes, one table after the other, where the engine does not do so by itself.
+   * Meant to be called now and then; other statements run in between.
+   */
+  maintain(): Promise<void>;
   /** Waits for what is running, then lets go of the engine. */
   close(): Promise<void>;
 }
@@ -57,6 +62,7 @@ export function within(database: Database, tx: Transaction): Database {
     concurrency: 1,
     query: (sql, parameters) => tx.query(sql, parameters),
     transaction: (work) => work(tx),
+    maintain: async () => {},
     close: async () => {},
   };
 }

@@ -1,15 +1,13 @@
 import postgres from "postgres";
 import type { Database, Queryable } from "./database.ts";
-import { encodeParameters } from "./parameters.ts";
+import { encodeParameters, readTimestamp } from "./parameters.ts";
+import { PLANNER_SETTINGS } from "./planner.ts";
 
 /** How many connections one process keeps, at most. */
 const CONNECTIONS = 8;
 
 /**
  * Opens a PostgreSQL (15 or newer) or a Citus coordinator.
- *
- * Every connection plans with the parameters in hand (`force_custom_plan`): a generic plan for
- * `= any($1)` made on an empty table stays bad when the table has grown.
  *
  * @param url `postgres://user:password@host:port/database`
  */
@@ -20,9 +18,10 @@ export async function openPostgres(url: string): Promise<Database> {
     connect_timeout: 10,
     // The types of arrays need not be fetched: see parameters.ts.
     fetch_types: false,
-    connection: { application_name: "rapport", plan_cache_mode: "force_custom_plan" },
+    connection: { application_name: "rapport", TimeZone: "UTC", ...PLANNER_SETTINGS },
     types: {
       bigint: { to: 20, from: [20], serialize: String, parse: Number },
+      timestamptz: { to: 1184, from: [1184], serialize: String, parse: readTimestamp },
     },
   });
   await sql`select 1`;
@@ -35,6 +34,8 @@ export async function openPostgres(url: string): Promise<Database> {
       (await sql.begin((tx) =>
         work({ ...queryable(tx), script: async (text) => void (await tx.unsafe(text)) }),
       )) as Awaited<ReturnType<typeof work>>,
+    // Autovacuum does it.
+    maintain: async () => {},
     close: () => sql.end({ timeout: 5 }),
   };
 }

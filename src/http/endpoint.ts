@@ -50,11 +50,14 @@ export interface Contract {
   /** The body by success status. */
   readonly replies: Readonly<Record<number, TSchema>>;
   readonly dialect?: Dialect;
+  /** The media type of a success, where it is not JSON; the body is then a string. */
+  readonly produces?: string;
   /**
    * How an `Idempotency-Key` is honoured. `transaction` (the default for API keys): the handler
    * runs in one transaction with the record of its answer. `handler`: the handler does it itself.
+   * `reading`: the handler changes nothing, so its answer is recorded by itself afterwards.
    */
-  readonly idempotency?: "transaction" | "handler";
+  readonly idempotency?: "transaction" | "handler" | "reading";
 }
 
 export interface Input<C extends Contract> {

@@ -50,7 +50,7 @@ function operationOf(contract: Contract): Record<string, unknown> {
       ...Object.fromEntries(
         Object.entries(contract.replies).map(([status, schema]) => [
           status,
-          { description: "Success", content: jsonOf(schema) },
+          { description: "Success", content: { [contract.produces ?? JSON_TYPE]: { schema } } },
         ]),
       ),
       default: { description: "Refused: the message says why.", content: jsonOf(ErrorBody) },
@@ -58,7 +58,9 @@ function operationOf(contract: Contract): Record<string, unknown> {
   };
 }
 
-const jsonOf = (schema: TSchema) => ({ "application/json": { schema } });
+const JSON_TYPE = "application/json";
+
+const jsonOf = (schema: TSchema) => ({ [JSON_TYPE]: { schema } });
 
 function parametersOf(schema: TSchema | undefined, place: "path" | "query") {
   const { properties = {}, required = [] } = (schema ?? {}) as {

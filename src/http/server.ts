@@ -5,11 +5,13 @@ import type { Authenticator } from "../access/authenticate.ts";
 import type { RateLimits } from "../access/rate-limits.ts";
 import type { Workspace } from "../access/workspace.ts";
 import { type Database, within, withRetries } from "../database/database.ts";
+import type { Metrics } from "../metrics.ts";
 import { Problem } from "../problem.ts";
 import { type Contract, type Endpoint, type Input, pathsOf, type Reply } from "./endpoint.ts";
 import type { Idempotency } from "./idempotency.ts";
 import { BODY_LIMIT_BYTES, parseJsonBody } from "./json-body.ts";
 import { asProblem, problemReply, STATUS_OF } from "./respond.ts";
+import { countConnections } from "./stopping.ts";
 import { compileContract } from "./validate.ts";
 
 declare module "fastify" {
@@ -25,6 +27,7 @@ declare module "fastify" {
 export interface HttpServices {
   readonly database: Database;
   readonly log: Logger;
+  readonly metrics: Metrics;
   readonly authenticator: Authenticator;
   readonly rateLimits: RateLimits;
   readonly idempotency: Idempotency;
@@ -37,11 +40,12 @@ const REQUEST_ID = /^[\w.:-]{1,128}$/;
 export function createServer<Services extends HttpServices>(
   services: Services,
   endpoints: readonly Endpoint<Services>[],
+  trustedProxies: readonly string[] = [],
 ): FastifyInstance {
   const server = fastify({
+    // Whose X-Forwarded-For is believed. design: nobody's by default.
+    trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     bodyLimit: BODY_LIMIT_BYTES,
-    // Idle connections are closed at once, requests in flight are answered.
-    forceCloseConnections: "idle",
     requestIdHeader: false,
     genReqId: (request) => {
       const given = request.headers["x-request-id"];
@@ -52,10 +56,12 @@ export function createServer<Services extends HttpServices>(
   server.decorateRequest("workspace", undefined);
   server.decorateRequest("bytes", undefined);
   acceptOnlyJson(server);
+  const closeUnusedConnections = countConnections(server.server);
+  server.addHook("preClose", async () => closeUnusedConnections());
   server.addHook("onRequest", async (request, reply) => {
     reply.header("x-request-id", request.id);
   });
-  logRequests(server, services.log);
+  observeRequests(server, services);
   server.setErrorHandler((error, request, reply) => {
     const problem = asProblem(error);
     logFailure(services.log, request, problem);
@@ -97,12 +103,13 @@ function addEndpoint<Services extends HttpServices>(
       config: { contract },
       onRequest: (request, reply) => admit(services, contract, request, reply),
       handler: async (request, reply) => {
-        const { params, query, body } = read(request);
-        const input = { params, query, body } as Omit<Input<Contract>, "idempotency">;
-        const run = (own: Services, idempotency?: Input<Contract>["idempotency"]) =>
-          handler(own, request.workspace, { ...input, idempotency } as Input<Contract>);
+        const run = async (own: Services, idempotency?: Input<Contract>["idempotency"]) => {
+          const { params, query, body } = read(request);
+          const input = { params, query, body, idempotency } as Input<Contract>;
+          return handler(own, request.workspace, input);
+        };
         const answer = await answerOnce(services, contract, request, run);
-        return send(reply, answer);
+        return send(reply, answer, contract.produces);
       },
     });
   }
@@ -118,7 +125,11 @@ async function admit(
   const { authorization } = request.headers;
   if (access.by === "administrator") services.authenticator.administrator(authorization);
   if (access.by !== "key") return;
-  const { workspace } = await services.authenticator.keyHolder(authorization, access.permission);
+  const { workspace } = await services.authenticator.keyHolder(
+    authorization,
+    access.permission,
+    request.ip,
+  );
   request.workspace = workspace;
   const limit = await services.rateLimits.count(workspace, access.permission);
   if (!limit) return;
@@ -157,6 +168,11 @@ async function answerOnce<Services extends HttpServices>(
   return idempotency.once(workspace, claim, async () => {
     try {
       if (contract.idempotency === "handler") return await run(services, claim);
+      if (contract.idempotency === "reading") {
+        const reply = await run(services);
+        await record(reply);
+        return reply;
+      }
       return await withRetries(database, async (tx) => {
         const reply = await run({ ...services, database: within(database, tx) });
         await idempotency.record(tx, workspace, [{ claim, reply }]);
@@ -206,22 +222,27 @@ function refuseOtherMethods(server: FastifyInstance, endpoints: readonly Endpoin
   }
 }
 
-function send(reply: FastifyReply, answer: Reply): FastifyReply {
+function send(reply: FastifyReply, answer: Reply, produces?: string): FastifyReply {
   reply.code(answer.status).headers(answer.headers ?? {});
   if (answer.body === undefined) return reply.send();
+  if (produces) return reply.type(`${produces}; charset=utf-8`).send(answer.body);
   reply.header("content-type", "application/json; charset=utf-8");
   return reply.send(JSON.stringify(answer.body));
 }
 
-/** One line a request: no query, no body, no identifier of a person. */
-function logRequests(server: FastifyInstance, log: Logger): void {
+/** One line and one count a request: no query, no body, no identifier of a person. */
+function observeRequests(server: FastifyInstance, { log, metrics }: HttpServices): void {
   server.addHook("onResponse", async (request, reply) => {
+    const labels = {
+      method: request.method,
+      route: request.routeOptions.url ?? "none",
+      status: reply.statusCode,
+    };
+    metrics.request(labels, reply.elapsedTime / 1_000);
     log.info(
       {
         request_id: request.id,
-        method: request.method,
-        route: request.routeOptions.url ?? "none",
-        status: reply.statusCode,
+        ...labels,
         duration_ms: Math.round(reply.elapsedTime * 10) / 10,
         workspace: request.workspace?.name,
       },

@@ -2,7 +2,7 @@ import { accepted, type Checked, refused } from "../problem.ts";
 import { checkEmail, checkPhone } from "./standard-attributes.ts";
 
 /** What a profile can be found by. `platform_id` is the profile's own id and needs no index. */
-export type IdentifierKind = "external_id" | "alias" | "email" | "phone" | "push_token";
+export type IdentifierKind = "external_id" | "alias" | "email" | "phone";
 
 /** An identifier as it is looked up: addresses in lower case, phone numbers in E.164. */
 export interface Identifier {
@@ -34,7 +34,7 @@ export const aliasValue = (alias: Alias): string =>
 /** Addresses match whatever their case. decision: Most recently updated. */
 export const emailValue = (address: string): string => address.toLowerCase();
 
-/** decision: docs/decisions/0005; the platform's own limit for an external_id. */
+/** decision: docs/decisions/values.md; the platform's own limit for an external_id. */
 const LONGEST_IDENTIFIER_BYTES = 987;
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

@@ -6,6 +6,7 @@ import {
   isProfileId,
   type Who,
 } from "./identifiers.ts";
+import type { KnownIds } from "./known-ids.ts";
 import { createPeople, type People } from "./people.ts";
 import {
   type FoundIdentifier,
@@ -26,21 +27,27 @@ export interface Need {
   readonly spreads: boolean;
 }
 
-/**
- * Reads everything that a batch of writes needs, in two or three statements whatever its size.
- *
- * @param lock whether the profiles that it names are locked now; otherwise `updateProfiles` tells
- *   whether somebody else was faster.
- */
+export interface LoadOptions {
+  newId(): string;
+  /** Saves looking up the people that it knows; it may be out of date. */
+  readonly knownIds?: KnownIds;
+  /**
+   * Whether the profiles that the needs name are locked now; otherwise `savePeople` tells whether
+   * somebody else was faster.
+   */
+  readonly lock: boolean;
+}
+
+/** Reads everything that a batch of writes needs, in three statements at most, whatever its size. */
 export async function loadPeople(
   tx: Transaction,
   workspaceId: number,
   needs: readonly Need[],
-  newId: () => string,
-  lock: boolean,
+  { newId, knownIds, lock }: LoadOptions,
 ): Promise<People> {
   const wanted = uniqueIdentifiers(needs);
-  const found = await findIdentifiers(tx, workspaceId, wanted);
+  const remembered = knownIds ? takeRemembered(wanted, workspaceId, knownIds) : [];
+  const found = [...remembered, ...(await findIdentifiers(tx, workspaceId, wanted))];
   const ids = profilesToRead(needs, found, lock);
   const rows = await (lock ? lockProfiles : selectProfiles)(tx, workspaceId, ids);
   const sharers = needs.some((need) => need.spreads)
@@ -56,6 +63,22 @@ function uniqueIdentifiers(needs: readonly Need[]): Map<string, Identifier> {
     for (const address of addresses) wanted.set(identifierKey(address), address);
   }
   return wanted;
+}
+
+/** Takes out of `wanted` whom this process remembers. */
+function takeRemembered(
+  wanted: Map<string, Identifier>,
+  workspaceId: number,
+  knownIds: KnownIds,
+): FoundIdentifier[] {
+  const found: FoundIdentifier[] = [];
+  for (const [key, { kind, value }] of wanted) {
+    const profileId = kind === "external_id" ? knownIds.get(workspaceId, value) : undefined;
+    if (profileId === undefined) continue;
+    found.push({ kind, value, profileId });
+    wanted.delete(key);
+  }
+  return found;
 }
 
 async function findIdentifiers(
@@ -78,6 +101,8 @@ function profilesToRead(
     const key = identifierKey(row);
     holders.set(key, [...(holders.get(key) ?? []), row.profileId]);
   }
+  // Whoever gets an address in this batch competes with its holder for what is addressed to it.
+  const given = new Set(needs.flatMap(({ addresses }) => addresses.map(identifierKey)));
   const ids = new Set<string>();
   for (const { who, reads } of needs) {
     if (who.kind === "platform_id") {
@@ -85,8 +110,10 @@ function profilesToRead(
       if (isProfileId(who.value)) ids.add(who.value);
       continue;
     }
-    const candidates = holders.get(identifierKey(who)) ?? [];
-    if (all || reads || candidates.length > 1) for (const id of candidates) ids.add(id);
+    const key = identifierKey(who);
+    const candidates = holders.get(key) ?? [];
+    const isRead = all || reads || candidates.length > 1 || given.has(key);
+    if (isRead) for (const id of candidates) ids.add(id);
   }
   return [...ids];
 }

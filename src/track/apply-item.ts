@@ -113,7 +113,7 @@ function applyAttributes(
 /**
  * The state belongs to the address. One that is given to a person without an address waits in the
  * profile, and becomes the address's when it is linked, unless the address has a state already
- * (decision: docs/decisions/0006).
+ * (decision: docs/decisions/email-state.md).
  */
 function applyEmailState(batch: Batch, person: Person, state: EmailState | undefined): void {
   const { email } = person;

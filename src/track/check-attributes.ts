@@ -9,7 +9,12 @@ import { emailValue, type Identifier } from "../profiles/identifiers.ts";
 import type { Json } from "../profiles/plain-json.ts";
 import { checkStandardAttribute, isStandardAttribute } from "../profiles/standard-attributes.ts";
 import type { EmailState, GroupState } from "../subscriptions/states.ts";
-import { checkAttributesIdentifier, checkFlag, type RawItem } from "./check-identity.ts";
+import {
+  checkAttributesIdentifier,
+  checkFlag,
+  checkMergeObjects,
+  type RawItem,
+} from "./check-identity.ts";
 import type { AttributesWork, Item } from "./item.ts";
 
 /** Members that are neither standard nor custom attributes. */
@@ -20,7 +25,14 @@ const CONTROL = new Set([
   "_update_existing_only",
   "_merge_objects",
   "subscription_groups",
+  "push_token_import",
 ]);
+
+/** A profile that nothing identifies could not be found again: absent on purpose. */
+const NO_ANONYMOUS_IMPORT = refused(
+  "BAD_PUSH_TOKEN_IMPORT",
+  "'push_token_import' is not supported: give push_tokens to an identified user",
+);
 
 /** What an attributes object says, before its place in the request is known. */
 export type CheckedItem = Omit<Item, "array" | "index">;
@@ -31,8 +43,11 @@ export function checkAttributes(workspace: Workspace, raw: RawItem): Checked<Che
   if ("fault" in who) return who;
   const updateOnly = checkFlag(raw, "_update_existing_only");
   if ("fault" in updateOnly) return updateOnly;
-  const merges = checkFlag(raw, "_merge_objects");
+  const merges = checkMergeObjects(raw);
   if ("fault" in merges) return merges;
+  const imports = checkFlag(raw, "push_token_import");
+  if ("fault" in imports) return imports;
+  if (imports.value) return NO_ANONYMOUS_IMPORT;
   const groups = checkGroups(workspace, raw.subscription_groups);
   if ("fault" in groups) return groups;
 

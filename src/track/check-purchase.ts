@@ -10,7 +10,7 @@ const MOST_IN_ONE_PURCHASE = 100;
 
 const RESERVED_IN_PURCHASE = ["time", "product_id", "quantity", "event_name", "price", "currency"];
 
-/** spec: Purchase object; what is required is a decision (docs/decisions/0004). */
+/** spec: Purchase object; what is required is a decision (docs/decisions/values.md). */
 export function checkPurchase(raw: RawItem, now: Date): Checked<CheckedItem> {
   const occurrence = checkOccurrence(raw, now, RESERVED_IN_PURCHASE);
   if ("fault" in occurrence) return occurrence;

@@ -1,6 +1,7 @@
 import Type, { type Static } from "typebox";
 import { readDeclaredKeys, replaceKeys, storedForm } from "../access/keys.ts";
 import { PERMISSIONS } from "../access/permissions.ts";
+import { isAllowlistEntry } from "../ip-allowlist.ts";
 import { DeclaredId } from "./manifest.ts";
 import { describe, difference, type Section } from "./section.ts";
 import {
@@ -23,7 +24,11 @@ const ApiKey = Type.Object(
     name: Name,
     key: Type.String({ minLength: 1, maxLength: 255, pattern: "^\\S+$" }),
     permissions: Type.Array(Type.Enum(["all", ...PERMISSIONS])),
-    ip_allowlist: Type.Optional(Type.Array(Type.String())),
+    ip_allowlist: Type.Optional(
+      Type.Array(
+        Type.Refine(Type.String(), isAllowlistEntry, () => "must be an IP address or CIDR"),
+      ),
+    ),
   },
   { additionalProperties: false },
 );

@@ -1,0 +1,51 @@
+import cluster, { type Worker } from "node:cluster";
+import type { Welcome } from "./welcome.ts";
+
+/** How long a process that died at once waits for its successor, so that a fault does not spin. */
+const RESTART_AFTER_MS = 1_000;
+
+export interface Workers {
+  /** What the first of them says about itself. */
+  readonly welcome: Welcome;
+  /** Ends every process, each answering what it has in flight. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Runs the server in several processes that share the port; one that dies is replaced.
+ *
+ * @returns once every process listens.
+ * @throws when one of them cannot start.
+ */
+export async function startWorkers(count: number): Promise<Workers> {
+  let isStopping = false;
+  const [welcome] = await Promise.all(Array.from({ length: count }, () => ready(cluster.fork())));
+  cluster.on("exit", () => {
+    if (!isStopping) setTimeout(() => !isStopping && cluster.fork(), RESTART_AFTER_MS);
+  });
+  return {
+    welcome: welcome as Welcome,
+    async stop() {
+      isStopping = true;
+      const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
+      await Promise.all(workers.map(ended));
+    },
+  };
+}
+
+/** Tells the process that started this one, if any, that it serves. */
+export const announce = (welcome: Welcome): void => void process.send?.(welcome);
+
+function ready(worker: Worker): Promise<Welcome> {
+  return new Promise((resolve, reject) => {
+    worker.once("message", resolve);
+    worker.once("exit", (code) => reject(new Error(`A server process ended with code ${code}.`)));
+  });
+}
+
+function ended(worker: Worker): Promise<void> {
+  return new Promise((resolve) => {
+    worker.once("exit", () => resolve());
+    worker.process.kill("SIGTERM");
+  });
+}

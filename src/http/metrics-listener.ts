@@ -1,0 +1,19 @@
+import { createServer, type Server } from "node:http";
+import type { Registry } from "prom-client";
+
+/** Serves `GET /metrics` on a port of its own, which need not be reachable from outside. */
+export async function listenForMetrics(
+  registry: Registry,
+  host: string,
+  port: number,
+): Promise<Server> {
+  const server = createServer(async (request, response) => {
+    if (request.url !== "/metrics") return void response.writeHead(404).end();
+    const text = await registry.metrics();
+    response.writeHead(200, { "content-type": registry.contentType }).end(text);
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject).listen(port, host, resolve);
+  });
+  return server.unref();
+}

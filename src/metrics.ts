@@ -1,0 +1,52 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+
+/** What the server counts about itself. Labels never hold anything of a person. */
+export interface Metrics {
+  /** In Prometheus' text format. */
+  readonly registry: Registry;
+  /** One answered request: the route as declared, the status, how long it took in seconds. */
+  request(labels: { method: string; route: string; status: number }, seconds: number): void;
+  /** One transaction of the write queue: how many items it wrote, in how many seconds. */
+  batch(items: number, seconds: number): void;
+  /** How many items wait for the next transaction. */
+  waiting(items: number): void;
+}
+
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  const requests = new Histogram({
+    name: "rapport_http_request_duration_seconds",
+    help: "Answered requests by route and status.",
+    labelNames: ["method", "route", "status"],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
+    registers,
+  });
+  const batches = new Histogram({
+    name: "rapport_write_batch_duration_seconds",
+    help: "Transactions of the write queue.",
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
+    registers,
+  });
+  const items = new Counter({
+    name: "rapport_written_items_total",
+    help: "Attributes, events and purchases committed by the write queue.",
+    registers,
+  });
+  const waiting = new Gauge({
+    name: "rapport_write_queue_items",
+    help: "Items that wait for the next transaction of the write queue.",
+    registers,
+  });
+  return {
+    registry,
+    request: ({ method, route, status }, seconds) =>
+      requests.observe({ method, route, status: String(status) }, seconds),
+    batch(count, seconds) {
+      batches.observe(seconds);
+      items.inc(count);
+    },
+    waiting: (count) => waiting.set(count),
+  };
+}

@@ -7,6 +7,8 @@ import { openPostgresEngine } from "./engines/postgres.ts";
 import { startCluster } from "./engines/postgres-cluster.ts";
 import { thisMachine } from "./machine.ts";
 import { type CleanUp, createCleanUp } from "./processes/clean-up.ts";
+import { profileWorkload } from "./profile/profile.ts";
+import { LOG_SETTINGS } from "./profile/statement-log.ts";
 import { writeResult } from "./report/files.ts";
 import { tableOf } from "./report/table.ts";
 import { runWorkload } from "./run.ts";
@@ -19,9 +21,12 @@ export interface BenchmarkOptions {
   readonly users: number;
   readonly seconds: number;
   readonly rounds: number;
-  readonly connections?: number;
-  readonly databaseUrl?: string;
+  readonly connections: number | undefined;
+  readonly workers: number | undefined;
+  readonly statistics: boolean;
+  readonly databaseUrl: string | undefined;
   readonly results: string;
+  readonly profile: boolean | undefined;
 }
 
 /** Runs workloads one after the other on each engine; prints the figures and writes them to files. */
@@ -48,16 +53,18 @@ export async function runBenchmark(
 }
 
 async function openEngines(
-  { engine: wanted, databaseUrl }: BenchmarkOptions,
+  { engine: wanted, databaseUrl, profile }: BenchmarkOptions,
   folder: string,
   cleanUp: CleanUp,
 ): Promise<Engine[]> {
   const engines: Engine[] = [];
   if (wanted !== "embedded") {
-    const cluster = databaseUrl ? undefined : await startCluster(folder);
+    const cluster = databaseUrl
+      ? undefined
+      : await startCluster(folder, profile ? LOG_SETTINGS : {});
     if (cluster) cleanUp.add(() => cluster.stop());
     const url = databaseUrl ?? cluster?.url;
-    if (url) engines.push(await openPostgresEngine(url, folder));
+    if (url) engines.push(await openPostgresEngine(url, folder, cluster?.logFile));
     else if (wanted === "postgres") throw new Error(NO_POSTGRES);
     else say(NO_POSTGRES);
   }
@@ -75,13 +82,18 @@ async function runOn(
   folder: string,
   cleanUp: CleanUp,
 ): Promise<void> {
-  const { users, seconds, rounds, connections, results } = options;
+  const { users, statistics, results } = options;
   say(`${engine.version}: making ${users.toLocaleString("en-US")} users`);
-  const prepared = await prepareDataset(engine, users, folder);
+  const prepared = await prepareDataset(engine, { users, statistics }, folder);
   cleanUp.add(() => prepared.remove());
   const machine = thisMachine(engine.version);
   for (const workload of workloads) {
-    const run = { users, seconds, rounds, connections, machine, folder };
+    const run = { ...options, machine, folder };
+    if (options.profile) {
+      const report = await profileWorkload(engine, prepared, workload, run, cleanUp);
+      process.stdout.write(`\n${report}\n`);
+      continue;
+    }
     const tell = (line: string) => say(`${workload.name} on ${engine.name}: ${line}`);
     const result = await runWorkload(engine, prepared, workload, { ...run, say: tell }, cleanUp);
     const path = await writeResult(results, result);

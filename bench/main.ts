@@ -28,8 +28,11 @@ const program = new Command("bench")
   .option("--seconds <count>", "how long the server is measured at saturation", count, 20)
   .option("--rounds <count>", "in how many turns with the floors", count, 2)
   .option("--connections <count>", "how many requests are under way at saturation", count)
+  .option("--workers <count>", "how many server processes (default: what the server takes)", count)
+  .option("--no-statistics", "leave the planner without statistics, as on a new database")
   .option("--database-url <url>", "a PostgreSQL that runs already; databases are made in it")
   .option("--results <folder>", "where the JSON and the chart go", "bench/results")
+  .option("--profile", "tell where server and PostgreSQL spend their time, instead of the figures")
   .addHelpText("after", `\nWorkloads:\n${workloads}`)
   .action((names: string[], options: BenchmarkOptions) =>
     runBenchmark(names.length > 0 ? names.map(workloadNamed) : WORKLOADS, options),

@@ -7,6 +7,8 @@ export interface Result {
   readonly users: number;
   readonly unitsPerRequest: number;
   readonly connections: number;
+  /** How many server processes; null for as many as the server takes by itself. */
+  readonly workers: number | null;
   readonly measuredAt: string;
   readonly machine: Machine;
   readonly bareHttp: Measured;
@@ -79,8 +81,13 @@ export interface Proof {
 }
 
 /** The name of the files about a result. */
-export const nameOfResult = ({ workload, engine, users }: Result): string =>
-  users === 100_000 ? `${workload}-${engine}` : `${workload}-${engine}-${users}`;
+export const nameOfResult = ({ workload, engine, users, workers }: Result): string =>
+  [
+    workload,
+    engine,
+    ...(users === 100_000 ? [] : [`${users}-users`]),
+    ...(workers === null ? [] : [`${workers}-workers`]),
+  ].join("-");
 
 export function ratiosOf(saturated: Measured, bareHttp: Measured, plainSql: Measured): Ratios {
   const cpu = ({ cpuSecondsPer1000: { server, database } }: Measured) => server + (database ?? 0);

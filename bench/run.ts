@@ -26,6 +26,8 @@ export interface RunOptions {
   readonly rounds: number;
   /** Undefined for what the workload says. */
   readonly connections: number | undefined;
+  /** How many server processes; undefined for as many as the server takes by itself. */
+  readonly workers: number | undefined;
   readonly machine: Machine;
   /** For whatever lasts no longer than the benchmark. */
   readonly folder: string;
@@ -57,6 +59,7 @@ export async function runWorkload(
       users: options.users,
       unitsPerRequest: workload.unitsPerRequest,
       connections: options.connections ?? workload.connections,
+      workers: options.workers ?? null,
       measuredAt: new Date().toISOString(),
       machine: options.machine,
       ...figures,

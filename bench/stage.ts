@@ -1,8 +1,8 @@
 import type { Dataset, Engine } from "./engines/engine.ts";
-import { seedStatements } from "./engines/seed.ts";
+import { type Seed, seedStatements } from "./engines/seed.ts";
 import { type Child, startChild } from "./processes/child.ts";
 import type { CleanUp } from "./processes/clean-up.ts";
-import { type ServerProcess, startServer } from "./processes/server.ts";
+import { type ServerOptions, type ServerProcess, startServer } from "./processes/server.ts";
 import type { Workload } from "./workloads/workload.ts";
 
 /** Everything that takes part in a run, started and idle. */
@@ -19,14 +19,10 @@ export interface Stage {
 }
 
 /** A database with users in it, migrated by the server itself, from which each run gets a copy. */
-export async function prepareDataset(
-  engine: Engine,
-  users: number,
-  folder: string,
-): Promise<Dataset> {
+export async function prepareDataset(engine: Engine, seed: Seed, folder: string): Promise<Dataset> {
   const dataset = await engine.create();
-  await (await startServer(dataset.environment, folder)).stop();
-  await dataset.run(seedStatements(users));
+  await (await startServer(dataset.environment, { folder, workers: 1 })).stop();
+  await dataset.run(seedStatements(seed));
   return dataset;
 }
 
@@ -34,7 +30,7 @@ export async function prepareDataset(
 export async function setStage(
   prepared: Dataset,
   workload: Workload,
-  { users, folder }: { readonly users: number; readonly folder: string },
+  { users, ...options }: ServerOptions & { readonly users: number },
   cleanUp: CleanUp,
 ): Promise<Stage> {
   const copyOf = async () => {
@@ -54,7 +50,7 @@ export async function setStage(
   const target = plainDataset.floorTarget;
   const plainSql = await start("plain-sql", { ...settings, target });
   const dataset = await copyOf();
-  const server = await startServer(dataset.environment, folder);
+  const server = await startServer(dataset.environment, options);
   cleanUp.add(() => server.stop());
   return { dataset, server, load, floors: { bareHttp, plainSql, dataset: plainDataset } };
 }

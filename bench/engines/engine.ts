@@ -3,6 +3,8 @@ export interface Engine {
   readonly name: "postgres" | "embedded";
   /** Such as `PostgreSQL 15.18`. */
   readonly version: string;
+  /** Where a PostgreSQL that was started for the benchmark writes its log. */
+  readonly logFile?: string | undefined;
   /** Makes an empty database. */
   create(): Promise<Dataset>;
   close(): Promise<void>;

@@ -10,7 +10,11 @@ import type { Dataset, Engine } from "./engine.ts";
  * @param url `postgres://user@host:port`; a database in it is used to connect to.
  * @param folder for the data folders of servers; is there already, and removed by its owner.
  */
-export async function openPostgresEngine(url: string, folder: string): Promise<Engine> {
+export async function openPostgresEngine(
+  url: string,
+  folder: string,
+  logFile?: string,
+): Promise<Engine> {
   const admin = postgres(url, { max: 1, onnotice: () => {} });
   const [server] = await admin<{ version: string; backend: number }[]>`
     select current_setting('server_version') as version, pg_backend_pid() as backend`;
@@ -51,6 +55,7 @@ export async function openPostgresEngine(url: string, folder: string): Promise<E
 
   return {
     name: "postgres",
+    logFile,
     version: `PostgreSQL ${server?.version}`,
     async create() {
       const name = newName();

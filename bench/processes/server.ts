@@ -26,19 +26,24 @@ const MANIFEST = {
 
 const READY = /Rapport is ready at (\S+)/;
 
+export interface ServerOptions {
+  /** For its log and its manifest. */
+  readonly folder: string;
+  /** How many processes; undefined for as many as the server takes by itself. */
+  readonly workers: number | undefined;
+  /** Such as `--cpu-prof`. */
+  readonly nodeOptions?: readonly string[];
+}
+
 /**
  * Starts the real server as a user would, with the settings that it has when nothing is said, and
- * resolves when it takes requests. Further settings (WEB_CONCURRENCY, LOG_LEVEL) are taken from the
- * environment of the benchmark.
+ * resolves when it takes requests.
  *
  * @param environment the engine: DATABASE_URL, DATA_DIR.
- * @param folder for its log and its manifest.
- * @param nodeOptions such as `--cpu-prof`.
  */
 export async function startServer(
   environment: Readonly<Record<string, string>>,
-  folder: string,
-  nodeOptions: readonly string[] = [],
+  { folder, workers, nodeOptions = [] }: ServerOptions,
 ): Promise<ServerProcess> {
   const home = await mkdtemp(join(folder, "log-"));
   const manifest = join(home, "manifest.json");
@@ -57,6 +62,7 @@ export async function startServer(
         PORT: "0",
         MANIFEST: manifest,
         ADMIN_TOKEN: "bench-admin",
+        WEB_CONCURRENCY: workers === undefined ? "" : String(workers),
       },
     },
   );

@@ -1,4 +1,5 @@
 import { type Measured, type Result, rounded } from "../result.ts";
+import { columns } from "./columns.ts";
 
 const HEAD = ["", "rate", "p50", "p95", "p99", "server", "database", "load", "others"];
 const UNITS = ["", "/s", "ms", "ms", "ms", "cpu ms/1,000", "cpu ms/1,000", "cpu ms/1,000", "cores"];
@@ -54,18 +55,3 @@ function notesOf({ ratios, serverMemory: memory, proof, saturated, relaxed }: Re
 }
 
 const count = (value: number): string => value.toLocaleString("en-US");
-
-/** Cells in columns, the first to the left, the others to the right. */
-function columns(rows: readonly (readonly string[])[]): string[] {
-  const widths = (rows[0] ?? []).map((_, column) =>
-    Math.max(...rows.map((row) => row[column]?.length ?? 0)),
-  );
-  return rows.map((row) =>
-    row
-      .map((cell, column) =>
-        column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0),
-      )
-      .join("  ")
-      .trimEnd(),
-  );
-}

@@ -64,7 +64,7 @@ export interface Cpu {
   readonly load: number;
 }
 
-/** The server beside the floors of the same run. */
+/** The server beside the floors: of each round, and then the median of the rounds. */
 export interface Ratios {
   /** 1 would be: as fast as HTTP and JSON alone. */
   readonly rateToBareHttp: number;
@@ -88,15 +88,6 @@ export const nameOfResult = ({ workload, engine, users, workers }: Result): stri
     ...(users === 100_000 ? [] : [`${users}-users`]),
     ...(workers === null ? [] : [`${workers}-workers`]),
   ].join("-");
-
-export function ratiosOf(saturated: Measured, bareHttp: Measured, plainSql: Measured): Ratios {
-  const cpu = ({ cpuSecondsPer1000: { server, database } }: Measured) => server + (database ?? 0);
-  return {
-    rateToBareHttp: rounded(saturated.unitsPerSecond / bareHttp.unitsPerSecond),
-    rateToPlainSql: rounded(saturated.unitsPerSecond / plainSql.unitsPerSecond),
-    cpuToPlainSql: rounded(cpu(saturated) / cpu(plainSql)),
-  };
-}
 
 /** To three digits that mean something. */
 export const rounded = (value: number): number => Number(value.toPrecision(3));

@@ -1,11 +1,12 @@
 import type { Dataset, Engine } from "./engines/engine.ts";
 import type { PlainSqlResult } from "./floors/plain-sql.ts";
 import type { Load, LoadResult } from "./load/generate.ts";
-import { measureRound, type Round, summarise, type Work } from "./phase.ts";
+import { measureRound, summarise, type Work } from "./phase.ts";
 import type { Child } from "./processes/child.ts";
 import { type CleanUp, createCleanUp } from "./processes/clean-up.ts";
 import { memoryOf } from "./processes/process-table.ts";
-import { type Machine, type Proof, type Result, ratiosOf } from "./result.ts";
+import { ratiosOf, type Turn } from "./ratios.ts";
+import type { Machine, Proof, Result } from "./result.ts";
 import { type Stage, setStage } from "./stage.ts";
 import type { Workload } from "./workloads/workload.ts";
 
@@ -87,9 +88,10 @@ async function measure(stage: Stage, workload: Workload, options: RunOptions) {
   };
 
   say("warming up");
+  await measureFloors(stage, workload, connections, WARM_UP_SECONDS);
   await send({ seconds: WARM_UP_SECONDS });
   const atStart = memoryOf(server.processId);
-  const turns: { server: Round; bareHttp: Round; plainSql: Round }[] = [];
+  const turns: Turn[] = [];
   const seconds = options.seconds / rounds;
   for (let round = 1; round <= rounds; round++) {
     say(`round ${round} of ${rounds}`);
@@ -114,7 +116,7 @@ async function measure(stage: Stage, workload: Workload, options: RunOptions) {
     plainSql,
     saturated,
     relaxed,
-    ratios: ratiosOf(saturated, bareHttp, plainSql),
+    ratios: ratiosOf(turns),
     serverMemory: {
       atStartMegabytes: megabytes(atStart.residentBytes),
       atEndMegabytes: megabytes(atEnd.residentBytes),
@@ -133,8 +135,6 @@ async function measureFloors(
 ) {
   const seconds = serverSeconds * FLOOR_SHARE;
   const bare = { url: bareHttp.greeting as string, connections };
-  await sendTo(load, workload, { ...bare, seconds: WARM_UP_SECONDS / 2 });
-  await writePlainly(plainSql, WARM_UP_SECONDS / 2);
   return {
     bareHttp: await measureRound(
       { server: bareHttp.processId, database: undefined, load: load.processId },

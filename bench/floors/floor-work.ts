@@ -4,8 +4,6 @@ import type { Messages } from "./messages.ts";
 
 /** The volume of a workload as plain SQL: a few prepared statements, and how a batch fills them. */
 export interface FloorWork {
-  /** The prepared statements by name. */
-  readonly statements: Readonly<Record<string, string>>;
   readonly postgres: FloorShape;
   readonly embedded: FloorShape;
   /**
@@ -16,8 +14,10 @@ export interface FloorWork {
   write(messages: Messages, units: number, random: Random, pick: UserPicker): void;
 }
 
-/** What was found to be fastest on an engine; the alternatives stand where it is set. */
+/** What was found to be fastest on an engine (docs/performance.md). */
 export interface FloorShape {
   readonly connections: number;
   readonly unitsPerBatch: number;
+  /** The prepared statements by name. */
+  readonly statements: Readonly<Record<string, string>>;
 }

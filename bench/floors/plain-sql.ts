@@ -29,7 +29,7 @@ export const playPlainSql: RoleMain<PlainSqlSettings, { seconds: number }> = asy
   target,
 }) => {
   const { floor, distribution } = workloadNamed(name);
-  const { connections, unitsPerBatch } = floor[target.engine];
+  const { connections, unitsPerBatch, statements } = floor[target.engine];
   const writers = await Promise.all(
     Array.from({ length: connections }, async (_, index) => {
       const random = createRandom(index + 1);
@@ -42,7 +42,7 @@ export const playPlainSql: RoleMain<PlainSqlSettings, { seconds: number }> = asy
       };
       const connection = await openConnection(target);
       const messages = createMessages();
-      for (const [statement, sql] of Object.entries(floor.statements)) {
+      for (const [statement, sql] of Object.entries(statements)) {
         messages.parse(statement, sql);
       }
       messages.sync();

@@ -42,10 +42,15 @@ const WRITE_SUMMARIES = `
     first_at = least(event_summaries.first_at, excluded.first_at),
     last_at = greatest(event_summaries.last_at, excluded.last_at)`;
 
+const statements = {
+  profiles: WRITE_PROFILES,
+  events: WRITE_EVENTS,
+  summaries: WRITE_SUMMARIES,
+};
+
 export const updatesFloor: FloorWork = {
-  statements: { profiles: WRITE_PROFILES, events: WRITE_EVENTS, summaries: WRITE_SUMMARIES },
-  postgres: { connections: 3, unitsPerBatch: 2_000 },
-  embedded: { connections: 1, unitsPerBatch: 3_000 },
+  postgres: { connections: 3, unitsPerBatch: 2_000, statements },
+  embedded: { connections: 1, unitsPerBatch: 6_000, statements },
   write: writeUpdates,
 };
 

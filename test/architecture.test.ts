@@ -20,6 +20,8 @@ const FOLDERS = [
   "profiles",
   "subscriptions",
   "track",
+  "scim",
+  "translations",
   "export",
   "health",
 ];

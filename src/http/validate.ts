@@ -20,17 +20,30 @@ export function compileContract(contract: Contract): (parts: Parts) => Parts {
   const body = contract.body && compile(contract.body, "body");
   const { query: querySchema } = contract;
   return (parts) => ({
-    params: params?.(parts.params),
-    query: query && querySchema && query(readQuery(parts.query, querySchema)),
+    params: params?.(withoutNul(parts.params, "path")),
+    query: query && querySchema && query(withoutNul(readQuery(parts.query, querySchema), "query")),
     body: body?.(parts.body),
   });
+}
+
+/** What stands in a URL is looked up, and no engine takes a NUL character. decision: Bodies. */
+function withoutNul<Values>(values: Values, part: string): Values {
+  for (const [name, value] of Object.entries(values as Record<string, string | string[]>)) {
+    if (![value].flat().some((each) => String(each).includes("\0"))) continue;
+    throw new Problem("INVALID_REQUEST", `'${name}' in the ${part} holds a NUL character`, {
+      body: { code: "INVALID_TEXT" },
+    });
+  }
+  return values;
 }
 
 function compile(schema: TSchema, part: string): (value: unknown) => unknown {
   const validator = Compile(schema);
   return (value) => {
     if (validator.Check(value)) return value;
-    throw new Problem("INVALID_REQUEST", sentenceOf(validator.Errors(value), part));
+    // In SCIM's words: a body of another form is a matter of syntax, a parameter one of its value.
+    const details = part === "body" ? {} : { scimType: "invalidValue" };
+    throw new Problem("INVALID_REQUEST", sentenceOf(validator.Errors(value), part), details);
   };
 }
 
@@ -85,7 +98,24 @@ function tellingOf(errors: readonly ValidationError[]): ValidationError | undefi
     (error) => error.keyword === "anyOf" && error.instancePath === first?.instancePath,
   );
   const extra = errors.find((error) => error.keyword === "additionalProperties");
-  return union ?? (first?.keyword === "boolean" ? extra : first) ?? first;
+  if (union) return closestTo(union, errors);
+  return (first?.keyword === "boolean" ? extra : first) ?? first;
+}
+
+/** Where a value is of the type of one branch of a union, what it breaks there says more. */
+function closestTo(
+  union: ValidationError,
+  errors: readonly ValidationError[],
+): ValidationError | undefined {
+  const inside = errors.filter((error) => error.instancePath.startsWith(`${union.instancePath}/`));
+  if (inside.length > 0) return tellingOf(inside);
+  const ofType = ["anyOf", "type", "const", "enum"];
+  return (
+    errors.find(
+      ({ keyword, instancePath }) =>
+        instancePath === union.instancePath && !ofType.includes(keyword),
+    ) ?? union
+  );
 }
 
 /** What a union takes, from what each of its branches missed. */

@@ -1,10 +1,10 @@
-import { randomFillSync } from "node:crypto";
 import { profileIdOf, SEEDED_WORKSPACE } from "../engines/seed.ts";
 import type { Random } from "../workloads/random.ts";
 import { attributesOf, eventOf } from "../workloads/updates.ts";
 import type { UserPicker } from "../workloads/users.ts";
 import type { FloorWork } from "./floor-work.ts";
 import type { ArrayParameter, Messages } from "./messages.ts";
+import { newIds } from "./new-ids.ts";
 
 /*
  * What a track request leaves behind, in plain SQL: attributes merged into the profile, the event
@@ -99,17 +99,4 @@ function writeUpdates(messages: Messages, units: number, random: Random, pick: U
     { of: "jsonb", values: events.map(({ properties }) => JSON.stringify(properties)) },
   ]);
   messages.execute("summaries", [profileIds, names, times]);
-}
-
-/** UUIDv7: the time, and then at random. */
-function newIds(count: number): Uint8Array[] {
-  const bytes = randomFillSync(Buffer.allocUnsafe(count * 16));
-  const now = Date.now();
-  return Array.from({ length: count }, (_, index) => {
-    const id = bytes.subarray(index * 16, index * 16 + 16);
-    id.writeUIntBE(now, 0, 6);
-    id[6] = 0x70 | ((id[6] ?? 0) & 0x0f);
-    id[8] = 0x80 | ((id[8] ?? 0) & 0x3f);
-    return id;
-  });
 }

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdtemp, open, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { packageRoot } from "../../src/database/migrate.ts";
+import { GROUPS } from "../workloads/groups.ts";
 
 export interface ServerProcess {
   readonly url: string;
@@ -12,14 +13,18 @@ export interface ServerProcess {
 
 export const API_KEY = "bench-key";
 
-/** What the server under test is declared to serve: one workspace, without the limit on track. */
+/** The permissions whose limits the workloads would reach. */
+const UNLIMITED = ["users.track", "users.export.ids", "subscription.status.set"];
+
+/** What the server under test is declared to serve: one workspace. */
 const MANIFEST = {
   company: { name: "Benchmark" },
   workspaces: [
     {
       name: "bench",
       api_keys: [{ name: "bench", key: API_KEY, permissions: ["all"] }],
-      settings: { rate_limits: { "users.track": "off", "users.export.ids": "off" } },
+      settings: { rate_limits: Object.fromEntries(UNLIMITED.map((name) => [name, "off"])) },
+      subscription_groups: GROUPS,
     },
   ],
 };

@@ -1,9 +1,16 @@
 import { exportsWorkload } from "./exports.ts";
+import { subscriptionSets } from "./subscription-sets.ts";
 import { track, trackSingle, trackSkewed } from "./track.ts";
 import type { Workload } from "./workload.ts";
 
 /** Every workload, in the order in which they run when none is named. */
-export const WORKLOADS: readonly Workload[] = [track, trackSkewed, trackSingle, exportsWorkload];
+export const WORKLOADS: readonly Workload[] = [
+  track,
+  trackSkewed,
+  trackSingle,
+  exportsWorkload,
+  subscriptionSets,
+];
 
 /** @throws when there is none. */
 export function workloadNamed(name: string): Workload {

@@ -41,7 +41,8 @@ export interface LoadOptions {
 }
 
 /**
- * Reads everything that a batch of writes needs, in four statements at most, whatever its size.
+ * Reads everything that a batch of writes needs, in five statements at most, whatever its size, and
+ * keeps a reset of the workspace waiting until the transaction ends.
  *
  * @throws Outdated (outdated.ts), where it locks and somebody was faster.
  */

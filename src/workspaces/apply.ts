@@ -69,9 +69,9 @@ export async function applyManifest(
         workspaceId: workspace.id,
         workspaceName: workspace.name,
       };
-      const path = ["workspaces", index];
+      const place = ["workspaces", index];
       changes.push(
-        ...(await applySections(tx, services.sections, workspaceTarget, declared, path)),
+        ...(await applySections(tx, services.sections, workspaceTarget, declared, place)),
       );
     }
     const companyTarget = { ...target, companyId: company.id };
@@ -100,12 +100,12 @@ function checkManifest(services: Sections, unchecked: unknown): Manifest {
 function refuseDoubleEntries(
   sections: readonly Pick<Section, "key" | "identity">[],
   declared: Readonly<Record<string, unknown>>,
-  path: readonly (string | number)[],
+  place: readonly (string | number)[],
 ): void {
   for (const { key, identity } of sections) {
     if (identity === undefined) continue;
     const entries = (declared[key] ?? []) as Record<string, unknown>[];
-    refuseDuplicates(entries, identity, [...path, key]);
+    refuseDuplicates(entries, identity, [...place, key]);
   }
 }
 
@@ -156,27 +156,27 @@ async function applySections<Where extends Target>(
   sections: readonly Section<Where>[],
   target: Where,
   owner: Readonly<Record<string, unknown>>,
-  path: readonly (string | number)[],
+  place: readonly (string | number)[],
 ): Promise<Change[]> {
   const changes: Change[] = [];
   for (const section of sections) {
     const declared = owner[section.key];
     if (declared === undefined) continue;
     const applied = section.apply(tx, target, declared as never).catch((error) => {
-      throw placedAt(path, section.key, error);
+      throw placedAt(place, section.key, error);
     });
     changes.push(...(await applied));
   }
   return changes;
 }
 
-/** A problem that a section found on applying it, with its place; a path of its own begins with the key. */
-function placedAt(owner: readonly (string | number)[], key: string, error: unknown): unknown {
+/** A problem that a section found on applying it: at the place that it tells below its owner. */
+function placedAt(place: readonly (string | number)[], key: string, error: unknown): unknown {
   if (!(error instanceof Problem)) return error;
   const { code, message, details } = error;
-  const own = (details.body?.path ?? [key]) as (string | number)[];
+  const below = Array.isArray(details.body?.path) ? details.body.path : [key];
   return new Problem(code, message, {
     ...details,
-    body: { ...details.body, path: [...owner, ...own] },
+    body: { ...details.body, path: [...place, ...below] },
   });
 }

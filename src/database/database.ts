@@ -30,6 +30,8 @@ export interface Database extends Queryable {
   readonly engine: "embedded" | "postgres";
   /** How many transactions can usefully run at the same time in this process. */
   readonly concurrency: number;
+  /** Whether this is a running transaction (`within`), whose owner alone can run it again. */
+  readonly isWithin?: true;
   /**
    * Runs `work` in one transaction (read committed): committed when it resolves, rolled back when
    * it throws. Use `withRetries` where two transactions may meet in the wrong order.
@@ -55,6 +57,7 @@ export function within(database: Database, tx: Transaction): Database {
   return {
     engine: database.engine,
     concurrency: 1,
+    isWithin: true,
     query: (sql, parameters) => tx.query(sql, parameters),
     transaction: (work) => work(tx),
     close: async () => {},
@@ -65,31 +68,45 @@ export function within(database: Database, tx: Transaction): Database {
 const RETRY_PAUSE_MS = 20;
 
 /**
- * Runs a transaction again when the engine gave it up for the sake of another one (deadlock,
- * serialization failure), at most `tries` times.
+ * Runs a transaction again when it was given up for the sake of another one (deadlock,
+ * serialization failure), at most `tries` times. Within a running transaction there is one try: it
+ * is rolled back, and run again, as a whole.
+ *
+ * @param work is told whether to be `careful`, that is to lock before it reads: it cannot count on
+ *   another try, or has lost one already.
  */
 export async function withRetries<Result>(
   database: Database,
-  work: (tx: Transaction) => Promise<Result>,
+  work: (tx: Transaction, careful: boolean) => Promise<Result>,
   tries = 5,
 ): Promise<Result> {
+  if (database.isWithin) return database.transaction((tx) => work(tx, true));
   for (let attempt = 1; ; attempt++) {
     try {
-      return await database.transaction(work);
+      return await database.transaction((tx) => work(tx, attempt > 1));
     } catch (error) {
       if (attempt >= tries || !isSacrificed(error)) throw error;
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * RETRY_PAUSE_MS * attempt));
+      // Whoever was first in a serialization failure is done by now; in a deadlock it still runs.
+      if (codeOf(error) === DEADLOCK) await pause(Math.random() * RETRY_PAUSE_MS * attempt);
     }
   }
 }
+
+const pause = (milliseconds: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+export const SERIALIZATION_FAILURE = "40001";
+
+const DEADLOCK = "40P01";
 
 function codeOf(error: unknown): string {
   const code = (error as { code?: unknown } | null)?.code;
   return typeof code === "string" ? code : "";
 }
 
-/** Whether the engine ended this transaction so that another one could go on. */
-export const isSacrificed = (error: unknown): boolean => ["40001", "40P01"].includes(codeOf(error));
+/** Whether this transaction was given up so that another one could go on. */
+export const isSacrificed = (error: unknown): boolean =>
+  [SERIALIZATION_FAILURE, DEADLOCK].includes(codeOf(error));
 
 /** Whether a unique index refused a row. */
 export const isDuplicate = (error: unknown): boolean => codeOf(error) === "23505";

@@ -1,4 +1,4 @@
-import { isUnavailable } from "../database/database.ts";
+import { isSacrificed, isUnavailable } from "../database/database.ts";
 import { Problem, type ProblemCode } from "../problem.ts";
 import type { Dialect, Reply } from "./endpoint.ts";
 
@@ -51,6 +51,12 @@ export function asProblem(error: unknown): Problem {
   if (known) return new Problem(...known);
   if (isUnavailable(error)) {
     return new Problem("UNAVAILABLE", "The database cannot be reached. Try again.", {
+      retryAfterSeconds: 1,
+      cause: error,
+    });
+  }
+  if (isSacrificed(error)) {
+    return new Problem("UNAVAILABLE", "Too many writers want the same people. Try again.", {
       retryAfterSeconds: 1,
       cause: error,
     });

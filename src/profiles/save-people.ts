@@ -1,4 +1,4 @@
-import type { Transaction } from "../database/database.ts";
+import { SERIALIZATION_FAILURE, type Transaction } from "../database/database.ts";
 import type { PeopleChanges } from "./people.ts";
 import {
   deleteIdentifiers,
@@ -11,9 +11,11 @@ import {
 
 /**
  * What was read is not true any more: somebody else changed, made or removed a person in between.
- * The transaction must be rolled back and worked out again.
+ * The transaction must be rolled back and worked out again, as `withRetries` does: to it this is a
+ * serialization failure like one that the engine finds.
  */
-export class Outdated extends Error {
+class Outdated extends Error {
+  readonly code = SERIALIZATION_FAILURE;
   constructor(what: string) {
     super(`Outdated: ${what}`);
     this.name = "Outdated";
@@ -24,7 +26,7 @@ export class Outdated extends Error {
  * Writes people: identifiers first, then profiles, each in one order everywhere, so that batches do
  * not wait for each other in a circle. Afterwards every profile that was touched is locked.
  *
- * @throws Outdated
+ * @throws Outdated, which `withRetries` answers with another try.
  */
 export async function savePeople(
   tx: Transaction,

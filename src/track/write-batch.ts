@@ -4,9 +4,8 @@ import { type Database, type Transaction, withRetries } from "../database/databa
 import type { IdempotencyClaim, Reply } from "../http/endpoint.ts";
 import type { Idempotency } from "../http/idempotency.ts";
 import type { Metrics } from "../metrics.ts";
-import { Problem } from "../problem.ts";
 import { loadPeople } from "../profiles/load-people.ts";
-import { Outdated, savePeople } from "../profiles/save-people.ts";
+import { savePeople } from "../profiles/save-people.ts";
 import { writeSubscriptions } from "../subscriptions/states.ts";
 import { applyItem, startBatch, subscriptionChanges } from "./apply-item.ts";
 import type { Item, Verdict } from "./item.ts";
@@ -40,25 +39,17 @@ const TRIES = 10;
  * so that a person whom everybody writes to cannot starve a batch. Locking always would cost a
  * second write to every row, for a meeting that hardly ever happens.
  *
- * @throws Problem UNAVAILABLE when it was outdated every time; KeyTaken (http/idempotency.ts).
+ * @throws a serialization failure when it was outdated every time; KeyTaken (http/idempotency.ts).
  */
-export async function writeBatch(
+export const writeBatch = (
   services: WriteServices,
   requests: readonly WriteRequest[],
-): Promise<Reply[]> {
-  for (let attempt = 1; attempt <= TRIES; attempt++) {
-    try {
-      return await withRetries(services.database, (tx) =>
-        writeOnce(tx, services, requests, attempt > 1),
-      );
-    } catch (error) {
-      if (!(error instanceof Outdated)) throw error;
-    }
-  }
-  throw new Problem("UNAVAILABLE", "Too many writers want the same people. Try again.", {
-    retryAfterSeconds: 1,
-  });
-}
+): Promise<Reply[]> =>
+  withRetries(
+    services.database,
+    (tx, careful) => writeOnce(tx, services, requests, careful),
+    TRIES,
+  );
 
 async function writeOnce(
   tx: Transaction,

@@ -14,7 +14,7 @@ import {
  * The transaction must be rolled back and worked out again, as `withRetries` does: to it this is a
  * serialization failure like one that the engine finds.
  */
-class Outdated extends Error {
+export class Outdated extends Error {
   readonly code = SERIALIZATION_FAILURE;
   constructor(what: string) {
     super(`Outdated: ${what}`);
@@ -43,11 +43,11 @@ export async function savePeople(
       throw new Outdated("an address has an owner by now");
     }
   }
-  const [inserted, , kept] = await Promise.all([
+  const [, inserted, , kept] = await Promise.all([
+    deleteIdentifiers(tx, workspaceId, removedIdentifiers),
     insertIdentifiers(tx, workspaceId, addedIdentifiers),
     insertProfiles(tx, workspaceId, created),
     updateProfiles(tx, workspaceId, updated),
-    deleteIdentifiers(tx, workspaceId, removedIdentifiers),
   ]);
   if (inserted < addedIdentifiers.length) throw new Outdated("an identifier has an owner by now");
   if (kept < updated.length) throw new Outdated("a profile was changed or removed");

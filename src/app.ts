@@ -1,5 +1,6 @@
 import { exportEndpoints } from "./export/endpoints.ts";
 import { healthEndpoints } from "./health/endpoints.ts";
+import { deleteAllMerged } from "./profiles/merged-store.ts";
 import { deleteAllProfiles } from "./profiles/store.ts";
 import { eraseSubscriptions } from "./subscriptions/states.ts";
 import { trackEndpoints } from "./track/endpoints.ts";
@@ -26,5 +27,6 @@ export const SECTIONS: readonly Section[] = [...CORE_SECTIONS];
 export const ERASERS: readonly Eraser[] = [
   eraseSubscriptions,
   deleteAllEventsAndPurchases,
+  deleteAllMerged,
   deleteAllProfiles,
 ];

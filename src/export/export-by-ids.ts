@@ -10,6 +10,7 @@ import {
   identifierKey,
   isProfileId,
 } from "../profiles/identifiers.ts";
+import { selectMerged } from "../profiles/merged-store.ts";
 import { selectIdentifiers, selectProfiles } from "../profiles/store.ts";
 import { readEmailStates, readGroupStates } from "../subscriptions/states.ts";
 import { readSummaries } from "../track/summaries.ts";
@@ -119,7 +120,7 @@ function addressOf({ email_address, phone }: ExportRequest): Wanted[] {
   return [wantedOf(given, checked.value.kind, checked.value.value)];
 }
 
-/** The profile ids behind each identifier. */
+/** The profile ids behind each identifier; that of a merged profile leads to the kept one. */
 async function findProfiles(
   tx: Queryable,
   workspaceId: number,
@@ -128,9 +129,15 @@ async function findProfiles(
   const found = new Map<string, string[]>();
   const add = (key: string, id: string) => found.set(key, [...(found.get(key) ?? []), id]);
   const values: string[] = [];
+  const platformIds: string[] = [];
   for (const { identifier } of wanted) {
     if (identifier.kind !== "platform_id") values.push(identifier.value);
-    else if (isProfileId(identifier.value)) add(identifierKey(identifier), identifier.value);
+    else if (isProfileId(identifier.value)) platformIds.push(identifier.value);
+  }
+  const merged = await selectMerged(tx, workspaceId, platformIds);
+  const keptIds = new Map(merged.map((each) => [each.profileId, each.keptProfileId]));
+  for (const id of platformIds) {
+    add(identifierKey({ kind: "platform_id", value: id }), keptIds.get(id) ?? id);
   }
   const keys = new Set(wanted.map((each) => identifierKey(each.identifier)));
   for (const row of await selectIdentifiers(tx, workspaceId, values)) {

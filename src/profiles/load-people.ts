@@ -6,7 +6,9 @@ import {
   isProfileId,
   type Who,
 } from "./identifiers.ts";
+import { selectMerged } from "./merged-store.ts";
 import { createPeople, type People } from "./people.ts";
+import { Outdated } from "./save-people.ts";
 import {
   type FoundIdentifier,
   lockProfiles,
@@ -31,6 +33,7 @@ export interface Need {
  *
  * @param lock whether the profiles that it names are locked now; otherwise `updateProfiles` tells
  *   whether somebody else was faster.
+ * @throws Outdated when a profile is merged away while it is looked for.
  */
 export async function loadPeople(
   tx: Transaction,
@@ -42,11 +45,45 @@ export async function loadPeople(
   const wanted = uniqueIdentifiers(needs);
   const found = await findIdentifiers(tx, workspaceId, wanted);
   const ids = profilesToRead(needs, found, lock);
-  const rows = await (lock ? lockProfiles : selectProfiles)(tx, workspaceId, ids);
+  const read = lock ? lockProfiles : selectProfiles;
+  const present = await read(tx, workspaceId, ids);
+  const merged = await followMerged(tx, workspaceId, needs, present);
+  const rows = await withKept(present, merged, (missing) => read(tx, workspaceId, missing));
   const sharers = needs.some((need) => need.spreads)
     ? await findIdentifiers(tx, workspaceId, addressesOf(rows, wanted))
     : [];
-  return createPeople([...found, ...sharers], rows, newId);
+  return createPeople([...found, ...sharers], rows, newId, merged);
+}
+
+/** Where the platform_ids lead that no profile has any more. decision: merge, platform_id. */
+async function followMerged(
+  tx: Transaction,
+  workspaceId: number,
+  needs: readonly Need[],
+  present: readonly ProfileRow[],
+): Promise<ReadonlyMap<string, string>> {
+  const known = new Set(present.map((row) => row.id));
+  const missing = needs.flatMap(({ who }) =>
+    who.kind === "platform_id" && isProfileId(who.value) && !known.has(who.value)
+      ? [who.value]
+      : [],
+  );
+  const merged = await selectMerged(tx, workspaceId, missing);
+  return new Map(merged.map((each) => [each.profileId, each.keptProfileId]));
+}
+
+/** The rows, with those of the profiles that merged ones lead to, the most recently updated first. */
+async function withKept(
+  present: readonly ProfileRow[],
+  merged: ReadonlyMap<string, string>,
+  read: (ids: readonly string[]) => Promise<ProfileRow[]>,
+): Promise<readonly ProfileRow[]> {
+  const known = new Set(present.map((row) => row.id));
+  const missing = [...new Set(merged.values())].filter((id) => !known.has(id));
+  if (missing.length === 0) return present;
+  const kept = await read(missing);
+  if (kept.length < missing.length) throw new Outdated("a profile was merged or removed");
+  return [...present, ...kept].sort((a, b) => b.updatedAtMicros - a.updatedAtMicros);
 }
 
 function uniqueIdentifiers(needs: readonly Need[]): Map<string, Identifier> {

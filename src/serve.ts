@@ -15,6 +15,7 @@ import { createIdempotency } from "./http/idempotency.ts";
 import { listenForMetrics } from "./http/metrics-listener.ts";
 import { createServer } from "./http/server.ts";
 import { createMetrics } from "./metrics.ts";
+import { createKnownIds } from "./profiles/known-ids.ts";
 import { createWriteQueue } from "./track/write-queue.ts";
 import type { Welcome } from "./welcome.ts";
 import { applyManifest } from "./workspaces/apply.ts";
@@ -73,7 +74,13 @@ async function start(config: Config, database: Database, log: Logger): Promise<R
     sections: SECTIONS,
     erasers: ERASERS,
     readiness: { isReady: false },
-    writeQueue: createWriteQueue({ database, clock, idempotency, metrics }),
+    writeQueue: createWriteQueue({
+      database,
+      clock,
+      idempotency,
+      metrics,
+      knownIds: createKnownIds(),
+    }),
   };
   const demoKey = config.manifest
     ? await applyManifestFile(config.manifest, process.env, (manifest) =>

@@ -1,50 +1,21 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import fc from "fast-check";
-import type { Checked, Fault } from "../src/problem.ts";
 import {
-  type AttributeOperation,
   applyOperation,
   checkCustomAttribute,
   needsCurrent,
 } from "../src/profiles/custom-attributes.ts";
-import type { Json, JsonObject } from "../src/profiles/plain-json.ts";
-
-const parsed = (text: string): Json => JSON.parse(text);
-
-function operationOf(value: unknown, mergeObjects = false): AttributeOperation {
-  const outcome = checkCustomAttribute("a", value, mergeObjects);
-  assert.ok("value" in outcome, JSON.stringify(outcome));
-  return outcome.value;
-}
-
-const faultOf = (outcome: Checked<unknown>): Fault | undefined =>
-  "fault" in outcome ? outcome.fault : undefined;
-
-/** Sends `value` for an attribute that holds `current`; undefined is an absent attribute. */
-function send(current: Json | undefined, value: Json, mergeObjects = false): Json | undefined {
-  const outcome = applyOperation(current, operationOf(value, mergeObjects));
-  assert.ok("value" in outcome, JSON.stringify(outcome));
-  return outcome.value;
-}
-
-const refusal = (current: Json | undefined, value: Json, mergeObjects = false) =>
-  faultOf(applyOperation(current, operationOf(value, mergeObjects)))?.code;
-
-/** A value as it can stand in the name of a test. */
-const shown = (value: unknown): string => {
-  const text = value === undefined ? "nothing" : JSON.stringify(value);
-  return text.length > 70 ? `${text.slice(0, 70)}… (${text.length})` : text;
-};
-
-/** An object of exactly so many bytes of JSON: `{"t":["xxx…","xxx…", …]}`. */
-function objectOfBytes(bytes: number): JsonObject {
-  const full = Math.floor((bytes - 10) / 100);
-  return { t: [...Array(full).fill("x".repeat(97)), "x".repeat(bytes - 10 - full * 100)] };
-}
-
-const maxBytes = 102_400;
-const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
+import type { Json } from "../src/profiles/plain-json.ts";
+import {
+  faultOf,
+  maxBytes,
+  numbers,
+  objectOfBytes,
+  operationOf,
+  parsed,
+  send,
+  shown,
+} from "./custom-attribute-values.ts";
 
 describe("names", () => {
   for (const name of [
@@ -117,7 +88,7 @@ describe("setting", () => {
 });
 
 describe("what is refused when it is read", () => {
-  const inexact = "a number beyond ±9007199254740991 is not kept exactly; send it as a string";
+  const inexact = "beyond ±9007199254740991 no number is exact; send a string";
   const table: readonly (readonly [value: unknown, code: string, message: string])[] = [
     [
       "a".repeat(256),
@@ -264,7 +235,8 @@ describe("what is refused when it is read", () => {
     [
       { $update: [{ $identifier_key: "id", $identifier_value: 1 }] },
       "INVALID_ATTRIBUTE",
-      "'a.$update[0]' is not valid: it takes exactly '$identifier_key', '$identifier_value' and '$new_object'",
+      "'a.$update[0]' is not valid: it takes exactly '$identifier_key', '$identifier_value' " +
+        "and '$new_object'",
     ],
     [
       { $update: [{ $identifier_key: "id", $identifier_value: 1, $new_object: 1 }] },
@@ -292,6 +264,11 @@ describe("what is refused when it is read", () => {
       "'a.$remove[0]' is not valid: it takes exactly '$identifier_key' and '$identifier_value'",
     ],
     [
+      { $remove: [{ $identifier_key: "id", x: 1 }] },
+      "INVALID_ATTRIBUTE",
+      "'a.$remove[0]' is not valid: it takes exactly '$identifier_key' and '$identifier_value'",
+    ],
+    [
       { $remove: ["x"] },
       "INVALID_ATTRIBUTE",
       "'a.$remove[0]' is not valid: it takes exactly '$identifier_key' and '$identifier_value'",
@@ -315,415 +292,5 @@ describe("what is refused when it is read", () => {
     const fault = faultOf(checkCustomAttribute("a", { ["k".repeat(256)]: 1 }, false));
     assert.equal(fault?.code, "INVALID_KEY");
     assert.ok(fault.message.length < 150, fault.message);
-  });
-});
-
-describe("inc", () => {
-  const table: readonly (readonly [before: Json | undefined, by: number, after: number])[] = [
-    [undefined, 5, 5],
-    [undefined, -5, -5],
-    [10, -15, -5],
-    [1.5, 2, 3.5],
-    [0, 0, 0],
-    [9007199254740990, 1, 9007199254740991],
-  ];
-  for (const [before, by, after] of table) {
-    test(`${by} on ${shown(before)} gives ${after}`, () => {
-      assert.equal(send(before, { inc: by }), after);
-      assert.equal(send(before, { inc: by }, true), after);
-    });
-  }
-
-  test("on what is no number is refused", () => {
-    for (const current of ["5", true, [5], { x: 5 }]) {
-      assert.equal(refusal(current, { inc: 1 }), "NOT_A_NUMBER");
-    }
-    assert.deepEqual(applyOperation("5", operationOf({ inc: 1 })), {
-      fault: {
-        code: "NOT_A_NUMBER",
-        message: "'a' is not valid: 'inc' adds to a number, not to '5'",
-      },
-    });
-  });
-
-  test("beyond what is exact is refused", () => {
-    assert.equal(refusal(9007199254740991, { inc: 1 }), "NUMBER_NOT_EXACT");
-    assert.equal(refusal(-9007199254740991, { inc: -1 }), "NUMBER_NOT_EXACT");
-  });
-});
-
-describe("add and remove", () => {
-  type Row = readonly [before: Json | undefined, change: JsonObject, after: Json | undefined];
-  const table: readonly Row[] = [
-    [undefined, { add: ["a", "b"] }, ["a", "b"]],
-    [["a"], { add: ["b"] }, ["a", "b"]],
-    [["a", "b"], { add: ["a"] }, ["b", "a"]],
-    [["x"], { add: ["a", "b", "a"] }, ["x", "b", "a"]],
-    [["a", "b", "c"], { remove: ["b", "z"] }, ["a", "c"]],
-    [["a"], { remove: ["a"] }, []],
-    [["a", "b"], { add: ["c"], remove: ["a"] }, ["b", "c"]],
-    // what is asked for is there afterwards
-    [["a", "b"], { add: ["a"], remove: ["a"] }, ["b", "a"]],
-    [[1, "1", true], { remove: [1] }, ["1", true]],
-    // nothing comes of nothing
-    [undefined, { remove: ["a"] }, undefined],
-    [undefined, { add: [] }, undefined],
-    [["a"], { add: [] }, ["a"]],
-    [[], { remove: [] }, []],
-  ];
-  for (const [before, change, after] of table) {
-    test(`${shown(change)} on ${shown(before)} gives ${shown(after)}`, () => {
-      assert.deepEqual(send(before, change), after);
-      assert.ok(needsCurrent(operationOf(change)));
-    });
-  }
-
-  test("change arrays of scalars only", () => {
-    for (const current of ["a", 1, { x: 1 }, [{ x: 1 }]]) {
-      assert.equal(refusal(current, { add: ["a"] }), "NOT_AN_ARRAY");
-      assert.equal(refusal(current, { remove: ["a"] }), "NOT_AN_ARRAY");
-    }
-  });
-
-  test("the 501st element is refused, never dropped; one may go as another comes", () => {
-    assert.equal(refusal(numbers(500), { add: ["new"] }), "ARRAY_TOO_LONG");
-    assert.deepEqual(send(numbers(500), { add: [0] }), [...numbers(500).slice(1), 0]);
-    const swapped = send(numbers(500), { add: ["new"], remove: [0] });
-    assert.deepEqual(swapped, [...numbers(500).slice(1), "new"]);
-  });
-});
-
-describe("$add, $update and $remove", () => {
-  const identify = (value: Json) => ({ $identifier_key: "id", $identifier_value: value });
-  const update = (value: Json, object: JsonObject) => ({ ...identify(value), $new_object: object });
-  const pets = [
-    { id: 1, name: "Gus", tags: { size: "s", age: 3 } },
-    { id: 2, name: "Gerald" },
-    { id: 2, name: "Geraldine" },
-  ];
-  const [gus = {}, gerald = {}, geraldine = {}] = pets;
-
-  type Row = readonly [
-    what: string,
-    before: Json | undefined,
-    change: JsonObject,
-    merge: boolean,
-    after: Json | undefined,
-  ];
-  const table: readonly Row[] = [
-    ["$add makes the array", undefined, { $add: [{ id: 1 }] }, false, [{ id: 1 }]],
-    ["$add comes to the end, and ids may repeat", [gus], { $add: [gus] }, false, [gus, gus]],
-    ["$add on an array of nothing", [], { $add: [gus] }, false, [gus]],
-    ["$remove takes every match", pets, { $remove: [identify(2)] }, false, [gus]],
-    ["$remove without a match", pets, { $remove: [identify("2")] }, false, pets],
-    ["$remove of the last leaves an empty array", [gus], { $remove: [identify(1)] }, false, []],
-    [
-      "$update puts the new object in the place of every match",
-      pets,
-      { $update: [update(2, { age: 30 })] },
-      false,
-      [gus, { age: 30 }, { age: 30 }],
-    ],
-    [
-      "$update merges when objects are merged",
-      pets,
-      { $update: [update(1, { name: "August", tags: { age: 4 } }), update(2, { age: 30 })] },
-      true,
-      [
-        { id: 1, name: "August", tags: { size: "s", age: 4 } },
-        { ...gerald, age: 30 },
-        { ...geraldine, age: 30 },
-      ],
-    ],
-    ["$update without a match", pets, { $update: [update(9, { x: 1 })] }, true, pets],
-    [
-      "one update after the other",
-      [gus],
-      { $update: [update(1, { id: 5 }), update(5, { name: "five" })] },
-      true,
-      [{ ...gus, id: 5, name: "five" }],
-    ],
-    [
-      "removals and updates speak of what was there, not of what is added",
-      [gus, gerald],
-      {
-        $add: [
-          { id: 2, name: "new" },
-          { id: 1, name: "new" },
-        ],
-        $update: [update(1, { name: "changed" })],
-        $remove: [identify(2)],
-      },
-      true,
-      [
-        { ...gus, name: "changed" },
-        { id: 2, name: "new" },
-        { id: 1, name: "new" },
-      ],
-    ],
-    [
-      "what is removed is not updated",
-      [gus],
-      { $update: [update(1, {})], $remove: [identify(1)] },
-      false,
-      [],
-    ],
-    ["$remove on nothing", undefined, { $remove: [identify(1)] }, false, undefined],
-    ["$update on nothing", undefined, { $update: [update(1, { x: 1 })] }, true, undefined],
-    ["no elements at all", undefined, { $add: [], $update: [], $remove: [] }, false, undefined],
-    [
-      "keys of the prototype match nothing",
-      [gus],
-      { $remove: [{ $identifier_key: "constructor", $identifier_value: 1 }] },
-      false,
-      [gus],
-    ],
-  ];
-  for (const [what, before, change, merge, after] of table) {
-    test(what, () => {
-      assert.deepEqual(send(before, change, merge), after);
-      assert.ok(needsCurrent(operationOf(change, merge)));
-    });
-  }
-
-  test("change arrays of objects only", () => {
-    for (const current of ["a", 1, { id: 1 }, ["a"], [1]]) {
-      for (const change of [
-        { $add: [gus] },
-        { $remove: [identify(1)] },
-        { $update: [update(1, gus)] },
-      ]) {
-        assert.equal(refusal(current, change), "NOT_AN_ARRAY");
-      }
-    }
-  });
-
-  test("an array of more than 100 KB is refused, whichever operator makes it so", () => {
-    const half = objectOfBytes(maxBytes / 2);
-    assert.equal(refusal([half], { $add: [half] }), "OBJECT_TOO_LARGE");
-    assert.equal(refusal(pets, { $update: [update(2, half)] }, true), "OBJECT_TOO_LARGE");
-    assert.equal(refusal(pets, { $update: [update(2, half)] }), "OBJECT_TOO_LARGE");
-    const exactly = objectOfBytes(maxBytes - 3 - JSON.stringify(gus).length);
-    assert.deepEqual(send([gus], { $add: [exactly] }), [gus, exactly]);
-    const oneMore = objectOfBytes(maxBytes - 2 - JSON.stringify(gus).length);
-    assert.equal(refusal([gus], { $add: [oneMore] }), "OBJECT_TOO_LARGE");
-  });
-
-  test("an update that would fill the memory is refused at once", () => {
-    const many = Array.from({ length: 10_000 }, () => ({ id: 1 }));
-    const large = { $update: [update(1, objectOfBytes(maxBytes))] };
-    for (const merge of [false, true])
-      assert.equal(refusal(many, large, merge), "OBJECT_TOO_LARGE");
-  });
-});
-
-describe("_merge_objects", () => {
-  type Row = readonly [before: Json | undefined, patch: JsonObject, after: Json];
-  const table: readonly Row[] = [
-    [undefined, { x: 1 }, { x: 1 }],
-    [{ x: 1 }, { y: 2 }, { x: 1, y: 2 }],
-    [{ x: { y: 1, z: [1] } }, { x: { z: [2] } }, { x: { y: 1, z: [2] } }],
-    [{ x: 1 }, { x: { y: 1 } }, { x: { y: 1 } }],
-    [{ x: { y: 1 } }, { x: 2 }, { x: 2 }],
-    [{ x: [{ y: 1 }] }, { x: [{ z: 1 }] }, { x: [{ z: 1 }] }],
-    [{ x: 1 }, {}, { x: 1 }],
-    // a scalar or an array gives way to the object
-    ["text", { x: 1 }, { x: 1 }],
-    [[1], { x: 1 }, { x: 1 }],
-    // a date is one value and is not merged with anything
-    [
-      { at: { $time: "2020-01-24" } },
-      { at: { $time: "2021-01-24" } },
-      { at: { $time: "2021-01-24" } },
-    ],
-    [{ at: { $time: "2020-01-24" } }, { at: { x: 1 } }, { at: { x: 1 } }],
-    [{ at: { x: 1 } }, { at: { $time: "2020-01-24" } }, { at: { $time: "2020-01-24" } }],
-    [{ $time: "2020-01-24" }, { x: 1 }, { x: 1 }],
-    [{ x: 1 }, { $time: "2020-01-24" }, { $time: "2020-01-24" }],
-    // names that objects have by birth are names like others
-    [
-      { x: 1 },
-      { constructor: { prototype: { y: 1 } } },
-      { x: 1, constructor: { prototype: { y: 1 } } },
-    ],
-    [{ x: 1 }, { toString: { y: 1 } }, { x: 1, toString: { y: 1 } }],
-  ];
-  for (const [before, patch, after] of table) {
-    test(`${shown(patch)} on ${shown(before)} gives ${shown(after)}`, () => {
-      assert.deepEqual(send(before, patch, true), after);
-    });
-  }
-
-  test("is what makes an object need the current one", () => {
-    assert.equal(needsCurrent(operationOf({ x: 1 }, true)), true);
-    assert.equal(needsCurrent(operationOf({ x: 1 }, false)), false);
-    for (const value of [1, "x", ["x"], [{ x: 1 }], null]) {
-      assert.equal(needsCurrent(operationOf(value, true)), false);
-    }
-  });
-
-  test("a merge to more than 100 KB is refused", () => {
-    assert.equal(
-      refusal(objectOfBytes(maxBytes - 10), { other: "12345" }, true),
-      "OBJECT_TOO_LARGE",
-    );
-  });
-
-  test("never reaches a prototype, whatever is stored or sent", () => {
-    const patch = parsed('{"__proto__":{"polluted":true}}') as JsonObject;
-    const merged = applyOperation(patch, { kind: "mergeObject", name: "a", value: patch });
-    assert.ok("value" in merged);
-    assert.equal(Object.getPrototypeOf(merged.value), Object.prototype);
-    assert.equal(Reflect.get({}, "polluted"), undefined);
-  });
-});
-
-const keys = fc.constantFrom("x", "y", "z", "constructor", "toString");
-const scalars = fc.oneof(
-  fc.constantFrom("a", "b", "1", 1, 2, true),
-  fc.maxSafeInteger(),
-  fc.string(),
-);
-const nestedValues = fc.letrec<{ value: Json; object: JsonObject }>((tie) => ({
-  value: fc.oneof(
-    { depthSize: "small" },
-    scalars,
-    fc.array(scalars, { maxLength: 3 }),
-    fc.array(tie("object"), { maxLength: 3 }),
-    fc.constant({ $time: "2020-01-24" }),
-    tie("object"),
-  ),
-  object: fc.dictionary(keys, tie("value"), { maxKeys: 4, noNullPrototype: true }),
-}));
-const objects = nestedValues.object;
-const identifiers = fc.record({ $identifier_key: keys, $identifier_value: scalars });
-const updates = fc.record({
-  $identifier_key: keys,
-  $identifier_value: scalars,
-  $new_object: objects,
-});
-
-/** Anything that a request can ask for. */
-const requested: fc.Arbitrary<Json> = fc.oneof(
-  nestedValues.value,
-  fc.constant(null),
-  fc.record({ inc: fc.maxSafeInteger() }),
-  fc.record({ add: fc.array(scalars), remove: fc.array(scalars) }, { requiredKeys: ["add"] }),
-  fc.record({ remove: fc.array(scalars) }),
-  fc.record({
-    $add: fc.array(objects),
-    $update: fc.array(updates),
-    $remove: fc.array(identifiers),
-  }),
-);
-const scalarSets = fc.uniqueArray(scalars, { selector: (value) => value });
-
-describe("over all values", () => {
-  test("applying never changes its inputs, and gives a value that could have been sent", () => {
-    const states = fc.option(nestedValues.value, { nil: undefined });
-    fc.assert(
-      fc.property(states, requested, fc.boolean(), (current, value, mergeObjects) => {
-        const before = JSON.stringify([current, value]);
-        const operation = operationOf(value, mergeObjects);
-        const outcome = applyOperation(current, operation);
-        assert.equal(JSON.stringify([current, value]), before);
-        if (!("value" in outcome) || outcome.value === undefined) return;
-        assert.deepEqual(outcome, applyOperation(current, operation));
-        if (needsCurrent(operation)) return;
-        assert.deepEqual(outcome, applyOperation(undefined, operation));
-      }),
-      { numRuns: 500 },
-    );
-  });
-
-  test("no JSON value makes reading or applying throw", () => {
-    fc.assert(
-      fc.property(
-        fc.string(),
-        fc.jsonValue(),
-        fc.jsonValue(),
-        fc.boolean(),
-        (name, value, current, merge) => {
-          const outcome = checkCustomAttribute(name, value, merge);
-          if ("value" in outcome) applyOperation(current as Json, outcome.value);
-        },
-      ),
-      { numRuns: 500 },
-    );
-  });
-
-  test("what is set is read back as it was sent", () => {
-    fc.assert(
-      fc.property(nestedValues.object, (value) => {
-        assert.deepEqual(send("before", value), value);
-      }),
-    );
-  });
-
-  test("adding is idempotent, keeps all else in its order, and ends with what was added", () => {
-    fc.assert(
-      fc.property(scalarSets, scalarSets, (current, added) => {
-        const once = send(current, { add: added });
-        assert.deepEqual(send(once, { add: added }), once);
-        const untouched = current.filter((value) => !added.includes(value));
-        const expected = current.length + added.length === 0 ? [] : [...untouched, ...added];
-        assert.deepEqual(once, expected);
-      }),
-    );
-  });
-
-  test("what was added and then removed is absent, and nothing else is", () => {
-    fc.assert(
-      fc.property(scalarSets, scalarSets, (current, values) => {
-        const after = send(send(current, { add: values }), { remove: values });
-        assert.deepEqual(
-          after,
-          current.filter((value) => !values.includes(value)),
-        );
-      }),
-    );
-  });
-
-  test("increments add up, in any order", () => {
-    const amounts = fc.array(fc.integer());
-    fc.assert(
-      fc.property(amounts, (all) => {
-        const sum = (list: readonly number[]) =>
-          list.reduce<Json | undefined>((before, by) => send(before, { inc: by }), undefined);
-        assert.equal(sum(all), sum(all.toReversed()));
-        assert.equal(
-          sum(all) ?? 0,
-          all.reduce((total, by) => total + by, 0),
-        );
-      }),
-    );
-  });
-
-  test("a deep merge is idempotent, keeps unrelated keys and has every key of the patch", () => {
-    fc.assert(
-      fc.property(objects, objects, (current, patch) => {
-        const merged = send(current, patch, true) as JsonObject;
-        assert.deepEqual(send(merged, patch, true), merged);
-        for (const [key, value] of Object.entries(current)) {
-          if (!Object.hasOwn(patch, key)) assert.deepEqual(merged[key], value);
-        }
-        const both = new Set([...Object.keys(current), ...Object.keys(patch)]);
-        assert.deepEqual(new Set(Object.keys(merged)), both);
-      }),
-    );
-  });
-
-  test("$remove leaves no match and touches nothing else", () => {
-    fc.assert(
-      fc.property(fc.array(objects), identifiers, (current, identifier) => {
-        const { $identifier_key: key, $identifier_value: value } = identifier;
-        const isMatch = (object: JsonObject) => Object.hasOwn(object, key) && object[key] === value;
-        const after = send(current, { $remove: [identifier] });
-        assert.deepEqual(
-          after,
-          current.filter((object) => !isMatch(object)),
-        );
-      }),
-    );
   });
 });

@@ -10,13 +10,13 @@
  * declared fails the test that got it.
  */
 import { after } from "node:test";
-import postgres from "postgres";
 import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import { ENDPOINTS } from "../src/app.ts";
 import { type Config, readConfig } from "../src/config.ts";
 import { pathsOf } from "../src/http/endpoint.ts";
 import { type RunningServer, serve } from "../src/serve.ts";
+import { freshDatabase } from "./fresh-database.ts";
 
 export interface Answer<Body = Record<string, unknown>> {
   readonly status: number;
@@ -92,26 +92,6 @@ export async function testConfig(overrides: Partial<Config> = {}): Promise<Confi
     ADMIN_TOKEN: "test-admin-token",
   });
   return { ...config, databaseUrl: await freshDatabase(), ...overrides };
-}
-
-let databases = 0;
-
-/** A new, empty database on the PostgreSQL of the suite; it goes when the test file ends. */
-async function freshDatabase(): Promise<string | undefined> {
-  const server = process.env.TEST_DATABASE_URL;
-  if (!server) return undefined;
-  const name = `rapport_test_${process.pid}_${++databases}`;
-  const sql = postgres(server, { max: 1, onnotice: () => {} });
-  await sql.unsafe(`create database ${name}`);
-  await sql.end();
-  after(async () => {
-    const again = postgres(server, { max: 1, onnotice: () => {} });
-    await again.unsafe(`drop database if exists ${name} with (force)`);
-    await again.end();
-  });
-  const url = new URL(server);
-  url.pathname = `/${name}`;
-  return url.href;
 }
 
 /** Starts a server that stops when the test file ends. */

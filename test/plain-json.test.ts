@@ -36,7 +36,8 @@ describe("findUnstorable", () => {
     [
       '["\\ud800"]',
       "INVALID_TEXT",
-      "'properties[0]' is not valid: the text holds a lone surrogate, which is no Unicode character",
+      "'properties[0]' is not valid: the text holds a lone surrogate, which is no Unicode " +
+        "character",
     ],
     [
       '{"a":"x\\udc00\\ud800"}',
@@ -51,7 +52,8 @@ describe("findUnstorable", () => {
     [
       '{"a":{"\\udfff":1}}',
       "INVALID_TEXT",
-      "'properties.a.\\udfff' is not valid: the key holds a lone surrogate, which is no Unicode character",
+      "'properties.a.\\udfff' is not valid: the key holds a lone surrogate, which is no " +
+        "Unicode character",
     ],
     [
       '{"a":[{"__proto__":{"isAdmin":true}}]}',
@@ -61,12 +63,12 @@ describe("findUnstorable", () => {
     [
       '{"a":9007199254740992}',
       "NUMBER_NOT_EXACT",
-      "'properties.a' is not valid: a number beyond ±9007199254740991 is not kept exactly; send it as a string",
+      "'properties.a' is not valid: beyond ±9007199254740991 no number is exact; send a string",
     ],
     [
       "[[1e999]]",
       "NUMBER_NOT_EXACT",
-      "'properties[0][0]' is not valid: a number beyond ±9007199254740991 is not kept exactly; send it as a string",
+      "'properties[0][0]' is not valid: beyond ±9007199254740991 no number is exact; send a string",
     ],
   ];
   for (const [json, code, message] of unstorable) {

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import type { Json } from "../src/profiles/plain-json.ts";
-import { railsTimeZones } from "../src/profiles/rails-time-zones.ts";
 import {
   checkEmail,
   checkPhone,
@@ -25,10 +24,14 @@ const switches = ["email_open_tracking_disabled", "email_click_tracking_disabled
 const location = { longitude: -73.98, latitude: 40.74 };
 const pushToken = { app_id: "7f1c", token: "abcd", device_id: "12345678" };
 
+/** An address whose parts are as long as they may be. */
+const addressOfLength = (length: number) =>
+  `${"a".repeat(64)}@${"b".repeat(63)}.${"c".repeat(63)}.${"d".repeat(length - 197)}.org`;
+
 /** Values that are kept exactly as they came. */
 const keptAsSent: Readonly<Record<string, readonly Json[]>> = {
   first_name: ["Mickey", "", "Zoë \u{1f600}", "\u{1f600}".repeat(255), "a".repeat(255)],
-  last_name: ["Miranda 2"],
+  last_name: ["Miranda 2", "a".repeat(255)],
   home_city: ["Mathura"],
   image_url: [
     "https://i.kym-cdn.com/entries/icons/mobile/000/034/772/anuj-1.jpg",
@@ -36,10 +39,7 @@ const keptAsSent: Readonly<Record<string, readonly Json[]>> = {
   ],
   email: [
     ...["mickey@disney.com", "123@a.com", "A.B+c@EXAMPLE.com", "o'k@x.ie", "jörg@example.de"],
-    ...[
-      "a@münchen.de",
-      `${"a".repeat(64)}@${"b".repeat(60)}.${"c".repeat(60)}.${"d".repeat(60)}.org`,
-    ],
+    ...["a@münchen.de", addressOfLength(254)],
   ],
   email_subscribe: ["opted_in", "subscribed", "unsubscribed"],
   push_subscribe: ["opted_in", "subscribed", "unsubscribed"],
@@ -52,15 +52,27 @@ const keptAsSent: Readonly<Record<string, readonly Json[]>> = {
     location,
     { longitude: -180, latitude: 90, altitude: 35.5, accuracy: 0 },
     { longitude: 180, latitude: -90 },
+    { ...location, ...Object.fromEntries([..."abcdefghijklmnopqr"].map((key) => [key, 1])) },
   ],
   email_open_tracking_disabled: [true, false],
   email_click_tracking_disabled: [true, false],
-  facebook: [{}, { id: "708379", likes: ["look_ma_no_hands"], num_friends: 1234 }, { likes: [] }],
+  facebook: [
+    { id: "i".repeat(255) },
+    {},
+    { id: "708379", likes: ["look_ma_no_hands"], num_friends: 1234 },
+    { likes: [] },
+  ],
   twitter: [
     { id: 12345, screen_name: "tw", followers_count: 1, friends_count: 0, statuses_count: 2 },
     { id: "1234567890123456789" },
   ],
-  push_tokens: [[], [pushToken], [{ app_id: "a", token: "t" }, pushToken]],
+  push_tokens: [
+    [{ app_id: "a".repeat(255), token: "t".repeat(4096), device_id: "d".repeat(255) }],
+    Array(500).fill(pushToken),
+    [],
+    [pushToken],
+    [{ app_id: "a", token: "t" }, pushToken],
+  ],
 };
 
 /** Values that are stored in another form. */
@@ -127,6 +139,7 @@ const translated: readonly (readonly [name: string, value: string, stored: strin
   ["phone", "+1 (415) 555-2671", "+14155552671"],
   ["phone", "14155552671", "+14155552671"],
   ["phone", "919988123321", "+919988123321"],
+  ["phone", "4791234567", "+4791234567"],
   ["phone", "+44 20 7946 0958", "+442079460958"],
   ["phone", "+390612345678", "+390612345678"],
 ];
@@ -135,7 +148,7 @@ const notDateTimes = ["", "yesterday", "2020-02-30", "3001-01-01", 1579867142, t
 
 const refusals: readonly (readonly [name: string, code: string, values: readonly unknown[]])[] = [
   ["first_name", "INVALID_ATTRIBUTE", [1, true, [], {}, "a".repeat(256)]],
-  ["last_name", "INVALID_ATTRIBUTE", [0, ["Duck"]]],
+  ["last_name", "INVALID_ATTRIBUTE", [0, ["Duck"], "a".repeat(256)]],
   ["home_city", "INVALID_ATTRIBUTE", [12, "\u{1f600}".repeat(256)]],
   ["image_url", "INVALID_ATTRIBUTE", [{}, "h".repeat(2049)]],
   [
@@ -144,7 +157,7 @@ const refusals: readonly (readonly [name: string, code: string, values: readonly
     [
       ...["", "a@b", "a@localhost", "a b@c.de", " a@b.co", "a@b.co\n", "a@b.co.", "<a@b.co>"],
       ...["a..b@c.de", "a@b@c.de", "Mickey <a@b.co>", "a\u0000@b.co", "\ud800@b.co", 12, {}, []],
-      ...[`${"a".repeat(65)}@b.co`, `a@${"b.".repeat(126)}org`],
+      ...[`${"a".repeat(65)}@b.co`, `a@${"b.".repeat(126)}org`, addressOfLength(255)],
     ],
   ],
   [
@@ -159,8 +172,11 @@ const refusals: readonly (readonly [name: string, code: string, values: readonly
         "+141555526711",
         "+14155552671 ext 5",
         "abc +14155552671",
+        "+14155552671 abc",
         " +14155552671",
       ],
+      // A North American number, or a Norwegian one: nobody can tell.
+      "4757837984",
       ...["tel:4155552671;phone-context=+1", "(415) 555-2671", "+1".padEnd(400, "1")],
     ],
   ],
@@ -214,7 +230,15 @@ const refusals: readonly (readonly [name: string, code: string, values: readonly
     "facebook",
     "INVALID_ATTRIBUTE",
     [
-      ...["me", [], { id: 708379 }, { likes: "all" }, { likes: [1] }, { num_friends: 1.5 }],
+      ...[
+        "me",
+        [],
+        { id: 708379 },
+        { id: "i".repeat(256) },
+        { likes: "all" },
+        { likes: [1] },
+        { num_friends: 1.5 },
+      ],
       ...[{ num_friends: -1 }, { name: "x" }, { likes: Array(1000).fill("a".repeat(200)) }],
     ],
   ],
@@ -241,6 +265,7 @@ const refusals: readonly (readonly [name: string, code: string, values: readonly
       { ...pushToken, device_id },
     ]),
   ],
+  ["push_tokens", "BAD_PUSH_TOKEN_APP_ID", [[{ ...pushToken, app_id: "a".repeat(256) }]]],
   ["push_tokens", "ARRAY_TOO_LONG", [Array(501).fill(pushToken)]],
 ];
 
@@ -289,57 +314,12 @@ describe("a standard attribute", () => {
   }
 });
 
-describe("the sentence of a refusal", () => {
-  const sentences: readonly (readonly [name: string, value: unknown, message: string])[] = [
-    ["email", "mickey", "The value provided for the 'email' field is not a valid email."],
-    [
-      "country",
-      "Disneyland",
-      "'country' is not valid: 'Disneyland' is neither an ISO 3166-1 code nor the English name of a country",
-    ],
-    ["first_name", 12, "'first_name' is not valid: 12 is not a string"],
-    [
-      "phone",
-      "9988123321",
-      "'phone' is not valid: '9988123321' is not an existing number with its country code, such as '+14155552671'",
-    ],
-    [
-      "email_subscribe",
-      "yes",
-      "'email_subscribe' is not valid: 'yes' is none of 'opted_in', 'subscribed' and 'unsubscribed'",
-    ],
-    [
-      "dob",
-      "31/12/1999",
-      "'dob' is not valid: '31/12/1999' is not a day from 1880 to today, as YYYY-MM-DD",
-    ],
-    [
-      "current_location",
-      { longitude: 200, latitude: 1 },
-      "'current_location' is not valid: 'longitude' is 200, not a number from -180 to 180",
-    ],
-    [
-      "current_location",
-      { longitude: 20 },
-      "'current_location' is not valid: 'latitude' is absent, not a number from -90 to 90",
-    ],
-    [
-      "push_tokens",
-      [pushToken, { app_id: "a" }],
-      "'push_tokens[1].token' is not valid: it is absent, not a string of 1 to 4096 bytes",
-    ],
-    [
-      "twitter",
-      { likes: 1 },
-      "'twitter.likes' is not valid: the object takes only 'id', 'screen_name', 'followers_count', 'friends_count' and 'statuses_count'",
-    ],
-  ];
-  for (const [name, value, message] of sentences) {
-    test(message, () => {
-      const outcome = check(name, value);
-      assert.equal("fault" in outcome && outcome.fault.message, message);
-    });
-  }
+test("a date of birth may be as late as tomorrow, and is bounded by the present", () => {
+  const birth = (day: string, present: string) =>
+    checkStandardAttribute("dob", day, new Date(present));
+  assert.ok("value" in birth("2026-05-29", "2026-05-28T00:00:00.000Z"));
+  assert.ok("fault" in birth("2026-05-29", "2026-05-27T23:59:59.999Z"));
+  assert.ok("value" in checkStandardAttribute("dob", "2020-01-24"));
 });
 
 describe("over all values", () => {
@@ -408,32 +388,4 @@ describe("over all values", () => {
       }),
     );
   });
-});
-
-test("every Rails name of a time zone leads to a zone that Node can count in", () => {
-  assert.equal(railsTimeZones.size, 154);
-  for (const railsName of railsTimeZones.keys()) {
-    const outcome = check("time_zone", railsName);
-    assert.ok("value" in outcome, railsName);
-    assert.deepEqual(check("time_zone", outcome.value), outcome);
-    assert.doesNotThrow(() => now.toLocaleString("en", { timeZone: String(outcome.value) }));
-  }
-});
-
-test("every time zone that Node lists is taken", () => {
-  for (const zone of Intl.supportedValuesOf("timeZone")) {
-    assert.ok("value" in check("time_zone", zone.toUpperCase()), zone);
-  }
-});
-
-test("every country of the world is known by its code and by its everyday English name", () => {
-  const everyday = new Intl.DisplayNames("en", { type: "region" });
-  const codes =
-    "AE AR AT AU BE BG BO BR CA CD CG CH CI CL CN CO CZ DE DK EC EE EG ES FI FM FR GB GR HK HR " +
-    "HU ID IE IL IN IR IT JP KE KP KR LA LT LU LV MA MD MK MO MX MY NG NL NO NZ PE PH PK PL PS " +
-    "PT RO RS RU SA SE SG SI SK SY SZ TH TL TR TW TZ UA US VA VE VG VI VN ZA";
-  for (const code of codes.split(" ")) {
-    assert.deepEqual(check("country", code.toLowerCase()), { value: code });
-    assert.deepEqual(check("country", everyday.of(code)), { value: code });
-  }
 });

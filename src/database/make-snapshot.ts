@@ -15,7 +15,7 @@ const isMade = await access(path).then(
 );
 if (!isMade) {
   const pglite = await PGlite.create("memory://");
-  await migrate(database(pglite, async () => {}));
+  await migrate(await database(pglite, async () => {}));
   const archive = Buffer.from(await (await pglite.dumpDataDir("none")).arrayBuffer());
   await writeFile(`${path}.unfinished`, await promisify(gzip)(archive, { level: 1 }));
   await rename(`${path}.unfinished`, path);

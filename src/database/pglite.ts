@@ -4,6 +4,7 @@ import { PGlite } from "@electric-sql/pglite";
 import type { Database, Queryable } from "./database.ts";
 import { lockFolder } from "./folder-lock.ts";
 import { encodeParameters } from "./parameters.ts";
+import { PLANNER_SETTINGS } from "./planner.ts";
 import { readSnapshot } from "./snapshot.ts";
 
 /** Where the embedded engine lives below the data folder. */
@@ -38,7 +39,7 @@ export async function openEmbedded(dataDir: string): Promise<Database> {
   try {
     const folder = join(dataDir, ENGINE_FOLDER);
     if (!(await exists(folder))) await makeFolder(folder);
-    return database(await PGlite.create(folder), lock.release);
+    return await database(await PGlite.create(folder), lock.release);
   } catch (error) {
     await lock.release();
     throw error;
@@ -60,7 +61,10 @@ async function openNew(dataDir: string): Promise<PGlite> {
 }
 
 /** The embedded engine as a database; `release` runs when it is closed. */
-export function database(pglite: PGlite, release: () => Promise<void>): Database {
+export async function database(pglite: PGlite, release: () => Promise<void>): Promise<Database> {
+  for (const [name, value] of Object.entries(PLANNER_SETTINGS)) {
+    await pglite.exec(`set ${name} = ${value}`);
+  }
   return {
     engine: "embedded",
     concurrency: 1,

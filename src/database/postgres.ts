@@ -1,15 +1,13 @@
 import postgres from "postgres";
 import type { Database, Queryable } from "./database.ts";
 import { encodeParameters } from "./parameters.ts";
+import { PLANNER_SETTINGS } from "./planner.ts";
 
 /** How many connections one process keeps, at most. */
 const CONNECTIONS = 8;
 
 /**
  * Opens a PostgreSQL (15 or newer) or a Citus coordinator.
- *
- * Every connection plans with the parameters in hand (`force_custom_plan`): a generic plan for
- * `= any($1)` made on an empty table stays bad when the table has grown.
  *
  * @param url `postgres://user:password@host:port/database`
  */
@@ -20,7 +18,7 @@ export async function openPostgres(url: string): Promise<Database> {
     connect_timeout: 10,
     // The types of arrays need not be fetched: see parameters.ts.
     fetch_types: false,
-    connection: { application_name: "rapport", plan_cache_mode: "force_custom_plan" },
+    connection: { application_name: "rapport", ...PLANNER_SETTINGS },
     types: {
       bigint: { to: 20, from: [20], serialize: String, parse: Number },
     },

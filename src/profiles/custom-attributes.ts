@@ -1,6 +1,6 @@
 import { accepted, type Checked, type Fault } from "../problem.ts";
-import { describeValue } from "./describe-value.ts";
-import { faultAt, refusedAt } from "./findings.ts";
+import { describeValue } from "./attribute-rules/describe-value.ts";
+import { faultAt, refusedAt } from "./attribute-rules/findings.ts";
 import {
   findInScalar,
   findNestedFault,
@@ -8,13 +8,21 @@ import {
   isMergeable,
   maxCharacters,
   mergeDeep,
-} from "./nested-values.ts";
+} from "./attribute-rules/nested-values.ts";
 import {
   changeObjects,
   looksLikeObjectChange,
   type ObjectChange,
   readObjectChange,
-} from "./object-arrays.ts";
+} from "./attribute-rules/object-arrays.ts";
+import {
+  changeScalars,
+  checkScalars,
+  isScalar,
+  looksLikeScalarChange,
+  readScalarChange,
+  type ScalarChange,
+} from "./attribute-rules/scalar-arrays.ts";
 import {
   inexactReason,
   isExact,
@@ -23,14 +31,6 @@ import {
   type Json,
   type JsonObject,
 } from "./plain-json.ts";
-import {
-  changeScalars,
-  checkScalars,
-  isScalar,
-  looksLikeScalarChange,
-  readScalarChange,
-  type ScalarChange,
-} from "./scalar-arrays.ts";
 
 /** What a request does to one custom attribute; `name` is the attribute's. */
 export type AttributeOperation = { readonly name: string } & (
@@ -56,7 +56,8 @@ export type AttributeOperation = { readonly name: string } & (
  * Takes the attribute's name, the value as it came, which has passed `findUnstorable`, and whether
  * objects are to be merged (`_merge_objects`). Returns the operation; a fault names the attribute,
  * the place inside it and the rule. Without operators a value is set exactly as it came, times
- * included, but for repeated scalars in an array. spec: Attributes object, public facts 2.4.
+ * included, but for repeated scalars in an array. spec: Attributes object; decision: custom
+ * attributes.
  *
  * An object is an operation when it has only the keys of one: `{"inc": …}`, `{"add": …,
  * "remove": …}`; with any other key beside them it is a nested object. `$add`, `$update` and

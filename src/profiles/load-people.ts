@@ -6,6 +6,7 @@ import {
   isProfileId,
   type Who,
 } from "./identifiers.ts";
+import type { KnownIds } from "./known-ids.ts";
 import { selectMerged } from "./merged-store.ts";
 import { createPeople, type People } from "./people.ts";
 import { Outdated } from "./save-people.ts";
@@ -28,22 +29,32 @@ export interface Need {
   readonly spreads: boolean;
 }
 
+export interface LoadOptions {
+  newId(): string;
+  /** Saves looking up the people that it knows; it may be out of date. */
+  readonly knownIds?: KnownIds;
+  /**
+   * Whether the profiles that the needs name are locked now; otherwise `savePeople` tells whether
+   * somebody else was faster.
+   */
+  readonly lock: boolean;
+}
+
 /**
- * Reads everything that a batch of writes needs, in two or three statements whatever its size.
+ * Reads everything that a batch of writes needs, in three statements at most, whatever its size; in
+ * two more where a platform_id is named that no profile has any more.
  *
- * @param lock whether the profiles that it names are locked now; otherwise `updateProfiles` tells
- *   whether somebody else was faster.
  * @throws Outdated when a profile is merged away while it is looked for.
  */
 export async function loadPeople(
   tx: Transaction,
   workspaceId: number,
   needs: readonly Need[],
-  newId: () => string,
-  lock: boolean,
+  { newId, knownIds, lock }: LoadOptions,
 ): Promise<People> {
   const wanted = uniqueIdentifiers(needs);
-  const found = await findIdentifiers(tx, workspaceId, wanted);
+  const remembered = knownIds ? takeRemembered(wanted, workspaceId, knownIds) : [];
+  const found = [...remembered, ...(await findIdentifiers(tx, workspaceId, wanted))];
   const ids = profilesToRead(needs, found, lock);
   const read = lock ? lockProfiles : selectProfiles;
   const present = await read(tx, workspaceId, ids);
@@ -93,6 +104,22 @@ function uniqueIdentifiers(needs: readonly Need[]): Map<string, Identifier> {
     for (const address of addresses) wanted.set(identifierKey(address), address);
   }
   return wanted;
+}
+
+/** Takes out of `wanted` whom this process remembers. */
+function takeRemembered(
+  wanted: Map<string, Identifier>,
+  workspaceId: number,
+  knownIds: KnownIds,
+): FoundIdentifier[] {
+  const found: FoundIdentifier[] = [];
+  for (const [key, { kind, value }] of wanted) {
+    const profileId = kind === "external_id" ? knownIds.get(workspaceId, value) : undefined;
+    if (profileId === undefined) continue;
+    found.push({ kind, value, profileId });
+    wanted.delete(key);
+  }
+  return found;
 }
 
 async function findIdentifiers(

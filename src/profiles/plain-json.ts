@@ -1,5 +1,5 @@
 import type { Fault } from "../problem.ts";
-import { type Finding, faultAt, finding, foundAt } from "./findings.ts";
+import { type Finding, faultAt, finding, foundAt } from "./attribute-rules/findings.ts";
 
 /** A JSON value as `JSON.parse` gives it. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
@@ -63,7 +63,7 @@ function findInKey(key: string): Finding | undefined {
 const tooDeepReason = `objects and arrays may be nested at most ${maxLevels} levels deep`;
 
 /** What to tell whoever sent a number that is not exact. */
-export const inexactReason = `a number beyond ±${Number.MAX_SAFE_INTEGER} is not kept exactly; send it as a string`;
+export const inexactReason = `beyond ±${Number.MAX_SAFE_INTEGER} no number is exact; send a string`;
 
 /**
  * Whether a number is read back as it was written by everything that speaks JSON: at most 2^53 − 1
@@ -79,7 +79,7 @@ const whyNot = (text: string): string =>
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The size of a value as compact JSON, in bytes of UTF-8. The value has passed `findUnstorable`. */
+/** The size of a value that has passed `findUnstorable`: bytes of compact JSON in UTF-8. */
 export const jsonByteLength = (value: Json): number => Buffer.byteLength(JSON.stringify(value));
 
 /**

@@ -2,25 +2,25 @@ import assert from "node:assert/strict";
 import { parsePhoneNumberFromString } from "libphonenumber-js/max";
 import validator from "validator";
 import { accepted, type Checked, refused } from "../problem.ts";
-import { countryCode } from "./countries.ts";
-import { describeValue, listed } from "./describe-value.ts";
-import { refusedAt } from "./findings.ts";
-import { genderCode } from "./genders.ts";
-import { languageCode } from "./languages.ts";
-import { checkLocation } from "./locations.ts";
+import { countryCode } from "./attribute-rules/countries.ts";
+import { describeValue, listed } from "./attribute-rules/describe-value.ts";
+import { refusedAt } from "./attribute-rules/findings.ts";
+import { genderCode } from "./attribute-rules/genders.ts";
+import { languageCode } from "./attribute-rules/languages.ts";
+import { checkLocation } from "./attribute-rules/locations.ts";
+import { checkPushTokens } from "./attribute-rules/push-tokens.ts";
+import { checkFacebook, checkTwitter } from "./attribute-rules/social-accounts.ts";
+import { timeZoneName } from "./attribute-rules/time-zones.ts";
 import { isLongerThan, type Json } from "./plain-json.ts";
-import { checkPushTokens } from "./push-tokens.ts";
-import { checkFacebook, checkTwitter } from "./social-accounts.ts";
-import { timeZoneName } from "./time-zones.ts";
 import { parseAttributeTime } from "./times.ts";
 
 /** Takes the attribute's name, a value that is not null, and the present. */
 type Rule = (name: string, value: unknown, now: Date) => Checked<Json>;
 
 /**
- * Every standard attribute and its rule. spec: public facts 2.3. Identifiers, subscription groups
- * and the control fields (`_update_existing_only`, `_merge_objects`, `push_token_import`) are not
- * values of a profile and have their rules elsewhere.
+ * Every standard attribute and its rule. Identifiers, subscription groups and the control fields
+ * (`_update_existing_only`, `_merge_objects`, `push_token_import`) are no values of a profile and
+ * have their rules elsewhere. decision: standard attributes.
  */
 const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ["first_name", textOf(255)],
@@ -79,10 +79,10 @@ export function checkStandardAttribute(
  * Checks an email address, as an attribute and as an identifier; returns it as it was given.
  * Fault `EMAIL_BAD_FORMAT`, in the words that clients know. At most 254 characters, the longest
  * that a mail server must accept; letters beyond ASCII are taken on both sides of the @.
- * spec: email (public facts 2.3 and 2.7).
+ * decision: standard attributes, email.
  */
 export function checkEmail(value: unknown): Checked<string> {
-  // The library throws at a lone surrogate and has a limit of its own above 254.
+  // The library throws at a lone surrogate.
   const isEmail =
     typeof value === "string" &&
     value.length <= 254 &&
@@ -101,7 +101,7 @@ export function checkEmail(value: unknown): Checked<string> {
  * do not exist, or refuse landlines. spec: User identifiers; decision: digits without a +.
  */
 export function checkPhone(value: unknown): Checked<string> {
-  const text = typeof value === "string" && /^\d+$/.test(value) ? `+${value}` : value;
+  const text = typeof value === "string" && isInternational(value) ? `+${value}` : value;
   const number =
     typeof text === "string" && text.startsWith("+")
       ? parsePhoneNumberFromString(text, { extract: false })
@@ -110,6 +110,14 @@ export function checkPhone(value: unknown): Checked<string> {
     ? accepted(number.number)
     : refusedAt("phone", "INVALID_PHONE", `${describeValue(value)} ${phoneComplaint}`);
 }
+
+/**
+ * Whether bare digits can be read as a number with its country code. Ten digits that are a North
+ * American number without one would otherwise become somebody else's abroad.
+ */
+const isInternational = (digits: string): boolean =>
+  /^\d+$/.test(digits) &&
+  !(digits.length === 10 && parsePhoneNumberFromString(digits, "US")?.isValid());
 
 const phoneComplaint = "is not an existing number with its country code, such as '+14155552671'";
 

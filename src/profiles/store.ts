@@ -60,7 +60,8 @@ export async function deleteIdentifiers(
   await tx.query(
     `delete from identifiers using
        unnest($2::text[], $3::text[], $4::uuid[]) as gone (value, kind, profile_id)
-     where identifiers.workspace_id = $1 and identifiers.value = gone.value
+     where identifiers.workspace_id = $1 and identifiers.value = any($2::text[])
+       and identifiers.value = gone.value
        and identifiers.kind = gone.kind::identifier_kind
        and identifiers.profile_id = gone.profile_id`,
     [
@@ -214,7 +215,8 @@ export async function updateProfiles(
        $8::bool[], $9::text[], $10::bool[], $11::text[], $12::text[]::timestamptz[])
        as new (id, version, standard, removes_standard, custom, removes_custom,
          sets_email, email, sets_phone, phone, updated_at)
-     where profiles.workspace_id = $1 and profiles.profile_id = new.id
+     where profiles.workspace_id = $1 and profiles.profile_id = any($2::uuid[])
+       and profiles.profile_id = new.id
        and (new.version is null or profiles.version = new.version)
      returning 1`,
     [

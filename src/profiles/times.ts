@@ -8,7 +8,7 @@
  *
  * Further decisions: fractions are cut to milliseconds; 24:00 is the end of its day; second 60 is
  * taken where a leap second can be, the last second of a month in UTC, and is the instant after it,
- * as in POSIX time; offsets reach to 18 hours; years are 0 to 9999, in UTC too.
+ * as in POSIX time; offsets reach to 18 hours; years are 1 to 9999, in UTC too.
  */
 export const parseTime = (text: string): Date | undefined => toInstant(readIso(text), 9999);
 
@@ -16,7 +16,7 @@ export const parseTime = (text: string): Date | undefined => toInstant(readIso(t
  * Reads a date inside an attribute value: what `parseTime` takes, and also `MM/dd/yyyy`,
  * `MM-dd-yyyy` (one digit is enough for month and day) and `ddd MM dd HH:mm:ss.TZD YYYY`, whose
  * weekday must be right. A date alone is its midnight in UTC. Returns undefined for anything else
- * and for years after 3000. decision: public facts 2.4.
+ * and for years after 3000. decision: custom attributes.
  */
 export const parseAttributeTime = (text: string): Date | undefined =>
   toInstant(readIso(text) ?? readMonthFirst(text) ?? readWeekdayFirst(text), 3000);
@@ -42,17 +42,20 @@ const maxOffsetMinutes = 18 * 60;
 
 const weekdays = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 const months = "jan feb mar apr may jun jul aug sep oct nov dec".split(" ");
-const zone = "Z|[+-]\\d\\d(?::?\\d\\d)?";
+const zonePattern = "(Z|[+-]\\d\\d(?::?\\d\\d)?)";
+const fractionPattern = "[.,](\\d+)";
 
 /** `2020-01-24T11:59:02.402+05:30`; what stands after the day may be left out from the right. */
 const extendedForm = new RegExp(
-  `^(\\d{4})-(\\d\\d)-(\\d\\d)(?:[T ](\\d\\d):(\\d\\d)(?::(\\d\\d)(?:[.,](\\d+)|:(\\d{3}))?)?(${zone})?)?$`,
+  "^(\\d{4})-(\\d\\d)-(\\d\\d)" +
+    `(?:[T ](\\d\\d):(\\d\\d)(?::(\\d\\d)(?:${fractionPattern}|:(\\d{3}))?)?${zonePattern}?)?$`,
   "i",
 );
 
 /** `20200124T115902.402+0530`. */
 const basicForm = new RegExp(
-  `^(\\d{4})(\\d\\d)(\\d\\d)(?:T(\\d\\d)(\\d\\d)(?:(\\d\\d)(?:[.,](\\d+))?)?(${zone})?)?$`,
+  "^(\\d{4})(\\d\\d)(\\d\\d)" +
+    `(?:T(\\d\\d)(\\d\\d)(?:(\\d\\d)(?:${fractionPattern})?)?${zonePattern}?)?$`,
   "i",
 );
 
@@ -62,7 +65,7 @@ const monthFirstForm = /^(\d{1,2})([/-])(\d{1,2})\2(\d{4})$/;
 /** `Fri 01 24 11:59:02.+05:30 2020`, also with the month's name and a space before the zone. */
 const weekdayFirstForm = new RegExp(
   `^(${weekdays.join("|")}) (\\d\\d|${months.join("|")}) (\\d\\d?) ` +
-    `(\\d\\d):(\\d\\d):(\\d\\d)[. ](${zone}|UTC|GMT) (\\d{4})$`,
+    `(\\d\\d):(\\d\\d):(\\d\\d)[. ](?:${zonePattern}|UTC|GMT) (\\d{4})$`,
   "i",
 );
 
@@ -90,7 +93,7 @@ function readWeekdayFirst(text: string): Written | undefined {
   };
 }
 
-/** `digits` are those of year, month, day, hour, minute and second; the last three may be absent. */
+/** `digits` are year, month, day, hour, minute and second; the last three may be absent. */
 function written(digits: readonly (string | undefined)[], fraction = "", offset = "Z"): Written {
   const [year, month, day, hour = 0, minute = 0, second = 0] = digits;
   return {
@@ -122,7 +125,7 @@ function toInstant(written: Written | undefined, lastYear: number): Date | undef
   instant.setUTCHours(hour, minute - offsetMinutes, isLeap ? 59 : second, milliseconds(fraction));
   if (isLeap && !stepOverLeapSecond(instant)) return undefined;
   const year = instant.getUTCFullYear();
-  return year >= 0 && year <= lastYear ? instant : undefined;
+  return year >= 1 && year <= lastYear ? instant : undefined;
 }
 
 /** The first instant of the day in UTC, undefined where the calendar has no such day. */

@@ -33,12 +33,14 @@ export async function track(
   const checked = checkRequest(workspace, body, services.clock.now());
   if (checked.items.length === 0)
     throw new Problem("INVALID_REQUEST", NOTHING_VALID, nothing(checked));
-  return services.writeQueue.write({
+  const answer = (verdicts: readonly Verdict[]) => answerTo(body, checked, verdicts);
+  const { items } = checked;
+  const verdicts = await services.writeQueue.write({
     workspace,
-    items: checked.items,
-    claim,
-    answer: (verdicts) => answerTo(body, checked, verdicts),
+    items,
+    ...(claim && { recorded: { claim, answer } }),
   });
+  return answer(verdicts);
 }
 
 const nothing = ({ faults }: CheckedRequest) =>

@@ -4,6 +4,7 @@ import { type Database, type Transaction, withRetries } from "../database/databa
 import type { IdempotencyClaim, Reply } from "../http/endpoint.ts";
 import type { Idempotency } from "../http/idempotency.ts";
 import type { Metrics } from "../metrics.ts";
+import type { KnownIds } from "../profiles/known-ids.ts";
 import { loadPeople } from "../profiles/load-people.ts";
 import { savePeople } from "../profiles/save-people.ts";
 import { writeSubscriptions } from "../subscriptions/states.ts";
@@ -11,19 +12,22 @@ import { applyItem, startBatch, subscriptionChanges } from "./apply-item.ts";
 import type { Item, Verdict } from "./item.ts";
 import { insertEvents, insertPurchases } from "./store.ts";
 
-/** The part of a request that is written: checked items, and how their verdicts become an answer. */
+/** The part of a request that is written. */
 export interface WriteRequest {
   readonly workspace: Workspace;
   readonly items: readonly Item[];
-  /** Recorded with the answer, in the same transaction. */
-  readonly claim: IdempotencyClaim | undefined;
-  answer(verdicts: readonly Verdict[]): Reply;
+  /** An answer that is recorded in the same transaction, worked out from the verdicts. */
+  readonly recorded?: {
+    readonly claim: IdempotencyClaim;
+    answer(verdicts: readonly Verdict[]): Reply;
+  };
 }
 
 export interface WriteServices {
   readonly database: Database;
   readonly clock: Clock;
   readonly idempotency: Idempotency;
+  readonly knownIds: KnownIds;
   readonly metrics: Metrics;
 }
 
@@ -31,7 +35,7 @@ export interface WriteServices {
 const TRIES = 10;
 
 /**
- * Writes requests of one workspace in one transaction, in their order, and answers each.
+ * Writes requests of one workspace in one transaction, in their order.
  *
  * The batch is read, worked out in memory, and written with checks: a profile must be at the version
  * that was read, an identifier must still be free. Where a check fails, another process was faster;
@@ -39,35 +43,43 @@ const TRIES = 10;
  * so that a person whom everybody writes to cannot starve a batch. Locking always would cost a
  * second write to every row, for a meeting that hardly ever happens.
  *
+ * @returns for each request the verdicts on its items.
  * @throws a serialization failure when it was outdated every time; KeyTaken (http/idempotency.ts).
  */
-export const writeBatch = (
+export async function writeBatch(
   services: WriteServices,
   requests: readonly WriteRequest[],
-): Promise<Reply[]> =>
-  withRetries(
+): Promise<Verdict[][]> {
+  const verdicts = await withRetries(
     services.database,
     (tx, careful) => writeOnce(tx, services, requests, careful),
     TRIES,
   );
+  rememberPeople(services.knownIds, requests, verdicts);
+  return verdicts;
+}
 
 async function writeOnce(
   tx: Transaction,
   services: WriteServices,
   requests: readonly WriteRequest[],
-  lock: boolean,
-): Promise<Reply[]> {
+  careful: boolean,
+): Promise<Verdict[][]> {
   const [first] = requests;
   if (!first) return [];
   const { workspace } = first;
   const now = services.clock.now();
   const { newId } = services.clock;
-  const needs = requests.flatMap((request) => request.items);
-  const people = await loadPeople(tx, workspace.id, needs, newId, lock);
+  const people = await loadPeople(
+    tx,
+    workspace.id,
+    requests.flatMap((request) => request.items),
+    { newId, lock: careful, ...(!careful && { knownIds: services.knownIds }) },
+  );
 
   const batch = startBatch(people, newId);
-  const replies = requests.map((request) =>
-    request.answer(request.items.map((item) => applyItem(batch, workspace, item))),
+  const verdicts = requests.map(({ items }) =>
+    items.map((item) => applyItem(batch, workspace, item)),
   );
 
   await savePeople(tx, workspace.id, people.changes(now));
@@ -75,13 +87,27 @@ async function writeOnce(
     insertEvents(tx, workspace.id, batch.events),
     insertPurchases(tx, workspace.id, batch.purchases),
     writeSubscriptions(tx, workspace.id, subscriptionChanges(batch), now),
-    services.idempotency.record(tx, workspace, answersWithKeys(requests, replies)),
+    services.idempotency.record(tx, workspace, recordedAnswers(requests, verdicts)),
   ]);
-  return replies;
+  return verdicts;
 }
 
-const answersWithKeys = (requests: readonly WriteRequest[], replies: readonly Reply[]) =>
-  requests.flatMap(({ claim }, index) => {
-    const reply = replies[index];
-    return claim && reply ? [{ claim, reply }] : [];
-  });
+const recordedAnswers = (requests: readonly WriteRequest[], verdicts: readonly Verdict[][]) =>
+  requests.flatMap(({ recorded }, index) =>
+    recorded ? [{ claim: recorded.claim, reply: recorded.answer(verdicts[index] ?? []) }] : [],
+  );
+
+/** Once it is committed: who an external_id leads to. */
+function rememberPeople(
+  knownIds: KnownIds,
+  requests: readonly WriteRequest[],
+  verdicts: readonly Verdict[][],
+): void {
+  for (const [index, { workspace, items }] of requests.entries()) {
+    for (const [place, { who }] of items.entries()) {
+      const verdict = verdicts[index]?.[place];
+      if (who.kind !== "external_id" || verdict?.outcome !== "applied") continue;
+      knownIds.remember(workspace.id, who.value, verdict.profileId);
+    }
+  }
+}

@@ -1,7 +1,8 @@
 import { isUnavailable } from "../database/database.ts";
-import type { Reply } from "../http/endpoint.ts";
 import { KeyTaken } from "../http/idempotency.ts";
 import { Problem } from "../problem.ts";
+import type { Verdict } from "./item.ts";
+import { splitRequest } from "./split-request.ts";
 import { type WriteRequest, type WriteServices, writeBatch } from "./write-batch.ts";
 
 /** How many items may wait. Beyond that a request is refused before memory grows. */
@@ -10,44 +11,105 @@ const MOST_WAITING_ITEMS = 20_000;
 /** How many items one transaction takes, at most (docs/performance.md). */
 const BATCH_ITEMS = 1_000;
 
-interface Waiting {
-  readonly request: WriteRequest;
-  resolve(reply: Reply): void;
-  reject(error: unknown): void;
-}
+/** How many transactions write at the same time, at most (docs/performance.md). */
+const MOST_LANES = 3;
 
 export interface WriteQueue {
   /**
-   * Writes a request together with others that wait; resolves once it is committed.
+   * Writes a request together with others that wait; resolves once all of it is committed.
    *
+   * @returns the verdicts on its items, in their order.
    * @throws Problem RATE_LIMITED when too much is waiting.
    */
-  write(request: WriteRequest): Promise<Reply>;
+  write(request: WriteRequest): Promise<Verdict[]>;
+}
+
+interface Waiting {
+  readonly request: WriteRequest;
+  resolve(verdicts: Verdict[]): void;
+  reject(error: unknown): void;
 }
 
 /**
- * Group commit: while one transaction runs, requests gather; the next transaction takes them all.
- * A request is never split, and the requests of a workspace keep the order in which they came.
+ * Group commit: while a transaction runs, requests gather; the next transaction takes them all.
+ *
+ * Several lanes write at the same time, each for its share of the people, so that their transactions
+ * do not wait for each other's rows. A request is split among them where that cannot be noticed.
  */
 export function createWriteQueue(services: WriteServices): WriteQueue {
-  const waiting: Waiting[] = [];
+  const count = Math.min(MOST_LANES, services.database.concurrency);
+  const lanes = Array.from({ length: count }, () => createLane(services));
   let waitingItems = 0;
+
+  function report(items: number): void {
+    waitingItems += items;
+    services.metrics.waiting(waitingItems);
+  }
+
+  return {
+    async write(request) {
+      const { length } = request.items;
+      if (waitingItems + length > MOST_WAITING_ITEMS) {
+        throw new Problem("RATE_LIMITED", "The server has more to write than it can hold.", {
+          retryAfterSeconds: 1,
+        });
+      }
+      report(length);
+      try {
+        const parts = splitRequest(request, count);
+        const written = await Promise.allSettled(
+          parts.map((part) => (lanes[part.lane] as Lane).write({ ...request, items: part.items })),
+        );
+        return inOrder(request, parts, written);
+      } finally {
+        report(-length);
+      }
+    },
+  };
+}
+
+/** The verdicts of all parts in the order of the request's items; the first error, if there is one. */
+function inOrder(
+  { items }: WriteRequest,
+  parts: ReturnType<typeof splitRequest>,
+  written: readonly PromiseSettledResult<Verdict[]>[],
+): Verdict[] {
+  const verdicts = new Map(
+    written.flatMap((result, part) => {
+      if (result.status === "rejected") throw result.reason;
+      return result.value.map((verdict, index) => [parts[part]?.items[index], verdict] as const);
+    }),
+  );
+  return items.map((item) => verdicts.get(item) as Verdict);
+}
+
+interface Lane {
+  write(request: WriteRequest): Promise<Verdict[]>;
+}
+
+/** One transaction at a time, of one workspace each; requests of a workspace keep their order. */
+function createLane(services: WriteServices): Lane {
+  let waiting: Waiting[] = [];
   let isWriting = false;
 
-  /** The requests at the head that go together: of one workspace, and not too many. */
+  /** The requests of the workspace that waits longest, as many as fit into a transaction. */
   function takeBatch(): Waiting[] {
     const workspaceId = waiting[0]?.request.workspace.id;
     const batch: Waiting[] = [];
+    const others: Waiting[] = [];
     let items = 0;
     for (const each of waiting) {
-      items += each.request.items.length;
-      const fits = batch.length === 0 || items <= BATCH_ITEMS;
-      if (!fits || each.request.workspace.id !== workspaceId) break;
-      batch.push(each);
+      const { workspace, items: more } = each.request;
+      if (workspace.id !== workspaceId) {
+        others.push(each);
+        continue;
+      }
+      // Once one does not fit, none after it may overtake it.
+      items += more.length;
+      if (batch.length === 0 || items <= BATCH_ITEMS) batch.push(each);
+      else others.push(each);
     }
-    waiting.splice(0, batch.length);
-    waitingItems -= itemsOf(batch);
-    services.metrics.waiting(waitingItems);
+    waiting = others;
     return batch;
   }
 
@@ -61,33 +123,23 @@ export function createWriteQueue(services: WriteServices): WriteQueue {
   }
 
   return {
-    write(request) {
-      if (waitingItems + request.items.length > MOST_WAITING_ITEMS) {
-        throw new Problem("RATE_LIMITED", "The server has more to write than it can hold.", {
-          retryAfterSeconds: 1,
-        });
-      }
-      return new Promise((resolve, reject) => {
+    write: (request) =>
+      new Promise((resolve, reject) => {
         waiting.push({ request, resolve, reject });
-        waitingItems += request.items.length;
-        services.metrics.waiting(waitingItems);
         void writeAll();
-      });
-    },
+      }),
   };
 }
 
-const itemsOf = (batch: readonly Waiting[]): number =>
-  batch.reduce((sum, each) => sum + each.request.items.length, 0);
-
-/** Never throws: every request gets its answer or its error. */
+/** Never throws: every request gets its verdicts or its error. */
 async function writeTogether(services: WriteServices, batch: readonly Waiting[]): Promise<void> {
+  const requests = batch.map((each) => each.request);
   try {
     const startedAt = performance.now();
-    const requests = batch.map((each) => each.request);
-    const replies = await writeBatch(services, requests);
-    services.metrics.batch(itemsOf(batch), (performance.now() - startedAt) / 1_000);
-    for (const [index, each] of batch.entries()) each.resolve(replies[index] as Reply);
+    const verdicts = await writeBatch(services, requests);
+    const items = requests.reduce((sum, request) => sum + request.items.length, 0);
+    services.metrics.batch(items, (performance.now() - startedAt) / 1_000);
+    for (const [index, each] of batch.entries()) each.resolve(verdicts[index] ?? []);
   } catch (error) {
     if (error instanceof KeyTaken) return writeOthers(services, batch, error);
     if (batch.length === 1 || isUnavailable(error)) {
@@ -105,7 +157,7 @@ async function writeOthers(
   batch: readonly Waiting[],
   taken: KeyTaken,
 ): Promise<void> {
-  const isTaken = ({ request }: Waiting) => taken.keys.has(request.claim?.key ?? "");
+  const isTaken = ({ request }: Waiting) => taken.keys.has(request.recorded?.claim.key ?? "");
   for (const each of batch.filter(isTaken)) each.reject(taken);
   const others = batch.filter((each) => !isTaken(each));
   if (others.length > 0) await writeTogether(services, others);

@@ -1,6 +1,4 @@
-import type { Fault } from "../problem.ts";
-import { describeValue } from "./describe-value.ts";
-import { type Finding, faultAt, finding, foundAt } from "./findings.ts";
+import type { Fault } from "../../problem.ts";
 import {
   inexactReason,
   isExact,
@@ -9,10 +7,12 @@ import {
   type Json,
   type JsonObject,
   jsonByteLength,
-} from "./plain-json.ts";
-import { parseAttributeTime } from "./times.ts";
+} from "../plain-json.ts";
+import { parseAttributeTime } from "../times.ts";
+import { describeValue } from "./describe-value.ts";
+import { type Finding, faultAt, finding, foundAt } from "./findings.ts";
 
-/** Of a key and of a string, anywhere in an attribute. spec: public facts 2.4. */
+/** Of a key and of a string, anywhere in an attribute. decision: custom attributes. */
 export const maxCharacters = 255;
 
 /** Of an object or an array of objects, as compact JSON. decision: 100 KB is 102,400 bytes. */
@@ -25,7 +25,7 @@ export const maxBytes = 102_400;
  * Keys are 1 to 255 characters without `.` and `$`, except for dates, `{"$time": "<date>"}`;
  * strings have at most 255 characters; arrays hold scalars or objects, not both; null stands
  * nowhere. Returns the first fault, whose sentence names the place, or undefined.
- * spec: public facts 2.4; decision: a fault where the platform drops the whole value.
+ * decision: custom attributes, a fault where the platform drops the whole value.
  */
 export function findNestedFault(name: string, value: Json): Fault | undefined {
   const found = findIn(value);
@@ -42,7 +42,7 @@ export const tooLarge = (name: string): Fault =>
 
 /**
  * `current` with the changes of `patch`: objects are merged key by key at every depth, all else
- * (scalars, arrays, dates) is replaced. Neither is changed. spec: public facts 2.4.
+ * (scalars, arrays, dates) is replaced. Neither is changed. decision: custom attributes.
  */
 export function mergeDeep(current: JsonObject, patch: JsonObject): JsonObject {
   const changes = Object.entries(patch).map(([key, value]) => {

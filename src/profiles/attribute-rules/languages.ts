@@ -6,7 +6,7 @@ import iso6391 from "iso-639-1";
  * Takes the code in any case, a BCP 47 tag ("en-US", also written "en_US" as Java and Android do),
  * of which only the language is kept, or the English name of the language. Codes that ISO has
  * replaced ("iw") and three-letter codes ("deu") lead to the code in use.
- * spec: language (public facts 2.3).
+ * decision: standard attributes, language.
  */
 export function languageCode(text: string): string | undefined {
   if (text.length > maxLength) return undefined;

@@ -1,7 +1,7 @@
-import { accepted, type Checked } from "../problem.ts";
+import { accepted, type Checked } from "../../problem.ts";
+import { isJsonObject, isLongerThan, type Json, jsonByteLength } from "../plain-json.ts";
 import { describeValue, listed, printable } from "./describe-value.ts";
 import { refusedAt } from "./findings.ts";
-import { isJsonObject, isLongerThan, type Json, jsonByteLength } from "./plain-json.ts";
 
 /** What one field of an account takes: a test, and its words in a sentence. */
 interface Field {
@@ -47,13 +47,13 @@ const twitterFields = new Map([
 /** decision: the size of a nested object. */
 const maxBytes = 102_400;
 
-/** Checks `facebook`: `id`, `likes` and `num_friends`, all optional. spec: public facts 2.3. */
+/** Checks `facebook`: `id`, `likes`, `num_friends`, all optional. decision: standard attributes. */
 export const checkFacebook = (value: unknown): Checked<Json> =>
   checkAccount("facebook", value, facebookFields);
 
 /**
  * Checks `twitter`: `id`, `screen_name`, `followers_count`, `friends_count` and `statuses_count`,
- * all optional. spec: public facts 2.3.
+ * all optional. decision: standard attributes.
  */
 export const checkTwitter = (value: unknown): Checked<Json> =>
   checkAccount("twitter", value, twitterFields);

@@ -1,7 +1,7 @@
 /**
  * The one-letter code of a gender, undefined where the text names none: M, F, O (other), N (not
  * applicable) or P (prefer not to say). Takes the letter or a common English word for it, in any
- * case. "Unknown" is null, which a client says by sending null. spec: gender (public facts 2.3).
+ * case. "Unknown" is null, which a client says by sending null. decision: standard attributes.
  */
 export function genderCode(text: string): string | undefined {
   return text.length > 1

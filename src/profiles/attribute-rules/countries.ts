@@ -6,7 +6,7 @@ import countries from "i18n-iso-countries/index.js";
  *
  * Takes the alpha-2 or alpha-3 code or the English name, in any case; accents, punctuation, "the",
  * "and" or "&", "St." or "Saint" make no difference in a name. Kosovo has the code XK, which ISO
- * leaves to its users. spec: country (public facts 2.3).
+ * leaves to its users. decision: standard attributes, country.
  */
 export function countryCode(text: string): string | undefined {
   if (text.length > maxNameLength) return undefined;

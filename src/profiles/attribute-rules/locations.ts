@@ -1,7 +1,7 @@
-import { accepted, type Checked } from "../problem.ts";
+import { accepted, type Checked } from "../../problem.ts";
+import { isJsonObject, isLongerThan, type Json, type JsonObject } from "../plain-json.ts";
 import { describeValue, printable } from "./describe-value.ts";
 import { refusedAt } from "./findings.ts";
-import { isJsonObject, isLongerThan, type Json, type JsonObject } from "./plain-json.ts";
 
 /** Besides longitude and latitude a position may carry its altitude, accuracy and the like. */
 const maxKeys = 20;
@@ -9,7 +9,7 @@ const maxKeys = 20;
 /**
  * Checks `current_location`: an object with `longitude` (-180 to 180) and `latitude` (-90 to 90) in
  * degrees; other keys are kept as long as they hold numbers. Fault `BAD_LOCATION_UPDATE`.
- * spec: current_location (public facts 2.3).
+ * decision: standard attributes, current_location.
  */
 export function checkLocation(value: unknown): Checked<Json> {
   if (!isJsonObject(value)) {

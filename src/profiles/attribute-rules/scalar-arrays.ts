@@ -1,8 +1,8 @@
-import { accepted, type Checked } from "../problem.ts";
+import { accepted, type Checked } from "../../problem.ts";
+import type { Json, JsonObject } from "../plain-json.ts";
 import { describeValue } from "./describe-value.ts";
 import { type Finding, faultAt, finding, foundAt, refusedAt } from "./findings.ts";
 import { findInScalar } from "./nested-values.ts";
-import type { Json, JsonObject } from "./plain-json.ts";
 
 /** What an array attribute of scalars holds: each value once, in order. */
 export type Scalar = string | number | boolean;
@@ -22,7 +22,7 @@ export const isScalar = (value: Json): value is Scalar =>
 /**
  * Checks a whole array of scalars that is to be set; returns it with each value at its first
  * place. `name` names the attribute in sentences. Faults: those of a scalar, `ARRAY_TOO_LONG`.
- * spec: public facts 2.4.
+ * decision: custom attributes.
  */
 export function checkScalars(name: string, array: readonly Json[]): Checked<readonly Scalar[]> {
   const read = readScalars(name, array);
@@ -48,7 +48,7 @@ export function readScalarChange(name: string, object: JsonObject): Checked<Scal
  * empty array. First the values of `remove` go, then those of `add` come to the end, in their
  * order, also where the array held them already; so what is asked for is there afterwards.
  * An absent attribute to which nothing is added stays absent.
- * Faults: `NOT_AN_ARRAY`, `ARRAY_TOO_LONG`. spec: public facts 2.4; decision: the order.
+ * Faults: `NOT_AN_ARRAY`, `ARRAY_TOO_LONG`. decision: custom attributes, the order.
  */
 export function changeScalars(
   name: string,

@@ -1,7 +1,7 @@
-import { accepted, type Checked, type Fault } from "../problem.ts";
+import { accepted, type Checked, type Fault } from "../../problem.ts";
+import { isJsonObject, type Json, type JsonObject } from "../plain-json.ts";
 import { describeValue, listed, printable } from "./describe-value.ts";
 import { refusedAt } from "./findings.ts";
-import { isJsonObject, type Json, type JsonObject } from "./plain-json.ts";
 
 /** decision: as many as an attribute's array may hold. */
 const maxTokens = 500;
@@ -13,7 +13,7 @@ const maxTokenBytes = 4096;
  * Checks `push_tokens`: an array of objects with `app_id`, `token` and perhaps `device_id`, all
  * strings, a device id of 8 to 255 bytes. Faults: `BAD_PUSH_TOKEN_VALUE` (no array, no object, or
  * an unknown key), `BAD_PUSH_TOKEN_APP_ID`, `BAD_PUSH_TOKEN_STRING`, `BAD_DEVICE_ID`.
- * spec: push_tokens (public facts 2.3).
+ * decision: standard attributes, push_tokens.
  */
 export function checkPushTokens(value: unknown): Checked<Json> {
   if (!Array.isArray(value)) {

@@ -1,4 +1,4 @@
-import type { Fault } from "../problem.ts";
+import type { Fault } from "../../problem.ts";
 import { printable } from "./describe-value.ts";
 
 /**

@@ -7,7 +7,7 @@ import { railsTimeZones } from "./rails-time-zones.ts";
  * links lead to their zone ("US/Eastern" to "America/New_York"), renamed zones to their present
  * name ("Asia/Calcutta" to "Asia/Kolkata"); all names of universal time give "UTC". Abbreviations
  * that several zones share ("IST") and offsets are no zones.
- * spec: time_zone (public facts 2.3); decision: one spelling for each zone.
+ * decision: standard attributes, time_zone.
  */
 export function timeZoneName(text: string): string | undefined {
   const lowerCase = text.toLowerCase();

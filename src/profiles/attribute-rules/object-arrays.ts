@@ -1,8 +1,8 @@
-import { accepted, type Checked, type Fault } from "../problem.ts";
+import { accepted, type Checked, type Fault } from "../../problem.ts";
+import { isJsonObject, type Json, type JsonObject, jsonByteLength } from "../plain-json.ts";
 import { describeValue, listed, printable } from "./describe-value.ts";
 import { refusedAt } from "./findings.ts";
 import { findNestedFault, findSizeFault, maxBytes, mergeDeep, tooLarge } from "./nested-values.ts";
-import { isJsonObject, type Json, type JsonObject, jsonByteLength } from "./plain-json.ts";
 import { isScalar, type Scalar } from "./scalar-arrays.ts";
 
 /** Which objects of an array are meant: all whose own `key` holds exactly `value`. */
@@ -41,7 +41,7 @@ export const looksLikeObjectChange = (object: JsonObject): boolean =>
 /**
  * Reads `$add` (a list of objects), `$update` (of `$identifier_key`, `$identifier_value` and
  * `$new_object`) and `$remove` (of the first two). `name` names the attribute in sentences; the
- * fault names the part that is wrong. spec: public facts 2.4.
+ * fault names the part that is wrong. decision: custom attributes.
  */
 export function readObjectChange(name: string, object: JsonObject): Checked<ObjectChange> {
   const unknown = Object.keys(object).find((key) => !operators.includes(key));
@@ -66,7 +66,7 @@ export function readObjectChange(name: string, object: JsonObject): Checked<Obje
  * the request. An identifier means every object that matches; one that matches none changes
  * nothing. An update merges `$new_object` into the match where `mergeObjects` is true, else puts it
  * in the match's place. An absent attribute to which nothing is added stays absent.
- * Faults: `NOT_AN_ARRAY`, `OBJECT_TOO_LARGE`. spec: public facts 2.4; decision: the order.
+ * Faults: `NOT_AN_ARRAY`, `OBJECT_TOO_LARGE`. decision: custom attributes, the order.
  */
 export function changeObjects(
   name: string,

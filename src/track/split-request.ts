@@ -1,0 +1,48 @@
+import { identifierKey } from "../profiles/identifiers.ts";
+import type { Item } from "./item.ts";
+import type { WriteRequest } from "./write-batch.ts";
+
+/** Items of a request that one lane writes, in their order. */
+export interface Part {
+  readonly lane: number;
+  readonly items: readonly Item[];
+}
+
+/**
+ * Splits a request among lanes by person, so that each person's items stay together and in order.
+ *
+ * It stays whole where the order of two persons' items could be noticed (they share an address), where
+ * a person may be named in two ways, and where it must be applied whole (an Idempotency-Key).
+ */
+export function splitRequest(request: WriteRequest, lanes: number): Part[] {
+  const { items } = request;
+  const isWhole = lanes === 1 || request.recorded !== undefined || !items.every(isOnItsOwn);
+  if (isWhole) return [{ lane: laneOf(items[0], lanes), items }];
+  const laneOfAddress = new Map<string, number>();
+  const parts = new Map<number, Item[]>();
+  for (const item of items) {
+    const lane = laneOf(item, lanes);
+    for (const address of item.addresses) {
+      const key = identifierKey(address);
+      if ((laneOfAddress.get(key) ?? lane) !== lane) return [{ lane, items }];
+      laneOfAddress.set(key, lane);
+    }
+    const part = parts.get(lane);
+    if (part) part.push(item);
+    else parts.set(lane, [item]);
+  }
+  return [...parts].map(([lane, part]) => ({ lane, items: part }));
+}
+
+/** Whether an item concerns nobody but the person it names by external_id. */
+const isOnItsOwn = ({ who, spreads }: Item): boolean => who.kind === "external_id" && !spreads;
+
+/** Any spread will do, as long as a person has one lane: FNV-1a over the identifier. */
+function laneOf(item: Item | undefined, lanes: number): number {
+  const text = item?.who.value ?? "";
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < text.length; index++) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193) >>> 0;
+  }
+  return hash % lanes;
+}

@@ -1,0 +1,54 @@
+/*
+ * Databases for tests on PostgreSQL: TEST_DATABASE_URL names a server where databases may be made.
+ * Where TEST_CITUS_WORKERS (URLs, separated by commas) names worker nodes too, every database is a
+ * Citus cluster of its own on those nodes.
+ */
+import { after } from "node:test";
+import postgres from "postgres";
+
+let databases = 0;
+
+/** A new, empty database; it goes when the test file ends. Undefined on the embedded engine. */
+export async function freshDatabase(): Promise<string | undefined> {
+  const server = process.env.TEST_DATABASE_URL;
+  if (!server) return undefined;
+  const workers = (process.env.TEST_CITUS_WORKERS ?? "").split(",").filter(Boolean);
+  const name = `rapport_test_${process.pid}_${++databases}`;
+  for (const node of [server, ...workers]) await run(node, `create database ${name}`);
+  after(async () => {
+    for (const node of [server, ...workers]) {
+      await run(node, `drop database if exists ${name} with (force)`);
+    }
+  });
+  const url = onDatabase(server, name);
+  if (workers.length > 0) await joinNodes(url, name, workers);
+  return url;
+}
+
+function onDatabase(server: string, name: string): string {
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+async function run(url: string, ...statements: string[]): Promise<void> {
+  const sql = postgres(url, { max: 1, onnotice: () => {}, fetch_types: false });
+  for (const statement of statements) await sql.unsafe(statement);
+  await sql.end();
+}
+
+async function joinNodes(url: string, name: string, workers: readonly string[]): Promise<void> {
+  for (const node of [url, ...workers.map((worker) => onDatabase(worker, name))]) {
+    await run(node, "create extension citus");
+  }
+  const { hostname, port } = new URL(url);
+  await run(
+    url,
+    `select citus_set_coordinator_host('${hostname}', ${port})`,
+    ...workers.map((worker) => {
+      const node = new URL(worker);
+      return `select citus_add_node('${node.hostname}', ${node.port})`;
+    }),
+    `alter database ${name} set citus.shard_count = 4`,
+  );
+}

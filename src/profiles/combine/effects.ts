@@ -6,6 +6,7 @@ import type { Json } from "../plain-json.ts";
  * - `kept`: the kept profile's own stands, the merged one's is dropped;
  * - `added_up`, `earlier`, `later`, `combined`: worked out from both;
  * - `freed`, `redirected`: the merged external_id names nobody, or leads to the kept profile;
+ * - `removed`: it is gone with a user who is deleted;
  * - `left`: it does not come over and is gone with the merged profile (`merge_behavior: none`).
  */
 export type EffectKind =
@@ -17,6 +18,7 @@ export type EffectKind =
   | "combined"
   | "freed"
   | "redirected"
+  | "removed"
   | "left";
 
 /** What a merge does to one thing that the merged profile has. */

@@ -90,3 +90,16 @@ export const NO_BELONGINGS: Belongings = {
   interactions: [],
   messages: 0,
 };
+
+/** Somebody about whom nothing is known: joined with anybody, the other one is what comes out. */
+export const NOBODY: Whole = {
+  profile: {
+    externalId: null,
+    aliases: [],
+    email: null,
+    phone: null,
+    standardAttributes: {},
+    customAttributes: {},
+  },
+  belongings: NO_BELONGINGS,
+};

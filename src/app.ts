@@ -1,7 +1,12 @@
+import { eraseEngagement } from "./engagement/engagement.ts";
 import { exportEndpoints } from "./export/endpoints.ts";
 import { healthEndpoints } from "./health/endpoints.ts";
+import { eraseAudit } from "./identity/audit.ts";
+import { identityEndpoints } from "./identity/endpoints.ts";
 import { deleteAllMerged } from "./profiles/merged-store.ts";
 import { deleteAllProfiles } from "./profiles/store.ts";
+import { subscriptionAdminEndpoints } from "./subscriptions/admin-endpoints.ts";
+import { subscriptionEndpoints } from "./subscriptions/endpoints.ts";
 import { eraseSubscriptions } from "./subscriptions/states.ts";
 import { trackEndpoints } from "./track/endpoints.ts";
 import { deleteAllEventsAndPurchases } from "./track/store.ts";
@@ -16,7 +21,10 @@ import { CORE_SECTIONS } from "./workspaces/sections.ts";
 export const ENDPOINTS = [
   ...healthEndpoints,
   ...trackEndpoints,
+  ...identityEndpoints,
   ...exportEndpoints,
+  ...subscriptionEndpoints,
+  ...subscriptionAdminEndpoints,
   ...workspaceEndpoints,
 ];
 
@@ -27,6 +35,8 @@ export const SECTIONS: readonly Section[] = [...CORE_SECTIONS];
 export const ERASERS: readonly Eraser[] = [
   eraseSubscriptions,
   deleteAllEventsAndPurchases,
+  eraseEngagement,
+  eraseAudit,
   deleteAllMerged,
   deleteAllProfiles,
 ];

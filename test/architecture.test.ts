@@ -20,7 +20,9 @@ const FOLDERS = [
   "profiles",
   "subscriptions",
   "track",
+  "engagement",
   "export",
+  "identity",
   "health",
 ];
 

@@ -41,11 +41,15 @@ export interface Database extends Queryable {
   close(): Promise<void>;
 }
 
-/** Runs reads that belong together: all of them see the database as it was at the first one. */
+/**
+ * Runs reads that belong together: all of them see the database as it was at the first one. Within a
+ * running transaction, which writes as well, each sees what is committed by then.
+ */
 export function readTogether<Result>(
   database: Database,
   work: (tx: Queryable) => Promise<Result>,
 ): Promise<Result> {
+  if (database.isWithin) return database.transaction(work);
   return database.transaction(async (tx) => {
     await tx.query("set transaction isolation level repeatable read, read only");
     return work(tx);
@@ -90,6 +94,26 @@ export async function withRetries<Result>(
       if (codeOf(error) === DEADLOCK) await pause(Math.random() * RETRY_PAUSE_MS * attempt);
     }
   }
+}
+
+/**
+ * Waits for writes that were started together, for all of them even where one fails: a second
+ * statement of a slower one would else reach the connection after its transaction has ended.
+ *
+ * @throws the error that came first: the later ones may be its consequence.
+ */
+export async function allDone<const Results extends readonly unknown[]>(
+  writes: {
+    readonly [Index in keyof Results]: Promise<Results[Index]>;
+  },
+): Promise<Results> {
+  const errors: unknown[] = [];
+  const done = (writes as readonly Promise<unknown>[]).map((write) =>
+    write.catch((error: unknown) => void errors.push(error)),
+  );
+  const results = await Promise.all(done);
+  if (errors.length > 0) throw errors[0];
+  return results as unknown as Results;
 }
 
 const pause = (milliseconds: number): Promise<void> =>

@@ -1,4 +1,4 @@
-import type { Queryable, Transaction } from "../database/database.ts";
+import { allDone, type Queryable, type Transaction } from "../database/database.ts";
 import type { AppUsage, Device, Interaction } from "../profiles/combine/whole.ts";
 import {
   copyMessages,
@@ -36,7 +36,7 @@ export async function readEngagement(
   workspaceId: number,
   profileIds: readonly string[],
 ): Promise<Engagement> {
-  const [apps, devices, interactions] = await Promise.all([
+  const [apps, devices, interactions] = await allDone([
     selectAppUsages(database, workspaceId, profileIds),
     selectDevices(database, workspaceId, profileIds),
     selectInteractions(database, workspaceId, profileIds),
@@ -50,7 +50,7 @@ export async function writeEngagement(
   workspaceId: number,
   engagement: Engagement & { readonly messages?: readonly Of<Message>[] },
 ): Promise<void> {
-  await Promise.all([
+  await allDone([
     upsertAppUsages(tx, workspaceId, engagement.apps),
     upsertDevices(tx, workspaceId, engagement.devices),
     upsertInteractions(tx, workspaceId, engagement.interactions),
@@ -85,7 +85,7 @@ export async function moveEngagement(
   moves: { readonly from: readonly string[]; readonly to: readonly string[] },
 ): Promise<void> {
   if (moves.from.length === 0) return;
-  await Promise.all([
+  await allDone([
     copyMessages(tx, workspaceId, moves.from, moves.to),
     deleteEngagement(tx, workspaceId, moves.from),
   ]);

@@ -1,4 +1,4 @@
-import type { Queryable, Transaction } from "../database/database.ts";
+import { allDone, type Queryable, type Transaction } from "../database/database.ts";
 import type { AppUsage, Device, Interaction } from "../profiles/combine/whole.ts";
 import type { JsonObject } from "../profiles/plain-json.ts";
 
@@ -212,7 +212,7 @@ export async function deleteEngagement(
   workspaceId: number,
   profileIds: readonly string[],
 ): Promise<void> {
-  await Promise.all(
+  await allDone(
     TABLES.map((table) =>
       tx.query(`delete from ${table} where workspace_id = $1 and profile_id = any($2::uuid[])`, [
         workspaceId,
@@ -224,7 +224,7 @@ export async function deleteEngagement(
 
 /** Removes everything here of a workspace. */
 export async function deleteAllEngagement(tx: Transaction, workspaceId: number): Promise<void> {
-  await Promise.all(
+  await allDone(
     TABLES.map((table) => tx.query(`delete from ${table} where workspace_id = $1`, [workspaceId])),
   );
 }

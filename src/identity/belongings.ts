@@ -1,4 +1,4 @@
-import type { Queryable, Transaction } from "../database/database.ts";
+import { allDone, type Queryable, type Transaction } from "../database/database.ts";
 import {
   moveEngagement,
   readEngagement,
@@ -6,10 +6,12 @@ import {
   removeEngagement,
   writeEngagement,
 } from "../engagement/engagement.ts";
+import type { Call } from "../http/endpoint.ts";
 import { combine, combineBelongings } from "../profiles/combine/combine.ts";
 import type { Effect } from "../profiles/combine/effects.ts";
 import { type Belongings, NO_BELONGINGS, NOBODY } from "../profiles/combine/whole.ts";
-import { moveGroupStates, readGroupStates, removeGroupStates } from "../subscriptions/states.ts";
+import { carrySubscriptionsOver, forgetSubscriptions } from "../subscriptions/people-gone.ts";
+import { readGroupStates } from "../subscriptions/states.ts";
 import { moveHistories, removeHistories } from "../track/histories.ts";
 import { readSummaries } from "../track/summaries.ts";
 import type { Change } from "./cast.ts";
@@ -39,7 +41,7 @@ export async function readBelongings(
 ): Promise<BelongingsOf> {
   if (profileIds.length === 0) return new Map();
   const [{ events, purchases }, groupStates, { apps, devices, interactions }, messages] =
-    await Promise.all([
+    await allDone([
       readSummaries(database, workspaceId, profileIds),
       readGroupStates(database, workspaceId, profileIds),
       readEngagement(database, workspaceId, profileIds),
@@ -94,80 +96,97 @@ const removed = (effect: Effect): Effect => ({ ...effect, effect: "removed", res
 export async function saveBelongings(
   tx: Transaction,
   workspaceId: number,
-  changes: readonly Change[],
-  before: BelongingsOf,
-  after: BelongingsOf,
+  { changes, before, after, abandonedEmails }: SavedBelongings,
+  { call, now, newId }: Circumstances,
 ): Promise<void> {
-  const whole = movesOf(changes, (extent) => extent !== "tokens_and_messages");
-  const partial = movesOf(changes, (extent) => extent === "tokens_and_messages");
-  const all = { from: [...whole.from, ...partial.from], to: [...whole.to, ...partial.to] };
+  const merges = changes.flatMap((change) => (change.kind === "merge" ? [change] : []));
+  const moves = movesOf(merges);
+  const left = new Set(
+    merges.flatMap(({ extent, merged }) =>
+      extent === "tokens_and_messages" ? [merged.platformId] : [],
+    ),
+  );
+  const joined = moves.filter(({ fromId }) => !left.has(fromId));
   const deleted = changes.flatMap((change) =>
     change.kind === "delete" ? [change.user.platformId] : [],
   );
-  const changed = changedBelongings(before, after);
-  const copiedStates = changed.groupStates.map(({ profileId, row }) => ({
-    from: row.profileId,
-    to: profileId,
-    groupId: row.groupId,
-  }));
-  const rows = <Row>(of: readonly { readonly profileId: string; readonly row: Row }[]) =>
-    of.map(({ profileId, row }) => ({ ...row, profileId }));
-  await Promise.all([
-    moveHistories(tx, workspaceId, whole, {
-      events: rows(changed.events),
-      purchases: rows(changed.purchases),
+  const changed = <Row extends object>(of: (belongings: Belongings) => readonly Row[]) =>
+    changedRows(before, after, of);
+  await allDone([
+    moveHistories(tx, workspaceId, columnsOf(joined), {
+      events: changed(({ events }) => events),
+      purchases: changed(({ purchases }) => purchases),
     }),
-    removeHistories(tx, workspaceId, [...partial.from, ...deleted]),
-    moveGroupStates(tx, workspaceId, copiedStates),
-    removeGroupStates(tx, workspaceId, [...all.from, ...deleted]),
-    moveEngagement(tx, workspaceId, all),
+    removeHistories(tx, workspaceId, [...left, ...deleted]),
+    carrySubscriptionsOver(tx, workspaceId, joined, call, now, newId),
+    forgetSubscriptions(tx, workspaceId, {
+      profileIds: [...left, ...deleted],
+      emails: abandonedEmails,
+    }),
+    moveEngagement(tx, workspaceId, columnsOf(moves)),
     writeEngagement(tx, workspaceId, {
-      apps: rows(changed.apps),
-      devices: rows(changed.devices),
-      interactions: rows(changed.interactions),
+      apps: changed(({ apps }) => apps),
+      devices: changed(({ devices }) => devices),
+      interactions: changed(({ interactions }) => interactions),
     }),
     removeEngagement(tx, workspaceId, deleted),
   ]);
 }
 
-/** Who was merged, and into whom in the end: somebody merged into two after another moves once. */
-function movesOf(
-  changes: readonly Change[],
-  isMoved: (extent: Extract<Change, { kind: "merge" }>["extent"]) => boolean,
-): { readonly from: string[]; readonly to: string[] } {
-  const merges = changes.flatMap((change) => (change.kind === "merge" ? [change] : []));
-  const keptBy = new Map(merges.map((each) => [each.merged.platformId, each.kept.platformId]));
-  const last = (id: string): string => {
-    const next = keptBy.get(id);
-    return next === undefined ? id : last(next);
-  };
-  const from = merges.filter((each) => isMoved(each.extent)).map((each) => each.merged.platformId);
-  return { from, to: from.map(last) };
+export interface SavedBelongings {
+  readonly changes: readonly Change[];
+  readonly before: BelongingsOf;
+  readonly after: BelongingsOf;
+  /** Addresses (lower case) of deleted users that nobody has any more. */
+  readonly abandonedEmails: readonly string[];
 }
 
-type ListName = Exclude<keyof Belongings, "messages">;
+/** When and by which call it happens. */
+export interface Circumstances {
+  readonly call: Call;
+  readonly now: Date;
+  newId(): string;
+}
 
-type Changed = {
-  readonly [List in ListName]: {
-    readonly profileId: string;
-    readonly row: Belongings[List][number];
-  }[];
-};
+/**
+ * Whose things become whose in the end: somebody merged into two after another moves once. Those who
+ * come into one user stand in the order in which what they have is preferred: each before those who
+ * were merged into it, and those after it in the order of the merges.
+ */
+function movesOf(merges: readonly Extract<Change, { kind: "merge" }>[]): Move[] {
+  const mergedInto = new Map<string, string[]>();
+  for (const { kept, merged } of merges) {
+    const others = mergedInto.get(kept.platformId);
+    if (others) others.push(merged.platformId);
+    else mergedInto.set(kept.platformId, [merged.platformId]);
+  }
+  const gone = new Set(merges.map(({ merged }) => merged.platformId));
+  const below = (id: string): string[] =>
+    (mergedInto.get(id) ?? []).flatMap((each) => [each, ...below(each)]);
+  return [...mergedInto.keys()]
+    .filter((id) => !gone.has(id))
+    .flatMap((toId) => below(toId).map((fromId) => ({ fromId, toId })));
+}
+
+interface Move {
+  readonly fromId: string;
+  readonly toId: string;
+}
+
+const columnsOf = (moves: readonly Move[]) => ({
+  from: moves.map(({ fromId }) => fromId),
+  to: moves.map(({ toId }) => toId),
+});
 
 /** What is new or other than it was; an entry that a merge does not touch stays the same object. */
-function changedBelongings(before: BelongingsOf, after: BelongingsOf): Changed {
-  const changed = <List extends ListName>(list: List): Changed[List] =>
-    [...after].flatMap(([profileId, belongings]) => {
-      const known = new Set<unknown>(before.get(profileId)?.[list] ?? []);
-      const rows: readonly Belongings[List][number][] = belongings[list];
-      return rows.filter((row) => !known.has(row)).map((row) => ({ profileId, row }));
-    });
-  return {
-    events: changed("events"),
-    purchases: changed("purchases"),
-    groupStates: changed("groupStates"),
-    apps: changed("apps"),
-    devices: changed("devices"),
-    interactions: changed("interactions"),
-  };
+function changedRows<Row extends object>(
+  before: BelongingsOf,
+  after: BelongingsOf,
+  of: (belongings: Belongings) => readonly Row[],
+): (Row & { readonly profileId: string })[] {
+  return [...after].flatMap(([profileId, belongings]) => {
+    const known = new Set(of(before.get(profileId) ?? NO_BELONGINGS));
+    const rows = of(belongings).filter((row) => !known.has(row));
+    return rows.map((row) => ({ ...row, profileId }));
+  });
 }

@@ -279,11 +279,7 @@ function identifierChanges(
   return { addedIdentifiers: only(after, before), removedIdentifiers: only(before, after) };
 }
 
-const memberOf = (
-  stored: ProfileRow,
-  redirects: readonly Redirect[],
-  rank: number,
-): Member => ({
+const memberOf = (stored: ProfileRow, redirects: readonly Redirect[], rank: number): Member => ({
   id: stored.id,
   stored,
   fields: stored,

@@ -1,4 +1,4 @@
-import { SERIALIZATION_FAILURE, type Transaction } from "../database/database.ts";
+import { allDone, SERIALIZATION_FAILURE, type Transaction } from "../database/database.ts";
 import type { PeopleChanges } from "./people.ts";
 import {
   deleteIdentifiers,
@@ -43,7 +43,7 @@ export async function savePeople(
       throw new Outdated("an address has an owner by now");
     }
   }
-  const [, inserted, , kept] = await Promise.all([
+  const [, inserted, , kept] = await allDone([
     deleteIdentifiers(tx, workspaceId, removedIdentifiers),
     insertIdentifiers(tx, workspaceId, addedIdentifiers),
     insertProfiles(tx, workspaceId, created),

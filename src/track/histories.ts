@@ -1,4 +1,4 @@
-import type { Queryable, Transaction } from "../database/database.ts";
+import { allDone, type Queryable, type Transaction } from "../database/database.ts";
 import {
   copyEventsAndPurchases,
   deleteEventsAndPurchases,
@@ -37,7 +37,7 @@ export async function moveHistories(
   summaries: Summaries,
 ): Promise<void> {
   if (from.length === 0) return;
-  await Promise.all([
+  await allDone([
     copyEventsAndPurchases(tx, workspaceId, from, to),
     deleteEventsAndPurchases(tx, workspaceId, from),
     upsertEventSummaries(tx, workspaceId, summaries.events),
@@ -70,7 +70,7 @@ export async function readRecentActivity(
     days,
     since: new Date(now.getTime() - days * DAY_MS),
   }));
-  const [events, purchases] = await Promise.all([
+  const [events, purchases] = await allDone([
     selectRecentEvents(database, workspaceId, profileIds, windows),
     selectRecentPurchases(database, workspaceId, profileIds, windows),
   ]);

@@ -35,7 +35,10 @@ export function splitRequest(request: WriteRequest, lanes: number): Part[] {
 }
 
 /** Whether an item concerns nobody but the person it names by external_id. */
-const isOnItsOwn = ({ who, spreads }: Item): boolean => who.kind === "external_id" && !spreads;
+const isOnItsOwn = ({ who, spreads, work }: Item): boolean =>
+  who.kind === "external_id" &&
+  !spreads &&
+  !(work.kind === "attributes" && work.emailState !== undefined);
 
 /** Any spread will do, as long as a person has one lane: FNV-1a over the identifier. */
 function laneOf(item: Item | undefined, lanes: number): number {

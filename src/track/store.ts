@@ -1,4 +1,4 @@
-import type { Queryable, Transaction } from "../database/database.ts";
+import { allDone, type Queryable, type Transaction } from "../database/database.ts";
 import type { Happened } from "./apply-item.ts";
 import type { EventWork, PurchaseWork } from "./item.ts";
 
@@ -284,7 +284,7 @@ export async function copyEventsAndPurchases(
   from: readonly string[],
   to: readonly string[],
 ): Promise<void> {
-  await Promise.all([
+  await allDone([
     tx.query(
       `insert into events
          (workspace_id, profile_id, event_id, name, occurred_at, app_id, properties)
@@ -315,7 +315,7 @@ export async function deleteEventsAndPurchases(
   workspaceId: number,
   profileIds: readonly string[],
 ): Promise<void> {
-  await Promise.all(
+  await allDone(
     TABLES.map((table) =>
       tx.query(`delete from ${table} where workspace_id = $1 and profile_id = any($2::uuid[])`, [
         workspaceId,

@@ -1,6 +1,5 @@
-import type { Workspace } from "../access/workspace.ts";
 import type { Clock } from "../clock.ts";
-import { type Database, type Transaction, withRetries } from "../database/database.ts";
+import { allDone, type Database, type Transaction, withRetries } from "../database/database.ts";
 import type { IdempotencyClaim, Reply } from "../http/endpoint.ts";
 import type { Idempotency } from "../http/idempotency.ts";
 import type { Metrics } from "../metrics.ts";
@@ -8,13 +7,12 @@ import type { KnownIds } from "../profiles/known-ids.ts";
 import { loadPeople } from "../profiles/load-people.ts";
 import { savePeople } from "../profiles/save-people.ts";
 import { writeSubscriptions } from "../subscriptions/states.ts";
-import { applyItem, startBatch, subscriptionChanges } from "./apply-item.ts";
+import { applyItem, type Behalf, startBatch, subscriptionChanges } from "./apply-item.ts";
 import type { Item, Verdict } from "./item.ts";
 import { insertEvents, insertPurchases } from "./store.ts";
 
 /** The part of a request that is written. */
-export interface WriteRequest {
-  readonly workspace: Workspace;
+export interface WriteRequest extends Behalf {
   readonly items: readonly Item[];
   /** An answer that is recorded in the same transaction, worked out from the verdicts. */
   readonly recorded?: {
@@ -78,15 +76,15 @@ async function writeOnce(
   );
 
   const batch = startBatch(people, newId);
-  const verdicts = requests.map(({ items }) =>
-    items.map((item) => applyItem(batch, workspace, item)),
+  const verdicts = requests.map((request) =>
+    request.items.map((item) => applyItem(batch, request, item)),
   );
 
   await savePeople(tx, workspace.id, people.changes(now));
-  await Promise.all([
+  await allDone([
     insertEvents(tx, workspace.id, batch.events),
     insertPurchases(tx, workspace.id, batch.purchases),
-    writeSubscriptions(tx, workspace.id, subscriptionChanges(batch), now),
+    writeSubscriptions(tx, workspace.id, subscriptionChanges(batch), now, newId),
     services.idempotency.record(tx, workspace, recordedAnswers(requests, verdicts)),
   ]);
   return verdicts;

@@ -78,7 +78,7 @@ export const subscriptionGroups: Section = {
   identity: "id",
   async apply(tx, target, entries: readonly DeclaredGroup[]) {
     const todo = difference(await selectGroups(tx, target.workspaceId), entries, (each) => each.id);
-    await upsertGroups(tx, target.workspaceId, [...todo.created, ...todo.updated]);
+    await upsertGroups(tx, target.workspaceId, [...todo.created, ...todo.updated], true);
     await deleteGroups(tx, target.workspaceId, todo.removed);
     return describe("subscription_group", target.workspaceName, todo, (group) => group.name);
   },

@@ -32,8 +32,6 @@ export interface PurchaseTotal {
 }
 
 export interface HeldGroupState {
-  /** Whose it was when it was read: where it is still stored while a merge is worked out. */
-  readonly profileId: string;
   readonly groupId: string;
   readonly state: string;
 }

@@ -1,6 +1,8 @@
+import { engagementEndpoints } from "./engagement/endpoints.ts";
 import { eraseEngagement } from "./engagement/engagement.ts";
 import { exportEndpoints } from "./export/endpoints.ts";
 import { healthEndpoints } from "./health/endpoints.ts";
+import { identityAdminEndpoints } from "./identity/admin-endpoints.ts";
 import { eraseAudit } from "./identity/audit.ts";
 import { identityEndpoints } from "./identity/endpoints.ts";
 import { deleteAllMerged } from "./profiles/merged-store.ts";
@@ -22,6 +24,8 @@ export const ENDPOINTS = [
   ...healthEndpoints,
   ...trackEndpoints,
   ...identityEndpoints,
+  ...identityAdminEndpoints,
+  ...engagementEndpoints,
   ...exportEndpoints,
   ...subscriptionEndpoints,
   ...subscriptionAdminEndpoints,

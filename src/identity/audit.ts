@@ -3,7 +3,12 @@ import type { Effect } from "../profiles/combine/effects.ts";
 import { isJsonObject, type Json } from "../profiles/plain-json.ts";
 import type { Circumstances, Told } from "./belongings.ts";
 import type { Change } from "./cast.ts";
-import { type AuditEntry, deleteAllAuditEntries, insertAuditEntries } from "./store.ts";
+import {
+  type AuditEntry,
+  type AuditedEffect,
+  deleteAllAuditEntries,
+  insertAuditEntries,
+} from "./store.ts";
 
 /** Records what happened to users, without any value of theirs. */
 export async function recordAudit(
@@ -28,8 +33,9 @@ export async function recordAudit(
   await insertAuditEntries(tx, workspaceId, entries);
 }
 
-const actionOf = ({ kind, ...change }: Change): AuditEntry["action"] =>
-  "extent" in change && change.extent !== "all" ? "identify" : kind;
+/** Only a merge that was asked for as such brings everything over. */
+const actionOf = (change: Change): AuditEntry["action"] =>
+  change.kind === "merge" && change.extent !== "all" ? "identify" : change.kind;
 
 /** What is counted, so that its numbers may stay; a device's name is itself something of a person. */
 const COUNTED = new Set([
@@ -44,8 +50,7 @@ const COUNTED = new Set([
 
 const NAMELESS = new Set(["devices"]);
 
-/** An effect with the names of things and the numbers of what is counted, and nothing else. */
-export function withoutValues({ field, name, effect, ...values }: Effect): Json {
+export function withoutValues({ field, name, effect, ...values }: Effect): AuditedEffect {
   const isNamed = name !== undefined && !NAMELESS.has(field);
   const counts = COUNTED.has(field)
     ? Object.fromEntries(Object.entries(values).map(([side, value]) => [side, numbersIn(value)]))

@@ -12,7 +12,17 @@ export interface AuditEntry {
   /** The profile that was kept, or deleted. */
   readonly profileId: string;
   readonly mergedProfileId: string | null;
-  readonly effects: Json;
+  readonly effects: readonly AuditedEffect[];
+}
+
+/** An effect with the names of things and the numbers of what is counted, and nothing else. */
+export interface AuditedEffect {
+  readonly field: string;
+  readonly name?: string;
+  readonly effect: string;
+  readonly kept?: Json;
+  readonly merged?: Json;
+  readonly result?: Json;
 }
 
 export async function insertAuditEntries(

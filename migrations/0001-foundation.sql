@@ -47,6 +47,9 @@ create table subscription_groups (
   primary key (workspace_id, group_id)
 );
 
+-- The keys of the large tables begin with what statements look up, not with the workspace: without
+-- statistics the planner would take the workspace for selective enough and read all of it.
+
 -- People. A profile is found through its identifiers; the profile row holds the same identifiers,
 -- so that what belongs to a person can be removed by key.
 
@@ -59,11 +62,11 @@ create table identifiers (
   value text not null,
   kind identifier_kind not null,
   profile_id uuid not null,
-  primary key (workspace_id, value, kind, profile_id)
+  primary key (value, workspace_id, kind, profile_id)
 );
 
 -- These name one person; an address may be shared.
-create unique index identifiers_of_one on identifiers (workspace_id, value, kind)
+create unique index identifiers_of_one on identifiers (value, workspace_id, kind)
   where kind in ('external_id', 'alias');
 
 -- distributed by: profile_id
@@ -81,7 +84,7 @@ create table profiles (
   created_at timestamptz not null,
   -- Any write to the person: attribute, event, purchase, subscription (design: most recently updated).
   updated_at timestamptz not null,
-  primary key (workspace_id, profile_id)
+  primary key (profile_id, workspace_id)
 ) with (fillfactor = 70);
 
 -- distributed by: profile_id
@@ -93,7 +96,7 @@ create table events (
   occurred_at timestamptz not null,
   app_id text,
   properties jsonb,
-  primary key (workspace_id, profile_id, event_id)
+  primary key (profile_id, workspace_id, event_id)
 );
 
 -- distributed by: profile_id
@@ -104,7 +107,7 @@ create table event_summaries (
   count bigint not null,
   first_at timestamptz not null,
   last_at timestamptz not null,
-  primary key (workspace_id, profile_id, name)
+  primary key (profile_id, workspace_id, name)
 ) with (fillfactor = 70);
 
 -- distributed by: profile_id
@@ -119,7 +122,7 @@ create table purchases (
   occurred_at timestamptz not null,
   app_id text,
   properties jsonb,
-  primary key (workspace_id, profile_id, purchase_id)
+  primary key (profile_id, workspace_id, purchase_id)
 );
 
 -- distributed by: profile_id
@@ -133,7 +136,7 @@ create table purchase_summaries (
   revenue numeric not null,
   first_at timestamptz not null,
   last_at timestamptz not null,
-  primary key (workspace_id, profile_id, product_id, currency)
+  primary key (profile_id, workspace_id, product_id, currency)
 ) with (fillfactor = 70);
 
 -- distributed by: profile_id
@@ -143,7 +146,7 @@ create table group_states (
   group_id text not null,
   state text not null,
   changed_at timestamptz not null,
-  primary key (workspace_id, profile_id, group_id)
+  primary key (profile_id, workspace_id, group_id)
 );
 
 -- By address: holds for whoever has the address now or gets it later.
@@ -153,7 +156,7 @@ create table email_states (
   email text not null,
   state text not null,
   changed_at timestamptz not null,
-  primary key (workspace_id, email)
+  primary key (email, workspace_id)
 );
 
 -- distributed by: key
@@ -164,7 +167,7 @@ create table idempotency_keys (
   status integer not null,
   body jsonb not null,
   created_at timestamptz not null,
-  primary key (workspace_id, key)
+  primary key (key, workspace_id)
 );
 
 create index idempotency_keys_by_age on idempotency_keys (created_at);

@@ -10,10 +10,10 @@ create table merged_profiles (
   -- What the removed profile had, where it leads to the kept one too (redirect_merged_ids).
   external_id text,
   merged_at timestamptz not null,
-  primary key (workspace_id, profile_id)
+  primary key (profile_id, workspace_id)
 );
 
-create index merged_profiles_by_kept on merged_profiles (workspace_id, kept_profile_id);
+create index merged_profiles_by_kept on merged_profiles (kept_profile_id, workspace_id);
 
 -- What people did in apps and with messages. No public call writes it; the import does.
 
@@ -26,7 +26,7 @@ create table app_usages (
   sessions bigint not null,
   first_used_at timestamptz not null,
   last_used_at timestamptz not null,
-  primary key (workspace_id, profile_id, app_id)
+  primary key (profile_id, workspace_id, app_id)
 );
 
 -- distributed by: profile_id
@@ -35,7 +35,7 @@ create table devices (
   profile_id uuid not null,
   device_id text not null,
   details jsonb not null,
-  primary key (workspace_id, profile_id, device_id)
+  primary key (profile_id, workspace_id, device_id)
 );
 
 -- distributed by: profile_id
@@ -46,7 +46,7 @@ create table interactions (
   kind text not null,
   interaction_id text not null,
   details jsonb not null,
-  primary key (workspace_id, profile_id, kind, interaction_id)
+  primary key (profile_id, workspace_id, kind, interaction_id)
 );
 
 -- distributed by: profile_id
@@ -57,7 +57,7 @@ create table message_history (
   channel text not null,
   sent_at timestamptz not null,
   details jsonb not null,
-  primary key (workspace_id, profile_id, message_id)
+  primary key (profile_id, workspace_id, message_id)
 );
 
 -- Who joined or removed which profiles, when, and what came of it; no value of a person.
@@ -76,10 +76,10 @@ create table identity_audit (
   profile_id uuid not null,
   merged_profile_id uuid,
   effects jsonb not null,
-  primary key (workspace_id, audit_id)
+  primary key (audit_id, workspace_id)
 );
 
-create index identity_audit_by_profile on identity_audit (workspace_id, profile_id);
+create index identity_audit_by_profile on identity_audit (profile_id, workspace_id);
 
-create index identity_audit_by_merged_profile on identity_audit (workspace_id, merged_profile_id)
+create index identity_audit_by_merged_profile on identity_audit (merged_profile_id, workspace_id)
   where merged_profile_id is not null;

@@ -29,7 +29,8 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
-const SWEEP_EVERY_MS = 10 * 60 * 1_000;
+/** How often what has expired is removed and, on the embedded engine, tables are vacuumed. */
+const TIDY_EVERY_MS = 10 * 60 * 1_000;
 
 /** The engine that the settings ask for. */
 export const openDatabase = (config: Config): Promise<Database> =>
@@ -96,17 +97,17 @@ async function start(config: Config, database: Database, log: Logger): Promise<R
       ? undefined
       : await listenForMetrics(metrics.registry, config.host, config.metricsPort);
   services.readiness.isReady = true;
-  const sweep = setInterval(
-    () => void idempotency.sweep().catch((error) => log.warn({ code: error.code }, "sweep failed")),
-    SWEEP_EVERY_MS,
-  ).unref();
+  const tidy = setInterval(() => {
+    const tidied = idempotency.sweep().then(() => database.maintain());
+    tidied.catch((error) => log.warn({ code: error.code }, "tidying up failed"));
+  }, TIDY_EVERY_MS).unref();
 
   return {
     welcome: { url: urlOf(server.server.address() as AddressInfo), adminToken, demoKey },
     async stop() {
       log.info("stopping");
       services.readiness.isReady = false;
-      clearInterval(sweep);
+      clearInterval(tidy);
       await server.close();
       metricsListener?.close();
       await database.close();

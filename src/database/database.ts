@@ -37,6 +37,11 @@ export interface Database extends Queryable {
    * it throws. Use `withRetries` where two transactions may meet in the wrong order.
    */
   transaction<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result>;
+  /**
+   * Vacuums and analyzes, one table after the other, where the engine does not do so by itself.
+   * Meant to be called now and then; other statements run in between.
+   */
+  maintain(): Promise<void>;
   /** Waits for what is running, then lets go of the engine. */
   close(): Promise<void>;
 }
@@ -64,6 +69,7 @@ export function within(database: Database, tx: Transaction): Database {
     isWithin: true,
     query: (sql, parameters) => tx.query(sql, parameters),
     transaction: (work) => work(tx),
+    maintain: async () => {},
     close: async () => {},
   };
 }

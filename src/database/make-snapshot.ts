@@ -1,9 +1,9 @@
 import { access, rename, writeFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import { PGlite } from "@electric-sql/pglite";
 import { migrate } from "./migrate.ts";
-import { database } from "./pglite.ts";
+import { databaseOf } from "./one-connection.ts";
+import { openEngine } from "./pglite-engine.ts";
 import { snapshotPath } from "./snapshot.ts";
 
 /* Run by the build: makes the database that new embedded data folders start from. */
@@ -14,10 +14,16 @@ const isMade = await access(path).then(
   () => false,
 );
 if (!isMade) {
-  const pglite = await PGlite.create("memory://");
-  await migrate(await database(pglite, async () => {}));
-  const archive = Buffer.from(await (await pglite.dumpDataDir("none")).arrayBuffer());
+  const engine = await openEngine("memory:");
+  await migrate(
+    databaseOf({
+      query: async (sql, parameters) => (await engine.query(sql, [...parameters])).rows,
+      script: async (sql) => void (await engine.exec(sql)),
+      close: () => engine.close(),
+    }),
+  );
+  const archive = Buffer.from(await (await engine.dumpDataDir("none")).arrayBuffer());
   await writeFile(`${path}.unfinished`, await promisify(gzip)(archive, { level: 1 }));
   await rename(`${path}.unfinished`, path);
-  await pglite.close();
+  await engine.close();
 }

@@ -1,81 +1,87 @@
-import { access, mkdir, rename, rm } from "node:fs/promises";
-import { join } from "node:path";
-import { PGlite } from "@electric-sql/pglite";
-import type { Database, Queryable } from "./database.ts";
+import { mkdir } from "node:fs/promises";
+import { extname, join } from "node:path";
+import { Worker } from "node:worker_threads";
+import type { Database } from "./database.ts";
 import { lockFolder } from "./folder-lock.ts";
-import { encodeParameters } from "./parameters.ts";
-import { PLANNER_SETTINGS } from "./planner.ts";
-import { readSnapshot } from "./snapshot.ts";
+import { type Connection, databaseOf } from "./one-connection.ts";
+import type { ThreadAnswer, ThreadRequest } from "./pglite-thread.ts";
 
 /** Where the embedded engine lives below the data folder. */
 const ENGINE_FOLDER = "engine";
 
-const exists = (path: string): Promise<boolean> =>
-  access(path).then(
-    () => true,
-    () => false,
-  );
-
-function queryable(connection: Pick<PGlite, "query">): Queryable {
-  return {
-    async query<Row>(sql: string, parameters: readonly unknown[] = []) {
-      return (await connection.query<Row>(sql, encodeParameters(parameters))).rows;
-    },
-  };
-}
-
 /**
- * Opens the embedded engine: PostgreSQL as WebAssembly, in this process, on one connection.
- *
- * It never calls fsync: what it acknowledged survives a killed process, not a power cut.
+ * Opens the embedded engine, on a thread of its own, so that HTTP is answered while a statement runs.
  *
  * @param dataDir a folder, made where it is missing, or `memory:` to keep nothing.
  * @throws FolderInUse when another process has the folder.
  */
 export async function openEmbedded(dataDir: string): Promise<Database> {
-  if (dataDir === "memory:") return database(await openNew("memory://"), async () => {});
+  if (dataDir === "memory:") return databaseOf(await startThread(dataDir));
   await mkdir(dataDir, { recursive: true });
   const lock = await lockFolder(dataDir);
   try {
-    const folder = join(dataDir, ENGINE_FOLDER);
-    if (!(await exists(folder))) await makeFolder(folder);
-    return await database(await PGlite.create(folder), lock.release);
+    const database = databaseOf(await startThread(join(dataDir, ENGINE_FOLDER)));
+    return { ...database, close: () => database.close().finally(lock.release) };
   } catch (error) {
     await lock.release();
     throw error;
   }
 }
 
-/** Makes the folder aside and renames it when it is whole, so that a killed start leaves no half. */
-async function makeFolder(folder: string): Promise<void> {
-  const unfinished = `${folder}.unfinished`;
-  await rm(unfinished, { recursive: true, force: true });
-  await (await openNew(unfinished)).close();
-  await rename(unfinished, folder);
-}
+/** An error of the engine, with its SQLSTATE. */
+class EngineError extends Error {
+  readonly code: string | undefined;
 
-/** From the snapshot where there is one: that takes a fifth of the time. */
-async function openNew(dataDir: string): Promise<PGlite> {
-  const snapshot = await readSnapshot();
-  return PGlite.create({ dataDir, ...(snapshot && { loadDataDir: snapshot }) });
-}
-
-/** The embedded engine as a database; `release` runs when it is closed. */
-export async function database(pglite: PGlite, release: () => Promise<void>): Promise<Database> {
-  for (const [name, value] of Object.entries(PLANNER_SETTINGS)) {
-    await pglite.exec(`set ${name} = ${value}`);
+  constructor({ message, code }: { message: string; code: string | undefined }) {
+    super(message);
+    this.name = "EngineError";
+    this.code = code;
   }
+}
+
+const GONE = { message: "The embedded engine has ended.", code: "57P01" };
+
+/** Starts the engine's thread; resolves when the engine is open. */
+async function startThread(folder: string): Promise<Connection> {
+  const file = new URL(`./pglite-thread${extname(import.meta.url)}`, import.meta.url);
+  const thread = new Worker(file, { workerData: folder });
+  const pending = new Map<number, (answer: ThreadAnswer) => void>();
+  let lastId = 0;
+  let hasEnded = false;
+
+  const answered = (id: number) =>
+    new Promise<unknown[]>((resolve, reject) => {
+      pending.set(id, ({ rows, error }) =>
+        error ? reject(new EngineError(error)) : resolve(rows ?? []),
+      );
+      if (hasEnded) failAll(GONE);
+    });
+
+  function failAll(error: { message: string; code: string | undefined }): void {
+    hasEnded = true;
+    for (const [id, settle] of pending) settle({ id, error });
+    pending.clear();
+  }
+
+  function send(request: Omit<ThreadRequest, "id">): Promise<unknown[]> {
+    const id = ++lastId;
+    const answer = answered(id);
+    thread.postMessage({ id, ...request });
+    return answer;
+  }
+
+  thread.on("message", (answer: ThreadAnswer) => {
+    const settle = pending.get(answer.id);
+    pending.delete(answer.id);
+    settle?.(answer);
+  });
+  thread.on("error", (error) => failAll({ message: error.message, code: GONE.code }));
+  thread.on("exit", () => failAll(GONE));
+  await answered(0);
+
   return {
-    engine: "embedded",
-    concurrency: 1,
-    ...queryable(pglite),
-    transaction: (work) =>
-      pglite.transaction((tx) =>
-        work({ ...queryable(tx), script: async (sql) => void (await tx.exec(sql)) }),
-      ),
-    close: async () => {
-      await pglite.close();
-      await release();
-    },
+    query: (sql, parameters) => send({ kind: "query", sql, parameters }),
+    script: async (sql) => void (await send({ kind: "script", sql, parameters: [] })),
+    close: async () => void (await send({ kind: "close", sql: "", parameters: [] })),
   };
 }

@@ -12,6 +12,7 @@ export const PLANNER_SETTINGS = {
   plan_cache_mode: "force_custom_plan",
   jit: "off",
   enable_seqscan: "off",
+  enable_bitmapscan: "off",
   enable_nestloop: "off",
   enable_mergejoin: "off",
 };

@@ -33,6 +33,8 @@ export async function openPostgres(url: string): Promise<Database> {
       (await sql.begin((tx) =>
         work({ ...queryable(tx), script: async (text) => void (await tx.unsafe(text)) }),
       )) as Awaited<ReturnType<typeof work>>,
+    // Autovacuum does it.
+    maintain: async () => {},
     close: () => sql.end({ timeout: 5 }),
   };
 }

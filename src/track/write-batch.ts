@@ -33,13 +33,20 @@ export interface WriteServices {
 const TRIES = 10;
 
 /**
+ * From which try on profiles are locked before they are read. Not from the second: a person whom two
+ * processes made at once is simply found then, and locking profiles before identifiers is the wrong
+ * way round, which now and then costs a deadlock.
+ */
+const LOCKING_TRY = 4;
+
+/**
  * Writes requests of one workspace in one transaction, in their order.
  *
  * The batch is read, worked out in memory, and written with checks: a profile must be at the version
  * that was read, an identifier must still be free. Where a check fails, another process was faster;
- * everything is rolled back and done again, this time with the profiles locked before they are read,
- * so that a person whom everybody writes to cannot starve a batch. Locking always would cost a
- * second write to every row, for a meeting that hardly ever happens.
+ * everything is rolled back and done again, in the end with the profiles locked before they are
+ * read, so that a person whom everybody writes to cannot starve a batch. Locking always would cost
+ * a second write to every row, for a meeting that hardly ever happens.
  *
  * @returns for each request the verdicts on its items.
  * @throws a serialization failure when it was outdated every time; KeyTaken (http/idempotency.ts).
@@ -48,9 +55,10 @@ export async function writeBatch(
   services: WriteServices,
   requests: readonly WriteRequest[],
 ): Promise<Verdict[][]> {
+  let attempt = 0;
   const verdicts = await withRetries(
     services.database,
-    (tx, careful) => writeOnce(tx, services, requests, careful),
+    (tx) => writeOnce(tx, services, requests, ++attempt),
     TRIES,
   );
   rememberPeople(services.knownIds, requests, verdicts);
@@ -61,7 +69,7 @@ async function writeOnce(
   tx: Transaction,
   services: WriteServices,
   requests: readonly WriteRequest[],
-  careful: boolean,
+  attempt: number,
 ): Promise<Verdict[][]> {
   const [first] = requests;
   if (!first) return [];
@@ -72,7 +80,11 @@ async function writeOnce(
     tx,
     workspace.id,
     requests.flatMap((request) => request.items),
-    { newId, lock: careful, ...(!careful && { knownIds: services.knownIds }) },
+    {
+      newId,
+      lock: attempt >= LOCKING_TRY,
+      ...(attempt === 1 && { knownIds: services.knownIds }),
+    },
   );
 
   const batch = startBatch(people, newId);

@@ -1,0 +1,52 @@
+import type { Database, Queryable, Transaction } from "./database.ts";
+import { encodeParameters } from "./parameters.ts";
+
+/** The one connection that an embedded engine has. Statements run in the order of the calls. */
+export interface Connection {
+  query(sql: string, parameters: readonly unknown[]): Promise<unknown[]>;
+  script(sql: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Makes a database of a single connection: a transaction has it alone, everything else waits. */
+export function databaseOf(connection: Connection): Database {
+  let last: Promise<unknown> = Promise.resolve();
+
+  function alone<Result>(work: () => Promise<Result>): Promise<Result> {
+    const result = last.then(work);
+    last = result.catch(() => {});
+    return result;
+  }
+
+  const direct: Queryable = {
+    query: async <Row>(sql: string, parameters: readonly unknown[] = []) =>
+      (await connection.query(sql, encodeParameters(parameters))) as Row[],
+  };
+
+  async function transaction<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result> {
+    await connection.script("begin");
+    try {
+      const result = await work({ ...direct, script: (sql) => connection.script(sql) });
+      await connection.script("commit");
+      return result;
+    } catch (error) {
+      await connection.script("rollback");
+      throw error;
+    }
+  }
+
+  return {
+    engine: "embedded",
+    concurrency: 1,
+    query: (sql, parameters) => alone(() => direct.query(sql, parameters)),
+    transaction: (work) => alone(() => transaction(work)),
+    async maintain() {
+      const tables = await this.query<{ name: string }>(
+        "select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace",
+      );
+      for (const { name } of tables)
+        await alone(() => connection.script(`vacuum (analyze) ${name}`));
+    },
+    close: () => alone(() => connection.close()),
+  };
+}

@@ -1,0 +1,40 @@
+import { parentPort, workerData } from "node:worker_threads";
+import { openEngine } from "./pglite-engine.ts";
+
+/*
+ * The thread that the embedded engine runs on: a statement holds its thread while it runs, and this
+ * one has nothing else to do. It takes statements in their order and answers each.
+ */
+
+/** One thing to do. `script` has no parameters and may hold several statements. */
+export interface ThreadRequest {
+  readonly id: number;
+  readonly kind: "query" | "script" | "close";
+  readonly sql: string;
+  readonly parameters: readonly unknown[];
+}
+
+export interface ThreadAnswer {
+  readonly id: number;
+  readonly rows?: unknown[];
+  /** An engine's error with its SQLSTATE. */
+  readonly error?: { readonly message: string; readonly code: string | undefined };
+}
+
+const engine = await openEngine(workerData as string);
+
+parentPort?.on("message", async ({ id, kind, sql, parameters }: ThreadRequest) => {
+  const answer = (rest: Omit<ThreadAnswer, "id">) => parentPort?.postMessage({ id, ...rest });
+  try {
+    if (kind === "close") await engine.close();
+    if (kind === "script") await engine.exec(sql);
+    answer({ rows: kind === "query" ? (await engine.query(sql, [...parameters])).rows : [] });
+    if (kind === "close") parentPort?.close();
+  } catch (error) {
+    const { message, code } = error as Error & { code?: string };
+    answer({ error: { message, code } });
+  }
+});
+
+// Statements sent before the engine was open have waited.
+parentPort?.postMessage({ id: 0, rows: [] } satisfies ThreadAnswer);

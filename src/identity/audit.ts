@@ -15,12 +15,13 @@ export async function recordAudit(
   tx: Transaction,
   workspaceId: number,
   told: readonly Told[],
-  { call, now, newId }: Circumstances,
+  { call, clock }: Circumstances,
 ): Promise<void> {
+  const at = clock.now();
   const entries = told.map(
     ({ change, effects }): AuditEntry => ({
-      id: newId(),
-      at: now,
+      id: clock.newId(),
+      at,
       action: actionOf(change),
       call: call.name,
       keyName: call.keyName,

@@ -1,3 +1,4 @@
+import type { Clock } from "../clock.ts";
 import { allDone, type Queryable, type Transaction } from "../database/database.ts";
 import {
   moveEngagement,
@@ -97,7 +98,7 @@ export async function saveBelongings(
   tx: Transaction,
   workspaceId: number,
   { changes, before, after, abandonedEmails }: SavedBelongings,
-  { call, now, newId }: Circumstances,
+  { call, clock }: Circumstances,
 ): Promise<void> {
   const merges = changes.flatMap((change) => (change.kind === "merge" ? [change] : []));
   const moves = movesOf(merges);
@@ -118,7 +119,7 @@ export async function saveBelongings(
       purchases: changed(({ purchases }) => purchases),
     }),
     removeHistories(tx, workspaceId, [...left, ...deleted]),
-    carrySubscriptionsOver(tx, workspaceId, joined, call, now, newId),
+    carrySubscriptionsOver(tx, workspaceId, joined, call, clock),
     forgetSubscriptions(tx, workspaceId, {
       profileIds: [...left, ...deleted],
       emails: abandonedEmails,
@@ -144,8 +145,7 @@ export interface SavedBelongings {
 /** When and by which call it happens. */
 export interface Circumstances {
   readonly call: Call;
-  readonly now: Date;
-  newId(): string;
+  readonly clock: Clock;
 }
 
 /**

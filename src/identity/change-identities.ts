@@ -140,7 +140,6 @@ async function save(
   { cast, changes, before, outcome }: Work,
   isLocked: boolean,
 ): Promise<void> {
-  const { newId } = clock;
   const now = clock.now();
   const written = cast.changes(now);
   await saveCast(tx, workspace.id, written, { isLocked, now });
@@ -150,10 +149,10 @@ async function save(
       tx,
       workspace.id,
       { changes, before, after: outcome.after, abandonedEmails },
-      { call, now, newId },
+      { call, clock },
     ),
-    writeSubscriptions(tx, workspace.id, emailStates(written, call), now, newId),
-    recordAudit(tx, workspace.id, outcome.told, { call, now, newId }),
+    writeSubscriptions(tx, workspace.id, emailStates(written, call), clock),
+    recordAudit(tx, workspace.id, outcome.told, { call, clock }),
   ]);
 }
 

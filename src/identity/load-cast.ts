@@ -1,7 +1,7 @@
 import type { Transaction } from "../database/database.ts";
 import { identifierKey, isProfileId, type Who } from "../profiles/identifiers.ts";
 import { type MergedProfile, selectMerged, selectMergedInto } from "../profiles/merged-store.ts";
-import { Outdated } from "../profiles/save-people.ts";
+import { Outdated } from "../profiles/outdated.ts";
 import {
   type FoundIdentifier,
   lockProfiles,

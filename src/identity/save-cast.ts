@@ -1,7 +1,7 @@
 import { allDone, type Transaction } from "../database/database.ts";
 import { emailValue } from "../profiles/identifiers.ts";
 import { deleteMerged, upsertMerged } from "../profiles/merged-store.ts";
-import { Outdated } from "../profiles/save-people.ts";
+import { Outdated } from "../profiles/outdated.ts";
 import {
   deleteIdentifiers,
   deleteProfiles,

@@ -8,8 +8,8 @@ import {
 } from "./identifiers.ts";
 import type { KnownIds } from "./known-ids.ts";
 import { selectMerged } from "./merged-store.ts";
+import { Outdated } from "./outdated.ts";
 import { createPeople, type People } from "./people.ts";
-import { Outdated } from "./save-people.ts";
 import {
   type FoundIdentifier,
   lockProfiles,
@@ -41,10 +41,11 @@ export interface LoadOptions {
 }
 
 /**
- * Reads everything that a batch of writes needs, in three statements at most, whatever its size; in
- * two more where a platform_id is named that no profile has any more.
+ * Reads everything that a batch of writes needs, in four statements at most, whatever its size; in
+ * one or two more where a platform_id is named.
  *
- * @throws Outdated when a profile is merged away while it is looked for.
+ * @throws Outdated (outdated.ts), where somebody was faster: it locks and the world has moved, or a
+ *   profile is merged away while it is looked for.
  */
 export async function loadPeople(
   tx: Transaction,
@@ -55,46 +56,70 @@ export async function loadPeople(
   const wanted = uniqueIdentifiers(needs);
   const remembered = knownIds ? takeRemembered(wanted, workspaceId, knownIds) : [];
   const found = [...remembered, ...(await findIdentifiers(tx, workspaceId, wanted))];
-  const ids = profilesToRead(needs, found, lock);
-  const read = lock ? lockProfiles : selectProfiles;
-  const present = await read(tx, workspaceId, ids);
-  const merged = await followMerged(tx, workspaceId, needs, present);
-  const rows = await withKept(present, merged, (missing) => read(tx, workspaceId, missing));
-  const sharers = needs.some((need) => need.spreads)
-    ? await findIdentifiers(tx, workspaceId, addressesOf(rows, wanted))
-    : [];
-  return createPeople([...found, ...sharers], rows, newId, merged);
+  const merged = await followMerged(tx, workspaceId, needs);
+  const ids = profilesToRead(needs, found, merged, lock);
+  const spreads = needs.some((need) => need.spreads);
+  const isSimple = lock && !spreads;
+  const rows = await (isSimple ? lockProfiles : selectProfiles)(tx, workspaceId, ids);
+  const addresses = spreads ? addressesOf(rows, wanted) : new Map<string, Identifier>();
+  const sharers = await findIdentifiers(tx, workspaceId, addresses);
+  const all = [...found, ...sharers];
+  const read = lock && spreads ? await lockAsRead(tx, workspaceId, rows, all) : rows;
+  await refuseMergedMeanwhile(tx, workspaceId, needs, merged, read);
+  return createPeople(all, read, newId, merged);
 }
 
-/** Where the platform_ids lead that no profile has any more. decision: merge, platform_id. */
+/** Where the platform_ids of merged profiles lead. decision: merge, the merged platform_id. */
 async function followMerged(
   tx: Transaction,
   workspaceId: number,
   needs: readonly Need[],
-  present: readonly ProfileRow[],
 ): Promise<ReadonlyMap<string, string>> {
-  const known = new Set(present.map((row) => row.id));
-  const missing = needs.flatMap(({ who }) =>
-    who.kind === "platform_id" && isProfileId(who.value) && !known.has(who.value)
-      ? [who.value]
-      : [],
-  );
-  const merged = await selectMerged(tx, workspaceId, missing);
-  return new Map(merged.map((each) => [each.profileId, each.keptProfileId]));
+  const rows = await selectMerged(tx, workspaceId, platformIdsOf(needs));
+  return new Map(rows.map((row) => [row.profileId, row.keptProfileId]));
 }
 
-/** The rows, with those of the profiles that merged ones lead to, the most recently updated first. */
-async function withKept(
-  present: readonly ProfileRow[],
+const platformIdsOf = (needs: readonly Need[]): string[] =>
+  needs.flatMap(({ who }) =>
+    who.kind === "platform_id" && isProfileId(who.value) ? [who.value] : [],
+  );
+
+/** A profile that was not found may have been merged since the merged ones were looked up. */
+async function refuseMergedMeanwhile(
+  tx: Transaction,
+  workspaceId: number,
+  needs: readonly Need[],
   merged: ReadonlyMap<string, string>,
-  read: (ids: readonly string[]) => Promise<ProfileRow[]>,
-): Promise<readonly ProfileRow[]> {
-  const known = new Set(present.map((row) => row.id));
-  const missing = [...new Set(merged.values())].filter((id) => !known.has(id));
-  if (missing.length === 0) return present;
-  const kept = await read(missing);
-  if (kept.length < missing.length) throw new Outdated("a profile was merged or removed");
-  return [...present, ...kept].sort((a, b) => b.updatedAtMicros - a.updatedAtMicros);
+  rows: readonly ProfileRow[],
+): Promise<void> {
+  const known = new Set(rows.map((row) => row.id));
+  const missing = platformIdsOf(needs).filter((id) => !known.has(merged.get(id) ?? id));
+  const isMerged =
+    missing.some((id) => merged.has(id)) ||
+    (await selectMerged(tx, workspaceId, missing)).length > 0;
+  if (isMerged) throw new Outdated("a profile was merged or removed");
+}
+
+/**
+ * Locks people and whom they share an address with, all at once: locked one after the other, two
+ * batches that spread to each other's people would wait in a circle.
+ *
+ * @throws Outdated where an address that decided who shares it is another by now.
+ */
+async function lockAsRead(
+  tx: Transaction,
+  workspaceId: number,
+  rows: readonly ProfileRow[],
+  found: readonly FoundIdentifier[],
+): Promise<ProfileRow[]> {
+  const ids = new Set([...rows.map((row) => row.id), ...found.map((each) => each.profileId)]);
+  const locked = await lockProfiles(tx, workspaceId, [...ids]);
+  const now = new Map(locked.map((row) => [row.id, row]));
+  const isOutdated = rows.some(
+    ({ id, email, phone }) => now.get(id)?.email !== email || now.get(id)?.phone !== phone,
+  );
+  if (isOutdated) throw new Outdated("somebody has another address by now");
+  return locked;
 }
 
 function uniqueIdentifiers(needs: readonly Need[]): Map<string, Identifier> {
@@ -135,6 +160,7 @@ async function findIdentifiers(
 function profilesToRead(
   needs: readonly Need[],
   found: readonly FoundIdentifier[],
+  merged: ReadonlyMap<string, string>,
   all: boolean,
 ): string[] {
   const holders = new Map<string, string[]>();
@@ -146,7 +172,7 @@ function profilesToRead(
   for (const { who, reads } of needs) {
     if (who.kind === "platform_id") {
       // Whether it exists is told by reading it.
-      if (isProfileId(who.value)) ids.add(who.value);
+      if (isProfileId(who.value)) ids.add(merged.get(who.value) ?? who.value);
       continue;
     }
     const candidates = holders.get(identifierKey(who)) ?? [];

@@ -1,4 +1,5 @@
-import { allDone, SERIALIZATION_FAILURE, type Transaction } from "../database/database.ts";
+import { allDone, type Transaction } from "../database/database.ts";
+import { Outdated } from "./outdated.ts";
 import type { PeopleChanges } from "./people.ts";
 import {
   deleteIdentifiers,
@@ -10,23 +11,10 @@ import {
 } from "./store.ts";
 
 /**
- * What was read is not true any more: somebody else changed, made or removed a person in between.
- * The transaction must be rolled back and worked out again, as `withRetries` does: to it this is a
- * serialization failure like one that the engine finds.
- */
-export class Outdated extends Error {
-  readonly code = SERIALIZATION_FAILURE;
-  constructor(what: string) {
-    super(`Outdated: ${what}`);
-    this.name = "Outdated";
-  }
-}
-
-/**
  * Writes people: identifiers first, then profiles, each in one order everywhere, so that batches do
  * not wait for each other in a circle. Afterwards every profile that was touched is locked.
  *
- * @throws Outdated, which `withRetries` answers with another try.
+ * @throws Outdated (outdated.ts)
  */
 export async function savePeople(
   tx: Transaction,

@@ -1,3 +1,4 @@
+import type { Clock } from "../clock.ts";
 import { allDone, type Transaction } from "../database/database.ts";
 import type { Call } from "../http/endpoint.ts";
 import {
@@ -5,6 +6,7 @@ import {
   deleteGroupStateChanges,
   insertGroupStateChanges,
 } from "./history-store.ts";
+import { dated } from "./states.ts";
 import {
   deleteGroupStates,
   type GroupStateRow,
@@ -55,8 +57,7 @@ export async function carrySubscriptionsOver(
   workspaceId: number,
   merges: readonly Merged[],
   call: Call,
-  now: Date,
-  newId: () => string,
+  clock: Clock,
 ): Promise<void> {
   const toIds = new Map(merges.map(({ fromId, toId }) => [fromId, toId]));
   const fromIds = [...toIds.keys()];
@@ -75,12 +76,11 @@ export async function carrySubscriptionsOver(
   for (const row of inOrder.map(carried)) {
     if (!coming.has(keyOf(row))) coming.set(keyOf(row), row);
   }
-  await insertMissingGroupStates(tx, workspaceId, [...coming.values()], now);
+  await insertMissingGroupStates(tx, workspaceId, [...coming.values()], clock.now());
   const kept = await selectGroupStates(tx, workspaceId, [...new Set(toIds.values())]);
-  const resulting = kept
-    .filter((row) => coming.has(keyOf(row)))
-    .map((row) => ({ ...row, id: newId(), changedAt: now, call }));
-  await insertGroupStateChanges(tx, workspaceId, [...history.map(carried), ...resulting]);
+  const resulting = kept.filter((row) => coming.has(keyOf(row))).map((row) => ({ ...row, call }));
+  const added = [...history.map(carried), ...dated(resulting, clock)];
+  await insertGroupStateChanges(tx, workspaceId, added);
 }
 
 const keyOf = ({ profileId, groupId }: GroupStateRow): string => `${profileId} ${groupId}`;

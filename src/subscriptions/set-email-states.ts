@@ -1,4 +1,5 @@
 import type { Workspace } from "../access/workspace.ts";
+import type { Clock } from "../clock.ts";
 import { allDone, type Transaction, withRetries } from "../database/database.ts";
 import type { Call } from "../http/endpoint.ts";
 import type { Who } from "../profiles/identifiers.ts";
@@ -24,11 +25,10 @@ export function setEmailStates(
   call: Call,
 ): Promise<void> {
   return withRetries(database, async (tx, careful) => {
-    const now = clock.now();
-    await touchHolders(tx, workspace.id, addresses, { now, newId: clock.newId, careful });
+    await touchHolders(tx, workspace.id, addresses, clock, careful);
     const emailStates = addresses.map(({ value }) => ({ email: value, state, call }));
     const changes = { groupStates: [], emailStates, initialEmailStates: [] };
-    await writeSubscriptions(tx, workspace.id, changes, now, clock.newId);
+    await writeSubscriptions(tx, workspace.id, changes, clock);
   });
 }
 
@@ -46,8 +46,7 @@ export async function eraseEmailState(
 ): Promise<boolean> {
   const workspace = await findWorkspace(database, workspaceName);
   return withRetries(database, async (tx, careful) => {
-    const now = clock.now();
-    await touchHolders(tx, workspace.id, [address], { now, newId: clock.newId, careful });
+    await touchHolders(tx, workspace.id, [address], clock, careful);
     const [erased] = await allDone([
       deleteEmailStates(tx, workspace.id, [address.value]),
       deleteEmailStateChanges(tx, workspace.id, [address.value]),
@@ -61,12 +60,13 @@ async function touchHolders(
   tx: Transaction,
   workspaceId: number,
   addresses: readonly Who[],
-  { now, newId, careful }: { now: Date; newId: () => string; careful: boolean },
+  { now, newId }: Clock,
+  careful: boolean,
 ): Promise<void> {
   const needs = addresses.map((who) => ({ who, reads: false, addresses: [], spreads: false }));
   const people = await loadPeople(tx, workspaceId, needs, { newId, lock: careful });
   for (const { value } of addresses) {
     for (const person of people.holdersOf("email", value)) people.touch(person);
   }
-  await savePeople(tx, workspaceId, people.changes(now));
+  await savePeople(tx, workspaceId, people.changes(now()));
 }

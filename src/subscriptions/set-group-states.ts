@@ -50,7 +50,6 @@ export function setGroupStates(
   call: Call,
 ): Promise<(Fault & Place)[]> {
   return withRetries(database, async (tx, careful) => {
-    const now = clock.now();
     const needs = sets.flatMap((set) => set.named.map(needOf));
     const people = await loadPeople(tx, workspace.id, needs, { newId: clock.newId, lock: careful });
 
@@ -68,9 +67,9 @@ export function setGroupStates(
       }
     }
 
-    await savePeople(tx, workspace.id, people.changes(now));
+    await savePeople(tx, workspace.id, people.changes(clock.now()));
     const changes = { groupStates, emailStates: [], initialEmailStates: [] };
-    await writeSubscriptions(tx, workspace.id, changes, now, clock.newId);
+    await writeSubscriptions(tx, workspace.id, changes, clock);
     return skipped;
   });
 }

@@ -1,3 +1,4 @@
+import type { Clock } from "../clock.ts";
 import { allDone, type Queryable, type Transaction } from "../database/database.ts";
 import type { Call } from "../http/endpoint.ts";
 import {
@@ -42,16 +43,18 @@ export interface SubscriptionChanges {
 /**
  * Writes the changes and their history: a statement for each kind that is there, and a second one
  * for the history where something changed. The profiles must be locked by the transaction.
+ *
+ * The history has the time at which the rows were held, not the one at which the request began: of two
+ * writers of one state the later one stands behind.
  */
 export async function writeSubscriptions(
   tx: Transaction,
   workspaceId: number,
   changes: SubscriptionChanges,
-  now: Date,
-  newId: () => string,
+  clock: Clock,
 ): Promise<void> {
   const { groupStates, emailStates, initialEmailStates } = changes;
-  const made = <Row>(row: Row) => ({ ...row, id: newId(), changedAt: now });
+  const now = clock.now();
   const groups = writeSteps(groupStates, groupKey, (rows) =>
     upsertGroupStates(tx, workspaceId, rows, now),
   );
@@ -60,13 +63,19 @@ export async function writeSubscriptions(
     upsertEmailStates(tx, workspaceId, rows, now),
   );
   await allDone([
-    groups.then((changed) => insertGroupStateChanges(tx, workspaceId, changed.map(made))),
+    groups.then((changed) => insertGroupStateChanges(tx, workspaceId, dated(changed, clock))),
     allDone([initial, emails]).then(([begun, changed]) => {
       const addresses = new Set(begun.map(emailKey));
       const all = [...initialEmailStates.filter((row) => addresses.has(row.email)), ...changed];
-      return insertEmailStateChanges(tx, workspaceId, all.map(made));
+      return insertEmailStateChanges(tx, workspaceId, dated(all, clock));
     }),
   ]);
+}
+
+/** Sets as entries of the history, in their order. */
+export function dated<Row>(rows: readonly Row[], clock: Clock) {
+  const changedAt = clock.now();
+  return rows.map((row) => ({ ...row, id: clock.newId(), changedAt }));
 }
 
 const groupKey = ({ profileId, groupId }: GroupStateRow): string => `${profileId} ${groupId}`;

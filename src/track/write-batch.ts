@@ -96,7 +96,7 @@ async function writeOnce(
   await allDone([
     insertEvents(tx, workspace.id, batch.events),
     insertPurchases(tx, workspace.id, batch.purchases),
-    writeSubscriptions(tx, workspace.id, subscriptionChanges(batch), now, newId),
+    writeSubscriptions(tx, workspace.id, subscriptionChanges(batch), services.clock),
     services.idempotency.record(tx, workspace, recordedAnswers(requests, verdicts)),
   ]);
   return verdicts;

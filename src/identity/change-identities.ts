@@ -82,12 +82,19 @@ export function changeIdentities(
       return results;
     });
   }
-  return withRetries(services.database, async (tx, careful) => {
-    const work = await workOut(tx, services, workspace, request, careful);
-    await save(tx, services, workspace, request, work, careful);
-    return work.results;
-  });
+  return withRetries(
+    services.database,
+    async (tx, careful) => {
+      const work = await workOut(tx, services, workspace, request, careful);
+      await save(tx, services, workspace, request, work, careful);
+      return work.results;
+    },
+    TRIES,
+  );
 }
+
+/** How often a request is worked out anew because somebody else was faster. */
+const TRIES = 20;
 
 interface Work {
   readonly results: Result[];

@@ -1,10 +1,11 @@
 import { allDone, type Transaction } from "../database/database.ts";
-import { emailValue } from "../profiles/identifiers.ts";
+import { emailValue, identifierKey } from "../profiles/identifiers.ts";
 import { deleteMerged, upsertMerged } from "../profiles/merged-store.ts";
 import { Outdated } from "../profiles/outdated.ts";
 import {
   deleteIdentifiers,
   deleteProfiles,
+  type FoundIdentifier,
   insertIdentifiers,
   insertProfiles,
   lockProfiles,
@@ -15,9 +16,13 @@ import {
 import type { CastChanges } from "./cast.ts";
 
 /**
- * Writes the profiles of a cast: identifiers first, then profiles, as everybody does, so that writers
- * do not wait for each other in a circle. Afterwards every profile that is written to or removed is
- * locked, and was found as it had been read: then nobody wrote anything of these people since.
+ * Writes the profiles of a cast, in the order in which a track batch takes things too, so that the two
+ * do not wait for each other in a circle: identifiers that are new, then the profiles in the order
+ * of their ids, and only then what leads to them already, because who holds a profile alone removes
+ * that.
+ *
+ * A profile that is written to or removed has to be as it was read when it is locked: then nobody
+ * wrote anything of these people since.
  *
  * @param isLocked whether the profiles were locked when they were read.
  * @throws Outdated when a profile or an identifier is another than it was.
@@ -28,28 +33,38 @@ export async function saveCast(
   changes: CastChanges,
   { isLocked, now }: { readonly isLocked: boolean; readonly now: Date },
 ): Promise<void> {
-  const { addedIdentifiers, removedIdentifiers, touched } = changes;
-  const [, added, locked] = await allDone([
-    deleteIdentifiers(tx, workspaceId, removedIdentifiers),
-    insertIdentifiers(tx, workspaceId, addedIdentifiers),
-    isLocked
-      ? Promise.resolve(touched)
-      : lockProfiles(
-          tx,
-          workspaceId,
-          touched.map((row) => row.id),
-        ),
+  const { removedIdentifiers, touched } = changes;
+  const { fresh, moved } = splitAdded(changes);
+  const [claimed, locked] = await allDone([
+    insertIdentifiers(tx, workspaceId, fresh),
+    isLocked ? Promise.resolve([]) : lockProfiles(tx, workspaceId, idsOf(touched)),
   ]);
-  if (added < addedIdentifiers.length) throw new Outdated("an identifier has an owner by now");
   if (!isLocked) refuseChanged(touched, locked);
-  await allDone([
+  const [, taken] = await allDone([
+    deleteIdentifiers(tx, workspaceId, removedIdentifiers),
+    insertIdentifiers(tx, workspaceId, moved),
     insertProfiles(tx, workspaceId, changes.created),
     replaceProfiles(tx, workspaceId, changes.replaced),
     deleteProfiles(tx, workspaceId, changes.removedIds),
     deleteMerged(tx, workspaceId, changes.forgottenIds),
     upsertMerged(tx, workspaceId, changes.redirected, now),
   ]);
+  if (claimed < fresh.length || taken < moved.length) {
+    throw new Outdated("an identifier has an owner by now");
+  }
 }
+
+/** What names one user can only be given to another once the first one has it no more. */
+function splitAdded({ addedIdentifiers, removedIdentifiers }: CastChanges) {
+  const removed = new Set(removedIdentifiers.map(identifierKey));
+  const isMoved = (each: FoundIdentifier) => removed.has(identifierKey(each));
+  return {
+    fresh: addedIdentifiers.filter((each) => !isMoved(each)),
+    moved: addedIdentifiers.filter(isMoved),
+  };
+}
+
+const idsOf = (rows: readonly ProfileRow[]): string[] => rows.map((row) => row.id);
 
 /** Locking adds one to the version. */
 function refuseChanged(read: readonly ProfileRow[], locked: readonly ProfileRow[]): void {

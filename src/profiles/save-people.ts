@@ -31,11 +31,12 @@ export async function savePeople(
       throw new Outdated("an address has an owner by now");
     }
   }
-  const [, inserted, , kept] = await allDone([
-    deleteIdentifiers(tx, workspaceId, removedIdentifiers),
+  const [inserted, , kept] = await allDone([
     insertIdentifiers(tx, workspaceId, addedIdentifiers),
     insertProfiles(tx, workspaceId, created),
     updateProfiles(tx, workspaceId, updated),
+    // Last, because only who holds a profile removes what leads to it.
+    deleteIdentifiers(tx, workspaceId, removedIdentifiers),
   ]);
   if (inserted < addedIdentifiers.length) throw new Outdated("an identifier has an owner by now");
   if (kept < updated.length) throw new Outdated("a profile was changed or removed");

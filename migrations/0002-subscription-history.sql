@@ -15,7 +15,7 @@ create table group_state_changes (
   -- The name of the API key; null where somebody else acted.
   key_name text,
   request_id text not null,
-  primary key (workspace_id, profile_id, change_id)
+  primary key (profile_id, workspace_id, change_id)
 );
 
 create index group_state_changes_by_time
@@ -31,7 +31,7 @@ create table email_state_changes (
   call text not null,
   key_name text,
   request_id text not null,
-  primary key (workspace_id, email, change_id)
+  primary key (email, workspace_id, change_id)
 );
 
 create index email_state_changes_by_time

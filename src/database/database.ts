@@ -82,22 +82,24 @@ const RETRY_PAUSE_MS = 20;
  * serialization failure), at most `tries` times. Within a running transaction there is one try: it
  * is rolled back, and run again, as a whole.
  *
- * @param work is told whether to be `careful`, that is to lock before it reads: it cannot count on
- *   another try, or has lost one already.
+ * @param work is told which try it is, from 1 on; within a running transaction it is the last one,
+ *   infinity.
  */
 export async function withRetries<Result>(
   database: Database,
-  work: (tx: Transaction, careful: boolean) => Promise<Result>,
-  tries = 5,
+  work: (tx: Transaction, attempt: number) => Promise<Result>,
+  tries = 20,
 ): Promise<Result> {
-  if (database.isWithin) return database.transaction((tx) => work(tx, true));
+  if (database.isWithin) return database.transaction((tx) => work(tx, Infinity));
   for (let attempt = 1; ; attempt++) {
     try {
-      return await database.transaction((tx) => work(tx, attempt > 1));
+      return await database.transaction((tx) => work(tx, attempt));
     } catch (error) {
       if (attempt >= tries || !isSacrificed(error)) throw error;
-      // Whoever was first in a serialization failure is done by now; in a deadlock it still runs.
-      if (codeOf(error) === DEADLOCK) await pause(Math.random() * RETRY_PAUSE_MS * attempt);
+      // Whoever was first in a serialization failure is done by now; in a deadlock it still runs. Who
+      // lost again and again is one of many, and they get out of step by waiting.
+      const waits = codeOf(error) === DEADLOCK || attempt > 2;
+      if (waits) await pause(Math.random() * RETRY_PAUSE_MS * Math.min(attempt, 5));
     }
   }
 }

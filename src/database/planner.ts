@@ -6,9 +6,7 @@
  * joins a batch with itself in a nested loop, and a batch of 400 takes 50 ms instead of 4. So a
  * statement that joins a table with `unnest` also says `key = any(…)`, and these settings leave the
  * planner nothing but the index and a hash join. A generic plan made on an empty table would stay
- * bad when the table has grown, hence `force_custom_plan`. Without bitmap scans an update takes its
- * rows, and so locks them, in the order of their keys: in the order of their places two batches over the
- * same people waited for each other in a circle.
+ * bad when the table has grown, hence `force_custom_plan`.
  */
 export const PLANNER_SETTINGS = {
   plan_cache_mode: "force_custom_plan",

@@ -65,8 +65,8 @@ export async function importUsers(
     throw new Problem("INVALID_REQUEST", message, { body: { errors } });
   }
   const imported = taken.map((each) => each.value);
-  const isKnown = await withRetries(services.database, (tx, careful) =>
-    writeUsers(tx, services.clock, workspace.id, imported, careful),
+  const isKnown = await withRetries(services.database, (tx, attempt) =>
+    writeUsers(tx, services.clock, workspace.id, imported, attempt > 1),
   );
   const skipped = taken.flatMap((each, place) =>
     isKnown[place] ? [] : [noteOf(each.index, NOBODY_THERE)],
@@ -96,11 +96,11 @@ async function writeUsers(
   clock: Clock,
   workspaceId: number,
   users: readonly ImportedUser[],
-  careful: boolean,
+  lock: boolean,
 ): Promise<boolean[]> {
   const needs = users.map(({ who }) => ({ who, reads: true, addresses: [], spreads: false }));
   const { newId } = clock;
-  const people = await loadPeople(tx, workspaceId, needs, { newId, lock: careful });
+  const people = await loadPeople(tx, workspaceId, needs, { newId, lock });
   const parts = users.flatMap((user) => {
     const person = personOf(people, user);
     if (person) applyToPerson(people, person, user, newId);

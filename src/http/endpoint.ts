@@ -65,8 +65,9 @@ export interface Contract {
   /**
    * How an `Idempotency-Key` is honoured. `transaction` (the default for API keys): the handler
    * runs in one transaction with the record of its answer. `handler`: the handler does it itself.
+   * `reading`: the handler changes nothing, so its answer is recorded by itself afterwards.
    */
-  readonly idempotency?: "transaction" | "handler";
+  readonly idempotency?: "transaction" | "handler" | "reading";
 }
 
 export interface Input<C extends Contract> {

@@ -18,6 +18,7 @@ import {
 import type { Idempotency } from "./idempotency.ts";
 import { BODY_LIMIT_BYTES, parseJsonBody } from "./json-body.ts";
 import { asProblem, problemReply, STATUS_OF } from "./respond.ts";
+import { countConnections } from "./stopping.ts";
 import { compileContract } from "./validate.ts";
 
 declare module "fastify" {
@@ -56,8 +57,6 @@ export function createServer<Services extends HttpServices>(
     bodyLimit: BODY_LIMIT_BYTES,
     // Whatever may be declared as a name or an id can stand in a path: 255 characters, encoded.
     routerOptions: { maxParamLength: 255 * 12 },
-    // Idle connections are closed at once, requests in flight are answered.
-    forceCloseConnections: "idle",
     requestIdHeader: false,
     genReqId: (request) => {
       const given = request.headers["x-request-id"];
@@ -69,6 +68,8 @@ export function createServer<Services extends HttpServices>(
   server.decorateRequest("keyName", undefined);
   server.decorateRequest("bytes", undefined);
   acceptOnlyJson(server);
+  const closeUnusedConnections = countConnections(server.server);
+  server.addHook("preClose", async () => closeUnusedConnections());
   server.addHook("onRequest", async (request, reply) => {
     reply.header("x-request-id", request.id);
   });
@@ -114,9 +115,10 @@ function addEndpoint<Services extends HttpServices>(
       config: { contract },
       onRequest: (request, reply) => admit(services, contract, request, reply),
       handler: async (request, reply) => {
-        const input = { ...read(request), call: callOf(contract, request) };
-        const run = (own: Services, idempotency?: Input<Contract>["idempotency"]) =>
-          handler(own, request.workspace, { ...input, idempotency } as Input<Contract>);
+        const run = async (own: Services, idempotency?: Input<Contract>["idempotency"]) => {
+          const input = { ...read(request), call: callOf(contract, request), idempotency };
+          return handler(own, request.workspace, input as Input<Contract>);
+        };
         const answer = await answerOnce(services, contract, request, run);
         return send(reply, answer, contract.produces);
       },
@@ -184,6 +186,11 @@ async function answerOnce<Services extends HttpServices>(
   return idempotency.once(workspace, claim, async () => {
     try {
       if (contract.idempotency === "handler") return await run(services, claim);
+      if (contract.idempotency === "reading") {
+        const reply = await run(services);
+        await record(reply);
+        return reply;
+      }
       return await withRetries(database, async (tx) => {
         const reply = await run({ ...services, database: within(database, tx) });
         await idempotency.record(tx, workspace, [{ claim, reply }]);

@@ -82,19 +82,16 @@ export function changeIdentities(
       return results;
     });
   }
-  return withRetries(
-    services.database,
-    async (tx, careful) => {
-      const work = await workOut(tx, services, workspace, request, careful);
-      await save(tx, services, workspace, request, work, careful);
-      return work.results;
-    },
-    TRIES,
-  );
+  return withRetries(services.database, async (tx, attempt) => {
+    const isLocked = attempt >= LOCKING_TRY;
+    const work = await workOut(tx, services, workspace, request, isLocked);
+    await save(tx, services, workspace, request, work, isLocked);
+    return work.results;
+  });
 }
 
-/** How often a request is worked out anew because somebody else was faster. */
-const TRIES = 20;
+/** From which try on profiles are locked before they are read: see LOCKING_TRY in track/write-batch.ts. */
+const LOCKING_TRY = 4;
 
 interface Work {
   readonly results: Result[];

@@ -67,10 +67,23 @@ const commonColumns = (changes: readonly (Change & { readonly state: string })[]
   changes.map((change) => change.call.requestId),
 ];
 
-const CHANGE_COLUMNS = `change_id as id, state, changed_at as "changedAt",
-  jsonb_build_object('name', call, 'keyName', key_name, 'requestId', request_id) as call`;
+/** Plain columns: a Citus does not return what has to be worked out. */
+const CHANGE_COLUMNS = `change_id as id, state, changed_at as "changedAt", call as "callName",
+  key_name as "keyName", request_id as "requestId"`;
 
 const GROUP_COLUMNS = `profile_id as "profileId", group_id as "groupId", ${CHANGE_COLUMNS}`;
+
+/** A change as it comes from the engine. */
+type Flat<Row extends Change> = Omit<Row, "call"> &
+  Pick<Call, "keyName" | "requestId"> & {
+    readonly callName: string;
+  };
+
+const changesOf = <Row extends Change>(rows: readonly Flat<Row>[]): Row[] =>
+  rows.map(
+    ({ callName: name, keyName, requestId, ...row }) =>
+      ({ ...row, call: { name, keyName, requestId } }) as unknown as Row,
+  );
 
 /** Which changes are wanted; what is undefined does not narrow. */
 export interface HistoryFilter {
@@ -92,7 +105,7 @@ export async function selectGroupStateChanges(
   workspaceId: number,
   filter: HistoryFilter,
 ): Promise<GroupStateChange[]> {
-  return database.query<GroupStateChange>(
+  const rows = await database.query<Flat<GroupStateChange>>(
     `select ${GROUP_COLUMNS} from group_state_changes
      where workspace_id = $1 and ($2::uuid[] is null or profile_id = any($2::uuid[]))
        and ($3::text is null or group_id = $3)
@@ -102,6 +115,7 @@ export async function selectGroupStateChanges(
      order by changed_at desc, change_id desc limit $8`,
     [workspaceId, filter.profileIds ?? null, filter.groupId ?? null, ...timesOf(filter)],
   );
+  return changesOf(rows);
 }
 
 /** Email state changes, the newest first. */
@@ -110,7 +124,7 @@ export async function selectEmailStateChanges(
   workspaceId: number,
   filter: HistoryFilter,
 ): Promise<EmailStateChange[]> {
-  return database.query<EmailStateChange>(
+  const rows = await database.query<Flat<EmailStateChange>>(
     `select email, ${CHANGE_COLUMNS} from email_state_changes
      where workspace_id = $1 and ($2::text[] is null or email = any($2::text[]))
        and ($3::timestamptz is null or changed_at >= $3)
@@ -119,6 +133,7 @@ export async function selectEmailStateChanges(
      order by changed_at desc, change_id desc limit $7`,
     [workspaceId, filter.emails ?? null, ...timesOf(filter)],
   );
+  return changesOf(rows);
 }
 
 const timesOf = ({ since, until, before, limit }: HistoryFilter) => [
@@ -136,11 +151,12 @@ export async function deleteGroupStateChanges(
   profileIds: readonly string[],
 ): Promise<GroupStateChange[]> {
   if (profileIds.length === 0) return [];
-  return tx.query<GroupStateChange>(
+  const rows = await tx.query<Flat<GroupStateChange>>(
     `delete from group_state_changes where workspace_id = $1 and profile_id = any($2::uuid[])
      returning ${GROUP_COLUMNS}`,
     [workspaceId, profileIds],
   );
+  return changesOf(rows);
 }
 
 /** Removes the history of addresses. */

@@ -24,8 +24,8 @@ export function setEmailStates(
   state: EmailState,
   call: Call,
 ): Promise<void> {
-  return withRetries(database, async (tx, careful) => {
-    await touchHolders(tx, workspace.id, addresses, clock, careful);
+  return withRetries(database, async (tx, attempt) => {
+    await touchHolders(tx, workspace.id, addresses, clock, attempt);
     const emailStates = addresses.map(({ value }) => ({ email: value, state, call }));
     const changes = { groupStates: [], emailStates, initialEmailStates: [] };
     await writeSubscriptions(tx, workspace.id, changes, clock);
@@ -45,8 +45,8 @@ export async function eraseEmailState(
   address: Who,
 ): Promise<boolean> {
   const workspace = await findWorkspace(database, workspaceName);
-  return withRetries(database, async (tx, careful) => {
-    await touchHolders(tx, workspace.id, [address], clock, careful);
+  return withRetries(database, async (tx, attempt) => {
+    await touchHolders(tx, workspace.id, [address], clock, attempt);
     const [erased] = await allDone([
       deleteEmailStates(tx, workspace.id, [address.value]),
       deleteEmailStateChanges(tx, workspace.id, [address.value]),
@@ -61,10 +61,10 @@ async function touchHolders(
   workspaceId: number,
   addresses: readonly Who[],
   { now, newId }: Clock,
-  careful: boolean,
+  attempt: number,
 ): Promise<void> {
   const needs = addresses.map((who) => ({ who, reads: false, addresses: [], spreads: false }));
-  const people = await loadPeople(tx, workspaceId, needs, { newId, lock: careful });
+  const people = await loadPeople(tx, workspaceId, needs, { newId, lock: attempt > 1 });
   for (const { value } of addresses) {
     for (const person of people.holdersOf("email", value)) people.touch(person);
   }

@@ -49,9 +49,12 @@ export function setGroupStates(
   sets: readonly GroupSet[],
   call: Call,
 ): Promise<(Fault & Place)[]> {
-  return withRetries(database, async (tx, careful) => {
+  return withRetries(database, async (tx, attempt) => {
     const needs = sets.flatMap((set) => set.named.map(needOf));
-    const people = await loadPeople(tx, workspace.id, needs, { newId: clock.newId, lock: careful });
+    const people = await loadPeople(tx, workspace.id, needs, {
+      newId: clock.newId,
+      lock: attempt > 1,
+    });
 
     const skipped: (Fault & Place)[] = [];
     const groupStates: GroupStateSet[] = [];

@@ -55,10 +55,9 @@ export async function writeBatch(
   services: WriteServices,
   requests: readonly WriteRequest[],
 ): Promise<Verdict[][]> {
-  let attempt = 0;
   const verdicts = await withRetries(
     services.database,
-    (tx) => writeOnce(tx, services, requests, ++attempt),
+    (tx, attempt) => writeOnce(tx, services, requests, attempt),
     TRIES,
   );
   rememberPeople(services.knownIds, requests, verdicts);

@@ -41,3 +41,15 @@ test("neither where a few people are fought over", async () => {
     operations: OPERATIONS / 4,
   });
 });
+
+test("neither where merged external ids lead to the kept users", async () => {
+  const settings = { redirect_merged_ids: true, rate_limits: { "users.track": "off" } };
+  const workspace = await server.workspace({ settings });
+  await runChaos(server, await throughAllServers(workspace), {
+    seed: SEED + 2,
+    users: 20,
+    writers: 8,
+    operations: OPERATIONS / 4,
+    redirects: true,
+  });
+});

@@ -19,5 +19,7 @@ export async function temporaryFolder(): Promise<string> {
 export async function rowsAfterStop<Row>(server: TestServer, sql: string): Promise<Row[]> {
   await server.stop();
   const database = await openDatabase(server.config);
-  return database.query<Row>(sql).finally(() => database.close());
+  const rows = await database.query<Row>(sql).finally(() => database.close());
+  // A plain array: a driver's own kind of list is not equal to one.
+  return [...rows];
 }

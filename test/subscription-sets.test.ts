@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, test } from "node:test";
+import { packageRoot } from "../src/database/migrate.ts";
 import { ALERTS, NEWSLETTER, startServer } from "./harness.ts";
 import {
   CHAT,
@@ -309,4 +312,28 @@ describe("setting as a write", () => {
       }
     }
   });
+});
+
+test("requests of an existing program are taken, but for numbers that are no E.164", async () => {
+  const lines = readFileSync(join(packageRoot(), "test/fixtures/requests.jsonl"), "utf8");
+  const bodies = lines
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line))
+    .filter(({ endpoint }) => endpoint === "POST /v2/subscription/status/set")
+    .map(({ body }) => body);
+  assert.equal(bodies.length, 6);
+  const ids = bodies.flatMap((body) =>
+    body.subscription_groups.map((set: any) => set.subscription_group_id as string),
+  );
+  const workspace = await workspaceWithGroups(server, {
+    subscription_groups: [...new Set(ids)].map((id) => ({ id, name: id, channel: "email" })),
+  });
+  for (const body of bodies) {
+    const answer = await workspace.call<any>("POST", "/v2/subscription/status/set", body);
+    const isNational = body.subscription_groups.some((set: any) => set.phones);
+    assert.equal(answer.status, isNational ? 400 : 201, JSON.stringify(answer.body));
+    if (isNational)
+      assert.match(answer.body.message, /'5055077683' is no existing number in E\.164/);
+  }
 });

@@ -113,7 +113,9 @@ function combineAttributes(
 ): Combined<Attributes> {
   const values = new Map(Object.entries(kept));
   const effects: Effect[] = [];
-  for (const [name, value] of Object.entries(merged)) {
+  // By name, because the engine keeps the members of an object in an order of its own.
+  for (const name of Object.keys(merged).sort()) {
+    const value = merged[name] as Json;
     const own = Object.hasOwn(kept, name) ? (kept[name] as Json) : null;
     const { value: result, effect }: ReturnType<Rule> = how.isLeft(name)
       ? { value: own, effect: "left" }

@@ -7,6 +7,8 @@ import { eraseAudit } from "./identity/audit.ts";
 import { identityEndpoints } from "./identity/endpoints.ts";
 import { deleteAllMerged } from "./profiles/merged-store.ts";
 import { deleteAllProfiles } from "./profiles/store.ts";
+import { scimEndpoints } from "./scim/endpoints.ts";
+import { SCIM_COMPANY_SECTIONS, SCIM_SECTIONS } from "./scim/sections.ts";
 import { subscriptionAdminEndpoints } from "./subscriptions/admin-endpoints.ts";
 import { subscriptionEndpoints } from "./subscriptions/endpoints.ts";
 import { eraseSubscriptions } from "./subscriptions/states.ts";
@@ -14,8 +16,8 @@ import { trackEndpoints } from "./track/endpoints.ts";
 import { deleteAllEventsAndPurchases } from "./track/store.ts";
 import { workspaceEndpoints } from "./workspaces/endpoints.ts";
 import type { Eraser } from "./workspaces/reset.ts";
-import type { Section } from "./workspaces/section.ts";
-import { CORE_SECTIONS } from "./workspaces/sections.ts";
+import type { CompanySection, Section } from "./workspaces/section.ts";
+import { CORE_COMPANY_SECTIONS, CORE_SECTIONS } from "./workspaces/sections.ts";
 
 /* The one list of what the server consists of. A new facility is entered here and nowhere else. */
 
@@ -29,11 +31,18 @@ export const ENDPOINTS = [
   ...exportEndpoints,
   ...subscriptionEndpoints,
   ...subscriptionAdminEndpoints,
+  ...scimEndpoints,
   ...workspaceEndpoints,
 ];
 
-/** Every list that a workspace may have in a manifest. */
-export const SECTIONS: readonly Section[] = [...CORE_SECTIONS];
+/** Every part that a workspace may have in a manifest. */
+export const SECTIONS: readonly Section[] = [...CORE_SECTIONS, ...SCIM_SECTIONS];
+
+/** Every part that the company may have in a manifest. */
+export const COMPANY_SECTIONS: readonly CompanySection[] = [
+  ...CORE_COMPANY_SECTIONS,
+  ...SCIM_COMPANY_SECTIONS,
+];
 
 /** What a reset empties: one for every facility that holds user data. */
 export const ERASERS: readonly Eraser[] = [

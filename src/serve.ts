@@ -3,7 +3,7 @@ import pino, { type DestinationStream, type Logger } from "pino";
 import { createAuthenticator } from "./access/authenticate.ts";
 import { keptSecret } from "./access/kept-secret.ts";
 import { createRateLimits } from "./access/rate-limits.ts";
-import { ENDPOINTS, ERASERS, SECTIONS } from "./app.ts";
+import { COMPANY_SECTIONS, ENDPOINTS, ERASERS, SECTIONS } from "./app.ts";
 import { systemClock } from "./clock.ts";
 import type { Config } from "./config.ts";
 import type { Database } from "./database/database.ts";
@@ -73,6 +73,7 @@ async function start(config: Config, database: Database, log: Logger): Promise<R
     idempotency,
     rateLimits: createRateLimits(),
     sections: SECTIONS,
+    companySections: COMPANY_SECTIONS,
     erasers: ERASERS,
     readiness: { isReady: false },
     writeQueue: createWriteQueue({

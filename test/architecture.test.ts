@@ -21,6 +21,7 @@ const FOLDERS = [
   "subscriptions",
   "track",
   "engagement",
+  "scim",
   "export",
   "identity",
   "health",

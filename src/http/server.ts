@@ -2,22 +2,25 @@ import { randomUUID } from "node:crypto";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import type { Authenticator } from "../access/authenticate.ts";
-import type { RateLimits } from "../access/rate-limits.ts";
+import type { Company } from "../access/company.ts";
+import type { LimitName, RateLimits } from "../access/rate-limits.ts";
 import type { Workspace } from "../access/workspace.ts";
 import { type Database, within, withRetries } from "../database/database.ts";
 import type { Metrics } from "../metrics.ts";
 import { Problem } from "../problem.ts";
 import {
+  type Access,
   type Call,
   type Contract,
+  type Dialect,
   type Endpoint,
   type Input,
   pathsOf,
   type Reply,
 } from "./endpoint.ts";
-import type { Idempotency } from "./idempotency.ts";
+import { ANSWERS_OF_COMPANY, type Idempotency } from "./idempotency.ts";
 import { BODY_LIMIT_BYTES, parseJsonBody } from "./json-body.ts";
-import { asProblem, problemReply, STATUS_OF } from "./respond.ts";
+import { asProblem, MEDIA_TYPE_OF, problemReply, STATUS_OF } from "./respond.ts";
 import { countConnections } from "./stopping.ts";
 import { compileContract } from "./validate.ts";
 
@@ -25,6 +28,8 @@ declare module "fastify" {
   interface FastifyRequest {
     /** On whose behalf the request runs; set once the key is checked. */
     workspace: Workspace | undefined;
+    /** The same where a SCIM token was shown. */
+    company: Company | undefined;
     /** The name of the key that was shown. */
     keyName: string | undefined;
     /** The body as it was sent. */
@@ -51,6 +56,7 @@ export function createServer<Services extends HttpServices>(
   endpoints: readonly Endpoint<Services>[],
   trustedProxies: readonly string[] = [],
 ): FastifyInstance {
+  const dialectOf = dialectByPath(endpoints);
   const server = fastify({
     // Whose X-Forwarded-For is believed. design: nobody's by default.
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
@@ -62,9 +68,13 @@ export function createServer<Services extends HttpServices>(
       const given = request.headers["x-request-id"];
       return typeof given === "string" && REQUEST_ID.test(given) ? given : randomUUID();
     },
-    frameworkErrors: (error, _request, reply) => void send(reply, problemReply(asProblem(error))),
+    frameworkErrors: (error, request, reply) => {
+      const dialect = dialectOf(request.url);
+      void send(reply, problemReply(asProblem(error), dialect), MEDIA_TYPE_OF[dialect]);
+    },
   });
   server.decorateRequest("workspace", undefined);
+  server.decorateRequest("company", undefined);
   server.decorateRequest("keyName", undefined);
   server.decorateRequest("bytes", undefined);
   acceptOnlyJson(server);
@@ -77,7 +87,8 @@ export function createServer<Services extends HttpServices>(
   server.setErrorHandler((error, request, reply) => {
     const problem = asProblem(error);
     logFailure(services.log, request, problem);
-    return send(reply, problemReply(problem, contractOf(request)?.dialect));
+    const dialect = contractOf(request)?.dialect ?? dialectOf(request.url);
+    return send(reply, problemReply(problem, dialect), MEDIA_TYPE_OF[dialect]);
   });
   server.setNotFoundHandler(() => {
     throw new Problem("NOT_FOUND", "There is nothing at this path.");
@@ -94,6 +105,8 @@ function acceptOnlyJson(server: FastifyInstance): void {
     { parseAs: "buffer" },
     async (request: FastifyRequest, bytes: Buffer) => {
       request.bytes = bytes;
+      // Clients that set the header on every request send a type without a body.
+      if (bytes.length === 0 && !contractOf(request)?.body) return undefined;
       return parseJsonBody(bytes);
     },
   );
@@ -102,12 +115,32 @@ function acceptOnlyJson(server: FastifyInstance): void {
 const contractOf = (request: FastifyRequest): Contract | undefined =>
   (request.routeOptions.config as { contract?: Contract }).contract;
 
+/**
+ * The dialect of an error that belongs to no endpoint (an unknown path or method, a URL that cannot be
+ * read): that of the endpoints below the same first step of the path, where they all have one.
+ */
+function dialectByPath(endpoints: readonly Endpoint<never>[]): (url: string) => Dialect {
+  const firstStep = (path: string) => path.split(/[/?]/, 2)[1] ?? "";
+  const dialects = new Map<string, Set<Dialect>>();
+  for (const { contract } of endpoints) {
+    for (const path of pathsOf(contract)) {
+      const known = dialects.get(firstStep(path)) ?? new Set();
+      dialects.set(firstStep(path), known.add(contract.dialect ?? "message"));
+    }
+  }
+  return (url) => {
+    const [only = "message", other] = dialects.get(firstStep(url)) ?? [];
+    return other === undefined ? only : "message";
+  };
+}
+
 function addEndpoint<Services extends HttpServices>(
   server: FastifyInstance,
   services: Services,
   { contract, handler }: Endpoint<Services>,
 ): void {
   const read = compileContract(contract);
+  const mediaType = contract.produces ?? MEDIA_TYPE_OF[contract.dialect ?? "message"];
   for (const url of pathsOf(contract)) {
     server.route({
       method: contract.method,
@@ -117,10 +150,10 @@ function addEndpoint<Services extends HttpServices>(
       handler: async (request, reply) => {
         const run = async (own: Services, idempotency?: Input<Contract>["idempotency"]) => {
           const input = { ...read(request), call: callOf(contract, request), idempotency };
-          return handler(own, request.workspace, input as Input<Contract>);
+          return handler(own, request.workspace ?? request.company, input as Input<Contract>);
         };
         const answer = await answerOnce(services, contract, request, run);
-        return send(reply, answer, contract.produces);
+        return send(reply, answer, mediaType);
       },
     });
   }
@@ -139,17 +172,10 @@ async function admit(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
-  const { authorization } = request.headers;
-  if (access.by === "administrator") services.authenticator.administrator(authorization);
-  if (access.by !== "key") return;
-  const { workspace, keyName } = await services.authenticator.keyHolder(
-    authorization,
-    access.permission,
-    request.ip,
-  );
-  request.workspace = workspace;
-  request.keyName = keyName;
-  const limit = await services.rateLimits.count(workspace, access.permission);
+  const name = await authenticate(services, access, request);
+  const subject = request.workspace ?? request.company;
+  if (!name || !subject) return;
+  const limit = await services.rateLimits.count(subject, name);
   if (!limit) return;
   reply.header("x-ratelimit-limit", limit.limit);
   reply.header("x-ratelimit-remaining", limit.remaining);
@@ -162,6 +188,32 @@ async function admit(
   );
 }
 
+/** Finds out who calls. @returns what the request is counted by. */
+async function authenticate(
+  { authenticator }: HttpServices,
+  access: Access,
+  request: FastifyRequest,
+): Promise<LimitName | undefined> {
+  const { authorization, "x-request-origin": origin } = request.headers;
+  switch (access.by) {
+    case "key": {
+      const { permission } = access;
+      const holder = await authenticator.keyHolder(authorization, permission, request.ip);
+      request.workspace = holder.workspace;
+      request.keyName = holder.keyName;
+      return permission;
+    }
+    case "scim":
+      request.company = await authenticator.scimCompany(authorization, origin);
+      return "scim";
+    case "administrator":
+      authenticator.administrator(authorization);
+      return undefined;
+    case "anybody":
+      return undefined;
+  }
+}
+
 /** Runs the handler, with an `Idempotency-Key` at most once. */
 async function answerOnce<Services extends HttpServices>(
   services: Services,
@@ -169,21 +221,21 @@ async function answerOnce<Services extends HttpServices>(
   request: FastifyRequest,
   run: (services: Services, claim?: Input<Contract>["idempotency"]) => Promise<Reply>,
 ): Promise<Reply> {
-  const { workspace } = request;
+  const scope = request.workspace ?? (request.company && ANSWERS_OF_COMPANY);
   const claim =
-    workspace && contract.method !== "GET"
+    scope && contract.method !== "GET"
       ? services.idempotency.claimOf(request.headers["idempotency-key"], {
           method: request.method,
           url: request.url,
           body: request.bytes,
         })
       : undefined;
-  if (!workspace || !claim) return run(services);
+  if (!scope || !claim) return run(services);
   const { database, idempotency } = services;
   const record = (reply: Reply) =>
-    database.transaction((tx) => idempotency.record(tx, workspace, [{ claim, reply }]));
+    database.transaction((tx) => idempotency.record(tx, scope, [{ claim, reply }]));
 
-  return idempotency.once(workspace, claim, async () => {
+  return idempotency.once(scope, claim, async () => {
     try {
       if (contract.idempotency === "handler") return await run(services, claim);
       if (contract.idempotency === "reading") {
@@ -193,7 +245,7 @@ async function answerOnce<Services extends HttpServices>(
       }
       return await withRetries(database, async (tx) => {
         const reply = await run({ ...services, database: within(database, tx) });
-        await idempotency.record(tx, workspace, [{ claim, reply }]);
+        await idempotency.record(tx, scope, [{ claim, reply }]);
         return reply;
       });
     } catch (error) {
@@ -240,12 +292,13 @@ function refuseOtherMethods(server: FastifyInstance, endpoints: readonly Endpoin
   }
 }
 
-function send(reply: FastifyReply, answer: Reply, produces?: string): FastifyReply {
+/** Sends an answer; a body of the type JSON is a value, any other a text. */
+function send(reply: FastifyReply, answer: Reply, mediaType: string): FastifyReply {
   reply.code(answer.status).headers(answer.headers ?? {});
   if (answer.body === undefined) return reply.send();
-  if (produces) return reply.type(`${produces}; charset=utf-8`).send(answer.body);
-  reply.header("content-type", "application/json; charset=utf-8");
-  return reply.send(JSON.stringify(answer.body));
+  const isJson = mediaType.endsWith("json");
+  reply.header("content-type", `${mediaType}; charset=utf-8`);
+  return reply.send(isJson ? JSON.stringify(answer.body) : answer.body);
 }
 
 /** One line and one count a request: no query, no body, no identifier of a person. */

@@ -41,7 +41,9 @@ function compile(schema: TSchema, part: string): (value: unknown) => unknown {
   const validator = Compile(schema);
   return (value) => {
     if (validator.Check(value)) return value;
-    throw new Problem("INVALID_REQUEST", sentenceOf(validator.Errors(value), part));
+    // In SCIM's words: a body of another form is a matter of syntax, a parameter one of its value.
+    const details = part === "body" ? {} : { scimType: "invalidValue" };
+    throw new Problem("INVALID_REQUEST", sentenceOf(validator.Errors(value), part), details);
   };
 }
 

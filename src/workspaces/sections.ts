@@ -1,9 +1,10 @@
 import Type, { type Static } from "typebox";
 import { readDeclaredKeys, replaceKeys, storedForm } from "../access/keys.ts";
 import { PERMISSIONS } from "../access/permissions.ts";
+import { readDeclaredTokens, replaceTokens, storedToken } from "../access/scim-tokens.ts";
 import { isAllowlistEntry } from "../ip-allowlist.ts";
 import { DeclaredId } from "./manifest.ts";
-import { describe, difference, type Section } from "./section.ts";
+import { type CompanySection, describe, difference, type Section } from "./section.ts";
 import {
   type DeclaredApp,
   type DeclaredGroup,
@@ -15,14 +16,17 @@ import {
   upsertGroups,
 } from "./store.ts";
 
-/* The sections that every workspace has, whatever facilities are built in. */
+/* The sections that every workspace and company has, whatever facilities are built in. */
 
 const Name = Type.String({ minLength: 1, maxLength: 255 });
+
+/** What can stand in a header after `Bearer`. */
+const Secret = Type.String({ minLength: 1, maxLength: 255, pattern: "^\\S+$" });
 
 const ApiKey = Type.Object(
   {
     name: Name,
-    key: Type.String({ minLength: 1, maxLength: 255, pattern: "^\\S+$" }),
+    key: Secret,
     permissions: Type.Array(Type.Enum(["all", ...PERMISSIONS])),
     ip_allowlist: Type.Optional(
       Type.Array(
@@ -85,3 +89,33 @@ export const subscriptionGroups: Section = {
 };
 
 export const CORE_SECTIONS: readonly Section[] = [apiKeys, apps, subscriptionGroups];
+
+const ScimToken = Type.Object(
+  {
+    name: Name,
+    token: Secret,
+    service_origin: Type.String({ minLength: 1, maxLength: 255 }),
+    require_origin: Type.Optional(Type.Boolean()),
+  },
+  { additionalProperties: false },
+);
+
+/** `require_origin: false` is for identity providers that cannot send a header of their own. */
+export const scimTokens: CompanySection = {
+  key: "scim_tokens",
+  schema: ScimToken,
+  identity: "name",
+  async apply(tx, target, entries: readonly Static<typeof ScimToken>[]) {
+    const wanted = entries.map(({ service_origin, require_origin, ...entry }) => ({
+      ...entry,
+      serviceOrigin: service_origin,
+      requireOrigin: require_origin ?? true,
+    }));
+    const present = await readDeclaredTokens(tx, target.companyId);
+    const todo = difference(present, wanted.map(storedToken), (token) => token.name);
+    await replaceTokens(tx, target, todo);
+    return describe("scim_token", "", todo, (token) => token.name);
+  },
+};
+
+export const CORE_COMPANY_SECTIONS: readonly CompanySection[] = [scimTokens];

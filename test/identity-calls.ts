@@ -129,6 +129,7 @@ export async function skips(sent: Sent, ...notes: string[]): Promise<IdentityAns
   const { status, body } = await sent;
   assert.ok(status === 201 || status === 202, `${status} ${JSON.stringify(body)}`);
   assert.deepEqual(notesOf(body.skipped), notes);
+  assert.equal(body.errors, undefined, JSON.stringify(body.errors));
   return body;
 }
 

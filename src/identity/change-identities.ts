@@ -3,6 +3,7 @@ import type { Clock } from "../clock.ts";
 import {
   allDone,
   type Database,
+  type Queryable,
   readTogether,
   type Transaction,
   withRetries,
@@ -10,11 +11,12 @@ import {
 import type { Call } from "../http/endpoint.ts";
 import type { Fault } from "../problem.ts";
 import type { Who } from "../profiles/identifiers.ts";
+import { lockProfiles, selectProfiles } from "../profiles/store.ts";
 import { writeSubscriptions } from "../subscriptions/states.ts";
 import { recordAudit } from "./audit.ts";
 import { joinBelongings, readBelongings, saveBelongings, type Told } from "./belongings.ts";
 import type { Cast, CastChanges, Change } from "./cast.ts";
-import { loadCast } from "./load-cast.ts";
+import { type LoadCastOptions, loadCast } from "./load-cast.ts";
 import { findAbandoned, saveCast } from "./save-cast.ts";
 
 export interface IdentityServices {
@@ -66,8 +68,8 @@ export interface Request {
  * Everybody whom the items name is read, the items are worked out in memory, and what came of them
  * is written with checks: a profile must be as it was read, an identifier still free. Whoever writes
  * anything of a person raises the version of the profile, so the check covers events, summaries and
- * states too. Where it fails, somebody was faster, and all is rolled back and done again with the
- * profiles locked before they are read (docs/decisions/read-compute-write.md).
+ * states too. Where it fails, somebody was faster, and all is rolled back and done again, in the end
+ * with the profiles locked before they are read (docs/decisions/read-compute-write.md).
  *
  * @returns what became of each item, in their order.
  */
@@ -76,15 +78,18 @@ export function changeIdentities(
   workspace: Workspace,
   request: Request,
 ): Promise<Result[]> {
+  const { database } = services;
   if (request.isDryRun) {
-    return readTogether(services.database, async (tx) => {
-      const { results } = await workOut(tx as Transaction, services, workspace, request, false);
-      return results;
+    return readTogether(database, async (tx) => {
+      const read = (ids: readonly string[]) => selectProfiles(tx, workspace.id, ids);
+      return (await workOut(tx, services, workspace, request, read)).results;
     });
   }
-  return withRetries(services.database, async (tx, attempt) => {
+  return withRetries(database, async (tx, attempt) => {
     const isLocked = attempt >= LOCKING_TRY;
-    const work = await workOut(tx, services, workspace, request, isLocked);
+    const readOrLock = isLocked ? lockProfiles : selectProfiles;
+    const read = (ids: readonly string[]) => readOrLock(tx, workspace.id, ids);
+    const work = await workOut(tx, services, workspace, request, read);
     await save(tx, services, workspace, request, work, isLocked);
     return work.results;
   });
@@ -102,21 +107,21 @@ interface Work {
 }
 
 async function workOut(
-  tx: Transaction,
+  database: Queryable,
   services: IdentityServices,
   workspace: Workspace,
   { steps }: Request,
-  lock: boolean,
+  read: LoadCastOptions["read"],
 ): Promise<Work> {
   const names = steps.flatMap((step) => step.names);
-  const cast = await loadCast(tx, workspace.id, names, {
+  const cast = await loadCast(database, workspace.id, names, {
     newId: services.clock.newId,
     redirects: workspace.settings.redirect_merged_ids,
-    lock,
+    read,
   });
   const applied = steps.map((step) => step.apply(cast));
   const changes = applied.flatMap((each) => ("change" in each && each.change ? [each.change] : []));
-  const before = await readBelongings(tx, workspace.id, profilesIn(changes));
+  const before = await readBelongings(database, workspace.id, profilesIn(changes));
   const outcome = joinBelongings(changes, before);
   const told = new Map(outcome.told.map((each) => [each.change, each]));
   const results = steps.map(({ place }, index): Result => {

@@ -1,19 +1,13 @@
-import type { Transaction } from "../database/database.ts";
+import type { Queryable } from "../database/database.ts";
 import { identifierKey, isProfileId, type Who } from "../profiles/identifiers.ts";
 import { type MergedProfile, selectMerged, selectMergedInto } from "../profiles/merged-store.ts";
 import { Outdated } from "../profiles/outdated.ts";
-import {
-  type FoundIdentifier,
-  lockProfiles,
-  type ProfileRow,
-  selectIdentifiers,
-  selectProfiles,
-} from "../profiles/store.ts";
+import { type FoundIdentifier, type ProfileRow, selectIdentifiers } from "../profiles/store.ts";
 import { type Cast, type CastOptions, createCast } from "./cast.ts";
 
 export interface LoadCastOptions extends CastOptions {
-  /** Whether the profiles are locked before they are read. */
-  readonly lock: boolean;
+  /** Reads profiles, with or without locking them; those that are gone are left out. */
+  read(ids: readonly string[]): Promise<ProfileRow[]>;
 }
 
 /**
@@ -26,21 +20,20 @@ export interface LoadCastOptions extends CastOptions {
  * @throws Outdated
  */
 export async function loadCast(
-  tx: Transaction,
+  database: Queryable,
   workspaceId: number,
   names: readonly Who[],
-  options: LoadCastOptions,
+  { read, ...options }: LoadCastOptions,
 ): Promise<Cast> {
-  const read = options.lock ? lockProfiles : selectProfiles;
-  const found = await findIdentifiers(tx, workspaceId, names);
+  const found = await findIdentifiers(database, workspaceId, names);
   const platformIds = platformIdsOf(names);
   const ids = [...new Set([...found.map((each) => each.profileId), ...platformIds])];
-  const present = await read(tx, workspaceId, ids);
-  const followed = await follow(tx, workspaceId, platformIds, present);
-  const kept = await read(tx, workspaceId, missingIn(present, followed));
+  const present = await read(ids);
+  const followed = await follow(database, workspaceId, platformIds, present);
+  const kept = await read(missingIn(present, followed));
   const rows = [...present, ...kept].sort((a, b) => b.updatedAtMicros - a.updatedAtMicros);
   const merged = await selectMergedInto(
-    tx,
+    database,
     workspaceId,
     rows.map((row) => row.id),
   );
@@ -50,13 +43,13 @@ export async function loadCast(
 }
 
 async function findIdentifiers(
-  tx: Transaction,
+  database: Queryable,
   workspaceId: number,
   names: readonly Who[],
 ): Promise<FoundIdentifier[]> {
   const wanted = new Set(names.map(identifierKey));
   const values = names.flatMap(({ kind, value }) => (kind === "platform_id" ? [] : [value]));
-  const rows = await selectIdentifiers(tx, workspaceId, [...new Set(values)]);
+  const rows = await selectIdentifiers(database, workspaceId, [...new Set(values)]);
   return rows.filter((row) => wanted.has(identifierKey(row)));
 }
 
@@ -67,14 +60,14 @@ const platformIdsOf = (names: readonly Who[]): string[] => {
 
 /** Where those platform_ids lead that no profile has any more. */
 async function follow(
-  tx: Transaction,
+  database: Queryable,
   workspaceId: number,
   platformIds: readonly string[],
   present: readonly ProfileRow[],
 ): Promise<MergedProfile[]> {
   const known = new Set(present.map((row) => row.id));
   return selectMerged(
-    tx,
+    database,
     workspaceId,
     platformIds.filter((id) => !known.has(id)),
   );

@@ -14,6 +14,9 @@ import { subscriptionEndpoints } from "./subscriptions/endpoints.ts";
 import { eraseSubscriptions } from "./subscriptions/states.ts";
 import { trackEndpoints } from "./track/endpoints.ts";
 import { deleteAllEventsAndPurchases } from "./track/store.ts";
+import { translationAdminEndpoints } from "./translations/admin-endpoints.ts";
+import { translationEndpoints } from "./translations/endpoints.ts";
+import { TRANSLATION_SECTIONS } from "./translations/sections.ts";
 import { workspaceEndpoints } from "./workspaces/endpoints.ts";
 import type { Eraser } from "./workspaces/reset.ts";
 import type { CompanySection, Section } from "./workspaces/section.ts";
@@ -32,11 +35,17 @@ export const ENDPOINTS = [
   ...subscriptionEndpoints,
   ...subscriptionAdminEndpoints,
   ...scimEndpoints,
+  ...translationEndpoints,
+  ...translationAdminEndpoints,
   ...workspaceEndpoints,
 ];
 
 /** Every part that a workspace may have in a manifest. */
-export const SECTIONS: readonly Section[] = [...CORE_SECTIONS, ...SCIM_SECTIONS];
+export const SECTIONS: readonly Section[] = [
+  ...CORE_SECTIONS,
+  ...SCIM_SECTIONS,
+  ...TRANSLATION_SECTIONS,
+];
 
 /** Every part that the company may have in a manifest. */
 export const COMPANY_SECTIONS: readonly CompanySection[] = [

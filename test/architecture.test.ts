@@ -22,6 +22,7 @@ const FOLDERS = [
   "track",
   "engagement",
   "scim",
+  "translations",
   "export",
   "identity",
   "health",

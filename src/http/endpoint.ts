@@ -42,7 +42,7 @@ type SubjectOf<Who extends Access> = Who extends { by: "key" }
 type StaticOrUndefined<Schema> = Schema extends TSchema ? Static<Schema> : undefined;
 
 /** How errors are written: see `http/respond.ts`. */
-export type Dialect = "message" | "message-and-errors" | "scim";
+export type Dialect = "message" | "message-and-errors" | "scim" | "translations";
 
 /** A key that makes a retry safe, with the print of the request that it came with. */
 export interface IdempotencyClaim {
@@ -73,6 +73,8 @@ export interface Contract {
   /** The body by success status. */
   readonly replies: Readonly<Record<number, TSchema>>;
   readonly dialect?: Dialect;
+  /** The media types of the request's body, where it is not JSON; the body is then its text. */
+  readonly accepts?: readonly [string, ...string[]];
   /** The media type of a success, where it is not JSON; the body is then a string. */
   readonly produces?: string;
   /**
@@ -132,3 +134,6 @@ export function endpoint<const C extends Contract>(contract: C) {
 
 export const pathsOf = (contract: Contract): readonly string[] =>
   typeof contract.path === "string" ? [contract.path] : contract.path;
+
+/** Whether a body may come with it: the body of a GET is never read. */
+export const takesBody = ({ method }: Contract): boolean => method !== "GET";

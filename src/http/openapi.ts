@@ -14,6 +14,9 @@ const ERROR_OF: Readonly<Record<Dialect, TSchema>> = {
     detail: Type.String(),
     status: Type.Integer(),
   }),
+  translations: Type.Object({
+    errors: Type.Array(Type.Object({ message: Type.String(), code: Type.String() })),
+  }),
 };
 
 const SECURITY = {
@@ -61,7 +64,7 @@ function operationOf(contract: Contract): Record<string, unknown> {
       ...parametersOf(contract.query, "query"),
     ],
     ...(contract.body && {
-      requestBody: { required: true, content: contentOf(MEDIA_TYPE_OF[dialect], contract.body) },
+      requestBody: requestBodyOf(contract.accepts ?? [MEDIA_TYPE_OF[dialect]], contract.body),
     }),
     responses: {
       ...Object.fromEntries(
@@ -84,6 +87,11 @@ function operationOf(contract: Contract): Record<string, unknown> {
 const contentOf = (mediaType: string, schema: TSchema) => ({ [mediaType]: { schema } });
 
 const hasBody = (schema: TSchema): boolean => !Type.IsUndefined(schema);
+
+const requestBodyOf = (mediaTypes: readonly string[], schema: TSchema) => ({
+  required: true,
+  content: Object.fromEntries(mediaTypes.map((type) => [type, { schema }])),
+});
 
 function parametersOf(schema: TSchema | undefined, place: "path" | "query") {
   const { properties = {}, required = [] } = (schema ?? {}) as {

@@ -34,6 +34,10 @@ const BODY_OF: Readonly<Record<Dialect, (problem: Problem) => Record<string, unk
     detail: message,
     status: STATUS_OF[code],
   }),
+  // spec: Errors, translations. design: every error of these endpoints has this form.
+  translations: ({ code, message, details }) => ({
+    errors: details.body?.errors ?? [{ message, code }],
+  }),
 };
 
 /** A request that could not be read at all, in whichever way, is a matter of syntax. */
@@ -47,6 +51,7 @@ export const MEDIA_TYPE_OF: Readonly<Record<Dialect, string>> = {
   message: "application/json",
   "message-and-errors": "application/json",
   scim: "application/scim+json",
+  translations: "application/json",
 };
 
 /** What Fastify refuses before an endpoint is reached, in our words. */

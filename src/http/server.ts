@@ -19,7 +19,8 @@ import {
   type Reply,
 } from "./endpoint.ts";
 import { ANSWERS_OF_COMPANY, type Idempotency } from "./idempotency.ts";
-import { BODY_LIMIT_BYTES, parseJsonBody } from "./json-body.ts";
+import { BODY_LIMIT_BYTES } from "./json-body.ts";
+import { readBodies, refuseForeignBody } from "./media-types.ts";
 import { asProblem, MEDIA_TYPE_OF, problemReply, STATUS_OF } from "./respond.ts";
 import { countConnections } from "./stopping.ts";
 import { compileContract } from "./validate.ts";
@@ -77,7 +78,7 @@ export function createServer<Services extends HttpServices>(
   server.decorateRequest("company", undefined);
   server.decorateRequest("keyName", undefined);
   server.decorateRequest("bytes", undefined);
-  acceptOnlyJson(server);
+  readBodies(server, endpoints);
   const closeUnusedConnections = countConnections(server.server);
   server.addHook("preClose", async () => closeUnusedConnections());
   server.addHook("onRequest", async (request, reply) => {
@@ -96,20 +97,6 @@ export function createServer<Services extends HttpServices>(
   for (const endpoint of endpoints) addEndpoint(server, services, endpoint);
   refuseOtherMethods(server, endpoints);
   return server;
-}
-
-function acceptOnlyJson(server: FastifyInstance): void {
-  server.removeAllContentTypeParsers();
-  server.addContentTypeParser(
-    /^application\/(?:[\w.-]+\+)?json(?:\s*;.*)?$/i,
-    { parseAs: "buffer" },
-    async (request: FastifyRequest, bytes: Buffer) => {
-      request.bytes = bytes;
-      // Clients that set the header on every request send a type without a body.
-      if (bytes.length === 0 && !contractOf(request)?.body) return undefined;
-      return parseJsonBody(bytes);
-    },
-  );
 }
 
 const contractOf = (request: FastifyRequest): Contract | undefined =>
@@ -146,7 +133,10 @@ function addEndpoint<Services extends HttpServices>(
       method: contract.method,
       url,
       config: { contract },
-      onRequest: (request, reply) => admit(services, contract, request, reply),
+      onRequest: async (request, reply) => {
+        await admit(services, contract, request, reply);
+        refuseForeignBody(contract, request.headers["content-type"]);
+      },
       handler: async (request, reply) => {
         const run = async (own: Services, idempotency?: Input<Contract>["idempotency"]) => {
           const input = { ...read(request), call: callOf(contract, request), idempotency };

@@ -58,7 +58,7 @@ export async function applyManifest(
     const company = await applyCompany(tx, services, manifest);
     const present = await selectWorkspaces(tx);
     const changes = [...company.changes];
-    for (const declared of manifest.workspaces) {
+    for (const [index, declared] of manifest.workspaces.entries()) {
       const nextId = Math.max(0, ...present.map((each) => each.id)) + 1;
       const known = present.find((each) => each.name === declared.name);
       const workspace = rowOf(declared, known?.id ?? nextId);
@@ -69,7 +69,8 @@ export async function applyManifest(
         workspaceId: workspace.id,
         workspaceName: workspace.name,
       };
-      changes.push(...(await applySections(tx, services.sections, workspaceTarget, declared)));
+      const applied = applySections(tx, services.sections, workspaceTarget, declared);
+      changes.push(...(await applied.catch((error) => rethrowBelow(["workspaces", index], error))));
     }
     const companyTarget = { ...target, companyId: company.id };
     const ofCompany = services.companySections;
@@ -159,4 +160,12 @@ async function applySections<Where extends Target>(
     changes.push(...(await section.apply(tx, target, declared as never)));
   }
   return changes;
+}
+
+/** A section tells where a fault stands in its workspace; this adds where the workspace stands. */
+function rethrowBelow(place: readonly (string | number)[], error: unknown): never {
+  if (!(error instanceof Problem) || !Array.isArray(error.details.body?.path)) throw error;
+  const { code, message, details } = error;
+  const path = [...place, ...error.details.body.path];
+  throw new Problem(code, message, { ...details, body: { ...details.body, path } });
 }

@@ -37,6 +37,7 @@ export interface Section<Where extends Target = SectionTarget> {
   readonly schema: TSchema;
   /** The member that must be different in every entry. Absent: the section is no list. */
   readonly identity?: string;
+  /** @throws Problem with the place in the workspace as `path`, so that the line is found. */
   apply(tx: Transaction, target: Where, declared: never): Promise<Change[]>;
 }
 

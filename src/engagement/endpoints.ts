@@ -18,6 +18,7 @@ const importEndpoint = endpoint({
   access: byAdministrator,
   params: Type.Object({ name: Type.String() }),
   body: Type.Object({ users: Type.Array(Type.Unknown(), { description: "User objects." }) }),
+  hasItems: true,
   replies: {
     200: Type.Object({
       imported: Type.Integer({ minimum: 0 }),

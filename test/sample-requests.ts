@@ -86,6 +86,8 @@ type Admin = (
   options?: { body?: unknown; raw?: string; headers?: Record<string, string> },
 ) => Promise<Answer<any>>;
 
+const ALIAS = { alias_name: "a1", alias_label: "app" };
+
 const EVENT = { external_id: "ada", name: "opened", time: "2026-01-01T12:00:00Z" };
 const STATE = { subscription_group_id: NEWSLETTER, subscription_state: "subscribed" };
 
@@ -98,6 +100,23 @@ const open: Samples = {
 
 const ofUsers: Samples = {
   "POST /users/track": () => ({ body: { events: [EVENT] } }),
+  "POST /users/alias/new": () => ({ body: { user_aliases: [ALIAS] } }),
+  "POST /users/alias/update": () => ({
+    body: {
+      alias_updates: [{ alias_label: "app", old_alias_name: "a1", new_alias_name: "a2" }],
+    },
+  }),
+  "POST /users/identify": () => ({
+    body: { aliases_to_identify: [{ external_id: "ada", user_alias: ALIAS }] },
+  }),
+  "POST /users/merge": () => ({
+    body: {
+      merge_updates: [
+        { identifier_to_merge: { external_id: "eve" }, identifier_to_keep: { external_id: "ada" } },
+      ],
+    },
+  }),
+  "POST /users/delete": () => ({ body: { external_ids: ["eve"] } }),
   "POST /users/export/ids": () => ({ body: { external_ids: ["ada"] } }),
   "POST /v2/subscription/status/set": () => ({
     body: { subscription_groups: [{ ...STATE, external_ids: ["ada"] }] },
@@ -127,6 +146,10 @@ const ofWorkspaces = (admin: Admin): Samples => ({
     await admin("PUT", "/subscription-groups/sample", { body: GROUP });
     return { params: { id: "sample" } };
   },
+  "GET /admin/v1/workspaces/:name/identity-audit": () => ({}),
+  "POST /admin/v1/workspaces/:name/import": () => ({
+    body: { users: [{ external_id: "ada", cards_clicked: [{ name: "card" }] }] },
+  }),
   "GET /admin/v1/workspaces/:name/subscription-history": () => ({ query: { external_id: "ada" } }),
   "DELETE /admin/v1/workspaces/:name/email-states/:email": () => ({
     params: { email: "ada@example.com" },

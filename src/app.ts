@@ -2,6 +2,7 @@ import { engagementEndpoints } from "./engagement/endpoints.ts";
 import { eraseEngagement } from "./engagement/engagement.ts";
 import { exportEndpoints } from "./export/endpoints.ts";
 import { healthEndpoints } from "./health/endpoints.ts";
+import { deleteAllAnswers } from "./http/store.ts";
 import { identityAdminEndpoints } from "./identity/admin-endpoints.ts";
 import { eraseAudit } from "./identity/audit.ts";
 import { identityEndpoints } from "./identity/endpoints.ts";
@@ -61,4 +62,5 @@ export const ERASERS: readonly Eraser[] = [
   eraseAudit,
   deleteAllMerged,
   deleteAllProfiles,
+  deleteAllAnswers,
 ];

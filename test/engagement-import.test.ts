@@ -186,7 +186,11 @@ describe("an object that cannot be taken is reported with its place, the others 
       "BAD_PUSH_TOKEN_APP_ID",
     ],
     ["a push token that is none", { ...id("ada"), push_tokens: ["t"] }, "BAD_PUSH_TOKEN_VALUE"],
-    ["a NUL character", { ...id("ada"), cards_clicked: [{ name: "\0" }] }, "INVALID_TEXT"],
+    [
+      "a number that is not exact",
+      { ...id("ada"), apps: [{ ...app, sessions: 2 ** 60 }] },
+      "NUMBER_NOT_EXACT",
+    ],
   ];
   for (const [why, object, code] of cases) {
     test(why, async () => {
@@ -201,6 +205,15 @@ describe("an object that cannot be taken is reported with its place, the others 
       assert.equal(alone.status, 400);
       assert.match(alone.body.message, /^users\[0\]: ./);
     });
+  }
+});
+
+test("text that no engine can keep refuses an import as a whole, as all that administrators send", async () => {
+  const workspace = await server.workspace();
+  for (const name of ["\0", "\ud800"]) {
+    const answer = await send(workspace, id("bob"), { ...id("ada"), cards_clicked: [{ name }] });
+    assert.deepEqual([answer.status, answer.body.code], [400, "INVALID_TEXT"]);
+    assert.equal(await userOf(workspace, "bob"), undefined);
   }
 });
 

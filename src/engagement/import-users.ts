@@ -8,6 +8,7 @@ import { findUnstorable, type Json } from "../profiles/plain-json.ts";
 import { savePeople } from "../profiles/save-people.ts";
 import { readApps } from "../workspaces/apps.ts";
 import { findWorkspace } from "../workspaces/find-workspace.ts";
+import { writePeopleOf } from "../workspaces/reset.ts";
 import { checkImportedUser, type ImportedUser } from "./check-user.ts";
 import { type Message, type Of, writeEngagement } from "./engagement.ts";
 
@@ -100,6 +101,7 @@ async function writeUsers(
 ): Promise<boolean[]> {
   const needs = users.map(({ who }) => ({ who, reads: true, addresses: [], spreads: false }));
   const { newId } = clock;
+  await writePeopleOf(tx, workspaceId);
   const people = await loadPeople(tx, workspaceId, needs, { newId, lock });
   const parts = users.flatMap((user) => {
     const person = personOf(people, user);

@@ -1,5 +1,6 @@
 import { Liquid, Parser, type TagToken, type Template, type TopLevelToken } from "liquidjs";
 import { accepted, type Checked, refused } from "../problem.ts";
+import { mask, unmask } from "./liquid-names.ts";
 
 /*
  * Liquid, as far as translations need it: which strings a content has, whether a string can be
@@ -143,37 +144,3 @@ function reasonOf(error: unknown): string {
 }
 
 const LIQUID = /\{[{%]/;
-
-/*
- * `${first_name}` inside a tag is how clients name an attribute. The library takes it for a syntax
- * error, so every character of it that cannot stand in a name is replaced, one for one, by a
- * character that no text has (a Unicode noncharacter), and put back in what comes out.
- */
-
-const PARTS = /\{[{%]|\$\{[^{}\n]*\}|\}\}|%\}/g;
-
-const CLOSING: Readonly<Record<string, string>> = { "{{": "}}", "{%": "%}" };
-
-const MASKED = "{}$ !\"#%&'()*+,/:;<=>?@[\\]^`|~";
-
-const FIRST_NONCHARACTER = 0xfdd0;
-
-function mask(text: string): string {
-  let closing: string | undefined;
-  return text.replace(PARTS, (part) => {
-    if (closing === undefined) closing = CLOSING[part];
-    else if (part === closing) closing = undefined;
-    else if (part.startsWith("$")) return [...part].map(maskCharacter).join("");
-    return part;
-  });
-}
-
-function maskCharacter(character: string): string {
-  const index = MASKED.indexOf(character);
-  return index < 0 ? character : String.fromCharCode(FIRST_NONCHARACTER + index);
-}
-
-const unmask = (text: string): string =>
-  text.replace(/[\uFDD0-\uFDEF]/g, (character) => {
-    return MASKED[character.charCodeAt(0) - FIRST_NONCHARACTER] ?? character;
-  });

@@ -1,0 +1,133 @@
+import { isLongerThan } from "../profiles/plain-json.ts";
+import { countLiquid } from "../translations/liquid.ts";
+import { type CenterContent, TITLE_ID } from "./center.ts";
+import { documentOf } from "./page-document.ts";
+import { findIneffective, type HtmlNote, parseHtml } from "./page-html.ts";
+import { findTextFault, parsePage, renderPage } from "./page-liquid.ts";
+import { scopeOf } from "./page-scope.ts";
+import { sampleReader } from "./sample-reader.ts";
+
+/*
+ * Whether the pages of a center can be kept: everything that would go wrong when somebody opens one is
+ * told to whoever writes it, with the line.
+ */
+
+export const PAGES = ["pageHtml", "confirmationHtml"] as const;
+
+export type PageName = (typeof PAGES)[number];
+
+/** Something wrong with a center: in which member, and what, to follow its name. */
+export interface CenterFault {
+  readonly member: string;
+  readonly rule: string;
+  /** Where in a page; both count from 1. */
+  readonly line?: number;
+  readonly column?: number;
+}
+
+/** Something in a page that was taken and has no effect. design: Valid but without effect. */
+export interface PageWarning extends HtmlNote {
+  readonly page: PageName;
+}
+
+/** Of each page and each text, in characters. */
+const LONGEST_PAGE = 524_288;
+
+/** Of the pages and texts together: parsing takes that long. */
+const MOST_LIQUID = 10_000;
+
+const MOST_TEXTS = 5_000;
+
+/** The first fault in the pages and texts of a center; a page goes by its name in `names`. */
+export function findPagesFault(
+  center: CenterContent,
+  names: Readonly<Record<PageName, string>>,
+): CenterFault | undefined {
+  return (
+    findSizeFault(center, names) ??
+    firstOf(PAGES, (page) => findPageFault(center[page], names[page])) ??
+    firstOf(textsOf(center), ({ member, id, text }) => {
+      const reason = findReasonAgainst(id, text);
+      return reason === undefined ? undefined : { member, rule: `cannot be taken: ${reason}` };
+    }) ??
+    firstOf(PAGES, (page) => findRenderFault(center, page, names[page]))
+  );
+}
+
+/** What the pages hold that no browser heeds, because a page runs and loads no code. */
+export const findWarnings = (center: CenterContent): PageWarning[] =>
+  PAGES.flatMap((page) =>
+    findIneffective(parseHtml(center[page])).map((note) => ({ ...note, page })),
+  );
+
+function firstOf<Item, Found>(
+  items: readonly Item[],
+  find: (item: Item) => Found | undefined,
+): Found | undefined {
+  for (const item of items) {
+    const found = find(item);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+const textsOf = ({ translations }: CenterContent) =>
+  Object.entries(translations).flatMap(([locale, texts]) =>
+    Object.entries(texts).map(([id, text]) => ({
+      member: `translations.${locale}.${id}`,
+      id,
+      text,
+    })),
+  );
+
+function findSizeFault(
+  center: CenterContent,
+  names: Readonly<Record<PageName, string>>,
+): CenterFault | undefined {
+  const texts = textsOf(center);
+  if (texts.length > MOST_TEXTS) {
+    return { member: "translations", rule: `has more than ${MOST_TEXTS} texts` };
+  }
+  const all = [...PAGES.map((page) => ({ member: names[page], text: center[page] })), ...texts];
+  const long = all.find(({ text }) => isLongerThan(text, LONGEST_PAGE));
+  if (long) return { member: long.member, rule: `is longer than ${LONGEST_PAGE} characters` };
+  const liquid = all.reduce((sum, { text }) => sum + countLiquid(text), 0);
+  if (liquid <= MOST_LIQUID) return undefined;
+  const rule = `and the others have more than ${MOST_LIQUID} Liquid tags together`;
+  return { member: names.pageHtml, rule };
+}
+
+function findPageFault(page: string, member: string): CenterFault | undefined {
+  if (page.trim() === "") return { member, rule: "is empty" };
+  const parsed = parsePage(page);
+  if ("fault" in parsed) {
+    const { reason, line, column } = parsed.fault;
+    const rule = `cannot be taken: line ${line}, column ${column}: ${reason}`;
+    return { member, rule, line, column };
+  }
+  const { fault } = parseHtml(page);
+  if (!fault) return undefined;
+  const { line, message } = fault;
+  return { member, rule: `cannot be taken: line ${line}: ${message}`, line };
+}
+
+/** A text stands in the middle of a page: what it begins it has to end. */
+function findReasonAgainst(id: string, text: string): string | undefined {
+  if (!/^\S{1,255}$/.test(id)) return "an id is 1 to 255 characters without blanks";
+  if (id === TITLE_ID) return undefined;
+  return findTextFault(text) ?? (text.includes("<") ? parseHtml(text).fault?.message : undefined);
+}
+
+/** Tried with a sample, in the language it is written in: what never ends is not kept. */
+function findRenderFault(
+  center: CenterContent,
+  page: PageName,
+  member: string,
+): CenterFault | undefined {
+  const parsed = parsePage(documentOf(center[page], center));
+  if ("fault" in parsed) return { member, rule: `cannot be taken: ${parsed.fault.reason}` };
+  const frame = { submitUrl: "#", title: center.title, locale: center.locale };
+  const rendered = renderPage(parsed.template, scopeOf(sampleReader([]), frame));
+  if ("value" in rendered) return undefined;
+  return { member, rule: `cannot be rendered: ${rendered.fault.message}` };
+}

@@ -1,0 +1,11 @@
+/* What the fields of a form are called: in pages, and in what a browser sends. */
+
+export const GLOBAL_FIELD = "email_global_state";
+
+const GROUP_PREFIX = "subscription_group_";
+
+export const groupField = (groupId: string): string => `${GROUP_PREFIX}${groupId}`;
+
+/** The group that a field is about; undefined for any other field. */
+export const groupOfField = (field: string): string | undefined =>
+  field.startsWith(GROUP_PREFIX) ? field.slice(GROUP_PREFIX.length) : undefined;

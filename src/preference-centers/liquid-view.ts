@@ -1,0 +1,105 @@
+/*
+ * A page with its Liquid taken out, so that an HTML parser can judge the rest: every character stays
+ * where it is, so that lines, columns and offsets are those of the page.
+ *
+ * Of alternatives (`if`, `unless`, `case`) the first one stays, as if it were the one that is shown: the
+ * elements of several would not fit together. A tag becomes blanks, an output letters.
+ */
+
+interface Part {
+  readonly begin: number;
+  readonly end: number;
+  /** The name of a tag; undefined for an output. */
+  readonly tag: string | undefined;
+}
+
+/** A block whose alternatives exclude each other; a loop is one without alternatives but `else`. */
+interface Block {
+  readonly tag: string;
+  /** Whether what stands here is shown. */
+  isShown: boolean;
+  /** Whether an alternative was shown already. */
+  isDone: boolean;
+}
+
+/** @param page one whose Liquid can be parsed. Takes time in proportion to its length. */
+export function viewWithoutLiquid(page: string): string {
+  const blocks: Block[] = [];
+  const view: string[] = [];
+  let at = 0;
+  for (const { begin, end, tag } of partsOf(page)) {
+    const isShown = blocks.every((block) => block.isShown);
+    const text = page.slice(at, begin);
+    const part = page.slice(begin, end);
+    view.push(isShown ? text : blank(text));
+    view.push(isShown && tag === undefined ? letters(part) : blank(part));
+    if (tag !== undefined) enter(blocks, tag);
+    at = end;
+  }
+  view.push(page.slice(at));
+  return view.join("");
+}
+
+const OPENING = /\{([{%])/g;
+
+const NAME = /-?\s*(\w*)/y;
+
+const END_OF = {
+  raw: /\{%-?\s*endraw\s*-?%\}/g,
+  comment: /\{%-?\s*endcomment\s*-?%\}/g,
+} as const;
+
+function* partsOf(page: string): Generator<Part> {
+  for (let at = 0; ; ) {
+    const opening = search(OPENING, page, at);
+    if (!opening) return;
+    const isTag = opening[1] === "%";
+    const closing = page.indexOf(isTag ? "%}" : "}}", opening.index + 2);
+    if (closing < 0) return;
+    const tag = isTag ? (search(NAME, page, opening.index + 2)?.[1] ?? "") : undefined;
+    const ending = tag === "raw" || tag === "comment" ? END_OF[tag] : undefined;
+    const last = ending && search(ending, page, closing);
+    const end = last ? last.index + last[0].length : closing + 2;
+    if (last && tag === "raw") {
+      yield { begin: opening.index, end: closing + 2, tag };
+      yield { begin: last.index, end, tag: "endraw" };
+    } else {
+      yield { begin: opening.index, end, tag };
+    }
+    at = end;
+  }
+}
+
+function search(pattern: RegExp, text: string, from: number): RegExpExecArray | null {
+  pattern.lastIndex = from;
+  return pattern.exec(text);
+}
+
+function enter(blocks: Block[], tag: string): void {
+  const current = blocks.at(-1);
+  switch (tag) {
+    case "if":
+    case "unless":
+    case "for":
+    case "tablerow":
+      blocks.push({ tag, isShown: true, isDone: true });
+      break;
+    case "case":
+      // What stands before the first `when` is never shown.
+      blocks.push({ tag, isShown: false, isDone: false });
+      break;
+    case "elsif":
+    case "else":
+    case "when":
+      if (!current) break;
+      current.isShown = !current.isDone;
+      current.isDone = true;
+      break;
+    default:
+      if (current && tag === `end${current.tag}`) blocks.pop();
+  }
+}
+
+const blank = (text: string): string => text.replace(/[^\n]/g, " ");
+
+const letters = (text: string): string => text.replace(/[^\n]/g, "x");

@@ -1,0 +1,65 @@
+import type { CenterContent } from "./center.ts";
+
+/* Which language somebody reads a page in. Issue: theirs, then the browser's, then the source. */
+
+/** What is known of a reader's languages. */
+export interface ReaderLanguages {
+  /** ISO 639-1, from the profile. */
+  readonly language: string | undefined;
+  /** ISO 3166-1, from the profile. */
+  readonly country: string | undefined;
+  /** The header `Accept-Language`. */
+  readonly acceptLanguage: string | undefined;
+}
+
+/** A BCP 47 tag as it is kept: `ES_mx` as `es-MX`. Undefined for what is none. */
+export function localeTag(text: string): string | undefined {
+  try {
+    return Intl.getCanonicalLocales(text.replaceAll("_", "-"))[0];
+  } catch {
+    return undefined;
+  }
+}
+
+/** The locale that a page is shown in: one that it has texts in, or the one it is written in. */
+export function chooseLocale(
+  { locale, translations }: Pick<CenterContent, "locale" | "translations">,
+  { language, country, acceptLanguage }: ReaderLanguages,
+): string {
+  const offered = [locale, ...Object.keys(translations)];
+  if (offered.length === 1) return locale;
+  const own = language === undefined ? [] : [country ? `${language}-${country}` : language];
+  for (const wanted of [...own, ...acceptedLanguages(acceptLanguage)]) {
+    const found = closest(wanted, offered);
+    if (found !== undefined) return found;
+  }
+  return locale;
+}
+
+/** The tag itself, or else the language alone, or else the language in another country. */
+function closest(wanted: string, offered: readonly string[]): string | undefined {
+  const tag = wanted.toLowerCase();
+  const language = tag.split("-", 1)[0];
+  return (
+    offered.find((each) => each.toLowerCase() === tag) ??
+    offered.find((each) => each.toLowerCase() === language) ??
+    offered.find((each) => each.toLowerCase().split("-", 1)[0] === language)
+  );
+}
+
+/** More than anybody's browser sends. */
+const MOST_LANGUAGES = 20;
+
+const LANGUAGE = /^([a-z]{1,8}(?:-[a-z0-9]{1,8})*)(?:\s*;\s*q=([01](?:\.\d{0,3})?))?$/i;
+
+/** RFC 9110, 12.5.4: the languages of the header, the most wanted first. */
+function acceptedLanguages(header = ""): string[] {
+  return header
+    .split(",", MOST_LANGUAGES)
+    .flatMap((entry) => {
+      const [, tag, weight = "1"] = LANGUAGE.exec(entry.trim()) ?? [];
+      return tag !== undefined && Number(weight) > 0 ? [{ tag, weight: Number(weight) }] : [];
+    })
+    .sort((a, b) => b.weight - a.weight)
+    .map(({ tag }) => tag);
+}

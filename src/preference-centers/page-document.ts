@@ -1,0 +1,131 @@
+import type { CenterContent, LinkTag } from "./center.ts";
+import { attributeOf, type Element, type ParsedHtml, parseHtml } from "./page-html.ts";
+
+/*
+ * What is added to a page that a team wrote, so that it is a whole document: title, viewport and icons
+ * where it has none, and what an unticked box sends. Nothing of it begins a line, so that a line of the
+ * document is one of the page.
+ */
+
+/** A text that goes into the page at an offset. */
+interface Insertion {
+  readonly at: number;
+  readonly text: string;
+}
+
+/** @returns the page with everything in it that it needs; its Liquid is still to be rendered. */
+export function documentOf(
+  page: string,
+  { title, options, locale }: Pick<CenterContent, "title" | "options" | "locale">,
+): string {
+  const parsed = parseHtml(page);
+  const { elements } = parsed;
+  const head = headOf(elements, title, options);
+  return insert(page, [
+    ...frameOf(page, parsed, head, locale),
+    ...elements.flatMap((element) => untickedOf(page, elements, element)),
+  ]);
+}
+
+function insert(page: string, insertions: readonly Insertion[]): string {
+  let rest = page;
+  let after = "";
+  // From the end on; of two at one place the first stays before the second.
+  for (const { at, text } of insertions.toReversed().sort((a, b) => b.at - a.at)) {
+    after = text + rest.slice(at) + after;
+    rest = rest.slice(0, at);
+  }
+  return rest + after;
+}
+
+/** The document around a page that is not one, and its head. */
+function frameOf(
+  page: string,
+  { elements, doctypeEnd }: ParsedHtml,
+  head: string,
+  locale: string,
+): Insertion[] {
+  const written = (name: string) =>
+    elements.find((each) => each.tagName === name && each.sourceCodeLocation?.startTag);
+  const endOf = (element: Element) => element.sourceCodeLocation?.startTag?.endOffset ?? 0;
+  const lang = `lang="${escapeText(locale)}"`;
+  const root = written("html");
+  const own = written("head");
+  const insertions: Insertion[] = [];
+  if (doctypeEnd === 0) insertions.push({ at: 0, text: "<!doctype html>" });
+  if (root && attributeOf(root, "lang") === undefined) {
+    const at = (root.sourceCodeLocation?.startOffset ?? 0) + "<html".length;
+    insertions.push({ at, text: ` ${lang}` });
+  }
+  if (own) return [...insertions, { at: endOf(own), text: head }];
+  const whole = `<head>${head}</head>`;
+  if (root) return [...insertions, { at: endOf(root), text: whole }];
+  const isBody = written("body") !== undefined;
+  const begin = `<html ${lang}>${whole}${isBody ? "" : "<body>"}`;
+  const end = isBody ? "</html>" : "</body></html>";
+  return [...insertions, { at: doctypeEnd, text: begin }, { at: page.length, text: end }];
+}
+
+function headOf(
+  elements: readonly Element[],
+  title: string,
+  options: CenterContent["options"],
+): string {
+  const hasMeta = (name: string) =>
+    elements.some(
+      (each) => each.tagName === "meta" && attributeOf(each, "name")?.toLowerCase() === name,
+    );
+  const hasCharset = elements.some(
+    (each) => each.tagName === "meta" && attributeOf(each, "charset") !== undefined,
+  );
+  const hasTitle = elements.some(
+    (each) => each.tagName === "title" && each.parentNode && isHead(each),
+  );
+  return [
+    hasCharset ? "" : '<meta charset="utf-8">',
+    hasMeta("viewport")
+      ? ""
+      : `<meta name="viewport" content="${escapeText(options["meta-viewport-content"])}">`,
+    hasTitle ? "" : `<title>${escapeText(title)}</title>`,
+    ...(options["links-tags"] ?? []).map(linkTag),
+  ].join("");
+}
+
+/** The title of a drawing (`svg`) is none of the page. */
+const isHead = ({ parentNode }: Element): boolean =>
+  parentNode !== null && "tagName" in parentNode && parentNode.tagName === "head";
+
+const linkTag = (tag: LinkTag): string =>
+  `<link ${Object.entries(tag)
+    .map(([name, value]) => `${name}="${escapeText(String(value))}"`)
+    .join(" ")}>`;
+
+/** As HTML, and without Liquid. */
+const escapeText = (text: string): string =>
+  text.replace(/[&<>"'{}]/g, (character) => `&#${character.charCodeAt(0)};`);
+
+const FIELD = /\{%-?\s*form_field_name\b|\.field_name\b/;
+
+/**
+ * A box that is not ticked is not sent. Before one that is called by `form_field_name` goes a hidden
+ * field of the same name, so that unticking it unsubscribes; unless the page has one of its own.
+ */
+function untickedOf(page: string, elements: readonly Element[], element: Element): Insertion[] {
+  if (!isInput(element, "checkbox")) return [];
+  const name = sourceOfName(page, element);
+  const at = element.sourceCodeLocation?.startOffset;
+  if (name === undefined || at === undefined || !FIELD.test(name)) return [];
+  const hasOwn = elements.some(
+    (each) => isInput(each, "hidden") && sourceOfName(page, each) === name,
+  );
+  return hasOwn ? [] : [{ at, text: `<input type="hidden" ${name} value="unsubscribed">` }];
+}
+
+const isInput = (element: Element, type: string): boolean =>
+  element.tagName === "input" && attributeOf(element, "type")?.toLowerCase() === type;
+
+/** `name="…"` as it is written, with its Liquid. */
+function sourceOfName(page: string, { sourceCodeLocation }: Element): string | undefined {
+  const place = sourceCodeLocation?.attrs?.name;
+  return place && page.slice(place.startOffset, place.endOffset);
+}

@@ -1,0 +1,231 @@
+import {
+  Context,
+  type Emitter,
+  Liquid,
+  Parser,
+  type TagToken,
+  type Template,
+  type TopLevelToken,
+  toValueSync,
+} from "liquidjs";
+import { accepted, type Checked, refused } from "../problem.ts";
+import { mask, unmask } from "../translations/liquid-names.ts";
+import { GLOBAL_FIELD, groupField } from "./fields.ts";
+
+/*
+ * Liquid as pages have it: the publicly known names and tags, every value escaped, and a bound on the
+ * time and the memory of one rendering.
+ *
+ * Nothing is read from outside: there are no tags that include files. What a template knows is in the
+ * scope that it is rendered with (`page-scope.ts`).
+ */
+
+/** How long one rendering may hold the thread. */
+const RENDER_LIMIT_MS = 250;
+
+/** Characters and elements that one rendering may make: its output, and all on the way to it. */
+const MEMORY_LIMIT = 4_000_000;
+
+const TAGS_THAT_READ_FILES = ["include", "render", "layout", "block"];
+
+/** What is good for HTML already; the output would else be escaped twice. */
+const FILTERS_THAT_ESCAPE = ["escape", "escape_once", "xml_escape"];
+
+/** A page that was parsed. */
+export interface PageTemplate {
+  readonly engine: Liquid;
+  readonly templates: Template[];
+}
+
+/** Why a text is no Liquid, and where: both count from 1. */
+export interface LiquidFault {
+  readonly reason: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Texts that stand in the place of those between translation tags, by the id of the tag. */
+export type Texts = Readonly<Record<string, string>>;
+
+/**
+ * Parses a page.
+ *
+ * @param texts those of another language; where one is missing, what the page says itself stands.
+ */
+export function parsePage(
+  html: string,
+  texts: Texts = {},
+): { readonly template: PageTemplate } | { readonly fault: LiquidFault } {
+  const engine = createEngine();
+  addTranslationTag(engine, texts);
+  try {
+    return { template: { engine, templates: engine.parse(mask(html)) } };
+  } catch (error) {
+    return { fault: faultOf(error) };
+  }
+}
+
+/**
+ * Renders a page with the values of one person. Synchronous: it holds the thread for a quarter of a
+ * second at most.
+ *
+ * @returns the HTML, or why there is none: it takes too long or too much memory, or a filter cannot
+ *   take the value that it is given.
+ */
+export function renderPage(
+  { engine, templates }: PageTemplate,
+  scope: Readonly<Record<string, unknown>>,
+): Checked<string> {
+  const context = new Context(scope, engine.options, { sync: true });
+  try {
+    return accepted(String(toValueSync(engine.renderer.renderTemplates(templates, context))));
+  } catch (error) {
+    // Columns are those of the document that was made of the page.
+    const { reason, line } = faultOf(error);
+    return refused("CANNOT_BE_RENDERED", `line ${line}: ${reason}`);
+  }
+}
+
+/** Why a text cannot stand between translation tags, or undefined. */
+export function findTextFault(text: string): string | undefined {
+  try {
+    textEngine.parse(mask(text));
+    return undefined;
+  } catch (error) {
+    return faultOf(error).reason;
+  }
+}
+
+function createEngine(): Liquid {
+  const engine = new Liquid({
+    templates: {},
+    ownPropertyOnly: true,
+    strictFilters: true,
+    outputEscape: "escape",
+    memoryLimit: MEMORY_LIMIT,
+    renderLimit: RENDER_LIMIT_MS,
+  });
+  for (const name of TAGS_THAT_READ_FILES) delete engine.tags[name];
+  for (const name of FILTERS_THAT_ESCAPE) {
+    const handler = engine.filters[name];
+    if (typeof handler === "function") engine.registerFilter(name, { handler, raw: true });
+  }
+  countOutput(engine);
+  engine.registerTag("form_field_name", {
+    parse(token: TagToken) {
+      this.field = fieldNamed(token.args);
+    },
+    *render(context) {
+      return escapeHtml(this.field, context);
+    },
+  });
+  engine.registerTag("preference_center_submit_url", {
+    *render(context) {
+      return escapeHtml(context.getSync(["preference_center_submit_url"]), context);
+    },
+  });
+  return engine;
+
+  function escapeHtml(value: unknown, context: Context): string {
+    return (engine.options.outputEscape as (this: object, value: unknown) => string).call(
+      { context },
+      value,
+    );
+  }
+}
+
+/** The library counts what filters make; here everything is counted that is put into a text. */
+function countOutput({ renderer }: Liquid): void {
+  const renderTemplates = renderer.renderTemplates.bind(renderer);
+  renderer.renderTemplates = (templates, context, emitter = countingEmitter(context)) =>
+    renderTemplates(templates, context, emitter);
+}
+
+function countingEmitter({ memoryLimit }: Context): Emitter {
+  const emitter = {
+    buffer: "",
+    write(value: unknown) {
+      const text = textOf(value);
+      memoryLimit.use(text.length);
+      emitter.buffer += text;
+    },
+  };
+  return emitter;
+}
+
+const textOf = (value: unknown): string =>
+  value === null || value === undefined
+    ? ""
+    : Array.isArray(value)
+      ? value.map(textOf).join("")
+      : String(value);
+
+/** Publicly known: `:email_global_state`, or `:subscription_group` and an id. */
+function fieldNamed(args: string): string {
+  const [kind = "", ...rest] = unmask(args).trim().split(/\s+/);
+  const id = rest.join(" ").replace(/^(["'])(.*)\1$/, "$2");
+  if (kind === ":email_global_state" && id === "") return GLOBAL_FIELD;
+  if (kind === ":subscription_group" && id !== "") return groupField(id);
+  throw new Error(
+    "form_field_name takes ':email_global_state', or ':subscription_group' and the id of a group",
+  );
+}
+
+/** For texts in other languages; it knows no translation tag, as a text cannot hold another one. */
+const textEngine = createEngine();
+
+function addTranslationTag(engine: Liquid, texts: Texts): void {
+  let isInside = false;
+  engine.registerTag("translation", {
+    parse(begin: TagToken, remaining: TopLevelToken[]) {
+      const id = unmask(begin.args.trim());
+      if (!/^\S{1,255}$/.test(id)) throw new Error("a translation needs an id without blanks");
+      if (isInside) throw new Error("a translation cannot stand inside another one");
+      isInside = true;
+      const own = templatesUntil("endtranslation", engine, begin, remaining);
+      isInside = false;
+      const text = Object.hasOwn(texts, id) ? texts[id] : undefined;
+      this.templates = text === undefined ? own : textEngine.parse(mask(text));
+    },
+    *render(context, emitter) {
+      yield engine.renderer.renderTemplates(this.templates, context, emitter);
+    },
+  });
+}
+
+function templatesUntil(
+  end: string,
+  engine: Liquid,
+  begin: TagToken,
+  remaining: TopLevelToken[],
+): Template[] {
+  const templates: Template[] = [];
+  let isClosed = false;
+  const stream = new Parser(engine).parseStream(remaining);
+  stream.on(`tag:${end}`, () => {
+    isClosed = true;
+    stream.stop();
+  });
+  stream.on<Template>("template", (template) => templates.push(template));
+  stream.start();
+  if (!isClosed) throw new Error(`tag "${begin.name}" not closed`);
+  return templates;
+}
+
+/** What the library says, apart from the place. */
+function faultOf(error: unknown): LiquidFault {
+  const message = unmask(error instanceof Error ? error.message : String(error));
+  if (message.includes("call stack")) return { reason: "nested too deeply", line: 1, column: 1 };
+  const place = /, line:(\d+), col:(\d+)$/.exec(message);
+  return {
+    reason: REASONS.find(([said]) => message.includes(said))?.[1] ?? message.slice(0, place?.index),
+    line: Number(place?.[1] ?? 1),
+    column: Number(place?.[2] ?? 1),
+  };
+}
+
+/** In our words where the library's say too little. */
+const REASONS: readonly (readonly [said: string, reason: string])[] = [
+  ["render limit exceeded", `it takes longer than ${RENDER_LIMIT_MS} ms`],
+  ["memory alloc limit exceeded", `it makes more than ${MEMORY_LIMIT} characters`],
+];

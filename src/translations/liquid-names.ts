@@ -1,0 +1,38 @@
+/*
+ * `${first_name}` inside a tag is how clients name an attribute. The library takes it for a syntax
+ * error, so every character of it that cannot stand in a name is replaced, one for one, by a
+ * character that no text has (a Unicode noncharacter), and put back in what comes out.
+ */
+
+const PARTS = /\{[{%]|\$\{[^{}\n]*\}|\}\}|%\}/g;
+
+const CLOSING: Readonly<Record<string, string>> = { "{{": "}}", "{%": "%}" };
+
+const MASKED = "{}$ !\"#%&'()*+,./:;<=>?@[\\]^`|~";
+
+const FIRST_NONCHARACTER = 0xfdd0;
+
+/** A text that the library can read; every character stays where it is. */
+export function mask(text: string): string {
+  let closing: string | undefined;
+  return text.replace(PARTS, (part) => {
+    if (closing === undefined) closing = CLOSING[part];
+    else if (part === closing) closing = undefined;
+    else if (part.startsWith("$")) return maskName(part);
+    return part;
+  });
+}
+
+/** A name such as `${first_name}` as it is looked up once a text is masked. */
+export const maskName = (name: string): string => [...name].map(maskCharacter).join("");
+
+function maskCharacter(character: string): string {
+  const index = MASKED.indexOf(character);
+  return index < 0 ? character : String.fromCharCode(FIRST_NONCHARACTER + index);
+}
+
+/** What was masked as it was written. */
+export const unmask = (text: string): string =>
+  text.replace(/[\uFDD0-\uFDEF]/g, (character) => {
+    return MASKED[character.charCodeAt(0) - FIRST_NONCHARACTER] ?? character;
+  });

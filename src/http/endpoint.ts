@@ -37,6 +37,16 @@ export interface IdempotencyClaim {
   readonly fingerprint: string;
 }
 
+/** By which call something is done, for what must be provable later. */
+export interface Call {
+  /** Method and path as they are declared, such as `POST /users/track`. */
+  readonly name: string;
+  /** The API key's name; null where it is not the holder of a key who calls. */
+  readonly keyName: string | null;
+  /** As it stands in `X-Request-Id`. */
+  readonly requestId: string;
+}
+
 export interface Contract {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** One path, or all its spellings with the preferred one first. `:name` is a parameter. */
@@ -63,6 +73,7 @@ export interface Input<C extends Contract> {
   readonly params: StaticOrUndefined<C["params"]>;
   readonly query: StaticOrUndefined<C["query"]>;
   readonly body: StaticOrUndefined<C["body"]>;
+  readonly call: Call;
   /** There only for endpoints whose handler honours it itself. */
   readonly idempotency: IdempotencyClaim | undefined;
 }

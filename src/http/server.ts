@@ -7,7 +7,14 @@ import type { Workspace } from "../access/workspace.ts";
 import { type Database, within, withRetries } from "../database/database.ts";
 import type { Metrics } from "../metrics.ts";
 import { Problem } from "../problem.ts";
-import { type Contract, type Endpoint, type Input, pathsOf, type Reply } from "./endpoint.ts";
+import {
+  type Call,
+  type Contract,
+  type Endpoint,
+  type Input,
+  pathsOf,
+  type Reply,
+} from "./endpoint.ts";
 import type { Idempotency } from "./idempotency.ts";
 import { BODY_LIMIT_BYTES, parseJsonBody } from "./json-body.ts";
 import { asProblem, problemReply, STATUS_OF } from "./respond.ts";
@@ -17,6 +24,8 @@ declare module "fastify" {
   interface FastifyRequest {
     /** On whose behalf the request runs; set once the key is checked. */
     workspace: Workspace | undefined;
+    /** The name of the key that was shown. */
+    keyName: string | undefined;
     /** The body as it was sent. */
     bytes: Buffer | undefined;
   }
@@ -45,6 +54,8 @@ export function createServer<Services extends HttpServices>(
     // Whose X-Forwarded-For is believed. design: nobody's by default.
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     bodyLimit: BODY_LIMIT_BYTES,
+    // Whatever may be declared as a name or an id can stand in a path: 255 characters, encoded.
+    routerOptions: { maxParamLength: 255 * 12 },
     // Idle connections are closed at once, requests in flight are answered.
     forceCloseConnections: "idle",
     requestIdHeader: false,
@@ -55,6 +66,7 @@ export function createServer<Services extends HttpServices>(
     frameworkErrors: (error, _request, reply) => void send(reply, problemReply(asProblem(error))),
   });
   server.decorateRequest("workspace", undefined);
+  server.decorateRequest("keyName", undefined);
   server.decorateRequest("bytes", undefined);
   acceptOnlyJson(server);
   server.addHook("onRequest", async (request, reply) => {
@@ -102,8 +114,7 @@ function addEndpoint<Services extends HttpServices>(
       config: { contract },
       onRequest: (request, reply) => admit(services, contract, request, reply),
       handler: async (request, reply) => {
-        const { params, query, body } = read(request);
-        const input = { params, query, body } as Omit<Input<Contract>, "idempotency">;
+        const input = { ...read(request), call: callOf(contract, request) };
         const run = (own: Services, idempotency?: Input<Contract>["idempotency"]) =>
           handler(own, request.workspace, { ...input, idempotency } as Input<Contract>);
         const answer = await answerOnce(services, contract, request, run);
@@ -112,6 +123,12 @@ function addEndpoint<Services extends HttpServices>(
     });
   }
 }
+
+const callOf = (contract: Contract, request: FastifyRequest): Call => ({
+  name: `${contract.method} ${pathsOf(contract)[0]}`,
+  keyName: request.keyName ?? null,
+  requestId: request.id,
+});
 
 /** Checks who calls and whether the limit lets it through, before a byte of the body is read. */
 async function admit(
@@ -123,12 +140,13 @@ async function admit(
   const { authorization } = request.headers;
   if (access.by === "administrator") services.authenticator.administrator(authorization);
   if (access.by !== "key") return;
-  const { workspace } = await services.authenticator.keyHolder(
+  const { workspace, keyName } = await services.authenticator.keyHolder(
     authorization,
     access.permission,
     request.ip,
   );
   request.workspace = workspace;
+  request.keyName = keyName;
   const limit = await services.rateLimits.count(workspace, access.permission);
   if (!limit) return;
   reply.header("x-ratelimit-limit", limit.limit);

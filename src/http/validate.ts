@@ -20,10 +20,21 @@ export function compileContract(contract: Contract): (parts: Parts) => Parts {
   const body = contract.body && compile(contract.body, "body");
   const { query: querySchema } = contract;
   return (parts) => ({
-    params: params?.(parts.params),
-    query: query && querySchema && query(readQuery(parts.query, querySchema)),
+    params: params?.(withoutNul(parts.params, "path")),
+    query: query && querySchema && query(withoutNul(readQuery(parts.query, querySchema), "query")),
     body: body?.(parts.body),
   });
+}
+
+/** What stands in a URL is looked up, and no engine takes a NUL character. decision: Bodies. */
+function withoutNul<Values>(values: Values, part: string): Values {
+  for (const [name, value] of Object.entries(values as Record<string, string | string[]>)) {
+    if (![value].flat().some((each) => String(each).includes("\0"))) continue;
+    throw new Problem("INVALID_REQUEST", `'${name}' in the ${part} holds a NUL character`, {
+      body: { code: "INVALID_TEXT" },
+    });
+  }
+  return values;
 }
 
 function compile(schema: TSchema, part: string): (value: unknown) => unknown {

@@ -1,4 +1,4 @@
-import type { Fault } from "../problem.ts";
+import { type Fault, Problem } from "../problem.ts";
 import { type Finding, faultAt, finding, foundAt } from "./attribute-rules/findings.ts";
 
 /** A JSON value as `JSON.parse` gives it. */
@@ -21,6 +21,17 @@ const maxLevels = 100;
 export function findUnstorable(value: unknown, path: string): Fault | undefined {
   const found = findIn(value, 0);
   return found && faultAt(path, found);
+}
+
+/**
+ * Refuses a request with anything in its body that no engine could keep. For requests whose parts do
+ * not get verdicts of their own.
+ *
+ * @throws Problem INVALID_REQUEST with the place, and the code in the body. decision: Bodies.
+ */
+export function refuseUnstorable(body: unknown): void {
+  const fault = findUnstorable(body, "");
+  if (fault) throw new Problem("INVALID_REQUEST", fault.message, { body: { code: fault.code } });
 }
 
 function findIn(value: unknown, level: number): Finding | undefined {

@@ -1,9 +1,11 @@
+import { auditEndpoints } from "./audit/endpoints.ts";
 import { exportEndpoints } from "./export/endpoints.ts";
 import { healthEndpoints } from "./health/endpoints.ts";
 import { deleteAllProfiles } from "./profiles/store.ts";
 import { eraseSubscriptions } from "./subscriptions/states.ts";
 import { trackEndpoints } from "./track/endpoints.ts";
 import { deleteAllEventsAndPurchases } from "./track/store.ts";
+import { apiKeyEndpoints } from "./workspaces/api-key-endpoints.ts";
 import { workspaceEndpoints } from "./workspaces/endpoints.ts";
 import type { Eraser } from "./workspaces/reset.ts";
 import type { Section } from "./workspaces/section.ts";
@@ -17,6 +19,8 @@ export const ENDPOINTS = [
   ...trackEndpoints,
   ...exportEndpoints,
   ...workspaceEndpoints,
+  ...apiKeyEndpoints,
+  ...auditEndpoints,
 ];
 
 /** Every list that a workspace may have in a manifest. */

@@ -126,8 +126,10 @@ function addEndpoint<Services extends HttpServices>(
 
 const callOf = (contract: Contract, request: FastifyRequest): Call => ({
   name: `${contract.method} ${pathsOf(contract)[0]}`,
+  by: contract.access.by,
   keyName: request.keyName ?? null,
   requestId: request.id,
+  address: request.ip,
 });
 
 /** Checks who calls and whether the limit lets it through, before a byte of the body is read. */

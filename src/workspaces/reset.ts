@@ -1,6 +1,6 @@
 import { type Database, type Transaction, withRetries } from "../database/database.ts";
 import { Problem } from "../problem.ts";
-import { selectWorkspace } from "./store.ts";
+import { findWorkspace } from "./find-workspace.ts";
 
 /** Removes what one facility holds about the people of a workspace. */
 export type Eraser = (tx: Transaction, workspaceId: number) => Promise<void>;
@@ -17,8 +17,7 @@ export interface ResetServices {
  * @throws Problem NOT_FOUND, or FORBIDDEN where the manifest does not say `allow_reset: true`.
  */
 export async function resetWorkspace(services: ResetServices, name: string): Promise<void> {
-  const workspace = await selectWorkspace(services.database, name);
-  if (!workspace) throw new Problem("NOT_FOUND", `There is no workspace '${name}'.`);
+  const workspace = await findWorkspace(services.database, name);
   if (!workspace.allowReset) {
     throw new Problem(
       "FORBIDDEN",

@@ -78,7 +78,7 @@ async function start(config: Config, database: Database, log: Logger): Promise<R
     authenticator,
     sightings,
     idempotency,
-    rateLimits: createRateLimits(),
+    rateLimits: createRateLimits({ database, clock }),
     sections: SECTIONS,
     erasers: ERASERS,
     readiness: { isReady: false },

@@ -14,6 +14,7 @@ import { openEmbedded } from "./database/pglite.ts";
 import { openPostgres } from "./database/postgres.ts";
 import { documentationEndpoints } from "./http/documentation.ts";
 import { createIdempotency } from "./http/idempotency.ts";
+import { bodyBytesOfThisProcess, createLoad } from "./http/load.ts";
 import { listenForMetrics } from "./http/metrics-listener.ts";
 import { createServer } from "./http/server.ts";
 import { createMetrics } from "./metrics.ts";
@@ -70,11 +71,16 @@ async function start(config: Config, database: Database, log: Logger): Promise<R
   const authenticator = createAuthenticator({ database, clock, sightings }, adminToken);
   const idempotency = createIdempotency({ database, clock });
   const metrics = createMetrics();
+  const load = createLoad(
+    { requests: config.maxRequests, bodyBytes: bodyBytesOfThisProcess() },
+    metrics,
+  );
   const services = {
     database,
     clock,
     log,
     metrics,
+    load,
     authenticator,
     sightings,
     idempotency,
@@ -97,7 +103,7 @@ async function start(config: Config, database: Database, log: Logger): Promise<R
     : await ensureDemo(services, config.dataDir);
 
   const endpoints = [...ENDPOINTS, ...documentationEndpoints(ENDPOINTS.map((e) => e.contract))];
-  const server = createServer(services, endpoints, config.trustedProxies);
+  const server = createServer(services, endpoints, config);
   await server.listen({ host: config.host, port: config.port });
   const metricsListener =
     config.metricsPort === undefined
@@ -119,6 +125,7 @@ async function start(config: Config, database: Database, log: Logger): Promise<R
       services.readiness.isReady = false;
       for (const chore of chores) clearInterval(chore);
       await server.close();
+      load.stop();
       metricsListener?.close();
       await sightings.write().catch((error) => log.warn({ code: error.code }, "not noted"));
       await database.close();

@@ -71,6 +71,8 @@ export interface Contract {
    * runs in one transaction with the record of its answer. `handler`: the handler does it itself.
    */
   readonly idempotency?: "transaction" | "handler";
+  /** Whether it is answered even when the server has too much to do. */
+  readonly isEssential?: true;
 }
 
 export interface Input<C extends Contract> {

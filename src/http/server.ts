@@ -8,6 +8,12 @@ import { type Database, within, withRetries } from "../database/database.ts";
 import type { Metrics } from "../metrics.ts";
 import { Problem } from "../problem.ts";
 import {
+  type ConnectionLimits,
+  connectionOptions,
+  LONGEST_URL,
+  limitConnections,
+} from "./connections.ts";
+import {
   type Call,
   type Contract,
   type Endpoint,
@@ -17,7 +23,10 @@ import {
 } from "./endpoint.ts";
 import type { Idempotency } from "./idempotency.ts";
 import { BODY_LIMIT_BYTES, parseJsonBody } from "./json-body.ts";
-import { asProblem, problemReply, STATUS_OF } from "./respond.ts";
+import type { Load, Room } from "./load.ts";
+import { PAGE_HEADERS } from "./page-headers.ts";
+import { asProblem, problemReply, STATUS_OF, tooMuchLoad } from "./respond.ts";
+import { unpackBodies } from "./unpack.ts";
 import { compileContract } from "./validate.ts";
 
 declare module "fastify" {
@@ -28,6 +37,8 @@ declare module "fastify" {
     keyName: string | undefined;
     /** The body as it was sent. */
     bytes: Buffer | undefined;
+    /** What the request takes of what the server can hold. */
+    room: Room | undefined;
   }
 }
 
@@ -39,6 +50,12 @@ export interface HttpServices {
   readonly authenticator: Authenticator;
   readonly rateLimits: RateLimits;
   readonly idempotency: Idempotency;
+  readonly load: Load;
+}
+
+export interface ServerSettings extends ConnectionLimits {
+  /** Whose `X-Forwarded-For` is believed: addresses and CIDR blocks. */
+  readonly trustedProxies: readonly string[];
 }
 
 /** An id a caller may give a request, to find it in the logs again. */
@@ -48,11 +65,12 @@ const REQUEST_ID = /^[\w.:-]{1,128}$/;
 export function createServer<Services extends HttpServices>(
   services: Services,
   endpoints: readonly Endpoint<Services>[],
-  trustedProxies: readonly string[] = [],
+  settings: ServerSettings,
 ): FastifyInstance {
   const server = fastify({
+    ...connectionOptions(settings),
     // Whose X-Forwarded-For is believed. design: nobody's by default.
-    trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
+    trustProxy: settings.trustedProxies.length > 0 ? [...settings.trustedProxies] : false,
     bodyLimit: BODY_LIMIT_BYTES,
     // Whatever may be declared as a name or an id can stand in a path: 255 characters, encoded.
     routerOptions: { maxParamLength: 255 * 12 },
@@ -63,18 +81,31 @@ export function createServer<Services extends HttpServices>(
       const given = request.headers["x-request-id"];
       return typeof given === "string" && REQUEST_ID.test(given) ? given : randomUUID();
     },
-    frameworkErrors: (error, _request, reply) => void send(reply, problemReply(asProblem(error))),
+    frameworkErrors: (error, request, reply) => {
+      reply.header("x-request-id", request.id);
+      send(reply, problemReply(asProblem(error)));
+    },
   });
   server.decorateRequest("workspace", undefined);
   server.decorateRequest("keyName", undefined);
   server.decorateRequest("bytes", undefined);
+  server.decorateRequest("room", undefined);
+  limitConnections(server.server);
   acceptOnlyJson(server);
+  unpackBodies(server);
   server.addHook("onRequest", async (request, reply) => {
     reply.header("x-request-id", request.id);
+    if (request.url.length > LONGEST_URL) {
+      throw new Problem(
+        "URL_TOO_LONG",
+        `The path and query are longer than ${LONGEST_URL} characters.`,
+      );
+    }
+    makeRoom(services.load, request, reply);
   });
   observeRequests(server, services);
   server.setErrorHandler((error, request, reply) => {
-    const problem = asProblem(error);
+    const problem = hasGone(request, error) ? goneCaller() : asProblem(error);
     logFailure(services.log, request, problem);
     return send(reply, problemReply(problem, contractOf(request)?.dialect));
   });
@@ -84,6 +115,24 @@ export function createServer<Services extends HttpServices>(
   for (const endpoint of endpoints) addEndpoint(server, services, endpoint);
   refuseOtherMethods(server, endpoints);
   return server;
+}
+
+/** Whether the body broke off: the connection is gone, and it was not the database's. */
+const hasGone = ({ raw }: FastifyRequest, error: unknown): boolean =>
+  !(error instanceof Problem) && raw.destroyed && !raw.complete;
+
+const goneCaller = () =>
+  new Problem("INVALID_REQUEST", "The connection ended before the request did.");
+
+/** Refuses a request that the server has no room for; health is asked when that matters most. */
+function makeRoom(load: Load, request: FastifyRequest, reply: FastifyReply): void {
+  if (contractOf(request)?.isEssential) return;
+  const announced = Number(request.headers["content-length"] ?? 0);
+  // A body over the limit is never read: it gets its 413, and takes no room.
+  const room = load.admit(announced > BODY_LIMIT_BYTES ? 0 : announced);
+  if (typeof room === "string") throw tooMuchLoad();
+  request.room = room;
+  reply.raw.once("close", room.hold());
 }
 
 function acceptOnlyJson(server: FastifyInstance): void {
@@ -117,8 +166,14 @@ function addEndpoint<Services extends HttpServices>(
         const input = { ...read(request), call: callOf(contract, request) };
         const run = (own: Services, idempotency?: Input<Contract>["idempotency"]) =>
           handler(own, request.workspace, { ...input, idempotency } as Input<Contract>);
-        const answer = await answerOnce(services, contract, request, run);
-        return send(reply, answer, contract.produces);
+        // A caller who has gone does not make the work smaller.
+        const letGo = request.room?.hold();
+        try {
+          const answer = await answerOnce(services, contract, request, run);
+          return send(reply, answer, contract.produces);
+        } finally {
+          letGo?.();
+        }
       },
     });
   }
@@ -236,6 +291,7 @@ function refuseOtherMethods(server: FastifyInstance, endpoints: readonly Endpoin
 }
 
 function send(reply: FastifyReply, answer: Reply, produces?: string): FastifyReply {
+  if (produces === "text/html") reply.headers(PAGE_HEADERS);
   reply.code(answer.status).headers(answer.headers ?? {});
   if (answer.body === undefined) return reply.send();
   if (produces) return reply.type(`${produces}; charset=utf-8`).send(answer.body);
@@ -266,15 +322,15 @@ function observeRequests(server: FastifyInstance, { log, metrics }: HttpServices
 
 /** What went wrong on our side. The message of an engine's error may quote data, so it is left out. */
 function logFailure(log: Logger, request: FastifyRequest, problem: Problem): void {
-  if (STATUS_OF[problem.code] < 500) return;
   const cause = problem.details.cause as (Error & { code?: string }) | undefined;
+  if (STATUS_OF[problem.code] < 500 || !cause) return;
   log.error(
     {
       request_id: request.id,
       route: request.routeOptions.url,
-      error: cause?.name,
-      code: cause?.code,
-      stack: cause?.stack?.split("\n").filter((line) => /^\s+at /.test(line)),
+      error: cause.name,
+      code: cause.code,
+      stack: cause.stack?.split("\n").filter((line) => /^\s+at /.test(line)),
     },
     "request failed",
   );

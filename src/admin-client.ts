@@ -10,12 +10,18 @@ export interface AdminTarget {
   readonly dataDir: string;
 }
 
+interface Refusal {
+  readonly message: string;
+  /** Of a manifest: where in it the fault is. */
+  readonly path?: readonly (string | number)[];
+}
+
 /**
  * Calls the admin API of a running server.
  *
  * @param path below `/admin/v1`, such as `/apply`; its parameters are encoded.
  * @returns the body of the answer.
- * @throws Problem INVALID_REQUEST where the server finds the request faulty, else an Error in words.
+ * @throws Problem INVALID_REQUEST with the place in a manifest that is faulty, else an Error in words.
  */
 export async function callAdmin<Answer>(
   target: AdminTarget,
@@ -36,10 +42,9 @@ export async function callAdmin<Answer>(
       `The server at ${target.url} cannot be reached: ${String(error.cause ?? error)}`,
     );
   });
-  const answer = (await response.json()) as { message: string };
+  const answer = (await response.json()) as Refusal;
   if (response.ok) return answer as Answer;
-  if (response.status === 400)
-    throw new Problem("INVALID_REQUEST", answer.message, { body: { ...answer } });
+  if (answer.path) throw new Problem("INVALID_REQUEST", answer.message, { body: { ...answer } });
   throw new Error(`The server refused (${response.status}): ${answer.message}`);
 }
 

@@ -1,6 +1,7 @@
 import { auditEndpoints } from "./audit/endpoints.ts";
 import { exportEndpoints } from "./export/endpoints.ts";
 import { healthEndpoints } from "./health/endpoints.ts";
+import { deleteAllAnswers } from "./http/store.ts";
 import { deleteAllProfiles } from "./profiles/store.ts";
 import { eraseSubscriptions } from "./subscriptions/states.ts";
 import { trackEndpoints } from "./track/endpoints.ts";
@@ -31,4 +32,5 @@ export const ERASERS: readonly Eraser[] = [
   eraseSubscriptions,
   deleteAllEventsAndPurchases,
   deleteAllProfiles,
+  deleteAllAnswers,
 ];

@@ -27,3 +27,11 @@ function elementLiteral(value: unknown): string {
   const text = value instanceof Date ? value.toISOString() : String(value);
   return `"${NEEDS_ESCAPE.test(text) ? text.replaceAll(/["\\]/g, "\\$&") : text}"`;
 }
+
+/**
+ * A `timestamptz` as every engine writes it where the session's time zone is UTC, such as
+ * `2026-01-01 12:00:00.123456+00`. The drivers read it with `new Date`, which takes the years 1 to 99
+ * for those of our own time unless the text is ISO 8601.
+ */
+export const readTimestamp = (text: string): Date =>
+  new Date(text.replace(" ", "T").replace(/\+00(?::00)?$/, "Z"));

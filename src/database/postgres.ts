@@ -1,6 +1,6 @@
 import postgres from "postgres";
 import type { Database, Queryable } from "./database.ts";
-import { encodeParameters } from "./parameters.ts";
+import { encodeParameters, readTimestamp } from "./parameters.ts";
 import { PLANNER_SETTINGS } from "./planner.ts";
 
 /** How many connections one process keeps, at most. */
@@ -18,9 +18,10 @@ export async function openPostgres(url: string): Promise<Database> {
     connect_timeout: 10,
     // The types of arrays need not be fetched: see parameters.ts.
     fetch_types: false,
-    connection: { application_name: "rapport", ...PLANNER_SETTINGS },
+    connection: { application_name: "rapport", TimeZone: "UTC", ...PLANNER_SETTINGS },
     types: {
       bigint: { to: 20, from: [20], serialize: String, parse: Number },
+      timestamptz: { to: 1184, from: [1184], serialize: String, parse: readTimestamp },
     },
   });
   await sql`select 1`;

@@ -69,8 +69,9 @@ export interface Contract {
   /**
    * How an `Idempotency-Key` is honoured. `transaction` (the default for API keys): the handler
    * runs in one transaction with the record of its answer. `handler`: the handler does it itself.
+   * `ignored`: the endpoint only reads, like every GET, and what it answers has to be current.
    */
-  readonly idempotency?: "transaction" | "handler";
+  readonly idempotency?: "transaction" | "handler" | "ignored";
   /** Whether it is answered even when the server has too much to do. */
   readonly isEssential?: true;
 }

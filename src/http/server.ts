@@ -26,6 +26,7 @@ import { BODY_LIMIT_BYTES, parseJsonBody } from "./json-body.ts";
 import type { Load, Room } from "./load.ts";
 import { PAGE_HEADERS } from "./page-headers.ts";
 import { asProblem, problemReply, STATUS_OF, tooMuchLoad } from "./respond.ts";
+import { countConnections } from "./stopping.ts";
 import { unpackBodies } from "./unpack.ts";
 import { compileContract } from "./validate.ts";
 
@@ -74,8 +75,6 @@ export function createServer<Services extends HttpServices>(
     bodyLimit: BODY_LIMIT_BYTES,
     // Whatever may be declared as a name or an id can stand in a path: 255 characters, encoded.
     routerOptions: { maxParamLength: 255 * 12 },
-    // Idle connections are closed at once, requests in flight are answered.
-    forceCloseConnections: "idle",
     requestIdHeader: false,
     genReqId: (request) => {
       const given = request.headers["x-request-id"];
@@ -93,6 +92,8 @@ export function createServer<Services extends HttpServices>(
   limitConnections(server.server);
   acceptOnlyJson(server);
   unpackBodies(server);
+  const closeUnusedConnections = countConnections(server.server);
+  server.addHook("preClose", async () => closeUnusedConnections());
   server.addHook("onRequest", async (request, reply) => {
     reply.header("x-request-id", request.id);
     if (request.url.length > LONGEST_URL) {
@@ -163,9 +164,10 @@ function addEndpoint<Services extends HttpServices>(
       config: { contract },
       onRequest: (request, reply) => admit(services, contract, request, reply),
       handler: async (request, reply) => {
-        const input = { ...read(request), call: callOf(contract, request) };
-        const run = (own: Services, idempotency?: Input<Contract>["idempotency"]) =>
-          handler(own, request.workspace, { ...input, idempotency } as Input<Contract>);
+        const run = async (own: Services, idempotency?: Input<Contract>["idempotency"]) => {
+          const input = { ...read(request), call: callOf(contract, request), idempotency };
+          return handler(own, request.workspace, input as Input<Contract>);
+        };
         // A caller who has gone does not make the work smaller.
         const letGo = request.room?.hold();
         try {
@@ -225,8 +227,9 @@ async function answerOnce<Services extends HttpServices>(
   run: (services: Services, claim?: Input<Contract>["idempotency"]) => Promise<Reply>,
 ): Promise<Reply> {
   const { workspace } = request;
+  const onlyReads = contract.method === "GET" || contract.idempotency === "ignored";
   const claim =
-    workspace && contract.method !== "GET"
+    workspace && !onlyReads
       ? services.idempotency.claimOf(request.headers["idempotency-key"], {
           method: request.method,
           url: request.url,

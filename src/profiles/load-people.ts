@@ -101,6 +101,8 @@ function profilesToRead(
     const key = identifierKey(row);
     holders.set(key, [...(holders.get(key) ?? []), row.profileId]);
   }
+  // Whoever gets an address in this batch competes with its holder for what is addressed to it.
+  const given = new Set(needs.flatMap(({ addresses }) => addresses.map(identifierKey)));
   const ids = new Set<string>();
   for (const { who, reads } of needs) {
     if (who.kind === "platform_id") {
@@ -108,8 +110,10 @@ function profilesToRead(
       if (isProfileId(who.value)) ids.add(who.value);
       continue;
     }
-    const candidates = holders.get(identifierKey(who)) ?? [];
-    if (all || reads || candidates.length > 1) for (const id of candidates) ids.add(id);
+    const key = identifierKey(who);
+    const candidates = holders.get(key) ?? [];
+    const isRead = all || reads || candidates.length > 1 || given.has(key);
+    if (isRead) for (const id of candidates) ids.add(id);
   }
   return [...ids];
 }

@@ -8,7 +8,8 @@
  *
  * Further decisions: fractions are cut to milliseconds; 24:00 is the end of its day; second 60 is
  * taken where a leap second can be, the last second of a month in UTC, and is the instant after it,
- * as in POSIX time; offsets reach to 18 hours; years are 1 to 9999, in UTC too.
+ * as in POSIX time; offsets reach to 18 hours; years are 1 to 9999, in UTC too: the engines have no
+ * year 0.
  */
 export const parseTime = (text: string): Date | undefined => toInstant(readIso(text), 9999);
 

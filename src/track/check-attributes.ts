@@ -9,7 +9,12 @@ import { emailValue, type Identifier } from "../profiles/identifiers.ts";
 import type { Json } from "../profiles/plain-json.ts";
 import { checkStandardAttribute, isStandardAttribute } from "../profiles/standard-attributes.ts";
 import type { EmailState, GroupState } from "../subscriptions/states.ts";
-import { checkAttributesIdentifier, checkFlag, type RawItem } from "./check-identity.ts";
+import {
+  checkAttributesIdentifier,
+  checkFlag,
+  checkMergeObjects,
+  type RawItem,
+} from "./check-identity.ts";
 import type { AttributesWork, Item } from "./item.ts";
 
 /** Members that are neither standard nor custom attributes. */
@@ -38,7 +43,7 @@ export function checkAttributes(workspace: Workspace, raw: RawItem): Checked<Che
   if ("fault" in who) return who;
   const updateOnly = checkFlag(raw, "_update_existing_only");
   if ("fault" in updateOnly) return updateOnly;
-  const merges = checkFlag(raw, "_merge_objects");
+  const merges = checkMergeObjects(raw);
   if ("fault" in merges) return merges;
   const imports = checkFlag(raw, "push_token_import");
   if ("fault" in imports) return imports;

@@ -1,9 +1,11 @@
 import { accepted, type Checked, type Fault, refused } from "../problem.ts";
-import { type Json, jsonByteLength } from "../profiles/plain-json.ts";
+import { printable } from "../profiles/attribute-rules/describe-value.ts";
+import { isLongerThan, type Json, jsonByteLength } from "../profiles/plain-json.ts";
 import { parseTime } from "../profiles/times.ts";
 import type { CheckedItem } from "./check-attributes.ts";
 import { checkFlag, checkOneIdentifier, type RawItem } from "./check-identity.ts";
 
+/** In characters. */
 const LONGEST_NAME = 255;
 
 /** spec: Limits, event properties payload with array or object values. */
@@ -56,7 +58,7 @@ export function checkName(value: unknown, field: string): Checked<string> {
   if (typeof value !== "string" || value === "") {
     return refused("INVALID_NAME", `'${field}' is not valid: it must be a string, not empty`);
   }
-  if (value.length > LONGEST_NAME) {
+  if (isLongerThan(value, LONGEST_NAME)) {
     return refused("INVALID_NAME", `'${field}' is not valid: it is longer than 255 characters`);
   }
   return accepted(value);
@@ -76,7 +78,7 @@ function checkTime(value: unknown, now: Date): Checked<Date> {
 
 function checkAppId(value: unknown): Checked<string | null> {
   if (value === undefined || value === null) return accepted(null);
-  if (typeof value !== "string" || value.length > LONGEST_NAME) {
+  if (typeof value !== "string" || isLongerThan(value, LONGEST_NAME)) {
     return refused("INVALID_APP_ID", "'app_id' must be a string of at most 255 characters");
   }
   return accepted(value);
@@ -107,10 +109,11 @@ function findBadName(value: unknown, path: string): Fault | undefined {
   const isList = Array.isArray(value);
   for (const [name, member] of Object.entries(value)) {
     const place = isList ? `${path}[${name}]` : `${path}.${name}`;
-    const isBad = !isList && (name === "" || name.length > LONGEST_NAME || name.startsWith("$"));
+    const isBad =
+      !isList && (name === "" || isLongerThan(name, LONGEST_NAME) || name.startsWith("$"));
     if (isBad) {
       const rule = "a property name has 1 to 255 characters and no leading '$'";
-      const message = `Invalid 'properties' field: '${place.slice(0, 300)}': ${rule}`;
+      const message = `Invalid 'properties' field: '${printable(place, 300)}': ${rule}`;
       return { code: "INVALID_PROPERTIES", message };
     }
     const fault = findBadName(member, place);

@@ -63,11 +63,17 @@ function identifierOf(item: RawItem, names: readonly IdentifierName[]): Checked<
   return CHECKS[name](item[name]);
 }
 
-/** A switch that clients also send as text. Undefined where it is absent. */
+/** A switch: `_update_existing_only` is a boolean and nothing else. Undefined where it is absent. */
 export function checkFlag(item: RawItem, name: string): Checked<boolean | undefined> {
   const value = item[name];
   if (value === undefined || value === null) return accepted(undefined);
-  if (value === true || value === "true") return accepted(true);
-  if (value === false || value === "false") return accepted(false);
+  if (typeof value === "boolean") return accepted(value);
   return refused("INVALID_FLAG", `'${name}' must be true or false`);
+}
+
+/** `_merge_objects`, which the rows of a warehouse carry as text. spec: public facts 2.4. */
+export function checkMergeObjects(item: RawItem): Checked<boolean | undefined> {
+  const { _merge_objects } = item;
+  const isText = _merge_objects === "true" || _merge_objects === "false";
+  return isText ? accepted(_merge_objects === "true") : checkFlag(item, "_merge_objects");
 }

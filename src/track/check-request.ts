@@ -43,7 +43,7 @@ function checkItem(
   now: Date,
 ): Checked<CheckedItem> {
   if (raw === null || typeof raw !== "object" || Array.isArray(raw)) {
-    return refused("NOT_AN_OBJECT", "must be an object");
+    return refused("NOT_AN_OBJECT", `an entry of '${array}' must be an object`);
   }
   const unstorable = findUnstorable(raw, "");
   if (unstorable) return { fault: unstorable };

@@ -55,13 +55,13 @@ export async function applyManifest(
     const company = await applyCompany(tx, services, manifest);
     const present = await selectWorkspaces(tx);
     const changes = [...company.changes];
-    for (const declared of manifest.workspaces) {
+    for (const [index, declared] of manifest.workspaces.entries()) {
       const nextId = Math.max(0, ...present.map((each) => each.id)) + 1;
       const known = present.find((each) => each.name === declared.name);
       const workspace = rowOf(declared, known?.id ?? nextId);
       if (!known) present.push(workspace);
       changes.push(...(await applyWorkspace(tx, services, company.id, known, workspace)));
-      changes.push(...(await applySections(tx, services, workspace, declared)));
+      changes.push(...(await applySections(tx, services, workspace, declared, index)));
     }
     await recordChanges(tx, services.clock, origin, changes);
     return changes;
@@ -74,11 +74,11 @@ function checkManifest(sections: readonly Section[], unchecked: unknown): Manife
   const fault = findManifestFault(schemaOf(sections), unchecked);
   if (fault) throw new Problem("INVALID_REQUEST", fault.rule, { body: { path: fault.path } });
   const manifest = unchecked as Manifest;
-  refuseDuplicates(manifest.workspaces, "name", "workspaces");
+  refuseDuplicates(manifest.workspaces, "name", ["workspaces"]);
   for (const [index, workspace] of manifest.workspaces.entries()) {
     for (const section of sections) {
       const entries = workspace[section.key] as Record<string, unknown>[] | undefined;
-      refuseDuplicates(entries ?? [], section.identity, `workspaces[${index}].${section.key}`);
+      refuseDuplicates(entries ?? [], section.identity, ["workspaces", index, section.key]);
     }
   }
   return manifest;
@@ -132,6 +132,7 @@ async function applySections(
   services: ApplyServices,
   workspace: WorkspaceRow,
   declared: DeclaredWorkspace,
+  index: number,
 ): Promise<Change[]> {
   const target: SectionTarget = {
     workspaceId: workspace.id,
@@ -142,7 +143,18 @@ async function applySections(
   const changes: Change[] = [];
   for (const section of services.sections) {
     const entries = declared[section.key] as readonly never[] | undefined;
-    if (entries) changes.push(...(await section.apply(tx, target, entries)));
+    if (!entries) continue;
+    const applied = section.apply(tx, target, entries).catch((error) => {
+      throw placedAt(["workspaces", index, section.key], error);
+    });
+    changes.push(...(await applied));
   }
   return changes;
+}
+
+/** A problem that a section found on applying it, with the section's place unless it has one. */
+function placedAt(path: readonly (string | number)[], error: unknown): unknown {
+  if (!(error instanceof Problem)) return error;
+  const { code, message, details } = error;
+  return new Problem(code, message, { ...details, body: { path, ...details.body } });
 }

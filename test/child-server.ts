@@ -1,0 +1,112 @@
+/*
+ * The server as its users start it: `node dist/src/main.js serve` as a process of its own, to be
+ * stopped, killed and started again. Every process started here is killed when its test file ends.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { after } from "node:test";
+import { packageRoot } from "../src/database/migrate.ts";
+
+export interface Finished {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface ChildServer {
+  readonly url: string;
+  /** The key of the demo workspace, as it was printed. */
+  readonly key: string;
+  /** All that was printed on the way to readiness. */
+  readonly greeting: string;
+  /** Sends a signal and waits for the end. */
+  end(signal: "SIGTERM" | "SIGINT" | "SIGKILL"): Promise<Finished>;
+  /** Sends a signal and does not wait; `finished` tells the end. */
+  signal(signal: NodeJS.Signals): void;
+  readonly finished: Promise<Finished>;
+}
+
+/** Settings of a child: only what is given here, never what the test itself runs with. */
+export type Environment = Readonly<Record<string, string>>;
+
+const MAIN = join(packageRoot(), "dist", "src", "main.js");
+
+interface Running {
+  readonly child: ChildProcess;
+  readonly output: { stdout: string; stderr: string };
+  readonly finished: Promise<Finished>;
+}
+
+function start(args: readonly string[], environment: Environment): Running {
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    env: { PATH: process.env.PATH, ...environment },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const output = { stdout: "", stderr: "" };
+  for (const name of ["stdout", "stderr"] as const) {
+    child[name]?.setEncoding("utf8").on("data", (text: string) => {
+      output[name] += text;
+    });
+  }
+  const finished = once(child, "close").then(([code]) => ({ code, ...output }));
+  after(() => child.kill("SIGKILL"));
+  return { child, output, finished };
+}
+
+/** Runs `rapport` with arguments to its end. */
+export const runCommand = (args: readonly string[], environment: Environment): Promise<Finished> =>
+  start(args, environment).finished;
+
+/** Starts a server and kills it after so many milliseconds, ready or not. */
+export async function startAndKill(environment: Environment, afterMs: number): Promise<void> {
+  const { child, finished } = start(["serve"], { PORT: "0", LOG_LEVEL: "silent", ...environment });
+  setTimeout(() => child.kill("SIGKILL"), afterMs);
+  await finished;
+}
+
+/**
+ * Starts a server on a free port and waits until it says that it is ready.
+ *
+ * @throws with what it printed when it ends before.
+ */
+export async function startChild(environment: Environment): Promise<ChildServer> {
+  const { child, output, finished } = start(["serve"], {
+    PORT: "0",
+    LOG_LEVEL: "silent",
+    ...environment,
+  });
+  const ready = new Promise<void>((resolve) => {
+    child.stdout?.on("data", () => {
+      if (/Rapport is ready at .*\n\n$/s.test(output.stdout)) resolve();
+    });
+  });
+  const ended = await Promise.race([ready, finished]);
+  if (ended) throw new Error(`The server ended with ${ended.code}: ${ended.stderr}`);
+  return {
+    url: /ready at (\S+)/.exec(output.stdout)?.[1] ?? "",
+    key: /API key +(\S+)/.exec(output.stdout)?.[1] ?? "",
+    greeting: output.stdout,
+    finished,
+    signal: (signal) => void child.kill(signal),
+    end(signal) {
+      child.kill(signal);
+      return finished;
+    },
+  };
+}
+
+/** Sends a JSON body with a bearer token; a connection that breaks throws. */
+export async function post(
+  url: string,
+  token: string,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<{ status: number; body: any }> {
+  const response = await fetch(url, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json", ...headers },
+    body: JSON.stringify(body),
+  });
+  return { status: response.status, body: await response.json() };
+}

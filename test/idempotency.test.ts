@@ -1,0 +1,257 @@
+/*
+ * Promise 4 of the design: a request with an Idempotency-Key is applied whole or not at all, and
+ * repeated it gets its first answer again and changes nothing. What a killed server leaves is in
+ * crash.test.ts.
+ */
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { describe, test } from "node:test";
+import { createIdempotency } from "../src/http/idempotency.ts";
+import { openDatabase } from "../src/serve.ts";
+import {
+  type Answer,
+  ENGINE,
+  startServer,
+  type TestServer,
+  type TestWorkspace,
+} from "./harness.ts";
+import { temporaryFolder } from "./stored-rows.ts";
+
+const server = await startServer();
+
+const EVENT = { external_id: "ada", name: "opened", time: "2026-01-01T12:00:00Z" };
+const BODY = { attributes: [{ external_id: "ada", n: { inc: 1 } }], events: [EVENT] };
+
+const withKey = (key: string) => ({ headers: { "idempotency-key": key } });
+
+/** How often BODY was applied. */
+async function timesApplied(workspace: TestWorkspace): Promise<number> {
+  const [ada] = await workspace.profiles({ external_ids: ["ada"] });
+  if (!ada) return 0;
+  assert.equal(ada.custom_attributes.n, ada.custom_events[0].count);
+  return ada.custom_attributes.n;
+}
+
+const isReplayed = (answer: Answer<unknown>): boolean =>
+  answer.headers.get("idempotency-replayed") === "true";
+
+describe("a request that is repeated with its Idempotency-Key", () => {
+  test("gets the first answer again and is applied once", async () => {
+    const workspace = await server.workspace();
+    const key = randomUUID();
+    const first = await workspace.track(BODY, withKey(key));
+    assert.deepEqual([first.status, isReplayed(first)], [201, false]);
+    for (let round = 0; round < 3; round++) {
+      const again = await workspace.track(BODY, withKey(key));
+      assert.deepEqual([again.status, again.body, isReplayed(again)], [201, first.body, true]);
+    }
+    assert.equal(await timesApplied(workspace), 1);
+  });
+
+  test("gets errors and skipped objects again too", async () => {
+    const workspace = await server.workspace();
+    const body = {
+      ...BODY,
+      purchases: [{}],
+      events: [EVENT, { ...EVENT, external_id: "eve", _update_existing_only: true }],
+    };
+    const first = await workspace.track(body, withKey("partly"));
+    assert.deepEqual([first.body.errors?.length, first.body.skipped?.length], [1, 1]);
+    const again = await workspace.track(body, withKey("partly"));
+    assert.deepEqual([again.status, again.body, isReplayed(again)], [201, first.body, true]);
+  });
+
+  test("is applied each time where there is no key", async () => {
+    const workspace = await server.workspace();
+    for (let round = 0; round < 3; round++) await workspace.track(BODY);
+    assert.equal(await timesApplied(workspace), 3);
+  });
+
+  test("is another request in another workspace", async () => {
+    for (const workspace of [await server.workspace(), await server.workspace()]) {
+      const answer = await workspace.track(BODY, withKey("of-both"));
+      assert.deepEqual([answer.status, isReplayed(answer)], [201, false]);
+      assert.equal(await timesApplied(workspace), 1);
+    }
+  });
+
+  const refusals: Record<string, unknown> = {
+    "every object is bad": { events: [{}] },
+    "every object is bad once it is applied": {
+      attributes: [{ external_id: "x", a: { inc: "" } }],
+    },
+    "there are too many objects": { events: Array(51).fill(EVENT) },
+    "there are no objects": {},
+    "a field has the wrong type": { events: "none" },
+    "the body is no object": [],
+  };
+  for (const [why, body] of Object.entries(refusals)) {
+    test(`gets its refusal again, where ${why}`, async () => {
+      const workspace = await server.workspace();
+      const first = await workspace.track(body, withKey("refused"));
+      assert.deepEqual([first.status, isReplayed(first)], [400, false]);
+      const again = await workspace.track(body, withKey("refused"));
+      assert.deepEqual([again.status, again.body, isReplayed(again)], [400, first.body, true]);
+      assert.equal((await workspace.track(BODY, withKey("refused"))).status, 422);
+    });
+  }
+
+  test("is answered with what is there now, where it only reads", async () => {
+    const workspace = await server.workspace();
+    for (let count = 1; count <= 2; count++) {
+      await workspace.track(BODY);
+      const wanted = { external_ids: ["ada"] };
+      const answer = await workspace.call<any>("POST", "/users/export/ids", wanted, withKey("k"));
+      assert.deepEqual([answer.status, isReplayed(answer)], [201, false]);
+      assert.equal(answer.body.users[0].custom_events[0].count, count);
+    }
+  });
+});
+
+describe("an Idempotency-Key that was used", () => {
+  test("with another body is refused with 422 and changes nothing", async () => {
+    const workspace = await server.workspace();
+    await workspace.track(BODY, withKey("used"));
+    const others = [
+      await workspace.track({ ...BODY, partner: "x" }, withKey("used")),
+      await workspace.track({ events: [EVENT] }, withKey("used")),
+      await workspace.call("POST", "/users/track?x=1", BODY, withKey("used")),
+    ];
+    for (const answer of others) {
+      assert.equal(answer.status, 422);
+      assert.match(String(answer.body.message), /Idempotency-Key was used with another request/);
+    }
+    assert.equal(await timesApplied(workspace), 1);
+  });
+
+  test("by a request that still runs is refused with 409, and later answered with its answer", async () => {
+    const workspace = await server.workspace();
+    let refused = 0;
+    let rounds = 0;
+    // The first of sixteen nearly always still runs when the second arrives.
+    while (refused === 0 && rounds < 50) {
+      const key = `running-${++rounds}`;
+      const answers = await Promise.all(
+        Array.from({ length: 16 }, () => workspace.track(BODY, withKey(key))),
+      );
+      const conflicts = answers.filter((answer) => answer.status === 409);
+      refused += conflicts.length;
+      for (const { body } of conflicts) assert.match(body.message, /is still running/);
+      const taken = answers.filter((answer) => answer.status === 201);
+      assert.equal(taken.length + conflicts.length, 16);
+      assert.equal(taken.filter((answer) => !isReplayed(answer)).length, 1);
+      assert.equal(isReplayed(await workspace.track(BODY, withKey(key))), true);
+    }
+    assert.ok(refused > 0);
+    assert.equal(await timesApplied(workspace), rounds);
+  });
+
+  test("by a request that did not get an answer of its own may be used again", async () => {
+    const workspace = await server.workspace({
+      settings: { rate_limits: { "users.track": { requests: 1, per_seconds: 1 } } },
+    });
+    const unknown = await workspace.track(BODY, { ...withKey("free"), key: "wrong-key" });
+    assert.equal(unknown.status, 401);
+    await workspace.track(BODY, withKey("takes the one request of this second"));
+    let answer = await workspace.track(BODY, withKey("free"));
+    while (answer.status === 429) {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      answer = await workspace.track(BODY, withKey("free"));
+    }
+    assert.deepEqual([answer.status, isReplayed(answer)], [201, false]);
+  });
+
+  for (const key of ["", "x".repeat(256)]) {
+    test(`has 1 to 255 characters: ${key.length} are refused`, async () => {
+      const workspace = await server.workspace();
+      const answer = await workspace.track(BODY, withKey(key));
+      assert.equal(answer.status, 400);
+      assert.match(answer.body.message, /Idempotency-Key/);
+      assert.equal((await workspace.track(BODY, withKey("x".repeat(255)))).status, 201);
+    });
+  }
+});
+
+describe("how long an answer is remembered", () => {
+  /** Lets time pass for everything that a stopped server has recorded. */
+  async function age(stopped: TestServer, hours: string): Promise<void> {
+    const database = await openDatabase(stopped.config);
+    await database.query(
+      "update idempotency_keys set created_at = created_at - $1::text::interval",
+      [hours],
+    );
+    await database.close();
+  }
+
+  test("24 hours, over a restart; then the key is free, and the sweep forgets it", async () => {
+    let running = await startServer({ dataDir: await temporaryFolder() });
+    const { config } = running;
+    const workspace = await running.workspace();
+    const repeat = () =>
+      running.send("POST", "/users/track", BODY, { key: workspace.key, ...withKey("old") });
+    const restartAfter = async (hours: string) => {
+      await running.stop();
+      await age(running, hours);
+      running = await startServer(config);
+    };
+    await repeat();
+    await restartAfter("23 hours 59 minutes");
+    assert.equal(isReplayed(await repeat()), true);
+    await restartAfter("2 minutes");
+    const fresh = await repeat();
+    assert.deepEqual([fresh.status, isReplayed(fresh)], [201, false]);
+    assert.equal(isReplayed(await repeat()), true);
+
+    await running.stop();
+    const database = await openDatabase(config);
+    const rows = () => database.query("select 1 from idempotency_keys");
+    const sweepAt = (time: number) =>
+      createIdempotency({
+        database,
+        clock: { now: () => new Date(time), newId: randomUUID },
+      }).sweep();
+    await sweepAt(Date.now());
+    assert.equal((await rows()).length, 1);
+    await sweepAt(Date.now() + 24 * 3_600 * 1_000 + 1);
+    assert.equal((await rows()).length, 0);
+    await database.close();
+  });
+});
+
+describe("two servers on one database", { skip: ENGINE !== "postgres" }, () => {
+  test("apply a request once and give it one answer, whichever of them it is sent to", async () => {
+    const other = await startServer({ databaseUrl: server.config.databaseUrl });
+    const workspace = await server.workspace();
+    const ROUNDS = 20;
+    for (let round = 0; round < ROUNDS; round++) {
+      const key = randomUUID();
+      const answers = await Promise.all(
+        [server, other, server, other].map((each) =>
+          each.send("POST", "/users/track", BODY, { key: workspace.key, ...withKey(key) }),
+        ),
+      );
+      for (const { status, body } of answers.filter((answer) => answer.status !== 409)) {
+        assert.deepEqual([status, body.events_processed, body.attributes_processed], [201, 1, 1]);
+      }
+      const fresh = answers.filter((answer) => answer.status === 201 && !isReplayed(answer));
+      assert.equal(fresh.length, 1);
+    }
+    assert.equal(await timesApplied(workspace), ROUNDS);
+  });
+
+  test("leave the other requests of a batch alone when one of its keys is taken", async () => {
+    const other = await startServer({ databaseUrl: server.config.databaseUrl });
+    const workspace = await server.workspace();
+    const keys = Array.from({ length: 8 }, () => randomUUID());
+    const send = (to: TestServer, options: object) =>
+      to.send("POST", "/users/track", BODY, { key: workspace.key, ...options });
+    const answers = await Promise.all(
+      [server, other].flatMap((to) => [
+        ...keys.map((key) => send(to, withKey(key))),
+        ...keys.map(() => send(to, {})),
+      ]),
+    );
+    assert.ok(answers.every((answer) => answer.status === 201));
+    assert.equal(await timesApplied(workspace), keys.length + 2 * keys.length);
+  });
+});

@@ -1,0 +1,226 @@
+/*
+ * Starting and stopping the server as its users do: what it prints, what it keeps, what it refuses,
+ * and how it ends. A start takes a second, so one server on one folder goes through all tests in
+ * their order, and is stopped and started again on the way.
+ */
+import assert from "node:assert/strict";
+import { execFile, execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { readFile, stat } from "node:fs/promises";
+import { request } from "node:http";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { promisify } from "node:util";
+import {
+  type ChildServer,
+  type Environment,
+  post,
+  runCommand,
+  startChild,
+} from "./child-server.ts";
+import { ENGINE, testConfig } from "./harness.ts";
+import { temporaryFolder } from "./stored-rows.ts";
+
+const EVENT = { external_id: "ada", name: "opened", time: "2026-01-01T12:00:00Z" };
+
+async function place(): Promise<{ DATA_DIR: string } & Environment> {
+  const { databaseUrl } = await testConfig();
+  return {
+    DATA_DIR: await temporaryFolder(),
+    ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
+  };
+}
+
+async function eventsOf({ url, key }: ChildServer, external_id = "ada") {
+  const answer = await post(`${url}/users/export/ids`, key, { external_ids: [external_id] });
+  return answer.body.users[0]?.custom_events.map((event: any) => [event.name, event.count]);
+}
+
+const track = ({ url, key }: ChildServer, ...events: object[]) =>
+  post(`${url}/users/track`, key, { events });
+
+const hasCurl = (): boolean => {
+  try {
+    execFileSync("curl", ["--version"], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const home = await place();
+let server = await startChild(home);
+
+const resetOf = ({ url }: ChildServer, token: string) =>
+  post(`${url}/admin/v1/workspaces/demo/reset`, token, {});
+
+describe("the first start", () => {
+  test("prints the base URL and a key of the demo workspace that works", async () => {
+    assert.match(server.greeting, /^\s*Rapport is ready at http:\/\/127\.0\.0\.1:\d+\n/);
+    assert.match(server.greeting, /API key +\S{20,} \(workspace demo\)/);
+    assert.equal((await track(server, EVENT)).status, 201);
+    assert.deepEqual(await eventsOf(server), [["opened", 1]]);
+  });
+
+  test("prints a curl line that works when pasted", { skip: !hasCurl() }, async () => {
+    const line = /^ *(curl .*)$/m.exec(server.greeting)?.[1] ?? "";
+    const { stdout } = await promisify(execFile)("sh", ["-c", line]);
+    assert.deepEqual(JSON.parse(stdout), { events_processed: 1, message: "success" });
+    assert.deepEqual(await eventsOf(server), [
+      ["opened", 1],
+      ["signed_up", 1],
+    ]);
+  });
+
+  test("makes an admin token, kept in the data folder for its owner only", async () => {
+    const path = join(home.DATA_DIR, "admin-token");
+    assert.ok(server.greeting.includes(path));
+    const token = (await readFile(path, "utf8")).trim();
+    assert.ok(!server.greeting.includes(token));
+    for (const name of ["admin-token", "demo-api-key"]) {
+      assert.equal((await stat(join(home.DATA_DIR, name))).mode & 0o777, 0o600);
+    }
+    assert.equal((await resetOf(server, "another")).status, 401);
+    assert.equal((await resetOf(server, token)).status, 200);
+    assert.equal(await eventsOf(server), undefined);
+  });
+});
+
+describe("a start that cannot be", () => {
+  test("on a data folder in use ends with a sentence that says so, and harms nobody", {
+    skip: ENGINE !== "embedded",
+  }, async () => {
+    const second = await runCommand(["serve"], { PORT: "0", ...home });
+    assert.equal(second.code, 1);
+    assert.equal(
+      second.stderr,
+      `rapport: The data folder ${home.DATA_DIR} is in use by another Rapport server. ` +
+        "Stop that one first, or set DATA_DIR to another folder.\n",
+    );
+    assert.equal((await track(server, EVENT)).status, 201);
+  });
+
+  test("on a port in use ends with a sentence that names it", async () => {
+    const { port } = new URL(server.url);
+    const environment = { ...home, DATA_DIR: "memory:" };
+    const refused = await runCommand(["serve"], { ...environment, PORT: port });
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, new RegExp(`^rapport: .*in use.*${port}`, "m"));
+  });
+
+  test("without a database behind DATABASE_URL ends with a sentence and tells no password", async () => {
+    const DATABASE_URL = "postgres://nobody:secret@127.0.0.1:9/none";
+    const refused = await runCommand(["serve"], { PORT: "0", DATABASE_URL });
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, /^rapport: .*127\.0\.0\.1:9/m);
+    assert.ok(!refused.stderr.includes("secret"));
+  });
+});
+
+describe("a server that is told to stop", () => {
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    test(`by ${signal} answers what is in flight, takes nothing new, and ends with 0`, async () => {
+      const before = (await eventsOf(server, signal)) ?? [];
+      assert.deepEqual(before, []);
+      const idle = await fetch(`${server.url}/health/live`);
+      await idle.text();
+      const silent = connect(Number(new URL(server.url).port), "127.0.0.1");
+      await once(silent, "connect");
+
+      // The server has read the headers once it asks for the body.
+      const inFlight = request(`${server.url}/users/track`, {
+        method: "POST",
+        headers: {
+          authorization: `Bearer ${server.key}`,
+          "content-type": "application/json",
+          expect: "100-continue",
+        },
+      });
+      inFlight.flushHeaders();
+      await once(inFlight, "continue");
+      server.signal(signal);
+      while (await isListening(server.url)) await new Promise((resolve) => setTimeout(resolve, 5));
+
+      inFlight.end(JSON.stringify({ events: [{ ...EVENT, external_id: signal }] }));
+      const [response] = await once(inFlight, "response");
+      assert.equal(response.statusCode, 201);
+      response.resume();
+      const { code, stderr } = await server.finished;
+      assert.deepEqual([code, stderr], [0, ""]);
+
+      server = await startChild(home);
+      assert.deepEqual(await eventsOf(server, signal), [["opened", 1]]);
+    });
+  }
+
+  test("while many write has kept all that it answered with 201", async () => {
+    const users = Array.from({ length: 16 }, (_, index) => `user-${index}`);
+    let taken = 0;
+    const writing = Promise.all(
+      users.map(async (external_id) => {
+        for (let count = 0; ; count++) {
+          const answer = await track(server, { ...EVENT, external_id }).catch(() => undefined);
+          if (answer?.status !== 201) return { external_id, count, last: answer?.status };
+          taken++;
+        }
+      }),
+    );
+    while (taken < 100) await new Promise((resolve) => setTimeout(resolve, 5));
+    assert.equal((await server.end("SIGTERM")).code, 0);
+    server = await startChild(home);
+    for (const { external_id, count, last } of await writing) {
+      assert.ok(last === undefined || last === 503, String(last));
+      assert.deepEqual(
+        await eventsOf(server, external_id),
+        count ? [["opened", count]] : undefined,
+      );
+    }
+  });
+});
+
+describe("a later start", () => {
+  test("has the data, the key and the admin token of the one before", async () => {
+    await track(server, { ...EVENT, external_id: "bob" });
+    const { key } = server;
+    const token = await readFile(join(home.DATA_DIR, "admin-token"), "utf8");
+    assert.equal((await server.end("SIGTERM")).code, 0);
+    server = await startChild(home);
+    assert.equal(server.key, key);
+    assert.deepEqual(await eventsOf(server, "bob"), [["opened", 1]]);
+    assert.equal(await readFile(join(home.DATA_DIR, "admin-token"), "utf8"), token);
+  });
+
+  test("with ADMIN_TOKEN takes that one in the place of the kept one", async () => {
+    await server.end("SIGTERM");
+    server = await startChild({ ...home, ADMIN_TOKEN: "given-token" });
+    assert.equal((await resetOf(server, "given-token")).status, 200);
+    const kept = (await readFile(join(home.DATA_DIR, "admin-token"), "utf8")).trim();
+    assert.equal((await resetOf(server, kept)).status, 401);
+    await server.end("SIGTERM");
+  });
+
+  test("with DATA_DIR=memory: begins anew, with a fresh key", {
+    skip: ENGINE !== "embedded",
+  }, async () => {
+    const before = await startChild({ DATA_DIR: "memory:" });
+    await track(before, EVENT);
+    await before.end("SIGTERM");
+    const after = await startChild({ DATA_DIR: "memory:" });
+    assert.notEqual(after.key, before.key);
+    assert.equal(await eventsOf(after), undefined);
+    await after.end("SIGTERM");
+  });
+});
+
+async function isListening(url: string): Promise<boolean> {
+  const probe = request(`${url}/health/live`, { agent: false });
+  probe.end();
+  return once(probe, "response").then(
+    ([response]) => {
+      response.resume();
+      return true;
+    },
+    () => false,
+  );
+}

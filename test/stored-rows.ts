@@ -1,0 +1,24 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after } from "node:test";
+import { openDatabase } from "../src/serve.ts";
+import type { TestServer } from "./harness.ts";
+
+/** A new folder below the system's folder for temporary files; it goes when the test file ends. */
+export async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "rapport-test-"));
+  after(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/**
+ * Stops a server and asks its database: for what is kept and no endpoint shows. The server must
+ * have been started with `dataDir: await temporaryFolder()`, so that the embedded engine keeps it.
+ */
+export async function rowsAfterStop<Row>(server: TestServer, sql: string): Promise<Row[]> {
+  await server.stop();
+  const database = await openDatabase(server.config);
+  const rows = await database.query<Row>(sql).finally(() => database.close());
+  return [...rows];
+}

@@ -1,0 +1,182 @@
+/*
+ * Promise 3 of the design under load: 16 writers at once, through one server and (on PostgreSQL)
+ * through two on one database, never lose an update and never make a person twice.
+ */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { ENGINE, startServer, type TestServer, type TestWorkspace } from "./harness.ts";
+
+const WRITERS = 16;
+const TIME = "2026-01-01T12:00:00Z";
+const PHONE = "+14155552671";
+
+const first = await startServer();
+const second =
+  ENGINE === "postgres" ? await startServer({ databaseUrl: first.config.databaseUrl }) : undefined;
+
+/** Sends a track request through the next server in turn, and wants all of it taken. */
+type Send = (body: object) => Promise<void>;
+
+const SERVERS: Record<string, readonly TestServer[]> = {
+  "through one server": [first],
+  ...(second && { "through two servers on one database": [first, second] }),
+};
+
+function senderTo(servers: readonly TestServer[], workspace: TestWorkspace): Send {
+  let turn = 0;
+  return async (body) => {
+    const server = servers[turn++ % servers.length] ?? first;
+    const answer = await server.send("POST", "/users/track", body, { key: workspace.key });
+    assert.equal(answer.status, 201, JSON.stringify(answer.body));
+    assert.deepEqual([answer.body.errors, answer.body.skipped], [undefined, undefined]);
+  };
+}
+
+/** Runs `write` in every writer at the same time, `rounds` times one after the other. */
+const inParallel = (rounds: number, write: (writer: number, round: number) => Promise<void>) =>
+  Promise.all(
+    Array.from({ length: WRITERS }, async (_, writer) => {
+      for (let round = 0; round < rounds; round++) await write(writer, round);
+    }),
+  );
+
+const sorted = (values: readonly string[]) => [...values].sort();
+
+const ROUNDS = 12;
+const everyMark = sorted(
+  Array.from({ length: WRITERS * ROUNDS }, (_, n) => `${Math.floor(n / ROUNDS)}-${n % ROUNDS}`),
+);
+
+for (const [where, servers] of Object.entries(SERVERS)) {
+  describe(`16 writers ${where}`, () => {
+    const start = async (): Promise<[TestWorkspace, Send]> => {
+      const workspace = await first.workspace();
+      return [workspace, senderTo(servers, workspace)];
+    };
+    const ada = (workspace: TestWorkspace) => workspace.profile({ external_ids: ["ada"] });
+
+    test("lose no element that is added to an array, no increment and no nested key", async () => {
+      const [workspace, send] = await start();
+      await inParallel(ROUNDS, async (writer, round) => {
+        const mark = `${writer}-${round}`;
+        await send({
+          attributes: [
+            {
+              external_id: "ada",
+              _merge_objects: true,
+              marks: { add: [mark] },
+              count: { inc: 1 },
+              nested: { [`of-${writer}`]: { [`in-${round}`]: true } },
+              objects: { $add: [{ mark }] },
+              [`own-${mark}`]: 1,
+            },
+          ],
+        });
+      });
+      const { custom_attributes: custom } = await ada(workspace);
+      assert.deepEqual(sorted(custom.marks), everyMark);
+      assert.equal(custom.count, WRITERS * ROUNDS);
+      assert.deepEqual(sorted(custom.objects.map((each: any) => each.mark)), everyMark);
+      assert.equal(Object.keys(custom.nested).length, WRITERS);
+      for (const part of Object.values(custom.nested)) {
+        assert.equal(Object.keys(part as object).length, ROUNDS);
+      }
+      const own = Object.keys(custom).filter((name) => name.startsWith("own-"));
+      assert.equal(own.length, WRITERS * ROUNDS);
+    });
+
+    test("lose no event and no purchase, and the summaries are exact", async () => {
+      const [workspace, send] = await start();
+      await inParallel(ROUNDS, (writer, round) =>
+        send({
+          events: [{ external_id: "ada", name: "opened", time: TIME }],
+          purchases: [
+            {
+              external_id: "ada",
+              product_id: `p${round % 3}`,
+              currency: round % 2 ? "EUR" : "USD",
+              price: 0.1,
+              quantity: 1 + (writer % 2),
+              time: TIME,
+            },
+          ],
+        }),
+      );
+      const { custom_events, purchases, revenue_by_currency } = await ada(workspace);
+      assert.equal(custom_events[0].count, WRITERS * ROUNDS);
+      const sold = purchases.reduce((sum: number, each: any) => sum + each.count, 0);
+      assert.equal(sold, WRITERS * ROUNDS * 1.5);
+      assert.deepEqual(revenue_by_currency, { EUR: 14.4, USD: 14.4 });
+    });
+
+    const names: Record<string, object> = {
+      external_id: { external_id: "new" },
+      email: { email: "new@example.com" },
+      phone: { phone: PHONE },
+      user_alias: { user_alias: { alias_name: "new", alias_label: "crm" } },
+    };
+    for (const [kind, who] of Object.entries(names)) {
+      test(`make one person who is named by a new ${kind}`, async () => {
+        const [workspace, send] = await start();
+        await inParallel(2, (writer, round) =>
+          send({
+            attributes: [{ ...who, _update_existing_only: false, marks: { add: [writer] } }],
+            ...(kind !== "user_alias" && {
+              events: [{ ...who, name: `round-${round}`, time: TIME }],
+            }),
+          }),
+        );
+        const found = await workspace.profiles({
+          external_ids: ["new"],
+          user_aliases: [{ alias_name: "new", alias_label: "crm" }],
+          ...(kind === "phone" ? { phone: PHONE } : { email_address: "new@example.com" }),
+        });
+        assert.equal(found.length, 1);
+        const [{ custom_attributes, custom_events } = {} as any] = found;
+        assert.equal(custom_attributes.marks.length, WRITERS);
+        if (kind !== "user_alias") {
+          assert.deepEqual(
+            custom_events.map((each: any) => each.count),
+            [WRITERS, WRITERS],
+          );
+        }
+      });
+    }
+
+    test("write many people in opposite orders without an error, and each of them completely", async () => {
+      const [workspace, send] = await start();
+      const people = Array.from({ length: 24 }, (_, index) => `person-${index}`);
+      await inParallel(4, (writer) => {
+        const order = writer % 2 ? people : people.toReversed();
+        return send({
+          attributes: order.map((external_id) => ({ external_id, count: { inc: 1 } })),
+          events: order.map((external_id) => ({ external_id, name: "opened", time: TIME })),
+        });
+      });
+      const all = await workspace.profiles({ external_ids: people });
+      assert.deepEqual(
+        all.map((each) => [each.custom_attributes.count, each.custom_events[0].count]),
+        people.map(() => [WRITERS * 4, WRITERS * 4]),
+      );
+    });
+
+    test("who pass one address around lose no event that is sent to it", async () => {
+      const [workspace, send] = await start();
+      const email = "passed@example.com";
+      await inParallel(6, async (writer, round) => {
+        await send({ attributes: [{ external_id: `holder-${writer % 4}`, email }] });
+        await send({ events: [{ email, name: "found", time: TIME }] });
+        if (round % 3 === 0) {
+          await send({ attributes: [{ external_id: `holder-${writer % 4}`, email: null }] });
+        }
+      });
+      const holders = Array.from({ length: 4 }, (_, index) => `holder-${index}`);
+      const profiles = await workspace.profiles({ external_ids: holders, email_address: email });
+      const count = profiles
+        .flatMap((profile) => profile.custom_events)
+        .reduce((sum, each) => sum + each.count, 0);
+      // A profile made for the address while nobody had it keeps what was sent to it.
+      assert.equal(count, WRITERS * 6);
+    });
+  });
+}

@@ -65,8 +65,10 @@ async function assertAll(
 }
 
 async function assertWorks(contract: Contract, authorization?: string): Promise<void> {
-  for (const { status, body } of await sendSample(contract, authorization)) {
+  for (const { status, headers, body } of await sendSample(contract, authorization)) {
     assert.ok(status in contract.replies && status < 300, `${status}: ${JSON.stringify(body)}`);
+    const type = contract.produces ?? "application/json";
+    assert.ok(headers.get("content-type")?.startsWith(type), `It does not answer as ${type}.`);
   }
 }
 
@@ -120,7 +122,7 @@ function keyCases(contract: Contract, permission: Permission): void {
     await assertAll(contract, "Bearer key-for-nothing", 403, message);
   });
 
-  test(`takes a key that has ${permission} and nothing else, or all`, async () => {
+  test("takes a key that has its permission and nothing else, or all; answers as declared", async () => {
     await assertWorks(contract, `Bearer ${keyFor(permission)}`);
     await assertWorks(contract, "Bearer key-for-everything");
     await assertWorks(contract, "bearer key-for-everything");

@@ -1,7 +1,10 @@
 /* The settings of a server: defaults, what each takes, and the sentence about one that cannot be meant. */
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, test } from "node:test";
 import { type Config, InvalidSetting, readConfig, SETTINGS } from "../src/config.ts";
+import { packageRoot } from "../src/database/migrate.ts";
 import { runCommand } from "./child-server.ts";
 
 function assertHas(config: Config, expected: Partial<Config>): void {
@@ -109,6 +112,14 @@ describe("rapport --help", () => {
       assert.equal(help.code, 0);
       assert.match(help.stdout, new RegExp(`^Usage: rapport ${name === "help" ? "" : name}`));
     }
+  });
+
+  test("the package has one executable, and its name is rapport", () => {
+    const text = readFileSync(join(packageRoot(), "package.json"), "utf8");
+    const { bin } = JSON.parse(text) as { bin: Record<string, string> };
+    assert.deepEqual(Object.keys(bin), ["rapport"]);
+    const file = readFileSync(join(packageRoot(), bin.rapport ?? ""), "utf8");
+    assert.match(file, /^#!\/usr\/bin\/env node\n/);
   });
 
   test("an unknown subcommand or option is an error that says so", async () => {

@@ -6,7 +6,10 @@
 import assert from "node:assert/strict";
 import { METHODS, request } from "node:http";
 import { describe, test } from "node:test";
+import { ENDPOINTS } from "../src/app.ts";
+import { pathsOf } from "../src/http/endpoint.ts";
 import { startServer } from "./harness.ts";
+import { sampleRequests } from "./sample-requests.ts";
 
 const server = await startServer();
 const workspace = await server.workspace();
@@ -14,6 +17,11 @@ const workspace = await server.workspace();
 const TIME = "2026-01-01T12:00:00Z";
 const EVENT = { external_id: "ada", name: "opened", time: TIME };
 const BODY_PATHS = ["/users/track", "/users/export/ids", "/admin/v1/apply"];
+
+const JSON_HEADERS = {
+  authorization: `Bearer ${workspace.key}`,
+  "content-type": "application/json",
+};
 
 /** Sends bytes as they are, with the right of whoever may call that path. */
 const raw = (path: string, bytes: string | Uint8Array, headers: Record<string, string> = {}) =>
@@ -72,14 +80,7 @@ describe("the size and the type of a body", () => {
     const chunked = await new Promise<number | undefined>((resolve, reject) => {
       const sent = request(
         `${server.url}/users/track`,
-        {
-          method: "POST",
-          headers: {
-            authorization: `Bearer ${workspace.key}`,
-            "content-type": "application/json",
-            "transfer-encoding": "chunked",
-          },
-        },
+        { method: "POST", headers: { ...JSON_HEADERS, "transfer-encoding": "chunked" } },
         (response) => resolve(response.resume().statusCode),
       );
       sent.once("error", reject).end(sized(LIMIT + 1));
@@ -108,6 +109,28 @@ describe("the size and the type of a body", () => {
     });
   }
 
+  test("every endpoint that takes a body takes it as JSON and as nothing else", async () => {
+    const samples = sampleRequests(workspace.name);
+    for (const { contract } of ENDPOINTS) {
+      const { by } = contract.access;
+      if (!contract.body || (by !== "key" && by !== "administrator")) continue;
+      const name = `${contract.method} ${pathsOf(contract)[0]}`;
+      const { path = pathsOf(contract)[0] ?? "", body } = samples[name] ?? {};
+      const key = by === "administrator" ? server.adminToken : workspace.key;
+      const send = (text: string, type: string) =>
+        server.send(contract.method, path, undefined, {
+          key,
+          raw: text,
+          headers: { "content-type": type },
+        });
+      const good = JSON.stringify(body);
+      assert.ok((await send(good, "application/json")).status < 300, name);
+      assert.equal((await send(good, "text/plain")).status, 415, name);
+      assert.equal((await send(`${good},`, "application/json")).status, 400, name);
+      assert.equal((await send("[]", "application/json")).status, 400, name);
+    }
+  });
+
   test("a body without a Content-Type is refused with 415", async () => {
     const response = await fetch(`${server.url}/users/track`, {
       method: "POST",
@@ -126,6 +149,19 @@ describe("paths and methods that are not there", () => {
         assert.ok(status === 404 || (status === 400 && path.includes("%")), `${method} ${path}`);
         assert.equal(typeof body.message, "string");
       }
+    }
+  });
+
+  test("a path is served whatever the host is called that it is asked of", async () => {
+    for (const host of ["localhost", "rest.example.com", "rest.iad-01.example.com:8443", "[::1]"]) {
+      const status = await new Promise((resolve, reject) => {
+        const options = { method: "POST", headers: { ...JSON_HEADERS, host } };
+        const sent = request(`${server.url}/users/track`, options, (response) =>
+          resolve(response.resume().statusCode),
+        );
+        sent.once("error", reject).end(JSON.stringify({ events: [EVENT] }));
+      });
+      assert.equal(status, 201, host);
     }
   });
 

@@ -28,6 +28,8 @@ export interface Person {
   readonly customPatch: Map<string, Json>;
   /** The place in the order of updates: the highest is the most recently updated. */
   rank: number;
+  /** When that was, in microseconds since the epoch; undefined where `changes` is to decide. */
+  updatedAt: number | undefined;
   touched: boolean;
 }
 
@@ -51,8 +53,13 @@ export interface People {
   holdersOf(kind: AddressKind, value: string): readonly Person[];
   setEmail(person: Person, address: string | null): void;
   setPhone(person: Person, number: string | null): void;
-  /** Marks a write to the person: nobody is more recently updated now. */
-  touch(person: Person): void;
+  /**
+   * Marks a write to the person: nobody is more recently updated now.
+   *
+   * @param at when the write counts as done, in microseconds since the epoch, no earlier than that
+   *   of the touch before; without it, the time that is given to `changes`.
+   */
+  touch(person: Person, at?: number): void;
   changes(now: Date): PeopleChanges;
 }
 
@@ -144,14 +151,16 @@ export function createPeople(
       moveAddress("phone", person.id, before, number);
     },
 
-    touch(person) {
+    touch(person, at) {
       person.rank = ++lastRank;
+      person.updatedAt = at;
       person.touched = true;
     },
 
     changes(now) {
       const touched = [...people.values()].filter((person) => person.touched);
-      const at = (person: Person) => microsecondTime(now, person.rank);
+      const at = ({ updatedAt, rank }: Person) =>
+        microsecondTime(updatedAt ?? now.getTime() * 1_000 + rank);
       return {
         created: touched.filter((each) => each.isNew).map((each) => newRow(each, at(each))),
         updated: touched.filter((each) => !each.isNew).map((each) => updateOf(each, at(each))),
@@ -198,6 +207,7 @@ const personOf = (row: ProfileRow, rank: number): Person => ({
   phone: row.phone,
   ...patches(),
   rank,
+  updatedAt: undefined,
   touched: false,
 });
 
@@ -211,6 +221,7 @@ const unreadPerson = (id: string): Person => ({
   phone: undefined,
   ...patches(),
   rank: 0,
+  updatedAt: undefined,
   touched: false,
 });
 
@@ -224,6 +235,7 @@ const newPerson = (id: string, who: Who): Person => ({
   phone: null,
   ...patches(),
   rank: 0,
+  updatedAt: undefined,
   touched: true,
 });
 
@@ -264,9 +276,8 @@ export function attributeOf(
   return stored && Object.hasOwn(stored, name) ? stored[name] : undefined;
 }
 
-/** A time with microseconds, so that the writes of one batch keep their order. */
-function microsecondTime(now: Date, offset: number): string {
-  const micros = String(offset % 1_000).padStart(3, "0");
-  const milliseconds = new Date(now.getTime() + Math.floor(offset / 1_000)).toISOString();
-  return `${milliseconds.slice(0, -1)}${micros}Z`;
+/** Microseconds since the epoch as ISO 8601: the writes of one batch differ in these. */
+function microsecondTime(time: number): string {
+  const milliseconds = new Date(Math.floor(time / 1_000)).toISOString();
+  return `${milliseconds.slice(0, -1)}${String(time % 1_000).padStart(3, "0")}Z`;
 }

@@ -18,6 +18,11 @@ import { insertEvents, insertPurchases } from "./store.ts";
 export interface WriteRequest {
   readonly workspace: Workspace;
   readonly items: readonly Item[];
+  /**
+   * When each item counts as done, in microseconds since the epoch, so that who was updated last does
+   * not depend on which transaction wrote it; without it, when the transaction is worked out.
+   */
+  readonly moments?: readonly number[];
   /** An answer that is recorded in the same transaction, worked out from the verdicts. */
   readonly recorded?: {
     readonly claim: IdempotencyClaim;
@@ -101,8 +106,8 @@ async function writeOnce(
   ]);
 
   const batch = startBatch(people, newId);
-  const verdicts = requests.map(({ items }) =>
-    items.map((item) => applyItem(batch, workspace, item)),
+  const verdicts = requests.map(({ items, moments }) =>
+    items.map((item, index) => applyItem(batch, workspace, item, moments?.[index])),
   );
 
   await savePeople(tx, workspace.id, people.changes(now));

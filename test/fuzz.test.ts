@@ -1,0 +1,117 @@
+/*
+ * Every endpoint gets requests made from its own declaration, mostly as declared and in places not:
+ * whatever comes, the answer is one that is declared, and never a fault of ours.
+ */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import fc from "fast-check";
+import type { TSchema } from "typebox";
+import { ENDPOINTS, SECTIONS } from "../src/app.ts";
+import { type Contract, pathsOf } from "../src/http/endpoint.ts";
+import { STATUS_OF } from "../src/http/respond.ts";
+import { schemaOf } from "../src/workspaces/apply.ts";
+import { startServer } from "./harness.ts";
+import { sampleRequests } from "./sample-requests.ts";
+import { anyValue, mutationOf, valueFor } from "./schema-arbitrary.ts";
+
+const REQUESTS_FOR_EACH = 40;
+
+const server = await startServer();
+const workspace = await server.workspace();
+const samples = sampleRequests(workspace.name);
+
+/** What the server itself may say of any request; an endpoint declares the rest. */
+const REFUSALS = new Set(Object.values(STATUS_OF).filter((status) => status < 500));
+
+const nameOf = (contract: Contract): string => `${contract.method} ${pathsOf(contract)[0]}`;
+
+type Text = string | number | boolean;
+
+const propertiesOf = (schema: TSchema | undefined): Record<string, TSchema> =>
+  (schema as { properties?: Record<string, TSchema> } | undefined)?.properties ?? {};
+
+const textFor = (schema: TSchema): fc.Arbitrary<Text[]> =>
+  valueFor(schema).map((value) =>
+    [value]
+      .flat()
+      .map((each) => (typeof each === "object" ? JSON.stringify(each) : (each as Text))),
+  );
+
+/** A path segment or a query value that can be sent: a lone surrogate cannot be encoded. */
+const encoded = (value: Text): string => encodeURIComponent(String(value).toWellFormed());
+
+/** Real segments of the sample, so that most requests get past the path. */
+function pathFor(contract: Contract): fc.Arbitrary<string> {
+  const [template = ""] = pathsOf(contract);
+  const sample = (samples[nameOf(contract)]?.path ?? template).split(/[/?]/);
+  const segments = template.split("/").map((segment, index) =>
+    segment.startsWith(":")
+      ? fc.oneof(
+          { weight: 5, arbitrary: fc.constant(sample[index] ?? "x") },
+          {
+            weight: 1,
+            arbitrary: anyValue.map((value) => encoded(JSON.stringify(value)) || "x"),
+          },
+        )
+      : fc.constant(segment),
+  );
+  return fc.tuple(...segments).map((parts) => parts.join("/"));
+}
+
+function queryFor(contract: Contract): fc.Arbitrary<string> {
+  const entries = Object.entries(propertiesOf(contract.query)).map(([name, schema]) =>
+    fc.option(
+      textFor(schema).map((values) => values.map((value) => `${name}=${encoded(value)}`).join("&")),
+      { nil: "" },
+    ),
+  );
+  return fc.tuple(...entries).map((parts) => {
+    const query = parts.filter(Boolean).join("&");
+    return query && `?${query}`;
+  });
+}
+
+/** Bodies that say more than their declaration does. */
+const BODIES: Readonly<Record<string, TSchema>> = {
+  "POST /admin/v1/apply": schemaOf(SECTIONS),
+};
+
+function requestFor(contract: Contract) {
+  const schema = BODIES[nameOf(contract)] ?? contract.body;
+  const sample = samples[nameOf(contract)]?.body;
+  return fc.record({
+    path: pathFor(contract),
+    query: queryFor(contract),
+    body: schema ? fc.oneof(valueFor(schema), mutationOf(sample)) : fc.constant(undefined),
+  });
+}
+
+const keyFor = ({ access }: Contract): string | null =>
+  access.by === "key" ? workspace.key : access.by === "administrator" ? server.adminToken : null;
+
+describe("requests made from the declarations", { concurrency: true }, () => {
+  for (const { contract } of ENDPOINTS) {
+    test(`${nameOf(contract)} answers each with a status that is declared`, async () => {
+      const declared = new Set([...Object.keys(contract.replies).map(Number), ...REFUSALS]);
+      await fc.assert(
+        fc.asyncProperty(requestFor(contract), async ({ path, query, body }) => {
+          const options = { key: keyFor(contract) };
+          const answer = await server.send(contract.method, path + query, body, options);
+          assert.ok(declared.has(answer.status), `${answer.status} ${JSON.stringify(answer.body)}`);
+          assert.notEqual(answer.status, 401);
+          if (answer.status >= 400 && answer.body?.message !== undefined) {
+            assert.equal(typeof answer.body.message, "string");
+          }
+        }),
+        { numRuns: REQUESTS_FOR_EACH },
+      );
+    });
+  }
+});
+
+test("after all of them the server is well, and takes a request", async () => {
+  assert.equal((await server.send("GET", "/health/ready")).status, 200);
+  const fresh = await server.workspace();
+  const event = { external_id: "ada", name: "came", time: "2026-01-01T00:00:00Z" };
+  assert.equal((await fresh.track({ events: [event] })).status, 201);
+});

@@ -27,7 +27,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   "two forms of one letter": "é e\u0301",
   "a statement": "'; drop table profiles; --",
   "a list in the engine's form": '{"a",NULL,\\"b}',
-  "placeholders of statements and formats": "$1 %s %n {0} {{7*7}} ${x} :name ?",
+  "placeholders of statements and formats": "$1 %s %n {0} {{7*7}} #{x} :name ?",
   "a script": '<script>alert("x")</script>',
   "a path": "../../../etc/passwd",
   "percent signs": "%00%2e%ff%",

@@ -86,6 +86,16 @@ describe("the audit", () => {
     assert.deepEqual(updated?.details?.settings.blocked_external_ids, ["dummy"]);
   });
 
+  test("a reset of a workspace leaves an entry", async () => {
+    const workspace = await server.workspace();
+    await server.admin("POST", `/admin/v1/workspaces/${workspace.name}/reset`);
+    const [entry] = await entriesOf(`workspace=${workspace.name}`);
+    assert.deepEqual(
+      [entry?.action, entry?.kind, entry?.actor],
+      ["reset", "workspace", "administrator"],
+    );
+  });
+
   test("it is read page by page, newest first", async () => {
     const workspace = await server.workspace();
     const path = `/admin/v1/workspaces/${workspace.name}/api-keys`;

@@ -35,8 +35,8 @@ const resetEndpoint = endpoint({
   access: byAdministrator,
   params: Type.Object({ name: Type.String() }),
   replies: { 200: Type.Object({ message: Type.Literal("success") }) },
-}).handledBy(async (services: ResetServices, _nobody, { params }) => {
-  await resetWorkspace(services, params.name);
+}).handledBy(async (services: ResetServices, _nobody, { params, call }) => {
+  await resetWorkspace(services, params.name, originOf(call));
   return { status: 200, body: { message: "success" } };
 });
 

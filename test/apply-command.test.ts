@@ -12,9 +12,8 @@ import { temporaryFolder } from "./stored-rows.ts";
 
 const server = await startServer();
 const folder = await temporaryFolder();
-
-// The first of them names the company, so that the tests may come in any order.
-await server.workspace();
+// Names the company, so that no test does; and has a key that others may not take.
+await server.workspace({ api_keys: [{ name: "a", key: "taken-key", permissions: [] }] });
 
 let files = 0;
 async function manifestFile(text: string, extension = "yaml"): Promise<string> {
@@ -107,7 +106,7 @@ describe("rapport apply", { concurrency: 4 }, () => {
     ],
     [
       "a key that another workspace has",
-      GOOD("f6", "file-1-key"),
+      GOOD("f6", "taken-key"),
       6,
       /opens something already, or was revoked\.$/,
     ],

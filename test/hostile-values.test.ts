@@ -211,6 +211,25 @@ describe("names that mean something to JavaScript", () => {
     assert.equal(({} as Record<string, unknown>).polluted, undefined);
   });
 
+  test("__proto__ as a value is a value: an id, an alias, the name of an event or of a product", async () => {
+    const of = await server.workspace();
+    const name = "__proto__";
+    const user_alias = { alias_name: name, alias_label: name };
+    const answer = await of.track({
+      attributes: [
+        { external_id: name, x: name },
+        { user_alias, _update_existing_only: false },
+      ],
+      events: [{ external_id: name, name, time: TIME }],
+      purchases: [{ external_id: name, product_id: name, currency: "EUR", price: 1, time: TIME }],
+    });
+    assert.deepEqual([answer.status, answer.body.errors], [201, undefined]);
+    const profile = await of.profile({ external_ids: [name] });
+    assert.deepEqual(profile.custom_attributes, { x: name });
+    assert.deepEqual([profile.custom_events[0].name, profile.purchases[0].name], [name, name]);
+    assert.deepEqual((await of.profile({ user_aliases: [user_alias] })).user_aliases, [user_alias]);
+  });
+
   test("constructor, toString and the like are names like any other", async () => {
     const names = ["constructor", "prototype", "toString", "hasOwnProperty", "valueOf", "length"];
     const of = await server.workspace();

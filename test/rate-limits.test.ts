@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Permission } from "../src/access/permissions.ts";
+import { PERMISSIONS, type Permission } from "../src/access/permissions.ts";
 import { ENDPOINTS } from "../src/app.ts";
-import { pathsOf } from "../src/http/endpoint.ts";
+import { type Contract, pathsOf } from "../src/http/endpoint.ts";
 import { type Answer, ENGINE, startServer, type TestWorkspace } from "./harness.ts";
 
 const server = await startServer();
@@ -43,6 +43,14 @@ const limitHeaders = ({ headers }: Answer<unknown>) => ({
 const exported = (workspace: TestWorkspace, body: unknown = { external_ids: ["ada"] }) =>
   workspace.call("POST", "/users/export/ids", body);
 
+/** A request that counts, whether it is taken or not. */
+const sendAny = (workspace: TestWorkspace, contract: Contract) =>
+  workspace.call(
+    contract.method,
+    (pathsOf(contract)[0] ?? "").replaceAll(/:\w+/g, "x"),
+    contract.method === "GET" ? undefined : {},
+  );
+
 describe("limits of every endpoint", () => {
   for (const { contract } of ENDPOINTS) {
     const { access, method } = contract;
@@ -53,13 +61,44 @@ describe("limits of every endpoint", () => {
       const workspace = await workspaceWith();
       const [requests, perSeconds] = LIMITS[access.permission] ?? DEFAULT_LIMIT;
       const sentAt = Math.floor(Date.now() / 1_000);
-      const body = method === "GET" ? undefined : {};
-      const answer = await workspace.call(method, path.replaceAll(/:\w+/g, "x"), body);
+      const answer = await sendAny(workspace, contract);
       const { limit, remaining, reset } = limitHeaders(answer);
       assert.deepEqual([limit, remaining], [requests, requests - 1]);
       assert.ok(reset >= sentAt + perSeconds && reset <= sentAt + perSeconds + 3, `${reset}`);
     });
   }
+});
+
+/** Permissions that are counted together. design: Limits; all that stand nowhere are one more. */
+const SHARED: readonly (readonly Permission[])[] = [
+  ["users.delete", "users.alias.new", "users.alias.update", "users.identify", "users.merge"],
+  [
+    "campaigns.translations.get",
+    "campaigns.translations.update",
+    "canvas.translations.get",
+    "canvas.translations.update",
+  ],
+  ["email.status", "subscription.status.get", "subscription.groups.get"],
+];
+
+describe("limits that several endpoints share", () => {
+  const byKey = ENDPOINTS.map((each) => each.contract).filter(({ access }) => access.by === "key");
+  const permissionOf = ({ access }: Contract) => (access as { permission: Permission }).permission;
+  const buckets = [
+    ...SHARED,
+    ...PERMISSIONS.filter((each) => !SHARED.flat().includes(each)).map((each) => [each]),
+  ];
+
+  test("count the requests to all of them, and to no other endpoint", async () => {
+    const workspace = await workspaceWith();
+    for (const bucket of buckets) {
+      const contracts = byKey.filter((contract) => bucket.includes(permissionOf(contract)));
+      for (const [index, contract] of contracts.entries()) {
+        const { limit, remaining } = limitHeaders(await sendAny(workspace, contract));
+        assert.equal(remaining, limit - index - 1, `${contract.method} ${pathsOf(contract)[0]}`);
+      }
+    }
+  });
 });
 
 describe("a limit", () => {

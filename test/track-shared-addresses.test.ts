@@ -112,6 +112,7 @@ describe("of several profiles with one address", () => {
     const workspace = await server.workspace();
     await workspace.track({ attributes: [{ external_id: "ada", email: "Ada@Example.COM" }] });
     await workspace.track(eventOf({ email: "aDA@eXAMPLE.com" }));
+    await workspace.track(attributesOf({ email: "ADA@EXAMPLE.COM" }));
     const ada = await workspace.profile({ email_address: "ada@example.com" });
     assert.equal(ada.external_id, "ada");
     assert.equal(ada.email, "Ada@Example.COM");

@@ -26,11 +26,15 @@ export interface Person {
   /** Members that change; null removes. */
   readonly standardPatch: Map<string, Json>;
   readonly customPatch: Map<string, Json>;
-  /** The place in the order of updates: the highest is the most recently updated. */
+  /**
+   * The place in the order of updates: the highest is the most recently updated. Microseconds since
+   * the epoch for what was read, so that the order is the one that the next batch will read.
+   */
   rank: number;
-  /** When that was, in microseconds since the epoch; undefined where `changes` is to decide. */
+  /** The place among the touches of this batch; 0 before the first. */
+  order: number;
+  /** When the last touch counts as done; undefined where `changes` is to decide. */
   updatedAt: number | undefined;
-  touched: boolean;
 }
 
 export type AddressKind = "email" | "phone";
@@ -41,8 +45,13 @@ export interface PeopleChanges {
   readonly updated: readonly ProfileUpdate[];
   readonly addedIdentifiers: readonly FoundIdentifier[];
   readonly removedIdentifiers: readonly FoundIdentifier[];
-  /** Addresses for which a profile is made because nobody has them. */
-  readonly addressesOfNew: readonly Identifier[];
+  /** Addresses for which a profile is made because nobody has them any more. */
+  readonly addressesOfNew: readonly NewAddress[];
+}
+
+export interface NewAddress extends Identifier {
+  /** The profiles that had the address when the batch was read. */
+  readonly formerHolders: ReadonlySet<string>;
 }
 
 export interface People {
@@ -68,7 +77,7 @@ export interface People {
  * seeing what the ones before it did.
  *
  * @param found who has the identifiers that the batch names or sets.
- * @param rows the profiles that were read, the most recently updated first.
+ * @param rows the profiles that were read.
  */
 export function createPeople(
   found: readonly FoundIdentifier[],
@@ -79,11 +88,21 @@ export function createPeople(
   const holders = new Map<string, Set<string>>();
   const added = new Map<string, FoundIdentifier>();
   const removed = new Map<string, FoundIdentifier>();
-  const addressesOfNew: Identifier[] = [];
+  const addressesOfNew: NewAddress[] = [];
   let lastRank = 0;
+  let lastOrder = 0;
 
-  for (const [index, row] of rows.entries()) people.set(row.id, personOf(row, -index));
+  for (const row of rows) {
+    people.set(row.id, personOf(row));
+    lastRank = Math.max(lastRank, row.updatedAtMicros);
+  }
   for (const identifier of found) hold(identifier);
+
+  /** Not kept from the start: hardly any batch makes a profile for an address that somebody had. */
+  const formerHolders = ({ kind, value }: Identifier): ReadonlySet<string> =>
+    new Set(
+      found.flatMap((each) => (each.kind === kind && each.value === value ? [each.profileId] : [])),
+    );
 
   function hold({ kind, value, profileId }: FoundIdentifier): void {
     const key = identifierKey({ kind, value });
@@ -129,7 +148,8 @@ export function createPeople(
         addIdentifier({ kind: who.kind, value: who.value, profileId: person.id });
       }
       if (who.kind === "email" || who.kind === "phone") {
-        addressesOfNew.push({ kind: who.kind, value: who.value });
+        const address = { kind: who.kind, value: who.value };
+        addressesOfNew.push({ ...address, formerHolders: formerHolders(address) });
       }
       self.touch(person);
       return person;
@@ -152,15 +172,18 @@ export function createPeople(
     },
 
     touch(person, at) {
-      person.rank = ++lastRank;
+      person.rank = at === undefined ? lastRank + 1 : Math.max(person.rank, at);
+      person.order = ++lastOrder;
       person.updatedAt = at;
-      person.touched = true;
+      lastRank = Math.max(lastRank, person.rank);
     },
 
     changes(now) {
-      const touched = [...people.values()].filter((person) => person.touched);
-      const at = ({ updatedAt, rank }: Person) =>
-        microsecondTime(updatedAt ?? now.getTime() * 1_000 + rank);
+      const touched = [...people.values()].filter((person) => person.order > 0);
+      const at = ({ updatedAt, order }: Person) =>
+        updatedAt === undefined
+          ? microsecondTime(now, order)
+          : microsecondTime(new Date(Math.floor(updatedAt / 1_000)), updatedAt % 1_000);
       return {
         created: touched.filter((each) => each.isNew).map((each) => newRow(each, at(each))),
         updated: touched.filter((each) => !each.isNew).map((each) => updateOf(each, at(each))),
@@ -185,11 +208,14 @@ export function createPeople(
   return self;
 }
 
-/** One with an external_id before one without; then the most recently updated. */
+/**
+ * One with an external_id before one without; then the most recently updated; of two that one item
+ * has reached at the same moment the one that was made later.
+ */
 function preferred(one: Person, other: Person): Person {
   const identified = (person: Person) => (person.externalId ? 1 : 0);
   const order = identified(other) - identified(one) || other.rank - one.rank;
-  return order > 0 ? other : one;
+  return order > 0 || (order === 0 && other.id > one.id) ? other : one;
 }
 
 const patches = () => ({
@@ -197,7 +223,7 @@ const patches = () => ({
   customPatch: new Map<string, Json>(),
 });
 
-const personOf = (row: ProfileRow, rank: number): Person => ({
+const personOf = (row: ProfileRow): Person => ({
   id: row.id,
   isNew: false,
   stored: row,
@@ -206,9 +232,9 @@ const personOf = (row: ProfileRow, rank: number): Person => ({
   email: row.email,
   phone: row.phone,
   ...patches(),
-  rank,
+  rank: row.updatedAtMicros,
+  order: 0,
   updatedAt: undefined,
-  touched: false,
 });
 
 const unreadPerson = (id: string): Person => ({
@@ -221,8 +247,8 @@ const unreadPerson = (id: string): Person => ({
   phone: undefined,
   ...patches(),
   rank: 0,
+  order: 0,
   updatedAt: undefined,
-  touched: false,
 });
 
 const newPerson = (id: string, who: Who): Person => ({
@@ -235,8 +261,8 @@ const newPerson = (id: string, who: Who): Person => ({
   phone: null,
   ...patches(),
   rank: 0,
+  order: 0,
   updatedAt: undefined,
-  touched: true,
 });
 
 const newRow = (person: Person, updatedAt: string): NewProfile => ({
@@ -276,8 +302,9 @@ export function attributeOf(
   return stored && Object.hasOwn(stored, name) ? stored[name] : undefined;
 }
 
-/** Microseconds since the epoch as ISO 8601: the writes of one batch differ in these. */
-function microsecondTime(time: number): string {
-  const milliseconds = new Date(Math.floor(time / 1_000)).toISOString();
-  return `${milliseconds.slice(0, -1)}${String(time % 1_000).padStart(3, "0")}Z`;
+/** A time with microseconds, so that the writes of one batch keep their order. */
+function microsecondTime(now: Date, offset: number): string {
+  const micros = String(offset % 1_000).padStart(3, "0");
+  const milliseconds = new Date(now.getTime() + Math.floor(offset / 1_000)).toISOString();
+  return `${milliseconds.slice(0, -1)}${micros}Z`;
 }

@@ -1,12 +1,6 @@
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
-import { join } from "node:path";
 import { describe, test } from "node:test";
-import { promisify } from "node:util";
-import { packageRoot } from "../src/database/migrate.ts";
-import { openDatabase, serve } from "../src/serve.ts";
-import { startServer, type TestWorkspace, testConfig } from "./harness.ts";
-import { temporaryFolder } from "./stored-rows.ts";
+import { startServer, type TestWorkspace } from "./harness.ts";
 
 const server = await startServer();
 
@@ -300,105 +294,5 @@ describe("keys of a manifest", () => {
     assert.deepEqual([await opens(`${workspace.name}-a`), await opens(made)], [false, true]);
     await apply(workspace, [dev(`${workspace.name}-a`)]);
     assert.equal(await opens(`${workspace.name}-a`), true);
-  });
-});
-
-describe("the secrets of keys and of the administrator", () => {
-  test("stand nowhere in the database, in no log line and in no answer but the one that shows them", async () => {
-    const lines: string[] = [];
-    const config = { ...(await testConfig()), dataDir: await temporaryFolder(), logLevel: "trace" };
-    const running = await serve(config, { write: (line) => void lines.push(line) });
-    const send = async (method: string, path: string, key: string, body?: unknown) => {
-      const answer = await fetch(running.welcome.url + path, {
-        method,
-        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-      });
-      return answer.json() as Promise<{ key: string }>;
-    };
-    const admin = (method: string, path: string, body?: unknown) =>
-      send(method, path, running.welcome.adminToken, body);
-    const secrets = ["declared-secret-1", "declared-secret-2", running.welcome.adminToken];
-    await admin("POST", "/admin/v1/apply", {
-      company: { name: "Test" },
-      workspaces: [
-        {
-          name: "kept",
-          api_keys: [
-            {
-              name: "dev",
-              key: secrets[0],
-              permissions: ["all"],
-              previous_key: secrets[1],
-              previous_key_until: "2999-01-01T00:00:00Z",
-            },
-          ],
-        },
-      ],
-    });
-    const path = "/admin/v1/workspaces/kept/api-keys";
-    secrets.push((await admin("POST", path, { name: "ci", permissions: ["all"] })).key);
-    secrets.push((await admin("POST", `${path}/ci/rotate`, {})).key);
-    const shown: unknown[] = [];
-    for (const secret of secrets) {
-      shown.push(await send("POST", "/users/track", secret, EVENT));
-      shown.push(await send("POST", "/users/merge", secret, EVENT));
-      shown.push(await send("POST", "/admin/v1/apply", `${secret}x`, { company: secret }));
-    }
-    shown.push(await admin("GET", path), await admin("GET", "/admin/v1/audit"));
-    await running.stop();
-
-    const database = await openDatabase(config);
-    const tables = await database.query<{ name: string }>(
-      "select table_name as name from information_schema.tables where table_schema = 'public'",
-    );
-    for (const { name } of tables) {
-      shown.push(await database.query(`select to_jsonb(each) as row from ${name} each`));
-    }
-    await database.close();
-    assert.equal(secrets.length, 5);
-    assert.ok(lines.length > 10);
-    for (const place of [...lines, ...shown.map((each) => JSON.stringify(each))]) {
-      for (const secret of secrets) assert.ok(!place.includes(secret), place.slice(0, 500));
-    }
-  });
-});
-
-describe("rapport keys", () => {
-  const run = promisify(execFile);
-  const keys = (...args: string[]) =>
-    run(process.execPath, [
-      join(packageRoot(), "dist/src/main.js"),
-      "keys",
-      ...args,
-      "--url",
-      server.url,
-      "--admin-token",
-      server.adminToken,
-    ]);
-
-  test("creates, lists, rotates and revokes a key of a running server", async () => {
-    const workspace = await server.workspace();
-    const { stdout: older } = await keys(
-      "create",
-      workspace.name,
-      "ci",
-      "--permission",
-      "users.track",
-    );
-    assert.ok(await opens(older.trim()));
-    const { stdout: newer, stderr } = await keys("rotate", workspace.name, "ci", "--overlap", "2h");
-    assert.match(stderr, /The older secret is good until 20/);
-    assert.deepEqual([await opens(older.trim()), await opens(newer.trim())], [true, true]);
-    const { stdout: list } = await keys("list", workspace.name);
-    assert.match(list, /^ci {2}permissions users\.track {2}created 20.* {2}older secret until 20/m);
-    await keys("revoke", workspace.name, "ci");
-    assert.deepEqual([await opens(older.trim()), await opens(newer.trim())], [false, false]);
-  });
-
-  test("says in words why it cannot", async () => {
-    const workspace = await server.workspace();
-    await assert.rejects(keys("rotate", workspace.name, "nobody"), /There is no API key 'nobody'/);
-    await assert.rejects(keys("rotate", workspace.name, "test", "--overlap", "soon"), /30m, 24h/);
   });
 });

@@ -1,19 +1,20 @@
 /*
  * What happens below HTTP: clients that are slow, silent, gone, or send what is no request. They talk
- * to the server through bare sockets. The server's patience is short here, so that the tests are too.
+ * to the server through bare sockets.
  */
 import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";
 import { describe, test } from "node:test";
-import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { startServer } from "./harness.ts";
 
-const server = await startServer({ requestTimeoutSeconds: 1 });
+const server = await startServer();
 const workspace = await server.workspace();
 
-const { hostname, port } = new URL(server.url);
+/** One with little patience, so that the tests of slow clients are quick. */
+const impatient = await startServer({ requestTimeoutSeconds: 1 });
 
-function open(): Promise<Socket> {
+function open({ url } = server): Promise<Socket> {
+  const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
     const socket = connect(Number(port), hostname, () => resolve(socket));
     socket.once("error", reject);
@@ -113,25 +114,28 @@ describe("what is no request", () => {
   }
 });
 
-describe("a client that is slow", () => {
+describe("a client that is slow", async () => {
+  const { key } = await impatient.workspace();
+  const head =
+    `POST /users/track HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n` +
+    "Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n";
+
   test("with its headers is told so and let go", async () => {
-    const answer = await answerTo("GET /health/live HTTP/1.1\r\nHost: x\r\n");
+    const socket = await open(impatient);
+    const answer = await answerTo("GET /health/live HTTP/1.1\r\nHost: x\r\n", socket);
     assert.equal(statusOf(answer), 408);
     assert.match(bodyOf(answer).message, /took too long to arrive/);
   });
 
   test("with its body is told so and let go, though it never pauses for long", async () => {
-    const socket = await open();
+    const socket = await open(impatient);
     const trickle = setInterval(() => socket.write(" "), 50);
-    const answer = await answerTo(
-      `POST /users/track HTTP/1.1\r\n${HEADERS}\r\nContent-Length: 1000\r\n\r\n{`,
-      socket,
-    ).finally(() => clearInterval(trickle));
+    const answer = await answerTo(`${head}{`, socket).finally(() => clearInterval(trickle));
     assert.equal(statusOf(answer), 408);
   });
 
   test("and says nothing at all is let go", async () => {
-    assert.equal(statusOf(await answerTo("")), 408);
+    assert.equal(statusOf(await answerTo("", await open(impatient))), 408);
   });
 });
 
@@ -175,80 +179,6 @@ describe("pipelined requests", () => {
       ...paths.map((path) => (path === "/health/live" ? "200" : "404")),
       "200",
     ]);
-  });
-});
-
-describe("a packed body", () => {
-  const sendPacked = (encoding: string, raw: Uint8Array) =>
-    workspace.track(undefined, { raw, headers: { "content-encoding": encoding } });
-  const plain = Buffer.from(JSON.stringify(EVENT));
-  const PACKERS = {
-    gzip: gzipSync,
-    "x-gzip": gzipSync,
-    deflate: deflateSync,
-    br: brotliCompressSync,
-  };
-
-  for (const [encoding, pack] of Object.entries(PACKERS)) {
-    test(`${encoding} is unpacked`, async () => {
-      assert.equal((await sendPacked(encoding, pack(plain))).status, 201);
-    });
-
-    test(`${encoding} of more than 4 MB unpacked is refused`, async () => {
-      const answer = await sendPacked(encoding, pack(Buffer.alloc(50_000_000, " ")));
-      assert.deepEqual(
-        [answer.status, answer.body.message],
-        [413, "The body is larger than 4 MB."],
-      );
-    });
-
-    test(`${encoding} that breaks off, or is something else, is refused in words`, async () => {
-      for (const raw of [pack(plain).subarray(0, -12), plain]) {
-        const answer = await sendPacked(encoding, raw);
-        assert.equal(answer.status, 400);
-        assert.match(answer.body.message, /not packed as its Content-Encoding says/);
-      }
-    });
-  }
-
-  test("of exactly 4 MB unpacked is taken", async () => {
-    const body = Buffer.alloc(4_194_304, " ");
-    plain.copy(body);
-    assert.equal((await sendPacked("gzip", gzipSync(body))).status, 201);
-    const larger = Buffer.alloc(4_194_305, " ");
-    plain.copy(larger);
-    assert.equal((await sendPacked("gzip", gzipSync(larger))).status, 413);
-  });
-
-  test("in a way that is not known is refused by name, and identity is none", async () => {
-    for (const encoding of ["zstd", "gzip, br", "__proto__", "constructor"]) {
-      const answer = await sendPacked(encoding, plain);
-      assert.equal(answer.status, 415, encoding);
-      assert.match(answer.body.message, /must be gzip, deflate or br/);
-    }
-    assert.equal((await sendPacked("identity", plain)).status, 201);
-  });
-
-  test("is the same request as its plain form for an Idempotency-Key", async () => {
-    const headers = { "idempotency-key": "packed" };
-    const body = { events: [{ ...EVENT.events[0], external_id: "packed" }] };
-    const first = await workspace.track(body, { headers });
-    const again = await workspace.track(undefined, {
-      raw: gzipSync(JSON.stringify(body)),
-      headers: { ...headers, "content-encoding": "gzip" },
-    });
-    assert.deepEqual(again.body, first.body);
-    assert.equal(again.headers.get("idempotency-replayed"), "true");
-    assert.equal(await countOf("packed"), 1);
-  });
-
-  test("that comes in chunks is taken, and refused beyond 4 MB", async () => {
-    const chunked = async (text: string) => {
-      const head = `POST /users/track HTTP/1.1\r\n${HEADERS}\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n`;
-      return statusOf(await answerTo(`${head}${text.length.toString(16)}\r\n${text}\r\n0\r\n\r\n`));
-    };
-    assert.equal(await chunked(plain.toString()), 201);
-    assert.equal(await chunked(plain.toString().padEnd(4_194_305)), 413);
   });
 });
 

@@ -94,15 +94,9 @@ export function createServer<Services extends HttpServices>(
   unpackBodies(server);
   const closeUnusedConnections = countConnections(server.server);
   server.addHook("preClose", async () => closeUnusedConnections());
-  server.addHook("onRequest", async (request, reply) => {
+  server.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);
-    if (request.url.length > LONGEST_URL) {
-      throw new Problem(
-        "URL_TOO_LONG",
-        `The path and query are longer than ${LONGEST_URL} characters.`,
-      );
-    }
-    makeRoom(services.load, request, reply);
+    done(longUrl(request) ?? makeRoom(services.load, request, reply));
   });
   observeRequests(server, services);
   server.setErrorHandler((error, request, reply) => {
@@ -125,15 +119,22 @@ const hasGone = ({ raw }: FastifyRequest, error: unknown): boolean =>
 const goneCaller = () =>
   new Problem("INVALID_REQUEST", "The connection ended before the request did.");
 
+function longUrl({ url }: FastifyRequest): Problem | undefined {
+  if (url.length <= LONGEST_URL) return undefined;
+  const sentence = `The path and query are longer than ${LONGEST_URL} characters.`;
+  return new Problem("URL_TOO_LONG", sentence);
+}
+
 /** Refuses a request that the server has no room for; health is asked when that matters most. */
-function makeRoom(load: Load, request: FastifyRequest, reply: FastifyReply): void {
-  if (contractOf(request)?.isEssential) return;
+function makeRoom(load: Load, request: FastifyRequest, reply: FastifyReply): Problem | undefined {
+  if (contractOf(request)?.isEssential) return undefined;
   const announced = Number(request.headers["content-length"] ?? 0);
   // A body over the limit is never read: it gets its 413, and takes no room.
   const room = load.admit(announced > BODY_LIMIT_BYTES ? 0 : announced);
-  if (typeof room === "string") throw tooMuchLoad();
+  if (typeof room === "string") return tooMuchLoad();
   request.room = room;
   reply.raw.once("close", room.hold());
+  return undefined;
 }
 
 function acceptOnlyJson(server: FastifyInstance): void {

@@ -3,14 +3,21 @@ import { exportEndpoints } from "./export/endpoints.ts";
 import { healthEndpoints } from "./health/endpoints.ts";
 import { deleteAllAnswers } from "./http/store.ts";
 import { deleteAllProfiles } from "./profiles/store.ts";
+import { scimEndpoints } from "./scim/endpoints.ts";
+import { SCIM_COMPANY_SECTIONS, SCIM_SECTIONS } from "./scim/sections.ts";
+import { subscriptionAdminEndpoints } from "./subscriptions/admin-endpoints.ts";
+import { subscriptionEndpoints } from "./subscriptions/endpoints.ts";
 import { eraseSubscriptions } from "./subscriptions/states.ts";
 import { trackEndpoints } from "./track/endpoints.ts";
 import { deleteAllEventsAndPurchases } from "./track/store.ts";
+import { translationAdminEndpoints } from "./translations/admin-endpoints.ts";
+import { translationEndpoints } from "./translations/endpoints.ts";
+import { TRANSLATION_SECTIONS } from "./translations/sections.ts";
 import { apiKeyEndpoints } from "./workspaces/api-key-endpoints.ts";
 import { workspaceEndpoints } from "./workspaces/endpoints.ts";
 import type { Eraser } from "./workspaces/reset.ts";
-import type { Section } from "./workspaces/section.ts";
-import { CORE_SECTIONS } from "./workspaces/sections.ts";
+import type { CompanySection, Section } from "./workspaces/section.ts";
+import { CORE_COMPANY_SECTIONS, CORE_SECTIONS } from "./workspaces/sections.ts";
 
 /* The one list of what the server consists of. A new facility is entered here and nowhere else. */
 
@@ -19,13 +26,28 @@ export const ENDPOINTS = [
   ...healthEndpoints,
   ...trackEndpoints,
   ...exportEndpoints,
+  ...subscriptionEndpoints,
+  ...subscriptionAdminEndpoints,
+  ...scimEndpoints,
+  ...translationEndpoints,
+  ...translationAdminEndpoints,
   ...workspaceEndpoints,
   ...apiKeyEndpoints,
   ...auditEndpoints,
 ];
 
-/** Every list that a workspace may have in a manifest. */
-export const SECTIONS: readonly Section[] = [...CORE_SECTIONS];
+/** Every part that a workspace may have in a manifest. */
+export const SECTIONS: readonly Section[] = [
+  ...CORE_SECTIONS,
+  ...SCIM_SECTIONS,
+  ...TRANSLATION_SECTIONS,
+];
+
+/** Every part that the company may have in a manifest. */
+export const COMPANY_SECTIONS: readonly CompanySection[] = [
+  ...CORE_COMPANY_SECTIONS,
+  ...SCIM_COMPANY_SECTIONS,
+];
 
 /** What a reset empties: one for every facility that holds user data. */
 export const ERASERS: readonly Eraser[] = [

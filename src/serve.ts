@@ -4,7 +4,7 @@ import { createAuthenticator } from "./access/authenticate.ts";
 import { keptSecret } from "./access/kept-secret.ts";
 import { createRateLimits } from "./access/rate-limits.ts";
 import { createSightings } from "./access/sightings.ts";
-import { ENDPOINTS, ERASERS, SECTIONS } from "./app.ts";
+import { COMPANY_SECTIONS, ENDPOINTS, ERASERS, SECTIONS } from "./app.ts";
 import { BY_THE_SERVER } from "./audit/audit.ts";
 import { systemClock } from "./clock.ts";
 import type { Config } from "./config.ts";
@@ -86,6 +86,7 @@ async function start(config: Config, database: Database, log: Logger): Promise<R
     idempotency,
     rateLimits: createRateLimits({ database, clock }),
     sections: SECTIONS,
+    companySections: COMPANY_SECTIONS,
     erasers: ERASERS,
     readiness: { isReady: false },
     writeQueue: createWriteQueue({

@@ -21,6 +21,8 @@ const FOLDERS = [
   "profiles",
   "subscriptions",
   "track",
+  "scim",
+  "translations",
   "export",
   "health",
 ];

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import type { TSchema } from "typebox";
-import { ENDPOINTS, SECTIONS } from "../src/app.ts";
+import { COMPANY_SECTIONS, ENDPOINTS, SECTIONS } from "../src/app.ts";
 import { type Contract, pathsOf } from "../src/http/endpoint.ts";
 import { STATUS_OF } from "../src/http/respond.ts";
 import { schemaOf } from "../src/workspaces/apply.ts";
@@ -73,7 +73,10 @@ function queryFor(contract: Contract): fc.Arbitrary<string> {
 
 /** Bodies that say more than their declaration does. */
 const BODIES: Readonly<Record<string, TSchema>> = {
-  "POST /admin/v1/apply": schemaOf(SECTIONS),
+  "POST /admin/v1/apply": schemaOf({
+    sections: SECTIONS,
+    companySections: COMPANY_SECTIONS,
+  }),
 };
 
 function requestFor(contract: Contract) {

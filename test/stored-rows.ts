@@ -20,5 +20,6 @@ export async function rowsAfterStop<Row>(server: TestServer, sql: string): Promi
   await server.stop();
   const database = await openDatabase(server.config);
   const rows = await database.query<Row>(sql).finally(() => database.close());
+  // A plain array: a driver's own kind of list is not equal to one.
   return [...rows];
 }

@@ -2,11 +2,12 @@ import type { Clock } from "../clock.ts";
 import type { Database } from "../database/database.ts";
 import { isAllowed } from "../ip-allowlist.ts";
 import { Problem } from "../problem.ts";
+import type { Company } from "./company.ts";
 import type { Permission } from "./permissions.ts";
 import { remember } from "./remembered.ts";
 import { sameSecret } from "./secrets.ts";
 import type { Sightings } from "./sightings.ts";
-import { selectKeyHolders } from "./store.ts";
+import { selectKeyHolders, selectTokenHolders } from "./store.ts";
 import type { KeyHolder } from "./workspace.ts";
 
 export interface Authenticator {
@@ -16,6 +17,13 @@ export interface Authenticator {
     permission: Permission,
     ip: string,
   ): Promise<KeyHolder>;
+  /**
+   * The company of a SCIM token. spec: Authentication; decision: SCIM.
+   *
+   * @param origin the header `X-Request-Origin`.
+   * @throws Problem UNAUTHENTICATED; FORBIDDEN for another origin than the token's.
+   */
+  scimCompany(authorization: string | undefined, origin: unknown): Promise<Company>;
   /** @throws Problem UNAUTHENTICATED. */
   administrator(authorization: string | undefined): void;
   /** Reads everything anew: keys or workspaces have changed. */
@@ -32,19 +40,19 @@ export interface AuthenticatorServices {
 /**
  * Tells who sends a request from its `Authorization: Bearer` header.
  *
- * Keys are looked up by their hash and remembered for a second: a change made through this process is
- * seen at once, one made through another process within that second.
+ * Keys and tokens are looked up by their hash and remembered for a second: a change made through this
+ * process is seen at once, one made through another process within that second.
  */
 export function createAuthenticator(
   { database, clock, sightings }: AuthenticatorServices,
   adminToken: string,
 ): Authenticator {
   const keys = remember((hashes) => selectKeyHolders(database, hashes, clock.now()));
+  const tokens = remember((hashes) => selectTokenHolders(database, hashes));
 
   return {
     async keyHolder(authorization, permission, ip) {
-      const token = bearerToken(authorization);
-      const holder = token === undefined ? undefined : await keys.find(token);
+      const holder = await keys.find(bearerToken(authorization));
       if (!holder) throw new Problem("UNAUTHENTICATED", "Invalid API key");
       if (!isAllowed(holder.ipAllowlist, ip)) {
         throw new Problem("FORBIDDEN", "This API key may not be used from this address.");
@@ -55,13 +63,27 @@ export function createAuthenticator(
       sightings.note(holder.keyId);
       return holder;
     },
+    async scimCompany(authorization, origin) {
+      const holder = await tokens.find(bearerToken(authorization));
+      if (!holder) throw new Problem("UNAUTHENTICATED", "Invalid SCIM token");
+      if (holder.requiredOrigin !== undefined && holder.requiredOrigin !== origin) {
+        throw new Problem(
+          "FORBIDDEN",
+          "X-Request-Origin must be the service origin that belongs to this SCIM token.",
+        );
+      }
+      return holder.company;
+    },
     administrator(authorization) {
       const token = bearerToken(authorization);
       if (token === undefined || !sameSecret(token, adminToken)) {
         throw new Problem("UNAUTHENTICATED", "Invalid admin token");
       }
     },
-    forget: () => keys.forget(),
+    forget() {
+      keys.forget();
+      tokens.forget();
+    },
   };
 }
 

@@ -3,23 +3,35 @@ import type { Database } from "../database/database.ts";
 import { lendFromWindow } from "./limit-store.ts";
 import { createLimitWindows, type LimitState, lendToOneProcess } from "./limit-windows.ts";
 import type { Permission } from "./permissions.ts";
-import type { Workspace } from "./workspace.ts";
+import type { RateLimitSetting } from "./workspace.ts";
 
-/** Permissions whose requests are counted together, and how many of them fit into a window. */
+/** What requests are counted by: a permission, or SCIM as a whole. */
+export type LimitName = Permission | "scim";
+
+/** Whose requests are counted: a workspace, with limits of its own in its settings, or a company. */
+export interface LimitedSubject {
+  readonly id: number | string;
+  readonly settings?: {
+    readonly rate_limits: Readonly<Partial<Record<LimitName, RateLimitSetting>>>;
+  };
+}
+
+/** Names whose requests are counted together, and how many of them fit into a window. */
 interface Bucket {
-  readonly permissions: readonly Permission[];
+  readonly names: readonly LimitName[];
   readonly requests: number;
   readonly perSeconds: number;
 }
 
 const MINUTE = 60;
 const HOUR = 3_600;
+const DAY = 86_400;
 
 /** design: Limits; spec: Limits for preference centers and translations. */
 const BUCKETS: readonly Bucket[] = [
-  { permissions: ["users.track"], requests: 3_000, perSeconds: 3 },
+  { names: ["users.track"], requests: 3_000, perSeconds: 3 },
   {
-    permissions: [
+    names: [
       "users.delete",
       "users.alias.new",
       "users.alias.update",
@@ -29,17 +41,17 @@ const BUCKETS: readonly Bucket[] = [
     requests: 20_000,
     perSeconds: MINUTE,
   },
-  { permissions: ["subscription.status.set"], requests: 5_000, perSeconds: MINUTE },
-  { permissions: ["users.export.ids"], requests: 2_500, perSeconds: MINUTE },
-  { permissions: ["preference_center.update"], requests: 10, perSeconds: MINUTE },
-  { permissions: ["preference_center.list"], requests: 1_000, perSeconds: MINUTE },
-  { permissions: ["preference_center.get"], requests: 1_000, perSeconds: MINUTE },
-  { permissions: ["preference_center.user.get"], requests: 1_000, perSeconds: MINUTE },
-  { permissions: ["cdi.integration_list"], requests: 50, perSeconds: MINUTE },
-  { permissions: ["cdi.integration_job_status"], requests: 100, perSeconds: MINUTE },
-  { permissions: ["cdi.integration_sync"], requests: 20, perSeconds: MINUTE },
+  { names: ["subscription.status.set"], requests: 5_000, perSeconds: MINUTE },
+  { names: ["users.export.ids"], requests: 2_500, perSeconds: MINUTE },
+  { names: ["preference_center.update"], requests: 10, perSeconds: MINUTE },
+  { names: ["preference_center.list"], requests: 1_000, perSeconds: MINUTE },
+  { names: ["preference_center.get"], requests: 1_000, perSeconds: MINUTE },
+  { names: ["preference_center.user.get"], requests: 1_000, perSeconds: MINUTE },
+  { names: ["cdi.integration_list"], requests: 50, perSeconds: MINUTE },
+  { names: ["cdi.integration_job_status"], requests: 100, perSeconds: MINUTE },
+  { names: ["cdi.integration_sync"], requests: 20, perSeconds: MINUTE },
   {
-    permissions: [
+    names: [
       "campaigns.translations.get",
       "campaigns.translations.update",
       "canvas.translations.get",
@@ -48,10 +60,11 @@ const BUCKETS: readonly Bucket[] = [
     requests: 250_000,
     perSeconds: HOUR,
   },
+  { names: ["scim"], requests: 5_000, perSeconds: DAY },
 ];
 
 /** For all permissions that have no bucket of their own, counted together. */
-const DEFAULT_BUCKET: Bucket = { permissions: [], requests: 250_000, perSeconds: HOUR };
+const DEFAULT_BUCKET: Bucket = { names: [], requests: 250_000, perSeconds: HOUR };
 
 export interface RateLimitState {
   readonly limit: number;
@@ -68,12 +81,12 @@ export interface RateLimitServices {
 }
 
 export interface RateLimits {
-  /** Counts one request. Undefined where the workspace has switched the limit off. */
-  count(workspace: Workspace, permission: Permission): Promise<RateLimitState | undefined>;
+  /** Counts one request. Undefined where the subject has switched the limit off. */
+  count(subject: LimitedSubject, name: LimitName): Promise<RateLimitState | undefined>;
 }
 
 /**
- * Counts requests per workspace and bucket: in this process on the embedded engine, which has no other;
+ * Counts requests per subject and bucket: in this process on the embedded engine, which has no other;
  * else with all processes that use the same database.
  */
 export function createRateLimits({ database, clock }: RateLimitServices): RateLimits {
@@ -85,17 +98,16 @@ export function createRateLimits({ database, clock }: RateLimitServices): RateLi
   );
 
   return {
-    async count(workspace, permission) {
-      const bucket =
-        BUCKETS.find((each) => each.permissions.includes(permission)) ?? DEFAULT_BUCKET;
-      const setting = workspace.settings.rate_limits[permission];
+    async count(subject, name) {
+      const bucket = BUCKETS.find((each) => each.names.includes(name)) ?? DEFAULT_BUCKET;
+      const setting = subject.settings?.rate_limits[name];
       if (setting === "off") return undefined;
-      // A limit of a permission's own takes it out of the bucket it would share.
-      const name = setting ? permission : (bucket.permissions[0] ?? "default");
+      // A limit of a name's own takes it out of the bucket it would share.
+      const counter = setting ? name : (bucket.names[0] ?? "default");
       const requests = setting?.requests ?? bucket.requests;
       const perSeconds = setting?.per_seconds ?? bucket.perSeconds;
       // Another length is another window; another number of requests is the same one, larger or smaller.
-      const limit = { name: `${workspace.id} ${name} ${perSeconds}`, requests, perSeconds };
+      const limit = { name: `${subject.id} ${counter} ${perSeconds}`, requests, perSeconds };
       return stateOf(await take(limit), requests, clock.now());
     },
   };

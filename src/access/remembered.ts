@@ -8,7 +8,7 @@ const MOST_REMEMBERED = 10_000;
 
 /** Finds who holds a secret, and remembers it for a second: the hot path asks the database nothing. */
 export interface Remembered<Holder> {
-  find(secret: string): Promise<Holder | undefined>;
+  find(secret: string | undefined): Promise<Holder | undefined>;
   /** What is read from now on is read anew. */
   forget(): void;
 }
@@ -48,6 +48,7 @@ export function remember<Holder>(
 
   return {
     async find(secret) {
+      if (secret === undefined) return undefined;
       const hash = hashSecret(secret);
       const found = known.get(hash);
       if (found && found.until > performance.now()) return found.holder;

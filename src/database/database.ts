@@ -30,6 +30,8 @@ export interface Database extends Queryable {
   readonly engine: "embedded" | "postgres";
   /** How many transactions can usefully run at the same time in this process. */
   readonly concurrency: number;
+  /** Whether this is a running transaction (`within`), whose owner alone can run it again. */
+  readonly isWithin?: true;
   /**
    * Runs `work` in one transaction (read committed): committed when it resolves, rolled back when
    * it throws. Use `withRetries` where two transactions may meet in the wrong order.
@@ -60,6 +62,7 @@ export function within(database: Database, tx: Transaction): Database {
   return {
     engine: database.engine,
     concurrency: 1,
+    isWithin: true,
     query: (sql, parameters) => tx.query(sql, parameters),
     transaction: (work) => work(tx),
     maintain: async () => {},
@@ -71,31 +74,65 @@ export function within(database: Database, tx: Transaction): Database {
 const RETRY_PAUSE_MS = 20;
 
 /**
- * Runs a transaction again when the engine gave it up for the sake of another one (deadlock,
- * serialization failure), at most `tries` times.
+ * Runs a transaction again when it was given up for the sake of another one (deadlock,
+ * serialization failure), at most `tries` times. Within a running transaction there is one try: it
+ * is rolled back, and run again, as a whole.
+ *
+ * @param work is told which try it is, from 1 on; within a running transaction it is the last one,
+ *   infinity.
  */
 export async function withRetries<Result>(
   database: Database,
-  work: (tx: Transaction) => Promise<Result>,
+  work: (tx: Transaction, attempt: number) => Promise<Result>,
   tries = 5,
 ): Promise<Result> {
+  if (database.isWithin) return database.transaction((tx) => work(tx, Infinity));
   for (let attempt = 1; ; attempt++) {
     try {
-      return await database.transaction(work);
+      return await database.transaction((tx) => work(tx, attempt));
     } catch (error) {
       if (attempt >= tries || !isSacrificed(error)) throw error;
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * RETRY_PAUSE_MS * attempt));
+      // Whoever was first in a serialization failure is done by now; in a deadlock it still runs.
+      if (codeOf(error) === DEADLOCK) await pause(Math.random() * RETRY_PAUSE_MS * attempt);
     }
   }
 }
+
+/**
+ * Waits for writes that were started together, for all of them even where one fails: a second
+ * statement of a slower one would else reach the connection after its transaction has ended.
+ *
+ * @throws the error that came first: the later ones may be its consequence.
+ */
+export async function allDone<const Results extends readonly unknown[]>(
+  writes: {
+    readonly [Index in keyof Results]: Promise<Results[Index]>;
+  },
+): Promise<Results> {
+  const errors: unknown[] = [];
+  const done = (writes as readonly Promise<unknown>[]).map((write) =>
+    write.catch((error: unknown) => void errors.push(error)),
+  );
+  const results = await Promise.all(done);
+  if (errors.length > 0) throw errors[0];
+  return results as unknown as Results;
+}
+
+const pause = (milliseconds: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+export const SERIALIZATION_FAILURE = "40001";
+
+const DEADLOCK = "40P01";
 
 function codeOf(error: unknown): string {
   const code = (error as { code?: unknown } | null)?.code;
   return typeof code === "string" ? code : "";
 }
 
-/** Whether the engine ended this transaction so that another one could go on. */
-export const isSacrificed = (error: unknown): boolean => ["40001", "40P01"].includes(codeOf(error));
+/** Whether this transaction was given up so that another one could go on. */
+export const isSacrificed = (error: unknown): boolean =>
+  [SERIALIZATION_FAILURE, DEADLOCK].includes(codeOf(error));
 
 /** Whether a unique index refused a row. */
 export const isDuplicate = (error: unknown): boolean => codeOf(error) === "23505";

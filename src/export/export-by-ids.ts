@@ -2,16 +2,15 @@ import type { Workspace } from "../access/workspace.ts";
 import { type Database, type Queryable, readTogether } from "../database/database.ts";
 import { refuseUnstorableText } from "../http/storable-text.ts";
 import { Problem } from "../problem.ts";
+import { findHolders, type LookedUp } from "../profiles/find-holders.ts";
 import {
   type Alias,
   aliasValue,
   checkEmailIdentifier,
   checkPhoneIdentifier,
-  type Identifier,
   identifierKey,
-  isProfileId,
 } from "../profiles/identifiers.ts";
-import { selectIdentifiers, selectProfiles } from "../profiles/store.ts";
+import { selectProfiles } from "../profiles/store.ts";
 import { readEmailStates, readGroupStates } from "../subscriptions/states.ts";
 import { readSummaries } from "../track/summaries.ts";
 import { type ExportField, profileView } from "./profile-view.ts";
@@ -45,7 +44,7 @@ const MOST_IDS = 50;
 /** One thing the caller asked for: how it was written, and what it is looked up by. */
 interface Wanted {
   readonly given: unknown;
-  readonly identifier: Identifier | { readonly kind: "platform_id"; readonly value: string };
+  readonly identifier: LookedUp;
 }
 
 /**
@@ -63,7 +62,8 @@ export async function exportByIds(
   refuseUnstorableText(request, "body");
   const wanted = wantedBy(request);
   return readTogether(database, async (tx) => {
-    const found = await findProfiles(tx, workspace.id, wanted);
+    const identifiers = wanted.map((each) => each.identifier);
+    const found = await findHolders(tx, workspace.id, identifiers);
     const ids = [...new Set([...found.values()].flat())];
     const users = await readProfiles(tx, workspace, ids, request.fields_to_export);
     const existing = new Set(users.map((user) => user.id));
@@ -108,7 +108,7 @@ function wantedBy(request: ExportRequest): Wanted[] {
 const listOf = (value: Id | readonly Id[] | undefined): readonly Id[] =>
   value === undefined ? [] : typeof value === "object" ? value : [value];
 
-const wantedOf = (given: unknown, kind: Wanted["identifier"]["kind"], value: string): Wanted => ({
+const wantedOf = (given: unknown, kind: LookedUp["kind"], value: string): Wanted => ({
   given,
   identifier: { kind, value },
 });
@@ -120,27 +120,6 @@ function addressOf({ email_address, phone }: ExportRequest): Wanted[] {
     email_address === undefined ? checkPhoneIdentifier(given) : checkEmailIdentifier(given);
   if ("fault" in checked) throw new Problem("INVALID_REQUEST", checked.fault.message);
   return [wantedOf(given, checked.value.kind, checked.value.value)];
-}
-
-/** The profile ids behind each identifier. */
-async function findProfiles(
-  tx: Queryable,
-  workspaceId: number,
-  wanted: readonly Wanted[],
-): Promise<Map<string, string[]>> {
-  const found = new Map<string, string[]>();
-  const add = (key: string, id: string) => found.set(key, [...(found.get(key) ?? []), id]);
-  const values: string[] = [];
-  for (const { identifier } of wanted) {
-    if (identifier.kind !== "platform_id") values.push(identifier.value);
-    else if (isProfileId(identifier.value)) add(identifierKey(identifier), identifier.value);
-  }
-  const keys = new Set(wanted.map((each) => identifierKey(each.identifier)));
-  for (const row of await selectIdentifiers(tx, workspaceId, values)) {
-    const key = identifierKey(row);
-    if (keys.has(key)) add(key, row.profileId);
-  }
-  return found;
 }
 
 async function readProfiles(

@@ -61,6 +61,7 @@ ${Object.entries(contract.replies)
 
 function whoMayCall({ access }: Contract): string {
   if (access.by === "key") return `Permission: <code>${access.permission}</code>.`;
+  if (access.by === "scim") return "Needs a SCIM token and <code>X-Request-Origin</code>.";
   return access.by === "administrator" ? "Needs the administrator's token." : "";
 }
 

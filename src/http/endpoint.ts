@@ -1,4 +1,5 @@
 import type { Static, TSchema } from "typebox";
+import type { Company } from "../access/company.ts";
 import type { Permission } from "../access/permissions.ts";
 import type { Workspace } from "../access/workspace.ts";
 
@@ -10,26 +11,38 @@ import type { Workspace } from "../access/workspace.ts";
  * TypeScript widens the literals of the reply and cannot check it.
  */
 
-/** Who may call: the holder of an API key with a permission, the administrator, or anybody. */
+/**
+ * Who may call: the holder of an API key with a permission, the holder of a SCIM token, the
+ * administrator, or anybody.
+ */
 export type Access =
   | { readonly by: "key"; readonly permission: Permission }
+  | { readonly by: "scim" }
   | { readonly by: "administrator" }
   | { readonly by: "anybody" };
 
 export const withPermission = <Name extends Permission>(permission: Name) =>
   ({ by: "key", permission }) as const;
 
+export const byScimToken = { by: "scim" } as const;
+
 export const byAdministrator = { by: "administrator" } as const;
 
 export const byAnybody = { by: "anybody" } as const;
 
-/** On whose behalf a handler runs: a workspace where a key was shown, else nobody in particular. */
-type SubjectOf<Who extends Access> = Who extends { by: "key" } ? Workspace : undefined;
+/** On whose behalf a handler runs; undefined where it is nobody in particular. */
+export type Subject = Workspace | Company | undefined;
+
+type SubjectOf<Who extends Access> = Who extends { by: "key" }
+  ? Workspace
+  : Who extends { by: "scim" }
+    ? Company
+    : undefined;
 
 type StaticOrUndefined<Schema> = Schema extends TSchema ? Static<Schema> : undefined;
 
 /** How errors are written: see `http/respond.ts`. */
-export type Dialect = "message" | "message-and-errors";
+export type Dialect = "message" | "message-and-errors" | "scim" | "translations";
 
 /** A key that makes a retry safe, with the print of the request that it came with. */
 export interface IdempotencyClaim {
@@ -64,10 +77,12 @@ export interface Contract {
   /** The body by success status. */
   readonly replies: Readonly<Record<number, TSchema>>;
   readonly dialect?: Dialect;
+  /** The media types of the request's body, where it is not JSON; the body is then its text. */
+  readonly accepts?: readonly [string, ...string[]];
   /** The media type of a success, where it is not JSON; the body is then a string. */
   readonly produces?: string;
   /**
-   * How an `Idempotency-Key` is honoured. `transaction` (the default for API keys): the handler
+   * How an `Idempotency-Key` is honoured. `transaction` (the default for API keys and SCIM tokens): the handler
    * runs in one transaction with the record of its answer. `handler`: the handler does it itself.
    * `ignored`: the endpoint only reads, like every GET, and what it answers has to be current.
    */
@@ -104,7 +119,7 @@ export interface Endpoint<Services> {
   readonly contract: Contract;
   readonly handler: (
     services: Services,
-    subject: Workspace | undefined,
+    subject: Subject,
     input: Input<Contract>,
   ) => Promise<Reply>;
 }
@@ -125,3 +140,6 @@ export function endpoint<const C extends Contract>(contract: C) {
 
 export const pathsOf = (contract: Contract): readonly string[] =>
   typeof contract.path === "string" ? [contract.path] : contract.path;
+
+/** Whether a body may come with it: the body of a GET is never read. */
+export const takesBody = ({ method }: Contract): boolean => method !== "GET";

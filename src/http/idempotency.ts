@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import type { Workspace } from "../access/workspace.ts";
 import type { Clock } from "../clock.ts";
 import type { Database, Transaction } from "../database/database.ts";
 import { Problem } from "../problem.ts";
@@ -21,6 +20,14 @@ import { deleteAnswersBefore, insertAnswers, selectAnswer } from "./store.ts";
 const REMEMBERED_MS = 24 * 3_600 * 1_000;
 const LONGEST_KEY = 255;
 
+/** Whose keys they are: two of them may use the same key. */
+export interface KeyOwner {
+  readonly id: number;
+}
+
+/** A database holds one company, and no workspace has this id. */
+export const ANSWERS_OF_COMPANY: KeyOwner = { id: 0 };
+
 /** The key was used by another request that committed first. The transaction must be rolled back. */
 export class KeyTaken extends Error {
   readonly keys: ReadonlySet<string>;
@@ -39,11 +46,11 @@ export interface Idempotency {
    *
    * @throws Problem CONFLICT while the same key runs, IDEMPOTENCY_KEY_REUSED for another request.
    */
-  once(workspace: Workspace, claim: IdempotencyClaim, run: () => Promise<Reply>): Promise<Reply>;
+  once(owner: KeyOwner, claim: IdempotencyClaim, run: () => Promise<Reply>): Promise<Reply>;
   /** Records answers in the transaction that they acknowledge. @throws KeyTaken. */
   record(
     tx: Transaction,
-    workspace: Workspace,
+    owner: KeyOwner,
     answers: readonly { readonly claim: IdempotencyClaim; readonly reply: Reply }[],
   ): Promise<void>;
   /** Forgets what is older than a day. */
@@ -65,8 +72,8 @@ export function createIdempotency(services: {
   const running = new Set<string>();
   const dayAgo = () => new Date(clock.now().getTime() - REMEMBERED_MS);
 
-  async function recorded(workspace: Workspace, claim: IdempotencyClaim) {
-    const answer = await selectAnswer(database, workspace.id, claim.key, dayAgo());
+  async function recorded(owner: KeyOwner, claim: IdempotencyClaim) {
+    const answer = await selectAnswer(database, owner.id, claim.key, dayAgo());
     if (!answer) return undefined;
     if (answer.fingerprint !== claim.fingerprint) {
       throw new Problem(
@@ -75,7 +82,8 @@ export function createIdempotency(services: {
       );
     }
     const headers = { "idempotency-replayed": "true" };
-    return { status: answer.status, body: answer.body, headers };
+    // An answer without a body is recorded as null.
+    return { status: answer.status, body: answer.body ?? undefined, headers };
   }
 
   return {
@@ -87,17 +95,17 @@ export function createIdempotency(services: {
       return { key: header, fingerprint: fingerprintOf(request) };
     },
 
-    async once(workspace, claim, run) {
-      const name = `${workspace.id} ${claim.key}`;
+    async once(owner, claim, run) {
+      const name = `${owner.id} ${claim.key}`;
       if (running.has(name)) {
         throw new Problem("CONFLICT", "A request with this Idempotency-Key is still running.");
       }
       running.add(name);
       try {
-        return (await recorded(workspace, claim)) ?? (await run());
+        return (await recorded(owner, claim)) ?? (await run());
       } catch (error) {
         if (!(error instanceof KeyTaken)) throw error;
-        const answer = await recorded(workspace, claim);
+        const answer = await recorded(owner, claim);
         if (!answer) throw error;
         return answer;
       } finally {
@@ -105,14 +113,14 @@ export function createIdempotency(services: {
       }
     },
 
-    async record(tx, workspace, answers) {
+    async record(tx, owner, answers) {
       if (answers.length === 0) return;
       const rows = answers.map(({ claim, reply }) => ({
         ...claim,
         status: reply.status,
-        body: reply.body,
+        body: reply.body ?? null,
       }));
-      const kept = await insertAnswers(tx, workspace.id, rows, clock.now(), dayAgo());
+      const kept = await insertAnswers(tx, owner.id, rows, clock.now(), dayAgo());
       if (kept.length === rows.length) return;
       throw new KeyTaken(rows.map((row) => row.key).filter((key) => !kept.includes(key)));
     },

@@ -1,11 +1,27 @@
 import type { TSchema } from "typebox";
 import Type from "typebox";
-import { type Contract, pathsOf } from "./endpoint.ts";
+import { type Contract, type Dialect, pathsOf } from "./endpoint.ts";
+import { MEDIA_TYPE_OF } from "./respond.ts";
 
-const ErrorBody = Type.Object({ message: Type.String() });
+const Message = Type.Object({ message: Type.String() });
+
+const ERROR_OF: Readonly<Record<Dialect, TSchema>> = {
+  message: Message,
+  "message-and-errors": Message,
+  scim: Type.Object({
+    schemas: Type.Array(Type.String()),
+    scimType: Type.Optional(Type.String()),
+    detail: Type.String(),
+    status: Type.Integer(),
+  }),
+  translations: Type.Object({
+    errors: Type.Array(Type.Object({ message: Type.String(), code: Type.String() })),
+  }),
+};
 
 const SECURITY = {
   key: [{ apiKey: [] }],
+  scim: [{ scimToken: [] }],
   administrator: [{ adminToken: [] }],
   anybody: [],
 } as const;
@@ -29,6 +45,7 @@ export function openApiDocument(contracts: readonly Contract[]): Record<string, 
     components: {
       securitySchemes: {
         apiKey: { type: "http", scheme: "bearer", description: "An API key of a workspace." },
+        scimToken: { type: "http", scheme: "bearer", description: "A SCIM token of the company." },
         adminToken: { type: "http", scheme: "bearer", description: "The administrator's token." },
       },
     },
@@ -36,7 +53,8 @@ export function openApiDocument(contracts: readonly Contract[]): Record<string, 
 }
 
 function operationOf(contract: Contract): Record<string, unknown> {
-  const { access } = contract;
+  const { access, dialect = "message" } = contract;
+  const mediaType = contract.produces ?? MEDIA_TYPE_OF[dialect];
   return {
     summary: contract.summary,
     ...(access.by === "key" && { description: `Permission: \`${access.permission}\`.` }),
@@ -45,22 +63,35 @@ function operationOf(contract: Contract): Record<string, unknown> {
       ...parametersOf(contract.params, "path"),
       ...parametersOf(contract.query, "query"),
     ],
-    ...(contract.body && { requestBody: { required: true, content: jsonOf(contract.body) } }),
+    ...(contract.body && {
+      requestBody: requestBodyOf(contract.accepts ?? [MEDIA_TYPE_OF[dialect]], contract.body),
+    }),
     responses: {
       ...Object.fromEntries(
         Object.entries(contract.replies).map(([status, schema]) => [
           status,
-          { description: "Success", content: { [contract.produces ?? JSON_TYPE]: { schema } } },
+          {
+            description: "Success",
+            ...(hasBody(schema) && { content: contentOf(mediaType, schema) }),
+          },
         ]),
       ),
-      default: { description: "Refused: the message says why.", content: jsonOf(ErrorBody) },
+      default: {
+        description: "Refused: the message says why.",
+        content: contentOf(MEDIA_TYPE_OF[dialect], ERROR_OF[dialect]),
+      },
     },
   };
 }
 
-const JSON_TYPE = "application/json";
+const contentOf = (mediaType: string, schema: TSchema) => ({ [mediaType]: { schema } });
 
-const jsonOf = (schema: TSchema) => ({ [JSON_TYPE]: { schema } });
+const hasBody = (schema: TSchema): boolean => !Type.IsUndefined(schema);
+
+const requestBodyOf = (mediaTypes: readonly string[], schema: TSchema) => ({
+  required: true,
+  content: Object.fromEntries(mediaTypes.map((type) => [type, { schema }])),
+});
 
 function parametersOf(schema: TSchema | undefined, place: "path" | "query") {
   const { properties = {}, required = [] } = (schema ?? {}) as {

@@ -1,5 +1,5 @@
-import { isUnavailable } from "../database/database.ts";
-import { Problem, type ProblemCode } from "../problem.ts";
+import { isSacrificed, isUnavailable } from "../database/database.ts";
+import { Problem, type ProblemCode, type ProblemDetails } from "../problem.ts";
 import type { Dialect, Reply } from "./endpoint.ts";
 
 /** The only place where an error gets its status. docs/errors.md is checked against this table. */
@@ -30,6 +30,31 @@ const BODY_OF: Readonly<Record<Dialect, (problem: Problem) => Record<string, unk
     errors: [{ type: message, message, code }],
     ...details.body,
   }),
+  // RFC 7644, 3.12. design: Other errors; the status is a number, as in the specification.
+  scim: ({ code, message, details }) => ({
+    schemas: ["urn:ietf:params:scim:api:messages:2.0:Error"],
+    ...scimTypeOf(code, details),
+    detail: message,
+    status: STATUS_OF[code],
+  }),
+  // spec: Errors, translations. design: every error of these endpoints has this form.
+  translations: ({ code, message, details }) => ({
+    errors: details.body?.errors ?? [{ message, code }],
+  }),
+};
+
+/** A request that could not be read at all, in whichever way, is a matter of syntax. */
+function scimTypeOf(code: ProblemCode, { scimType }: ProblemDetails): { scimType?: string } {
+  if (scimType !== undefined) return { scimType };
+  return code === "INVALID_REQUEST" ? { scimType: "invalidSyntax" } : {};
+}
+
+/** What a JSON answer calls itself in each dialect. RFC 7644, 3.1 for SCIM. */
+export const MEDIA_TYPE_OF: Readonly<Record<Dialect, string>> = {
+  message: "application/json",
+  "message-and-errors": "application/json",
+  scim: "application/scim+json",
+  translations: "application/json",
 };
 
 /** What Fastify refuses before an endpoint is reached, in our words. */
@@ -64,6 +89,12 @@ export function asProblem(error: unknown): Problem {
   }
   if (isUnavailable(error)) {
     return new Problem("UNAVAILABLE", "The database cannot be reached. Try again.", {
+      retryAfterSeconds: 1,
+      cause: error,
+    });
+  }
+  if (isSacrificed(error)) {
+    return new Problem("UNAVAILABLE", "Too many writers want the same people. Try again.", {
       retryAfterSeconds: 1,
       cause: error,
     });

@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import type { Authenticator } from "../access/authenticate.ts";
-import type { RateLimits } from "../access/rate-limits.ts";
+import type { Company } from "../access/company.ts";
+import type { LimitName, RateLimits } from "../access/rate-limits.ts";
 import type { Workspace } from "../access/workspace.ts";
 import { type Database, within, withRetries } from "../database/database.ts";
 import type { Metrics } from "../metrics.ts";
@@ -14,18 +15,21 @@ import {
   limitConnections,
 } from "./connections.ts";
 import {
+  type Access,
   type Call,
   type Contract,
+  type Dialect,
   type Endpoint,
   type Input,
   pathsOf,
   type Reply,
 } from "./endpoint.ts";
-import type { Idempotency } from "./idempotency.ts";
-import { BODY_LIMIT_BYTES, parseJsonBody } from "./json-body.ts";
+import { ANSWERS_OF_COMPANY, type Idempotency } from "./idempotency.ts";
+import { BODY_LIMIT_BYTES } from "./json-body.ts";
 import type { Load, Room } from "./load.ts";
+import { readBodies, refuseForeignBody } from "./media-types.ts";
 import { PAGE_HEADERS } from "./page-headers.ts";
-import { asProblem, problemReply, STATUS_OF, tooMuchLoad } from "./respond.ts";
+import { asProblem, MEDIA_TYPE_OF, problemReply, STATUS_OF, tooMuchLoad } from "./respond.ts";
 import { countConnections } from "./stopping.ts";
 import { unpackBodies } from "./unpack.ts";
 import { compileContract } from "./validate.ts";
@@ -34,6 +38,8 @@ declare module "fastify" {
   interface FastifyRequest {
     /** On whose behalf the request runs; set once the key is checked. */
     workspace: Workspace | undefined;
+    /** The same where a SCIM token was shown. */
+    company: Company | undefined;
     /** The name of the key that was shown. */
     keyName: string | undefined;
     /** The body as it was sent. */
@@ -68,6 +74,7 @@ export function createServer<Services extends HttpServices>(
   endpoints: readonly Endpoint<Services>[],
   settings: ServerSettings,
 ): FastifyInstance {
+  const dialectOf = dialectByPath(endpoints);
   const server = fastify({
     ...connectionOptions(settings),
     // Whose X-Forwarded-For is believed. design: nobody's by default.
@@ -82,15 +89,17 @@ export function createServer<Services extends HttpServices>(
     },
     frameworkErrors: (error, request, reply) => {
       reply.header("x-request-id", request.id);
-      send(reply, problemReply(asProblem(error)));
+      const dialect = dialectOf(request.url);
+      void send(reply, problemReply(asProblem(error), dialect), MEDIA_TYPE_OF[dialect]);
     },
   });
   server.decorateRequest("workspace", undefined);
+  server.decorateRequest("company", undefined);
   server.decorateRequest("keyName", undefined);
   server.decorateRequest("bytes", undefined);
   server.decorateRequest("room", undefined);
   limitConnections(server.server);
-  acceptOnlyJson(server);
+  readBodies(server, endpoints);
   unpackBodies(server);
   const closeUnusedConnections = countConnections(server.server);
   server.addHook("preClose", async () => closeUnusedConnections());
@@ -102,7 +111,8 @@ export function createServer<Services extends HttpServices>(
   server.setErrorHandler((error, request, reply) => {
     const problem = hasGone(request, error) ? goneCaller() : asProblem(error);
     logFailure(services.log, request, problem);
-    return send(reply, problemReply(problem, contractOf(request)?.dialect));
+    const dialect = contractOf(request)?.dialect ?? dialectOf(request.url);
+    return send(reply, problemReply(problem, dialect), MEDIA_TYPE_OF[dialect]);
   });
   server.setNotFoundHandler(() => {
     throw new Problem("NOT_FOUND", "There is nothing at this path.");
@@ -137,20 +147,27 @@ function makeRoom(load: Load, request: FastifyRequest, reply: FastifyReply): Pro
   return undefined;
 }
 
-function acceptOnlyJson(server: FastifyInstance): void {
-  server.removeAllContentTypeParsers();
-  server.addContentTypeParser(
-    /^application\/(?:[\w.-]+\+)?json(?:\s*;.*)?$/i,
-    { parseAs: "buffer" },
-    async (request: FastifyRequest, bytes: Buffer) => {
-      request.bytes = bytes;
-      return parseJsonBody(bytes);
-    },
-  );
-}
-
 const contractOf = (request: FastifyRequest): Contract | undefined =>
   (request.routeOptions.config as { contract?: Contract }).contract;
+
+/**
+ * The dialect of an error that belongs to no endpoint (an unknown path or method, a URL that cannot be
+ * read): that of the endpoints below the same first step of the path, where they all have one.
+ */
+function dialectByPath(endpoints: readonly Endpoint<never>[]): (url: string) => Dialect {
+  const firstStep = (path: string) => path.split(/[/?]/, 2)[1] ?? "";
+  const dialects = new Map<string, Set<Dialect>>();
+  for (const { contract } of endpoints) {
+    for (const path of pathsOf(contract)) {
+      const known = dialects.get(firstStep(path)) ?? new Set();
+      dialects.set(firstStep(path), known.add(contract.dialect ?? "message"));
+    }
+  }
+  return (url) => {
+    const [only = "message", other] = dialects.get(firstStep(url)) ?? [];
+    return other === undefined ? only : "message";
+  };
+}
 
 function addEndpoint<Services extends HttpServices>(
   server: FastifyInstance,
@@ -158,22 +175,26 @@ function addEndpoint<Services extends HttpServices>(
   { contract, handler }: Endpoint<Services>,
 ): void {
   const read = compileContract(contract);
+  const mediaType = contract.produces ?? MEDIA_TYPE_OF[contract.dialect ?? "message"];
   for (const url of pathsOf(contract)) {
     server.route({
       method: contract.method,
       url,
       config: { contract },
-      onRequest: (request, reply) => admit(services, contract, request, reply),
+      onRequest: async (request, reply) => {
+        await admit(services, contract, request, reply);
+        refuseForeignBody(contract, request.headers["content-type"]);
+      },
       handler: async (request, reply) => {
         const run = async (own: Services, idempotency?: Input<Contract>["idempotency"]) => {
           const input = { ...read(request), call: callOf(contract, request), idempotency };
-          return handler(own, request.workspace, input as Input<Contract>);
+          return handler(own, request.workspace ?? request.company, input as Input<Contract>);
         };
         // A caller who has gone does not make the work smaller.
         const letGo = request.room?.hold();
         try {
           const answer = await answerOnce(services, contract, request, run);
-          return send(reply, answer, contract.produces);
+          return send(reply, answer, mediaType);
         } finally {
           letGo?.();
         }
@@ -197,17 +218,10 @@ async function admit(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
-  const { authorization } = request.headers;
-  if (access.by === "administrator") services.authenticator.administrator(authorization);
-  if (access.by !== "key") return;
-  const { workspace, keyName } = await services.authenticator.keyHolder(
-    authorization,
-    access.permission,
-    request.ip,
-  );
-  request.workspace = workspace;
-  request.keyName = keyName;
-  const limit = await services.rateLimits.count(workspace, access.permission);
+  const name = await authenticate(services, access, request);
+  const subject = request.workspace ?? request.company;
+  if (!name || !subject) return;
+  const limit = await services.rateLimits.count(subject, name);
   if (!limit) return;
   reply.header("x-ratelimit-limit", limit.limit);
   reply.header("x-ratelimit-remaining", limit.remaining);
@@ -220,6 +234,32 @@ async function admit(
   );
 }
 
+/** Finds out who calls. @returns what the request is counted by. */
+async function authenticate(
+  { authenticator }: HttpServices,
+  access: Access,
+  request: FastifyRequest,
+): Promise<LimitName | undefined> {
+  const { authorization, "x-request-origin": origin } = request.headers;
+  switch (access.by) {
+    case "key": {
+      const { permission } = access;
+      const holder = await authenticator.keyHolder(authorization, permission, request.ip);
+      request.workspace = holder.workspace;
+      request.keyName = holder.keyName;
+      return permission;
+    }
+    case "scim":
+      request.company = await authenticator.scimCompany(authorization, origin);
+      return "scim";
+    case "administrator":
+      authenticator.administrator(authorization);
+      return undefined;
+    case "anybody":
+      return undefined;
+  }
+}
+
 /** Runs the handler, with an `Idempotency-Key` at most once. */
 async function answerOnce<Services extends HttpServices>(
   services: Services,
@@ -227,27 +267,27 @@ async function answerOnce<Services extends HttpServices>(
   request: FastifyRequest,
   run: (services: Services, claim?: Input<Contract>["idempotency"]) => Promise<Reply>,
 ): Promise<Reply> {
-  const { workspace } = request;
+  const scope = request.workspace ?? (request.company && ANSWERS_OF_COMPANY);
   const onlyReads = contract.method === "GET" || contract.idempotency === "ignored";
   const claim =
-    workspace && !onlyReads
+    scope && !onlyReads
       ? services.idempotency.claimOf(request.headers["idempotency-key"], {
           method: request.method,
           url: request.url,
           body: request.bytes,
         })
       : undefined;
-  if (!workspace || !claim) return run(services);
+  if (!scope || !claim) return run(services);
   const { database, idempotency } = services;
   const record = (reply: Reply) =>
-    database.transaction((tx) => idempotency.record(tx, workspace, [{ claim, reply }]));
+    database.transaction((tx) => idempotency.record(tx, scope, [{ claim, reply }]));
 
-  return idempotency.once(workspace, claim, async () => {
+  return idempotency.once(scope, claim, async () => {
     try {
       if (contract.idempotency === "handler") return await run(services, claim);
       return await withRetries(database, async (tx) => {
         const reply = await run({ ...services, database: within(database, tx) });
-        await idempotency.record(tx, workspace, [{ claim, reply }]);
+        await idempotency.record(tx, scope, [{ claim, reply }]);
         return reply;
       });
     } catch (error) {
@@ -294,13 +334,14 @@ function refuseOtherMethods(server: FastifyInstance, endpoints: readonly Endpoin
   }
 }
 
-function send(reply: FastifyReply, answer: Reply, produces?: string): FastifyReply {
-  if (produces === "text/html") reply.headers(PAGE_HEADERS);
+/** Sends an answer; a body of the type JSON is a value, any other a text. */
+function send(reply: FastifyReply, answer: Reply, mediaType: string): FastifyReply {
+  if (mediaType === "text/html") reply.headers(PAGE_HEADERS);
   reply.code(answer.status).headers(answer.headers ?? {});
   if (answer.body === undefined) return reply.send();
-  if (produces) return reply.type(`${produces}; charset=utf-8`).send(answer.body);
-  reply.header("content-type", "application/json; charset=utf-8");
-  return reply.send(JSON.stringify(answer.body));
+  const isJson = mediaType.endsWith("json");
+  reply.header("content-type", `${mediaType}; charset=utf-8`);
+  return reply.send(isJson ? JSON.stringify(answer.body) : answer.body);
 }
 
 /** One line and one count a request: no query, no body, no identifier of a person. */

@@ -34,25 +34,29 @@ export async function insertAnswers(
   now: Date,
   expiredBefore: Date,
 ): Promise<string[]> {
-  const rows = await tx.query<{ key: string }>(
+  const keys = answers.map((answer) => answer.key);
+  // Apart from the insert: a Citus passes no parameter on to the condition of a conflict.
+  const makesRoom = tx.query(
+    `delete from idempotency_keys
+     where workspace_id = $1 and key = any($2::text[]) and created_at < $3`,
+    [workspaceId, keys, expiredBefore],
+  );
+  const inserted = tx.query<{ key: string }>(
     `insert into idempotency_keys (workspace_id, key, fingerprint, status, body, created_at)
      select $1, key, fingerprint, status, body::jsonb, $6
      from unnest($2::text[], $3::text[], $4::int[], $5::text[]) as new (key, fingerprint, status, body)
      order by key
-     on conflict (workspace_id, key) do update set fingerprint = excluded.fingerprint,
-       status = excluded.status, body = excluded.body, created_at = excluded.created_at
-     where idempotency_keys.created_at < $7
-     returning key`,
+     on conflict (workspace_id, key) do nothing returning key`,
     [
       workspaceId,
-      answers.map((answer) => answer.key),
+      keys,
       answers.map((answer) => answer.fingerprint),
       answers.map((answer) => answer.status),
       answers.map((answer) => JSON.stringify(answer.body)),
       now,
-      expiredBefore,
     ],
   );
+  const [rows] = await Promise.all([inserted, makesRoom]);
   return rows.map((row) => row.key);
 }
 

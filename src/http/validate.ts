@@ -38,7 +38,9 @@ function compile(schema: TSchema, part: string): (value: unknown) => unknown {
   const validator = Compile(schema);
   return (value) => {
     if (validator.Check(value)) return value;
-    throw new Problem("INVALID_REQUEST", sentenceOf(validator.Errors(value), part));
+    // In SCIM's words: a body of another form is a matter of syntax, a parameter one of its value.
+    const details = part === "body" ? {} : { scimType: "invalidValue" };
+    throw new Problem("INVALID_REQUEST", sentenceOf(validator.Errors(value), part), details);
   };
 }
 
@@ -93,7 +95,24 @@ function tellingOf(errors: readonly ValidationError[]): ValidationError | undefi
     (error) => error.keyword === "anyOf" && error.instancePath === first?.instancePath,
   );
   const extra = errors.find((error) => error.keyword === "additionalProperties");
-  return union ?? (first?.keyword === "boolean" ? extra : first) ?? first;
+  if (union) return closestTo(union, errors);
+  return (first?.keyword === "boolean" ? extra : first) ?? first;
+}
+
+/** Where a value is of the type of one branch of a union, what it breaks there says more. */
+function closestTo(
+  union: ValidationError,
+  errors: readonly ValidationError[],
+): ValidationError | undefined {
+  const inside = errors.filter((error) => error.instancePath.startsWith(`${union.instancePath}/`));
+  if (inside.length > 0) return tellingOf(inside);
+  const ofType = ["anyOf", "type", "const", "enum"];
+  return (
+    errors.find(
+      ({ keyword, instancePath }) =>
+        instancePath === union.instancePath && !ofType.includes(keyword),
+    ) ?? union
+  );
 }
 
 /** What a union takes, from what each of its branches missed. */

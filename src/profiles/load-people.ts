@@ -7,6 +7,7 @@ import {
   type Who,
 } from "./identifiers.ts";
 import type { KnownIds } from "./known-ids.ts";
+import { Outdated } from "./outdated.ts";
 import { createPeople, type People } from "./people.ts";
 import {
   type FoundIdentifier,
@@ -38,7 +39,11 @@ export interface LoadOptions {
   readonly lock: boolean;
 }
 
-/** Reads everything that a batch of writes needs, in three statements at most, whatever its size. */
+/**
+ * Reads everything that a batch of writes needs, in four statements at most, whatever its size.
+ *
+ * @throws Outdated (outdated.ts), where it locks and somebody was faster.
+ */
 export async function loadPeople(
   tx: Transaction,
   workspaceId: number,
@@ -49,11 +54,36 @@ export async function loadPeople(
   const remembered = knownIds ? takeRemembered(wanted, workspaceId, knownIds) : [];
   const found = [...remembered, ...(await findIdentifiers(tx, workspaceId, wanted))];
   const ids = profilesToRead(needs, found, lock);
-  const rows = await (lock ? lockProfiles : selectProfiles)(tx, workspaceId, ids);
-  const sharers = needs.some((need) => need.spreads)
-    ? await findIdentifiers(tx, workspaceId, addressesOf(rows, wanted))
-    : [];
-  return createPeople([...found, ...sharers], rows, newId);
+  const spreads = needs.some((need) => need.spreads);
+  if (lock && !spreads) return createPeople(found, await lockProfiles(tx, workspaceId, ids), newId);
+  const rows = await selectProfiles(tx, workspaceId, ids);
+  const addresses = spreads ? addressesOf(rows, wanted) : new Map<string, Identifier>();
+  const sharers = await findIdentifiers(tx, workspaceId, addresses);
+  const all = [...found, ...sharers];
+  if (!lock) return createPeople(all, rows, newId);
+  return createPeople(all, await lockAsRead(tx, workspaceId, rows, all), newId);
+}
+
+/**
+ * Locks people and whom they share an address with, all at once: locked one after the other, two
+ * batches that spread to each other's people would wait in a circle.
+ *
+ * @throws Outdated where an address that decided who shares it is another by now.
+ */
+async function lockAsRead(
+  tx: Transaction,
+  workspaceId: number,
+  rows: readonly ProfileRow[],
+  found: readonly FoundIdentifier[],
+): Promise<ProfileRow[]> {
+  const ids = new Set([...rows.map((row) => row.id), ...found.map((each) => each.profileId)]);
+  const locked = await lockProfiles(tx, workspaceId, [...ids]);
+  const now = new Map(locked.map((row) => [row.id, row]));
+  const isOutdated = rows.some(
+    ({ id, email, phone }) => now.get(id)?.email !== email || now.get(id)?.phone !== phone,
+  );
+  if (isOutdated) throw new Outdated("somebody has another address by now");
+  return locked;
 }
 
 function uniqueIdentifiers(needs: readonly Need[]): Map<string, Identifier> {

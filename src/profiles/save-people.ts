@@ -1,5 +1,6 @@
 import type { Transaction } from "../database/database.ts";
 import { identifierKey } from "./identifiers.ts";
+import { Outdated } from "./outdated.ts";
 import type { PeopleChanges } from "./people.ts";
 import {
   deleteIdentifiers,
@@ -11,21 +12,10 @@ import {
 } from "./store.ts";
 
 /**
- * What was read is not true any more: somebody else changed, made or removed a person in between.
- * The transaction must be rolled back and worked out again.
- */
-export class Outdated extends Error {
-  constructor(what: string) {
-    super(`Outdated: ${what}`);
-    this.name = "Outdated";
-  }
-}
-
-/**
  * Writes people: identifiers first, then profiles, each in one order everywhere, so that batches do
  * not wait for each other in a circle. Afterwards every profile that was touched is locked.
  *
- * @throws Outdated
+ * @throws Outdated (outdated.ts)
  */
 export async function savePeople(
   tx: Transaction,

@@ -58,10 +58,10 @@ export async function deleteIdentifiers(
   if (identifiers.length === 0) return;
   await tx.query(
     `delete from identifiers using
-       unnest($2::text[], $3::text[], $4::uuid[]) as gone (value, kind, profile_id)
+       unnest($2::text[], $3::identifier_kind[], $4::uuid[]) as gone (value, kind, profile_id)
      where identifiers.workspace_id = $1 and identifiers.value = any($2::text[])
        and identifiers.value = gone.value
-       and identifiers.kind = gone.kind::identifier_kind
+       and identifiers.kind = gone.kind
        and identifiers.profile_id = gone.profile_id`,
     [
       workspaceId,
@@ -90,7 +90,7 @@ export interface ProfileRow {
 const PROFILE_COLUMNS = `profile_id as id, version, external_id as "externalId", aliases, email,
   phone, standard_attributes as "standardAttributes", custom_attributes as "customAttributes",
   created_at as "createdAt",
-  (extract(epoch from updated_at) * 1000000)::bigint as "updatedAtMicros"`;
+  (extract(epoch from updated_at at time zone 'UTC') * 1000000)::bigint as "updatedAtMicros"`;
 
 /** Profiles by id, the most recently updated first. */
 export async function selectProfiles(

@@ -21,8 +21,38 @@ export async function selectGroupStates(
   );
 }
 
-/** Sets states. At most one row for each profile and group. */
+/**
+ * Sets states. At most one row for each profile and group.
+ *
+ * @returns those that were another before, or not there; the others are left as they are.
+ */
 export async function upsertGroupStates(
+  tx: Transaction,
+  workspaceId: number,
+  states: readonly GroupStateRow[],
+  now: Date,
+): Promise<GroupStateRow[]> {
+  if (states.length === 0) return [];
+  return tx.query<GroupStateRow>(
+    `insert into group_states (workspace_id, profile_id, group_id, state, changed_at)
+     select $1, profile_id, group_id, state, $5
+     from unnest($2::uuid[], $3::text[], $4::text[]) as new (profile_id, group_id, state)
+     on conflict (workspace_id, profile_id, group_id) do update
+       set state = excluded.state, changed_at = excluded.changed_at
+       where group_states.state <> excluded.state
+     returning profile_id as "profileId", group_id as "groupId", state`,
+    [
+      workspaceId,
+      states.map((row) => row.profileId),
+      states.map((row) => row.groupId),
+      states.map((row) => row.state),
+      now,
+    ],
+  );
+}
+
+/** Gives profiles a state where they have none for the group. At most one row for each. */
+export async function insertMissingGroupStates(
   tx: Transaction,
   workspaceId: number,
   states: readonly GroupStateRow[],
@@ -33,8 +63,7 @@ export async function upsertGroupStates(
     `insert into group_states (workspace_id, profile_id, group_id, state, changed_at)
      select $1, profile_id, group_id, state, $5
      from unnest($2::uuid[], $3::text[], $4::text[]) as new (profile_id, group_id, state)
-     on conflict (workspace_id, profile_id, group_id) do update
-       set state = excluded.state, changed_at = excluded.changed_at`,
+     on conflict (workspace_id, profile_id, group_id) do nothing`,
     [
       workspaceId,
       states.map((row) => row.profileId),
@@ -42,6 +71,20 @@ export async function upsertGroupStates(
       states.map((row) => row.state),
       now,
     ],
+  );
+}
+
+/** Removes the group states of profiles. @returns what they were. */
+export async function deleteGroupStates(
+  tx: Transaction,
+  workspaceId: number,
+  profileIds: readonly string[],
+): Promise<GroupStateRow[]> {
+  if (profileIds.length === 0) return [];
+  return tx.query<GroupStateRow>(
+    `delete from group_states where workspace_id = $1 and profile_id = any($2::uuid[])
+     returning profile_id as "profileId", group_id as "groupId", state`,
+    [workspaceId, profileIds],
   );
 }
 
@@ -65,39 +108,59 @@ export async function selectEmailStates(
   );
 }
 
-/** Sets the state of addresses. At most one row for each. */
+/**
+ * Sets the state of addresses. At most one row for each.
+ *
+ * @returns those that were another before, or not there; the others are left as they are.
+ */
 export async function upsertEmailStates(
   tx: Transaction,
   workspaceId: number,
   states: readonly EmailStateRow[],
   now: Date,
-): Promise<void> {
-  if (states.length === 0) return;
+): Promise<EmailStateRow[]> {
+  if (states.length === 0) return [];
   const sorted = [...states].sort((a, b) => (a.email < b.email ? -1 : 1));
-  await tx.query(
+  return tx.query<EmailStateRow>(
     `insert into email_states (workspace_id, email, state, changed_at)
      select $1, email, state, $4 from unnest($2::text[], $3::text[]) as new (email, state)
      on conflict (workspace_id, email) do update
-       set state = excluded.state, changed_at = excluded.changed_at`,
+       set state = excluded.state, changed_at = excluded.changed_at
+       where email_states.state <> excluded.state
+     returning email, state`,
     [workspaceId, sorted.map((row) => row.email), sorted.map((row) => row.state), now],
   );
 }
 
-/** Gives addresses a state where they have none yet. */
+/** Gives addresses a state where they have none yet. @returns those that had none. */
 export async function insertMissingEmailStates(
   tx: Transaction,
   workspaceId: number,
   states: readonly EmailStateRow[],
   now: Date,
-): Promise<void> {
-  if (states.length === 0) return;
+): Promise<EmailStateRow[]> {
+  if (states.length === 0) return [];
   const sorted = [...states].sort((a, b) => (a.email < b.email ? -1 : 1));
-  await tx.query(
+  return tx.query<EmailStateRow>(
     `insert into email_states (workspace_id, email, state, changed_at)
      select $1, email, state, $4 from unnest($2::text[], $3::text[]) as new (email, state)
-     on conflict (workspace_id, email) do nothing`,
+     on conflict (workspace_id, email) do nothing
+     returning email, state`,
     [workspaceId, sorted.map((row) => row.email), sorted.map((row) => row.state), now],
   );
+}
+
+/** Removes the state of addresses. @returns the addresses that had one. */
+export async function deleteEmailStates(
+  tx: Transaction,
+  workspaceId: number,
+  emails: readonly string[],
+): Promise<string[]> {
+  const rows = await tx.query<{ email: string }>(
+    "delete from email_states where workspace_id = $1 and email = any($2::text[]) returning email",
+    [workspaceId, emails],
+  );
+  return rows.map((row) => row.email);
 }
 
 export async function deleteAllStates(tx: Transaction, workspaceId: number): Promise<void> {

@@ -1,16 +1,24 @@
 import type { Workspace } from "../access/workspace.ts";
+import type { Call } from "../http/endpoint.ts";
 import type { Fault } from "../problem.ts";
 import { applyOperation } from "../profiles/custom-attributes.ts";
 import { emailValue } from "../profiles/identifiers.ts";
 import { attributeOf, type People, type Person } from "../profiles/people.ts";
 import type { Json } from "../profiles/plain-json.ts";
+import { sharersOf } from "../subscriptions/sharers.ts";
 import type {
   EmailState,
-  EmailStateRow,
-  GroupStateRow,
+  EmailStateSet,
+  GroupStateSet,
   SubscriptionChanges,
 } from "../subscriptions/states.ts";
 import type { AttributesWork, EventWork, Item, PurchaseWork, Verdict } from "./item.ts";
+
+/** On whose behalf an item is applied, and by which call. */
+export interface Behalf {
+  readonly workspace: Workspace;
+  readonly call: Call;
+}
 
 /** Something that happened to a person. */
 export type Happened<Work> = Work & { readonly id: string; readonly profileId: string };
@@ -20,9 +28,9 @@ export interface Batch {
   readonly people: People;
   readonly events: Happened<EventWork>[];
   readonly purchases: Happened<PurchaseWork>[];
-  readonly groupStates: Map<string, GroupStateRow>;
-  readonly emailStates: Map<string, EmailStateRow>;
-  readonly initialEmailStates: Map<string, EmailStateRow>;
+  readonly groupStates: GroupStateSet[];
+  readonly emailStates: EmailStateSet[];
+  readonly initialEmailStates: Map<string, EmailStateSet>;
   newId(): string;
 }
 
@@ -30,15 +38,15 @@ export const startBatch = (people: People, newId: () => string): Batch => ({
   people,
   events: [],
   purchases: [],
-  groupStates: new Map(),
-  emailStates: new Map(),
+  groupStates: [],
+  emailStates: [],
   initialEmailStates: new Map(),
   newId,
 });
 
 export const subscriptionChanges = (batch: Batch): SubscriptionChanges => ({
-  groupStates: [...batch.groupStates.values()],
-  emailStates: [...batch.emailStates.values()],
+  groupStates: batch.groupStates,
+  emailStates: batch.emailStates,
   initialEmailStates: [...batch.initialEmailStates.values()],
 });
 
@@ -50,7 +58,7 @@ export const subscriptionChanges = (batch: Batch): SubscriptionChanges => ({
  * @param at when it counts as done (`People.touch`): whom it names is touched a microsecond after
  *   everybody else whom it reaches.
  */
-export function applyItem(batch: Batch, workspace: Workspace, item: Item, at?: number): Verdict {
+export function applyItem(batch: Batch, behalf: Behalf, item: Item, at?: number): Verdict {
   const known = batch.people.find(item.who);
   if (!known && !item.creates) return { outcome: "skipped", reason: nobodyThere(item) };
   const { work } = item;
@@ -60,7 +68,7 @@ export function applyItem(batch: Batch, workspace: Workspace, item: Item, at?: n
   const person = known ?? batch.people.create(item.who);
   if (work.kind === "attributes") {
     for (const [name, value] of custom) person.customPatch.set(name, value);
-    applyAttributes(batch, workspace, person, work, at);
+    applyAttributes(batch, behalf, person, work, at);
   } else {
     const happened = { id: batch.newId(), profileId: person.id };
     if (work.kind === "event") batch.events.push({ ...work, ...happened });
@@ -92,7 +100,7 @@ function tryCustom(person: Person | undefined, work: AttributesWork): Map<string
 
 function applyAttributes(
   batch: Batch,
-  workspace: Workspace,
+  { workspace, call }: Behalf,
   person: Person,
   work: AttributesWork,
   at: number | undefined,
@@ -105,15 +113,13 @@ function applyAttributes(
   }
   if (work.phone !== undefined) batch.people.setPhone(person, work.phone);
   if (work.email !== undefined) batch.people.setEmail(person, work.email);
-  if (work.emailState !== undefined || work.email) applyEmailState(batch, person, work.emailState);
+  if (work.emailState !== undefined || work.email) {
+    applyEmailState(batch, call, person, work.emailState);
+  }
   for (const group of work.groups) {
     const channel = workspace.groupChannels.get(group.groupId);
-    for (const each of sharersOf(batch.people, person, channel !== "email")) {
-      batch.groupStates.set(`${each.id} ${group.groupId}`, {
-        profileId: each.id,
-        groupId: group.groupId,
-        state: group.state,
-      });
+    for (const each of sharersOf(batch.people, [person], channel)) {
+      batch.groupStates.push({ profileId: each.id, ...group, call });
       batch.people.touch(each, at);
     }
   }
@@ -124,7 +130,12 @@ function applyAttributes(
  * profile, and becomes the address's when it is linked, unless the address has a state already
  * (decision: docs/decisions/email-state.md).
  */
-function applyEmailState(batch: Batch, person: Person, state: EmailState | undefined): void {
+function applyEmailState(
+  batch: Batch,
+  call: Call,
+  person: Person,
+  state: EmailState | undefined,
+): void {
   const { email } = person;
   if (!email) {
     if (state) person.standardPatch.set("email_subscribe", state);
@@ -132,24 +143,15 @@ function applyEmailState(batch: Batch, person: Person, state: EmailState | undef
   }
   const address = emailValue(email);
   const waiting = attributeOf(person, "standard", "email_subscribe") as EmailState | undefined;
-  if (waiting) {
-    person.standardPatch.set("email_subscribe", null);
-    if (!batch.emailStates.has(address) && !batch.initialEmailStates.has(address)) {
-      batch.initialEmailStates.set(address, { email: address, state: waiting });
-    }
+  if (waiting) person.standardPatch.set("email_subscribe", null);
+  if (state) batch.emailStates.push({ email: address, state, call });
+  else if (waiting && !hasState(batch, address)) {
+    batch.initialEmailStates.set(address, { email: address, state: waiting, call });
   }
-  if (state) batch.emailStates.set(address, { email: address, state });
 }
 
-/** spec: Subscription group state. Everybody with the same email, for phone groups also phone. */
-function sharersOf(people: People, person: Person, byPhone: boolean): ReadonlySet<Person> {
-  const { email, phone } = person;
-  return new Set([
-    person,
-    ...(email ? people.holdersOf("email", emailValue(email)) : []),
-    ...(byPhone && phone ? people.holdersOf("phone", phone) : []),
-  ]);
-}
+const hasState = ({ emailStates, initialEmailStates }: Batch, address: string): boolean =>
+  initialEmailStates.has(address) || emailStates.some(({ email }) => email === address);
 
 interface PushToken {
   readonly [member: string]: Json;

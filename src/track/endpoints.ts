@@ -48,8 +48,8 @@ const trackEndpoint = endpoint({
   dialect: "message-and-errors",
   idempotency: "handler",
 }).handledBy(
-  async (services: TrackServices, workspace, { body, idempotency }) =>
-    (await track(services, workspace, body, idempotency)) as never,
+  async (services: TrackServices, workspace, { body, ...origin }) =>
+    (await track(services, workspace, body, origin)) as never,
 );
 
 export const trackEndpoints = [trackEndpoint];

@@ -1,6 +1,6 @@
 import type { Workspace } from "../access/workspace.ts";
 import type { Clock } from "../clock.ts";
-import type { IdempotencyClaim, Reply } from "../http/endpoint.ts";
+import type { Contract, Input, Reply } from "../http/endpoint.ts";
 import { type Fault, Problem } from "../problem.ts";
 import { identifierKey } from "../profiles/identifiers.ts";
 import { type CheckedRequest, checkRequest, type TrackBody } from "./check-request.ts";
@@ -28,7 +28,7 @@ export async function track(
   services: TrackServices,
   workspace: Workspace,
   body: TrackBody,
-  claim: IdempotencyClaim | undefined,
+  { idempotency: claim, call }: Pick<Input<Contract>, "idempotency" | "call">,
 ): Promise<Reply> {
   const checked = checkRequest(workspace, body, services.clock.now());
   if (checked.items.length === 0)
@@ -37,6 +37,7 @@ export async function track(
   const { items } = checked;
   const verdicts = await services.writeQueue.write({
     workspace,
+    call,
     items,
     ...(claim && { recorded: { claim, answer } }),
   });

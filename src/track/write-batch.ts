@@ -1,22 +1,19 @@
-import type { Workspace } from "../access/workspace.ts";
 import type { Clock } from "../clock.ts";
-import { type Database, type Transaction, withRetries } from "../database/database.ts";
+import { allDone, type Database, type Transaction, withRetries } from "../database/database.ts";
 import type { IdempotencyClaim, Reply } from "../http/endpoint.ts";
 import type { Idempotency } from "../http/idempotency.ts";
 import type { Metrics } from "../metrics.ts";
-import { Problem } from "../problem.ts";
 import type { KnownIds } from "../profiles/known-ids.ts";
 import { loadPeople } from "../profiles/load-people.ts";
-import { Outdated, savePeople } from "../profiles/save-people.ts";
+import { savePeople } from "../profiles/save-people.ts";
 import { writeSubscriptions } from "../subscriptions/states.ts";
 import { writePeopleOf } from "../workspaces/reset.ts";
-import { applyItem, startBatch, subscriptionChanges } from "./apply-item.ts";
+import { applyItem, type Behalf, startBatch, subscriptionChanges } from "./apply-item.ts";
 import type { Item, Verdict } from "./item.ts";
 import { insertEvents, insertPurchases } from "./store.ts";
 
 /** The part of a request that is written. */
-export interface WriteRequest {
-  readonly workspace: Workspace;
+export interface WriteRequest extends Behalf {
   readonly items: readonly Item[];
   /**
    * When each item counts as done, in microseconds since the epoch, so that who was updated last does
@@ -58,26 +55,19 @@ const LOCKING_TRY = 4;
  * a second write to every row, for a meeting that hardly ever happens.
  *
  * @returns for each request the verdicts on its items.
- * @throws Problem UNAVAILABLE when it was outdated every time; KeyTaken (http/idempotency.ts).
+ * @throws a serialization failure when it was outdated every time; KeyTaken (http/idempotency.ts).
  */
 export async function writeBatch(
   services: WriteServices,
   requests: readonly WriteRequest[],
 ): Promise<Verdict[][]> {
-  for (let attempt = 1; attempt <= TRIES; attempt++) {
-    try {
-      const verdicts = await withRetries(services.database, (tx) =>
-        writeOnce(tx, services, requests, attempt),
-      );
-      rememberPeople(services.knownIds, requests, verdicts);
-      return verdicts;
-    } catch (error) {
-      if (!(error instanceof Outdated)) throw error;
-    }
-  }
-  throw new Problem("UNAVAILABLE", "Too many writers want the same people. Try again.", {
-    retryAfterSeconds: 1,
-  });
+  const verdicts = await withRetries(
+    services.database,
+    (tx, attempt) => writeOnce(tx, services, requests, attempt),
+    TRIES,
+  );
+  rememberPeople(services.knownIds, requests, verdicts);
+  return verdicts;
 }
 
 async function writeOnce(
@@ -106,15 +96,15 @@ async function writeOnce(
   ]);
 
   const batch = startBatch(people, newId);
-  const verdicts = requests.map(({ items, moments }) =>
-    items.map((item, index) => applyItem(batch, workspace, item, moments?.[index])),
+  const verdicts = requests.map((request) =>
+    request.items.map((item, index) => applyItem(batch, request, item, request.moments?.[index])),
   );
 
   await savePeople(tx, workspace.id, people.changes(now));
-  await Promise.all([
+  await allDone([
     insertEvents(tx, workspace.id, batch.events),
     insertPurchases(tx, workspace.id, batch.purchases),
-    writeSubscriptions(tx, workspace.id, subscriptionChanges(batch), now),
+    writeSubscriptions(tx, workspace.id, subscriptionChanges(batch), services.clock),
     services.idempotency.record(tx, workspace, recordedAnswers(requests, verdicts)),
   ]);
   return verdicts;

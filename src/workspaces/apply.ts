@@ -13,7 +13,7 @@ import {
   manifestSchema,
   refuseDuplicates,
 } from "./manifest.ts";
-import type { Change, Section, SectionTarget } from "./section.ts";
+import type { Change, CompanySection, Section, Target } from "./section.ts";
 import {
   insertCompany,
   insertWorkspace,
@@ -29,19 +29,23 @@ export interface ApplyServices {
   readonly database: Database;
   readonly clock: Clock;
   readonly authenticator: Authenticator;
-  /** Every list that a workspace may have in a manifest. */
+  /** Every part that a workspace may have in a manifest. */
   readonly sections: readonly Section[];
+  /** Every part that the company may have. */
+  readonly companySections: readonly CompanySection[];
 }
 
+type Sections = Pick<ApplyServices, "sections" | "companySections">;
+
 /** The JSON Schema of a manifest for the facilities that are built in. */
-export const schemaOf = (sections: readonly Section[]): TSchema =>
-  manifestSchema(Object.fromEntries(sections.map((section) => [section.key, section.schema])));
+export const schemaOf = ({ sections, companySections }: Sections): TSchema =>
+  manifestSchema(sections, companySections);
 
 /**
  * Makes the workspaces what the manifest says, in one transaction; applying it again changes
  * nothing. Workspaces that it does not name stay as they are. Every change is audited.
  *
- * @returns what changed, in the order of the manifest.
+ * @returns what changed, in the order in which it was applied.
  * @throws Problem INVALID_REQUEST with the place and the rule, CONFLICT; nothing is applied then.
  */
 export async function applyManifest(
@@ -49,7 +53,8 @@ export async function applyManifest(
   unchecked: unknown,
   origin: Origin,
 ): Promise<readonly Change[]> {
-  const manifest = checkManifest(services.sections, unchecked);
+  const manifest = checkManifest(services, unchecked);
+  const target = { now: services.clock.now(), newId: services.clock.newId };
   const changes = await services.database.transaction(async (tx) => {
     await lockForApply(tx);
     const company = await applyCompany(tx, services, manifest);
@@ -61,8 +66,21 @@ export async function applyManifest(
       const workspace = rowOf(declared, known?.id ?? nextId);
       if (!known) present.push(workspace);
       changes.push(...(await applyWorkspace(tx, services, company.id, known, workspace)));
-      changes.push(...(await applySections(tx, services, workspace, declared, index)));
+      const workspaceTarget = {
+        ...target,
+        workspaceId: workspace.id,
+        workspaceName: workspace.name,
+      };
+      const place = ["workspaces", index];
+      changes.push(
+        ...(await applySections(tx, services.sections, workspaceTarget, declared, place)),
+      );
     }
+    const companyTarget = { ...target, companyId: company.id };
+    const ofCompany = services.companySections;
+    changes.push(
+      ...(await applySections(tx, ofCompany, companyTarget, manifest.company, ["company"])),
+    );
     await recordChanges(tx, services.clock, origin, changes);
     return changes;
   });
@@ -70,18 +88,28 @@ export async function applyManifest(
   return changes;
 }
 
-function checkManifest(sections: readonly Section[], unchecked: unknown): Manifest {
-  const fault = findManifestFault(schemaOf(sections), unchecked);
+function checkManifest(services: Sections, unchecked: unknown): Manifest {
+  const fault = findManifestFault(schemaOf(services), unchecked);
   if (fault) throw new Problem("INVALID_REQUEST", fault.rule, { body: { path: fault.path } });
   const manifest = unchecked as Manifest;
   refuseDuplicates(manifest.workspaces, "name", ["workspaces"]);
+  refuseDoubleEntries(services.companySections, manifest.company, ["company"]);
   for (const [index, workspace] of manifest.workspaces.entries()) {
-    for (const section of sections) {
-      const entries = workspace[section.key] as Record<string, unknown>[] | undefined;
-      refuseDuplicates(entries ?? [], section.identity, ["workspaces", index, section.key]);
-    }
+    refuseDoubleEntries(services.sections, workspace, ["workspaces", index]);
   }
   return manifest;
+}
+
+function refuseDoubleEntries(
+  sections: readonly Pick<Section, "key" | "identity">[],
+  declared: Readonly<Record<string, unknown>>,
+  place: readonly (string | number)[],
+): void {
+  for (const { key, identity } of sections) {
+    if (identity === undefined) continue;
+    const entries = (declared[key] ?? []) as Record<string, unknown>[];
+    refuseDuplicates(entries, identity, [...place, key]);
+  }
 }
 
 async function applyCompany(tx: Transaction, services: ApplyServices, manifest: Manifest) {
@@ -127,34 +155,32 @@ async function applyWorkspace(
   return change("updated", { allow_reset, settings });
 }
 
-async function applySections(
+async function applySections<Where extends Target>(
   tx: Transaction,
-  services: ApplyServices,
-  workspace: WorkspaceRow,
-  declared: DeclaredWorkspace,
-  index: number,
+  sections: readonly Section<Where>[],
+  target: Where,
+  owner: Readonly<Record<string, unknown>>,
+  place: readonly (string | number)[],
 ): Promise<Change[]> {
-  const target: SectionTarget = {
-    workspaceId: workspace.id,
-    workspaceName: workspace.name,
-    now: services.clock.now(),
-    newId: services.clock.newId,
-  };
   const changes: Change[] = [];
-  for (const section of services.sections) {
-    const entries = declared[section.key] as readonly never[] | undefined;
-    if (!entries) continue;
-    const applied = section.apply(tx, target, entries).catch((error) => {
-      throw placedAt(["workspaces", index, section.key], error);
+  for (const section of sections) {
+    const declared = owner[section.key];
+    if (declared === undefined) continue;
+    const applied = section.apply(tx, target, declared as never).catch((error) => {
+      throw placedAt(place, section.key, error);
     });
     changes.push(...(await applied));
   }
   return changes;
 }
 
-/** A problem that a section found on applying it, with the section's place unless it has one. */
-function placedAt(path: readonly (string | number)[], error: unknown): unknown {
+/** A problem that a section found on applying it: at the place that it tells below its owner. */
+function placedAt(place: readonly (string | number)[], key: string, error: unknown): unknown {
   if (!(error instanceof Problem)) return error;
   const { code, message, details } = error;
-  return new Problem(code, message, { ...details, body: { path, ...details.body } });
+  const below = Array.isArray(details.body?.path) ? details.body.path : [key];
+  return new Problem(code, message, {
+    ...details,
+    body: { ...details.body, path: [...place, ...below] },
+  });
 }

@@ -4,12 +4,14 @@ import { PERMISSIONS } from "../access/permissions.ts";
 import type { WorkspaceSettings } from "../access/workspace.ts";
 import { sentenceOf } from "../http/validate.ts";
 import { Problem } from "../problem.ts";
+import type { Section } from "./section.ts";
 
 /*
  * The manifest: what a company wants its workspaces to be, as one declaration.
  *
- * The lists of a workspace are sections. A facility brings its own section (schema and how it is
- * applied); `app.ts` has the list of them, so that this folder need not know the facilities.
+ * The parts of a workspace, and those of the company, are sections. A facility brings its own section
+ * (schema and how it is applied); `app.ts` has the list of them, so that this folder need not know
+ * the facilities.
  */
 
 const Name = Type.String({ minLength: 1, maxLength: 255 });
@@ -49,21 +51,27 @@ export const DEFAULT_SETTINGS: WorkspaceSettings = {
   redirect_merged_ids: false,
 };
 
+/** What a section looks like, wherever it stands: see `section.ts`. */
+type SectionShape = Pick<Section, "key" | "schema" | "identity">;
+
 /** The manifest with the sections of the facilities built in. */
-export function manifestSchema(sections: Readonly<Record<string, TSchema>>) {
-  const lists = Object.fromEntries(
-    Object.entries(sections).map(([key, entry]) => [key, Type.Optional(Type.Array(entry))]),
-  );
+export function manifestSchema(
+  workspaceSections: readonly SectionShape[],
+  companySections: readonly SectionShape[],
+) {
   return Type.Object(
     {
-      company: Type.Object({ name: Name }, { additionalProperties: false }),
+      company: Type.Object(
+        { name: Name, ...membersOf(companySections) },
+        { additionalProperties: false },
+      ),
       workspaces: Type.Array(
         Type.Object(
           {
             name: Name,
             allow_reset: Type.Optional(Type.Boolean()),
             settings: Type.Optional(Settings),
-            ...lists,
+            ...membersOf(workspaceSections),
           },
           { additionalProperties: false },
         ),
@@ -73,10 +81,23 @@ export function manifestSchema(sections: Readonly<Record<string, TSchema>>) {
   );
 }
 
-/** A manifest that was checked. The entries of a section are what its own schema says. */
+const membersOf = (sections: readonly SectionShape[]) =>
+  Object.fromEntries(
+    sections.map(({ key, schema, identity }) => [
+      key,
+      Type.Optional(identity === undefined ? schema : Type.Array(schema)),
+    ]),
+  );
+
+/** A manifest that was checked. What a section holds is what its own schema says. */
 export interface Manifest {
-  readonly company: { readonly name: string };
+  readonly company: DeclaredCompany;
   readonly workspaces: readonly DeclaredWorkspace[];
+}
+
+export interface DeclaredCompany {
+  readonly name: string;
+  readonly [section: string]: unknown;
 }
 
 export interface DeclaredWorkspace {

@@ -12,26 +12,39 @@ export interface Change {
   readonly details?: Readonly<Record<string, unknown>> | undefined;
 }
 
-export interface SectionTarget {
-  readonly workspaceId: number;
-  readonly workspaceName: string;
+/** What every section is applied with. */
+export interface Target {
   readonly now: Date;
   newId(): string;
 }
 
+export interface SectionTarget extends Target {
+  readonly workspaceId: number;
+  readonly workspaceName: string;
+}
+
+export interface CompanyTarget extends Target {
+  readonly companyId: string;
+}
+
 /**
- * One list of a workspace in the manifest, with how it is applied. A list that is there is the
- * whole truth about what manifests declared; one that is absent leaves everything as it is.
+ * One part of a workspace or of the company in the manifest, with how it is applied: a list, or one
+ * value. What is there is the whole truth about what manifests declared; what is absent leaves
+ * everything as it is.
  */
-export interface Section {
+export interface Section<Where extends Target = SectionTarget> {
   /** Its name in the manifest, such as `subscription_groups`. */
   readonly key: string;
-  /** What one entry looks like. */
+  /** What one entry looks like; where there is no `identity`, what the one value looks like. */
   readonly schema: TSchema;
-  /** The member that must be different in every entry. */
-  readonly identity: string;
-  apply(tx: Transaction, target: SectionTarget, entries: readonly never[]): Promise<Change[]>;
+  /** The member that must be different in every entry. Absent: the section is no list. */
+  readonly identity?: string;
+  /** @throws Problem with the place in the workspace as `path`, so that the line is found. */
+  apply(tx: Transaction, target: Where, declared: never): Promise<Change[]>;
 }
+
+/** Applied after all workspaces, because it may name what they declare. */
+export type CompanySection = Section<CompanyTarget>;
 
 /** What must be done so that `present` becomes `wanted`: by identity, unchanged entries left out. */
 export function difference<Entry>(
@@ -51,7 +64,7 @@ export function difference<Entry>(
   };
 }
 
-/** The changes of one kind, in the words of the answer. */
+/** The changes of one kind, in the words of the answer; the company's have no workspace. */
 export function describe<Entry>(
   kind: string,
   workspace: string,

@@ -1,9 +1,10 @@
 import Type, { type Static } from "typebox";
 import { type NewKey, readDeclaredKeys, replaceKeys, storedForm } from "../access/keys.ts";
+import { readDeclaredTokens, replaceTokens, storedToken } from "../access/scim-tokens.ts";
 import { Problem } from "../problem.ts";
 import { grantDetails, IpAllowlist, isTimestamp, KeyPermissions } from "./api-key-form.ts";
 import { DeclaredId } from "./manifest.ts";
-import { describe, difference, type Section } from "./section.ts";
+import { type CompanySection, describe, difference, type Section } from "./section.ts";
 import {
   type DeclaredApp,
   type DeclaredGroup,
@@ -15,10 +16,11 @@ import {
   upsertGroups,
 } from "./store.ts";
 
-/* The sections that every workspace has, whatever facilities are built in. */
+/* The sections that every workspace and company has, whatever facilities are built in. */
 
 const Name = Type.String({ minLength: 1, maxLength: 255 });
 
+/** What can stand in a header after `Bearer`. */
 const Secret = Type.String({ minLength: 1, maxLength: 255, pattern: "^\\S+$" });
 
 const ApiKey = Type.Object(
@@ -93,10 +95,40 @@ export const subscriptionGroups: Section = {
   identity: "id",
   async apply(tx, target, entries: readonly DeclaredGroup[]) {
     const todo = difference(await selectGroups(tx, target.workspaceId), entries, (each) => each.id);
-    await upsertGroups(tx, target.workspaceId, [...todo.created, ...todo.updated]);
+    await upsertGroups(tx, target.workspaceId, [...todo.created, ...todo.updated], true);
     await deleteGroups(tx, target.workspaceId, todo.removed);
     return describe("subscription_group", target.workspaceName, todo, (group) => group.name);
   },
 };
 
 export const CORE_SECTIONS: readonly Section[] = [apiKeys, apps, subscriptionGroups];
+
+const ScimToken = Type.Object(
+  {
+    name: Name,
+    token: Secret,
+    service_origin: Type.String({ minLength: 1, maxLength: 255 }),
+    require_origin: Type.Optional(Type.Boolean()),
+  },
+  { additionalProperties: false },
+);
+
+/** `require_origin: false` is for identity providers that cannot send a header of their own. */
+export const scimTokens: CompanySection = {
+  key: "scim_tokens",
+  schema: ScimToken,
+  identity: "name",
+  async apply(tx, target, entries: readonly Static<typeof ScimToken>[]) {
+    const wanted = entries.map(({ service_origin, require_origin, ...entry }) => ({
+      ...entry,
+      serviceOrigin: service_origin,
+      requireOrigin: require_origin ?? true,
+    }));
+    const present = await readDeclaredTokens(tx, target.companyId);
+    const todo = difference(present, wanted.map(storedToken), (token) => token.name);
+    await replaceTokens(tx, target, todo);
+    return describe("scim_token", "", todo, (token) => token.name);
+  },
+};
+
+export const CORE_COMPANY_SECTIONS: readonly CompanySection[] = [scimTokens];

@@ -167,33 +167,56 @@ export async function selectGroups(tx: Transaction, workspaceId: number): Promis
   );
 }
 
+export interface GroupRow extends DeclaredGroup {
+  readonly declared: boolean;
+}
+
+/** All groups of a workspace, however they were made, by name. */
+export async function selectAllGroups(
+  database: Queryable,
+  workspaceId: number,
+): Promise<GroupRow[]> {
+  return database.query<GroupRow>(
+    `select group_id as id, name, channel, declared from subscription_groups
+     where workspace_id = $1 order by name, group_id`,
+    [workspaceId],
+  );
+}
+
+/** Makes or changes groups. One that is declared stays so. */
 export async function upsertGroups(
   tx: Transaction,
   workspaceId: number,
   groups: readonly DeclaredGroup[],
+  declared: boolean,
 ): Promise<void> {
   await tx.query(
     `insert into subscription_groups (workspace_id, group_id, name, channel, declared)
-     select $1, id, name, channel, true
+     select $1, id, name, channel, $5
      from unnest($2::text[], $3::text[], $4::text[]) as new (id, name, channel)
      on conflict (workspace_id, group_id) do update
-       set name = excluded.name, channel = excluded.channel, declared = true`,
+       set name = excluded.name, channel = excluded.channel,
+         declared = subscription_groups.declared or excluded.declared`,
     [
       workspaceId,
       groups.map((group) => group.id),
       groups.map((group) => group.name),
       groups.map((group) => group.channel),
+      declared,
     ],
   );
 }
 
+/** Removes groups. @returns how many were there. */
 export async function deleteGroups(
   tx: Transaction,
   workspaceId: number,
-  groups: readonly DeclaredGroup[],
-): Promise<void> {
-  await tx.query(
-    "delete from subscription_groups where workspace_id = $1 and group_id = any($2::text[])",
+  groups: readonly Pick<DeclaredGroup, "id">[],
+): Promise<number> {
+  const rows = await tx.query(
+    `delete from subscription_groups
+     where workspace_id = $1 and group_id = any($2::text[]) returning 1`,
     [workspaceId, groups.map((group) => group.id)],
   );
+  return rows.length;
 }

@@ -1,0 +1,54 @@
+import { isUtf8 } from "node:buffer";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { Problem } from "../problem.ts";
+import { type Contract, type Endpoint, takesBody } from "./endpoint.ts";
+import { parseJsonBody } from "./json-body.ts";
+
+const JSON_MEDIA_TYPE = /^application\/(?:[\w.-]+\+)?json(?:\s*;.*)?$/i;
+
+/**
+ * Teaches the server to read bodies: JSON, and the texts that an endpoint declares with `accepts`.
+ * Every other media type is refused before a byte of the body is read.
+ */
+export function readBodies(server: FastifyInstance, endpoints: readonly Endpoint<never>[]): void {
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser(
+    JSON_MEDIA_TYPE,
+    { parseAs: "buffer" },
+    async (request: FastifyRequest, bytes: Buffer) => {
+      request.bytes = bytes;
+      // Clients that set the header on every request send a type without a body.
+      const { contract } = request.routeOptions.config as { contract?: Contract };
+      if (bytes.length === 0 && !contract?.body) return undefined;
+      return parseJsonBody(bytes);
+    },
+  );
+  const texts = new Set(endpoints.flatMap(({ contract }) => contract.accepts ?? []));
+  if (texts.size === 0) return;
+  server.addContentTypeParser(
+    [...texts],
+    { parseAs: "buffer" },
+    async (request: FastifyRequest, bytes: Buffer) => {
+      request.bytes = bytes;
+      if (isUtf8(bytes)) return bytes.toString("utf8");
+      throw new Problem("INVALID_REQUEST", "The body is not UTF-8.");
+    },
+  );
+}
+
+/**
+ * Refuses a body of a type that the endpoint does not take, though another one may. A missing type is
+ * the framework's to refuse: it knows whether there is a body at all.
+ *
+ * @throws Problem UNSUPPORTED_MEDIA_TYPE
+ */
+export function refuseForeignBody(contract: Contract, contentType: string | undefined): void {
+  if (contentType === undefined || !takesBody(contract)) return;
+  const { accepts } = contract;
+  const mediaType = contentType.split(";", 1)[0]?.trim().toLowerCase() ?? "";
+  if (accepts ? accepts.includes(mediaType) : JSON_MEDIA_TYPE.test(contentType)) return;
+  throw new Problem(
+    "UNSUPPORTED_MEDIA_TYPE",
+    `The Content-Type must be ${(accepts ?? ["application/json"]).join(" or ")}.`,
+  );
+}

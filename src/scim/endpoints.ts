@@ -1,0 +1,209 @@
+import Type, { type TSchema } from "typebox";
+import type { Company } from "../access/company.ts";
+import { byScimToken, type Contract, endpoint } from "../http/endpoint.ts";
+import type { JsonObject } from "../profiles/plain-json.ts";
+import { type Attribute, RESOURCE_ATTRIBUTES } from "./protocol/attributes.ts";
+import {
+  getAbout,
+  listAbout,
+  refuseFilter,
+  SERVICE_PROVIDER_CONFIG,
+} from "./protocol/discovery.ts";
+import { SCIM_ROOT } from "./protocol/messages.ts";
+import { USERS_PATH } from "./protocol/user-view.ts";
+import {
+  createUser,
+  deleteUser,
+  getUser,
+  listUsers,
+  patchUser,
+  replaceUser,
+} from "./protocol/users.ts";
+import { type DirectoryServices, openDirectory } from "./store.ts";
+
+/** What the answers hold follows from the table of attributes; a request may want less of it. */
+const shape = (attribute: Attribute): TSchema => {
+  const one = attribute.subAttributes
+    ? objectOf(attribute.subAttributes)
+    : attribute.type === "boolean"
+      ? Type.Boolean()
+      : Type.String();
+  return attribute.multiValued ? Type.Array(one) : one;
+};
+
+const objectOf = (attributes: readonly Attribute[]) =>
+  Type.Object(
+    Object.fromEntries(attributes.map((each) => [each.name, Type.Optional(shape(each))])),
+    { additionalProperties: false },
+  );
+
+const User: TSchema = Type.Intersect([
+  Type.Object({ schemas: Type.Array(Type.String()), id: Type.String() }),
+  objectOf(RESOURCE_ATTRIBUTES),
+]);
+
+const listOf = (resource: TSchema): TSchema =>
+  Type.Object({
+    schemas: Type.Array(Type.String()),
+    totalResults: Type.Integer({ minimum: 0 }),
+    startIndex: Type.Integer({ minimum: 1 }),
+    itemsPerPage: Type.Integer({ minimum: 0 }),
+    Resources: Type.Array(resource),
+  });
+
+const ListAnswer = listOf(User);
+
+/** A resource about the server. */
+const About: TSchema = Type.Object({ schemas: Type.Array(Type.String()) });
+
+const SCIM = { access: byScimToken, dialect: "scim" } as const satisfies Partial<Contract>;
+
+const params = Type.Object({ id: Type.String() });
+
+const selection = {
+  attributes: Type.Optional(Type.String({ description: "What the answer holds." })),
+  excludedAttributes: Type.Optional(Type.String({ description: "What it does not hold." })),
+};
+
+/** Names are taken in any case, so that the protocol reads bodies itself: here they are described. */
+const bodyOf = (description: string) => Type.Unsafe<JsonObject>(Type.Object({}, { description }));
+
+const ALL_USERS = [USERS_PATH, `${USERS_PATH}/`] as const;
+const ONE_USER = `${USERS_PATH}/:id` as const;
+
+const directoryOf = (services: DirectoryServices, company: Company) =>
+  openDirectory(services, company.id);
+
+const create = endpoint({
+  ...SCIM,
+  method: "POST",
+  path: ALL_USERS,
+  summary: "Makes a dashboard user.",
+  query: Type.Object(selection),
+  body: bodyOf("A user: schemas, userName, name, department and permissions."),
+  replies: { 201: User },
+}).handledBy(async (services: DirectoryServices, company, { body, query }) => {
+  const user = await createUser(directoryOf(services, company), body, query);
+  return { status: 201, body: user, headers: { location: `${USERS_PATH}/${user.id}` } };
+});
+
+const list = endpoint({
+  ...SCIM,
+  method: "GET",
+  path: ALL_USERS,
+  summary: "Lists dashboard users, all or those that a filter finds, page by page.",
+  query: Type.Object({
+    ...selection,
+    filter: Type.Optional(Type.String({ description: 'Such as userName eq "ada@acme.example".' })),
+    startIndex: Type.Optional(Type.Integer({ description: "The first of the page, from 1." })),
+    count: Type.Optional(Type.Integer({ description: "How many a page holds." })),
+  }),
+  replies: { 200: ListAnswer },
+}).handledBy(async (services: DirectoryServices, company, { query }) => ({
+  status: 200,
+  body: await listUsers(directoryOf(services, company), query),
+}));
+
+const get = endpoint({
+  ...SCIM,
+  method: "GET",
+  path: ONE_USER,
+  summary: "Reads a dashboard user.",
+  params,
+  query: Type.Object(selection),
+  replies: { 200: User },
+}).handledBy(async (services: DirectoryServices, company, { params, query }) => ({
+  status: 200,
+  body: await getUser(directoryOf(services, company), params.id, query),
+}));
+
+const replace = endpoint({
+  ...SCIM,
+  method: "PUT",
+  path: ONE_USER,
+  summary: "Replaces what is known about a dashboard user; the userName stays.",
+  params,
+  query: Type.Object(selection),
+  body: bodyOf("A user: schemas, name, department and permissions."),
+  replies: { 200: User },
+}).handledBy(async (services: DirectoryServices, company, { params, query, body }) => ({
+  status: 200,
+  body: await replaceUser(directoryOf(services, company), params.id, body, query),
+}));
+
+const patch = endpoint({
+  ...SCIM,
+  method: "PATCH",
+  path: ONE_USER,
+  summary: "Changes single attributes of a dashboard user.",
+  params,
+  query: Type.Object(selection),
+  body: bodyOf("schemas and Operations: add, replace and remove, with and without a path."),
+  replies: { 200: User },
+}).handledBy(async (services: DirectoryServices, company, { params, query, body }) => ({
+  status: 200,
+  body: await patchUser(directoryOf(services, company), params.id, body, query),
+}));
+
+const remove = endpoint({
+  ...SCIM,
+  method: "DELETE",
+  path: ONE_USER,
+  summary: "Removes a dashboard user.",
+  params,
+  replies: { 204: Type.Undefined() },
+}).handledBy(async (services: DirectoryServices, company, { params }) => {
+  await deleteUser(directoryOf(services, company), params.id);
+  return { status: 204, body: undefined };
+});
+
+const unfiltered = Type.Object({ filter: Type.Optional(Type.String()) });
+
+const serviceProviderConfig = endpoint({
+  ...SCIM,
+  method: "GET",
+  path: `${SCIM_ROOT}/ServiceProviderConfig`,
+  summary: "What of SCIM 2.0 the server does.",
+  query: unfiltered,
+  replies: { 200: About },
+}).handledBy(async (_services: object, _company, { query }) => {
+  refuseFilter(query);
+  return { status: 200, body: SERVICE_PROVIDER_CONFIG };
+});
+
+const collection = (name: "ResourceTypes" | "Schemas", summary: string) => [
+  endpoint({
+    ...SCIM,
+    method: "GET",
+    path: `${SCIM_ROOT}/${name}`,
+    summary,
+    query: unfiltered,
+    replies: { 200: listOf(About) },
+  }).handledBy(async (_services: object, _company, { query }) => {
+    refuseFilter(query);
+    return { status: 200, body: listAbout(name) };
+  }),
+  endpoint({
+    ...SCIM,
+    method: "GET",
+    path: `${SCIM_ROOT}/${name}/:id`,
+    summary: `Reads one of ${SCIM_ROOT}/${name}.`,
+    params,
+    replies: { 200: About },
+  }).handledBy(async (_services: object, _company, { params }) => ({
+    status: 200,
+    body: getAbout(name, params.id),
+  })),
+];
+
+export const scimEndpoints = [
+  create,
+  list,
+  get,
+  replace,
+  patch,
+  remove,
+  serviceProviderConfig,
+  ...collection("ResourceTypes", "The kinds of resources: users."),
+  ...collection("Schemas", "The attributes of a user."),
+];

@@ -1,0 +1,228 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Clock } from "../clock.ts";
+import {
+  type Database,
+  type Queryable,
+  readTogether,
+  type Transaction,
+} from "../database/database.ts";
+import { isProfileId } from "../profiles/identifiers.ts";
+import { conditionSql } from "./condition-store.ts";
+import type {
+  Defaults,
+  Directory,
+  Organisation,
+  User,
+  UserAttributes,
+  UserPage,
+  UserQuery,
+} from "./protocol/directory.ts";
+import type { Condition } from "./protocol/match.ts";
+import { searchableUser } from "./protocol/user-view.ts";
+
+export interface DirectoryServices {
+  readonly database: Database;
+  readonly clock: Clock;
+}
+
+/** The directory of a company on the database. */
+export const openDirectory = (
+  { database, clock }: DirectoryServices,
+  companyId: string,
+): Directory => ({
+  create: (attributes) => insertUser(database, companyId, clock, attributes),
+  find: (id) => selectUser(database, companyId, id),
+  list: (query) => selectPage(database, companyId, query),
+  change: (id, work) =>
+    database.transaction((tx) => changeUser(tx, companyId, id, clock.now(), work)),
+  remove: (id) => deleteUser(database, companyId, id),
+  organisation: () => selectOrganisation(database, companyId),
+});
+
+const USER_COLUMNS = `user_id as id, attributes, created_at as "createdAt",
+  updated_at as "updatedAt", last_sign_in_at as "lastSignInAt"`;
+
+async function insertUser(
+  database: Queryable,
+  companyId: string,
+  clock: Clock,
+  attributes: UserAttributes,
+): Promise<User | undefined> {
+  const now = clock.now();
+  const id = clock.newId();
+  const rows = await database.query<User>(
+    `insert into dashboard_users (company_id, user_id, user_name_key, external_id, attributes,
+       searchable, created_at, updated_at)
+     values ($1, $2, $3, $4, $5::text::json, $6::text::jsonb, $7, $7)
+     on conflict (user_name_key, company_id) do nothing
+     returning ${USER_COLUMNS}`,
+    [companyId, id, keyOf(attributes), ...documents(id, attributes, now, now), now],
+  );
+  return rows[0];
+}
+
+/** decision: userName is compared without case. */
+const keyOf = ({ userName }: UserAttributes): string => userName.toLowerCase();
+
+/** The columns that are made of the attributes: external_id, attributes, searchable. */
+const documents = (id: string, attributes: UserAttributes, createdAt: Date, updatedAt: Date) => [
+  attributes.externalId ?? null,
+  JSON.stringify(attributes),
+  JSON.stringify(searchableUser(id, attributes, createdAt, updatedAt)),
+];
+
+async function selectUser(
+  database: Queryable,
+  companyId: string,
+  id: string,
+): Promise<User | undefined> {
+  if (!isProfileId(id)) return undefined;
+  const rows = await database.query<User>(
+    `select ${USER_COLUMNS} from dashboard_users where company_id = $1 and user_id = $2`,
+    [companyId, id],
+  );
+  return rows[0];
+}
+
+async function changeUser(
+  tx: Transaction,
+  companyId: string,
+  id: string,
+  now: Date,
+  work: (user: User) => UserAttributes,
+): Promise<User | undefined> {
+  if (!isProfileId(id)) return undefined;
+  // The update locks the row: see docs/decisions/one-sql-on-three-engines.md.
+  const [user] = await tx.query<User>(
+    `update dashboard_users set updated_at = updated_at where company_id = $1 and user_id = $2
+     returning ${USER_COLUMNS}`,
+    [companyId, id],
+  );
+  if (!user) return undefined;
+  const attributes = work(user);
+  if (isDeepStrictEqual(attributes, user.attributes)) return user;
+  await tx.query(
+    `update dashboard_users set external_id = $3, attributes = $4::text::json,
+       searchable = $5::text::jsonb, updated_at = $6
+     where company_id = $1 and user_id = $2`,
+    [companyId, id, ...documents(id, attributes, user.createdAt, now), now],
+  );
+  return { ...user, attributes, updatedAt: now };
+}
+
+async function deleteUser(database: Queryable, companyId: string, id: string): Promise<boolean> {
+  if (!isProfileId(id)) return false;
+  const rows = await database.query(
+    "delete from dashboard_users where company_id = $1 and user_id = $2 returning user_id",
+    [companyId, id],
+  );
+  return rows.length > 0;
+}
+
+async function selectPage(
+  database: Database,
+  companyId: string,
+  { condition, offset, limit }: UserQuery,
+): Promise<UserPage> {
+  return readTogether(database, async (tx) => {
+    const { total, ids } = condition
+      ? await selectMatchingIds(tx, companyId, condition, offset, limit)
+      : await selectAllIds(tx, companyId, offset, limit);
+    const users = await tx.query<User>(
+      `select ${USER_COLUMNS} from dashboard_users
+       where company_id = $1 and user_id = any($2::uuid[]) order by user_id`,
+      [companyId, ids],
+    );
+    return { total, users };
+  });
+}
+
+interface PageOfIds {
+  readonly total: number;
+  readonly ids: readonly string[];
+}
+
+/**
+ * Of all users. The page is read from the nearer end, so that the last one is as quick as the first: an
+ * offset makes the engine walk over everything before it. decision: docs/decisions/scim-filters-and-pages.md, measured there.
+ */
+async function selectAllIds(
+  tx: Queryable,
+  companyId: string,
+  offset: number,
+  limit: number,
+): Promise<PageOfIds> {
+  const [counted] = await tx.query<{ total: number }>(
+    "select count(*) as total from dashboard_users where company_id = $1",
+    [companyId],
+  );
+  const total = counted?.total ?? 0;
+  const length = Math.max(0, Math.min(limit, total - offset));
+  const after = total - offset - length;
+  const [order, skipped] = after < offset ? ["desc", Math.max(0, after)] : ["asc", offset];
+  const rows = await tx.query<{ id: string }>(
+    `select user_id as id from dashboard_users where company_id = $1
+     order by user_id ${order} offset $2 limit $3`,
+    [companyId, skipped, length],
+  );
+  return { total, ids: rows.map((row) => row.id) };
+}
+
+/**
+ * Of those who meet a condition, which is looked at once for each user. Materialized, or else the engine
+ * would rather walk along the order of the page than use the index that finds the one user.
+ */
+async function selectMatchingIds(
+  tx: Queryable,
+  companyId: string,
+  condition: Condition,
+  offset: number,
+  limit: number,
+): Promise<PageOfIds> {
+  const parameters: unknown[] = [companyId, offset, limit];
+  const where = conditionSql(condition, parameters);
+  const [row] = await tx.query<PageOfIds>(
+    `with found as materialized (
+       select user_id from dashboard_users where company_id = $1 and ${where})
+     select (select count(*) from found) as total,
+       to_jsonb(array(select user_id from found order by user_id offset $2 limit $3)) as ids`,
+    parameters,
+  );
+  return row ?? { total: 0, ids: [] };
+}
+
+interface WorkspaceRow {
+  id: number;
+  name: string;
+  teams: { id: string; name: string }[] | null;
+}
+
+/** What is declared about a company as far as its dashboard users go. */
+export async function selectOrganisation(
+  database: Queryable,
+  companyId: string,
+): Promise<Organisation> {
+  const [row] = await database.query<{
+    workspaces: WorkspaceRow[] | null;
+    sets: string[] | null;
+    defaults: Defaults | null;
+  }>(
+    `select
+       (select jsonb_agg(jsonb_build_object('id', w.workspace_id, 'name', w.name, 'teams',
+            (select jsonb_agg(jsonb_build_object('id', t.team_id, 'name', t.name))
+             from teams t where t.workspace_id = w.workspace_id)))
+          from workspaces w where w.company_id = $1) as workspaces,
+       (select jsonb_agg(s.name) from permission_sets s where s.company_id = $1) as sets,
+       (select d.defaults from scim_defaults d where d.company_id = $1) as defaults`,
+    [companyId],
+  );
+  return {
+    workspaces: (row?.workspaces ?? []).map(({ id, name, teams }) => ({
+      id: String(id),
+      name,
+      teams: teams ?? [],
+    })),
+    permissionSets: row?.sets ?? [],
+    defaults: row?.defaults ?? {},
+  };
+}

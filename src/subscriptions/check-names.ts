@@ -1,0 +1,102 @@
+import { type Checked, type Fault, Problem, refused } from "../problem.ts";
+import { describeValue } from "../profiles/attribute-rules/describe-value.ts";
+import {
+  checkEmailIdentifier,
+  checkExternalId,
+  checkPhoneIdentifier,
+  type Who,
+} from "../profiles/identifiers.ts";
+import type { Named, Place } from "./set-group-states.ts";
+
+/** How the subscription endpoints name people. */
+export const NAME_KINDS = ["external_id", "email", "phone"] as const;
+
+export type NameKind = (typeof NAME_KINDS)[number];
+
+/** The check of a name of each kind. */
+export const CHECK_OF: Readonly<Record<NameKind, (value: unknown) => Checked<Who>>> = {
+  external_id: checkExternalId,
+  email: checkEmailIdentifier,
+  phone: checkE164,
+};
+
+/** spec: User identifiers, phone. An existing number, in E.164 and no other form. */
+function checkE164(value: unknown): Checked<Who> {
+  const checked = checkPhoneIdentifier(value);
+  if (!("fault" in checked) && checked.value.value === value) return checked;
+  return refused(
+    "INVALID_PHONE",
+    `${describeValue(value)} is no existing number in E.164, such as '+14155552671'`,
+  );
+}
+
+/** spec: Errors, /subscription/status/set. */
+export const NOT_BOTH =
+  "Either an email address or a phone number should be provided, but not both.";
+
+/** design: Other errors. */
+export const UNKNOWN_GROUP = "Invalid subscription group ID";
+
+/** `'a', 'b' or 'c' is required` */
+export const required = (names: readonly string[]): string =>
+  `${names
+    .slice(0, -1)
+    .map((name) => `'${name}'`)
+    .join(", ")} or '${names.at(-1)}' is required`;
+
+export interface PlacedFault extends Fault, Partial<Place> {}
+
+/** Checks a list of names of one kind. A name that cannot be one goes to `faults`. */
+export function checkList(
+  kind: NameKind,
+  list: string,
+  values: readonly unknown[],
+  faults: PlacedFault[],
+): Named[] {
+  return values.flatMap((value, index) => {
+    const place = { input_array: list, index };
+    const checked = CHECK_OF[kind](value);
+    if (!("fault" in checked)) return [{ who: checked.value, place }];
+    const message = `'${list}[${index}]' is not valid: ${checked.fault.message}`;
+    faults.push({ code: checked.fault.code, message, ...place });
+    return [];
+  });
+}
+
+/** Refuses a request that has faults. @throws Problem INVALID_REQUEST with all of them in `errors`. */
+export function refuseFaulty(faults: readonly PlacedFault[], message = faults[0]?.message): void {
+  if (message === undefined || faults.length === 0) return;
+  throw new Problem("INVALID_REQUEST", message, { body: { errors: faults } });
+}
+
+/** Names in a query string; those of one kind are one list. */
+export type NameQuery = Readonly<Partial<Record<NameKind, readonly string[]>>>;
+
+/** Somebody a query asks about: as it is written there, and as it is looked up. */
+export interface AskedFor {
+  readonly given: string;
+  readonly who: Who;
+}
+
+/**
+ * Checks names of a query string.
+ *
+ * A plus sign that is not encoded arrives as a space, which no address and no number holds: it is
+ * read as the plus that was meant.
+ *
+ * @throws Problem INVALID_REQUEST that names the parameter.
+ */
+export function checkNames(query: NameQuery, kinds: readonly NameKind[] = NAME_KINDS): AskedFor[] {
+  const asked = kinds.flatMap((kind) =>
+    (query[kind] ?? []).map((text) => {
+      const given = kind === "external_id" ? text : text.replaceAll(" ", "+");
+      const checked = CHECK_OF[kind](given);
+      if (!("fault" in checked)) return { given, who: checked.value };
+      throw new Problem("INVALID_REQUEST", `'${kind}' is not valid: ${checked.fault.message}`, {
+        body: { code: checked.fault.code },
+      });
+    }),
+  );
+  if (asked.length > 0) return asked;
+  throw new Problem("INVALID_REQUEST", required(kinds));
+}

@@ -1,0 +1,165 @@
+import type { Channel, Workspace } from "../access/workspace.ts";
+import type { Fault } from "../problem.ts";
+import { refuseUnstorable } from "../profiles/plain-json.ts";
+import {
+  checkList,
+  NAME_KINDS,
+  type NameKind,
+  NOT_BOTH,
+  type PlacedFault,
+  refuseFaulty,
+  required,
+  UNKNOWN_GROUP,
+} from "./check-names.ts";
+import type { GroupSet, Named, Place } from "./set-group-states.ts";
+import type { GroupState } from "./states.ts";
+
+type Id = string | number;
+
+/** The body of `POST /subscription/status/set`. */
+export interface OneSet {
+  readonly subscription_group_id: Id;
+  readonly subscription_state: GroupState;
+  readonly external_id?: Id | readonly Id[];
+  readonly email?: string | readonly string[];
+  readonly phone?: string | readonly string[];
+  readonly use_double_opt_in_logic?: boolean;
+}
+
+/** The body of `POST /v2/subscription/status/set`. */
+export interface ManySets {
+  readonly subscription_groups: readonly {
+    readonly subscription_group_id: Id;
+    readonly subscription_state: GroupState;
+    readonly external_ids?: readonly Id[];
+    readonly emails?: readonly string[];
+    readonly phones?: readonly string[];
+    readonly use_double_opt_in_logic?: boolean;
+  }[];
+}
+
+/** One object that sets a group, whichever version it came in. */
+interface RawSet {
+  /** Before the names of its members in a sentence: empty, or such as `subscription_groups[1].` */
+  readonly prefix: string;
+  readonly groupId: string;
+  readonly state: GroupState;
+  readonly lists: Readonly<
+    Record<NameKind, { readonly name: string; readonly values: readonly Id[] }>
+  >;
+  readonly asksForConfirmation: boolean;
+}
+
+/**
+ * Checks version 2: each object names people by external ids, emails or phones, or by external ids
+ * and one of the others; which channel the group has does not matter.
+ *
+ * @throws Problem INVALID_REQUEST with all faults in `errors`; the message is the first one's, or
+ *   `Invalid subscription group ID` where a group is unknown.
+ */
+export function checkManySets(workspace: Workspace, body: ManySets): GroupSet[] {
+  refuseUnstorable(body);
+  const raw = body.subscription_groups.map((set, index) => ({
+    prefix: `subscription_groups[${index}].`,
+    groupId: String(set.subscription_group_id),
+    state: set.subscription_state,
+    lists: {
+      external_id: { name: "external_ids", values: set.external_ids ?? [] },
+      email: { name: "emails", values: set.emails ?? [] },
+      phone: { name: "phones", values: set.phones ?? [] },
+    },
+    asksForConfirmation: set.use_double_opt_in_logic ?? false,
+  }));
+  const place = (index: number): Place => ({ input_array: "subscription_groups", index });
+  return checkSets(raw, (set, index) => {
+    const fault =
+      findFault(workspace, set) ?? (isEmpty(set) ? missing(set, NAME_KINDS) : undefined);
+    return fault && { ...fault, ...place(index) };
+  });
+}
+
+/**
+ * Checks version 1, where the channel decides who may be named.
+ *
+ * spec: POST /subscription/status/set. An email group requires external_id or email, an SMS group
+ * external_id or phone; so does WhatsApp, which sends to phones too.
+ *
+ * @throws Problem INVALID_REQUEST, as `checkManySets`.
+ */
+export function checkOneSet(workspace: Workspace, body: OneSet): GroupSet[] {
+  refuseUnstorable(body);
+  const raw = {
+    prefix: "",
+    groupId: String(body.subscription_group_id),
+    state: body.subscription_state,
+    lists: {
+      external_id: { name: "external_id", values: listOf(body.external_id) },
+      email: { name: "email", values: listOf(body.email) },
+      phone: { name: "phone", values: listOf(body.phone) },
+    },
+    asksForConfirmation: body.use_double_opt_in_logic ?? false,
+  };
+  return checkSets([raw], (set) => {
+    const kinds = kindsFor(workspace.groupChannels.get(set.groupId));
+    const isNamed = kinds.some((kind) => set.lists[kind].values.length > 0);
+    return findFault(workspace, set) ?? (isNamed ? undefined : missing(set, kinds));
+  });
+}
+
+const listOf = (value: Id | readonly Id[] | undefined): readonly Id[] =>
+  value === undefined ? [] : typeof value === "object" ? value : [value];
+
+const kindsFor = (channel: Channel | undefined): readonly NameKind[] => [
+  "external_id",
+  channel === "email" ? "email" : "phone",
+];
+
+function checkSets(
+  sets: readonly RawSet[],
+  findSetFault: (set: RawSet, index: number) => PlacedFault | undefined,
+): GroupSet[] {
+  const faults: PlacedFault[] = [];
+  const checked = sets.map((set, index) => {
+    const fault = findSetFault(set, index);
+    if (fault) faults.push(fault);
+    const { groupId, state } = set;
+    return { groupId, state, named: fault ? [] : namesOf(set, faults) };
+  });
+  const isUnknown = faults.some((fault) => fault.code === "INVALID_SUBSCRIPTION_GROUP_ID");
+  refuseFaulty(faults, isUnknown ? UNKNOWN_GROUP : undefined);
+  return checked;
+}
+
+/** What is wrong with an object apart from the names in its lists. */
+function findFault(workspace: Workspace, set: RawSet): Fault | undefined {
+  const { prefix, lists } = set;
+  if (!workspace.groupChannels.has(set.groupId)) {
+    return {
+      code: "INVALID_SUBSCRIPTION_GROUP_ID",
+      message: `'${prefix}subscription_group_id' is no subscription group of this workspace`,
+    };
+  }
+  if (lists.email.values.length > 0 && lists.phone.values.length > 0) {
+    return { code: "EMAIL_AND_PHONE", message: NOT_BOTH };
+  }
+  if (set.asksForConfirmation && set.state === "subscribed") {
+    return {
+      code: "DOUBLE_OPT_IN_NOT_SUPPORTED",
+      message: `'${prefix}use_double_opt_in_logic' asks for a confirmation message, and none is sent here`,
+    };
+  }
+  return undefined;
+}
+
+const isEmpty = ({ lists }: RawSet): boolean =>
+  NAME_KINDS.every((kind) => lists[kind].values.length === 0);
+
+const missing = ({ prefix, lists }: RawSet, kinds: readonly NameKind[]): Fault => ({
+  code: "MISSING_IDENTIFIER",
+  message: required(kinds.map((kind) => prefix + lists[kind].name)),
+});
+
+const namesOf = ({ prefix, lists }: RawSet, faults: PlacedFault[]): Named[] =>
+  NAME_KINDS.flatMap((kind) =>
+    checkList(kind, prefix + lists[kind].name, lists[kind].values, faults),
+  );

@@ -1,0 +1,173 @@
+import Type from "typebox";
+import { endpoint, withPermission } from "../http/endpoint.ts";
+import { refuseUnstorable } from "../profiles/plain-json.ts";
+import { checkList, type PlacedFault, refuseFaulty } from "./check-names.ts";
+import { checkManySets, checkOneSet } from "./check-set.ts";
+import { type ReadServices, readStatus } from "./read-status.ts";
+import { readUserGroups } from "./read-user-groups.ts";
+import { setEmailStates } from "./set-email-states.ts";
+import { type SetServices, setGroupStates } from "./set-group-states.ts";
+
+/** spec: Limits. */
+const MOST_NAMES = 50;
+
+/** Numbers are read as strings. design: Names in the wild. */
+const Id = Type.Union([Type.String(), Type.Number()]);
+
+const Ids = Type.Array(Id, { maxItems: MOST_NAMES });
+
+const Addresses = Type.Array(Type.String(), { minItems: 1, maxItems: MOST_NAMES });
+
+const GroupState = Type.Enum(["subscribed", "unsubscribed"]);
+
+const Success = Type.Object({
+  message: Type.Literal("success"),
+  skipped: Type.Optional(
+    Type.Array(
+      Type.Object({
+        message: Type.String(),
+        code: Type.String(),
+        input_array: Type.String(),
+        index: Type.Integer({ minimum: 0 }),
+      }),
+    ),
+  ),
+});
+
+const successWith = <Skipped>(skipped: Skipped[]) => ({
+  status: 201 as const,
+  body: { message: "success" as const, ...(skipped.length > 0 && { skipped }) },
+});
+
+const setManyEndpoint = endpoint({
+  method: "POST",
+  path: "/v2/subscription/status/set",
+  summary: "Sets subscription group states of users, several groups at once.",
+  access: withPermission("subscription.status.set"),
+  body: Type.Object({
+    subscription_groups: Type.Array(
+      Type.Object({
+        subscription_group_id: Id,
+        subscription_state: GroupState,
+        external_ids: Type.Optional(Ids),
+        emails: Type.Optional(Addresses),
+        phones: Type.Optional(Addresses),
+        use_double_opt_in_logic: Type.Optional(Type.Boolean()),
+      }),
+      { minItems: 1, maxItems: 50 },
+    ),
+  }),
+  replies: { 201: Success },
+}).handledBy(async (services: SetServices, workspace, { body, call }) =>
+  successWith(await setGroupStates(services, workspace, checkManySets(workspace, body), call)),
+);
+
+const setOneEndpoint = endpoint({
+  method: "POST",
+  path: "/subscription/status/set",
+  summary: "Sets a subscription group state of users.",
+  access: withPermission("subscription.status.set"),
+  body: Type.Object({
+    subscription_group_id: Id,
+    subscription_state: GroupState,
+    external_id: Type.Optional(Type.Union([Id, Ids])),
+    email: Type.Optional(Type.Union([Type.String(), Addresses])),
+    phone: Type.Optional(Type.Union([Type.String(), Addresses])),
+    use_double_opt_in_logic: Type.Optional(Type.Boolean()),
+  }),
+  replies: { 201: Success },
+}).handledBy(async (services: SetServices, workspace, { body, call }) =>
+  successWith(await setGroupStates(services, workspace, checkOneSet(workspace, body), call)),
+);
+
+const emailStatusEndpoint = endpoint({
+  method: "POST",
+  path: "/email/status",
+  summary: "Sets the email subscription state of addresses.",
+  access: withPermission("email.status"),
+  body: Type.Object({
+    email: Type.Union([Type.String(), Addresses]),
+    subscription_state: Type.Enum(["subscribed", "unsubscribed", "opted_in"]),
+  }),
+  replies: { 201: Success },
+}).handledBy(async (services: SetServices, workspace, { body, call }) => {
+  refuseUnstorable(body);
+  const faults: PlacedFault[] = [];
+  const addresses = checkList("email", "email", [body.email].flat(), faults);
+  refuseFaulty(faults);
+  const whos = addresses.map(({ who }) => who);
+  await setEmailStates(services, workspace, whos, body.subscription_state, call);
+  return successWith([]);
+});
+
+const Asked = Type.Optional(Type.Array(Type.String(), { minItems: 1, maxItems: MOST_NAMES }));
+
+const readStatusEndpoint = endpoint({
+  method: "GET",
+  path: "/subscription/status/get",
+  summary: "Reads the state of users in a subscription group.",
+  access: withPermission("subscription.status.get"),
+  query: Type.Object({
+    subscription_group_id: Type.String(),
+    external_id: Asked,
+    email: Asked,
+    phone: Asked,
+  }),
+  replies: {
+    200: Type.Object({
+      status: Type.Record(Type.String(), Type.Enum(["Subscribed", "Unsubscribed", "Unknown"])),
+      message: Type.Literal("success"),
+    }),
+  },
+}).handledBy(async (services: ReadServices, workspace, { query }) => ({
+  status: 200,
+  body: { status: await readStatus(services, workspace, query), message: "success" },
+}));
+
+const NullableText = Type.Union([Type.String(), Type.Null()]);
+
+const userStatusEndpoint = endpoint({
+  method: "GET",
+  path: "/subscription/user/status",
+  summary: "Lists the subscription groups of users with their states.",
+  access: withPermission("subscription.groups.get"),
+  query: Type.Object({
+    external_id: Asked,
+    email: Asked,
+    phone: Asked,
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
+    offset: Type.Optional(Type.Integer({ minimum: 0 })),
+  }),
+  replies: {
+    200: Type.Object({
+      users: Type.Array(
+        Type.Object({
+          email: NullableText,
+          phone: NullableText,
+          external_id: NullableText,
+          subscription_groups: Type.Array(
+            Type.Object({
+              id: Type.String(),
+              name: Type.String(),
+              channel: Type.Enum(["email", "sms", "whatsapp"]),
+              status: Type.Enum(["Subscribed", "Unsubscribed"]),
+            }),
+          ),
+        }),
+      ),
+      total_count: Type.Integer({ minimum: 0 }),
+      message: Type.Literal("success"),
+    }),
+  },
+}).handledBy(async (services: ReadServices, workspace, { query }) => ({
+  status: 200,
+  body: { ...(await readUserGroups(services, workspace, query)), message: "success" },
+}));
+
+export const subscriptionEndpoints = [
+  setManyEndpoint,
+  setOneEndpoint,
+  emailStatusEndpoint,
+  readStatusEndpoint,
+  userStatusEndpoint,
+];

@@ -1,0 +1,178 @@
+import type { Queryable, Transaction } from "../database/database.ts";
+import type { Call } from "../http/endpoint.ts";
+import type { EmailStateRow, GroupStateRow } from "./store.ts";
+
+/* The history of states: rows are added, and go with the person or the address they are about. */
+
+/** What every change has, whatever it changed. */
+export interface Change {
+  readonly id: string;
+  readonly changedAt: Date;
+  readonly call: Call;
+}
+
+export type GroupStateChange = GroupStateRow & Change;
+export type EmailStateChange = EmailStateRow & Change;
+
+export async function insertGroupStateChanges(
+  tx: Transaction,
+  workspaceId: number,
+  changes: readonly GroupStateChange[],
+): Promise<void> {
+  if (changes.length === 0) return;
+  await tx.query(
+    `insert into group_state_changes (workspace_id, profile_id, change_id, group_id, state,
+       changed_at, call, key_name, request_id)
+     select $1, profile_id, id, group_id, state, changed_at, call, key_name, request_id
+     from unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::timestamptz[], $7::text[],
+       $8::text[], $9::text[])
+       as new (profile_id, id, group_id, state, changed_at, call, key_name, request_id)`,
+    [
+      workspaceId,
+      changes.map((change) => change.profileId),
+      changes.map((change) => change.id),
+      changes.map((change) => change.groupId),
+      ...commonColumns(changes),
+    ],
+  );
+}
+
+export async function insertEmailStateChanges(
+  tx: Transaction,
+  workspaceId: number,
+  changes: readonly EmailStateChange[],
+): Promise<void> {
+  if (changes.length === 0) return;
+  await tx.query(
+    `insert into email_state_changes (workspace_id, email, change_id, state, changed_at, call,
+       key_name, request_id)
+     select $1, email, id, state, changed_at, call, key_name, request_id
+     from unnest($2::text[], $3::uuid[], $4::text[], $5::timestamptz[], $6::text[], $7::text[],
+       $8::text[])
+       as new (email, id, state, changed_at, call, key_name, request_id)`,
+    [
+      workspaceId,
+      changes.map((change) => change.email),
+      changes.map((change) => change.id),
+      ...commonColumns(changes),
+    ],
+  );
+}
+
+const commonColumns = (changes: readonly (Change & { readonly state: string })[]) => [
+  changes.map((change) => change.state),
+  changes.map((change) => change.changedAt),
+  changes.map((change) => change.call.name),
+  changes.map((change) => change.call.keyName),
+  changes.map((change) => change.call.requestId),
+];
+
+/** Plain columns: a Citus does not return what has to be worked out. */
+const CHANGE_COLUMNS = `change_id as id, state, changed_at as "changedAt", call as "callName",
+  key_name as "keyName", request_id as "requestId"`;
+
+const GROUP_COLUMNS = `profile_id as "profileId", group_id as "groupId", ${CHANGE_COLUMNS}`;
+
+/** A change as it comes from the engine. */
+type Flat<Row extends Change> = Omit<Row, "call"> &
+  Pick<Call, "keyName" | "requestId"> & {
+    readonly callName: string;
+  };
+
+const changesOf = <Row extends Change>(rows: readonly Flat<Row>[]): Row[] =>
+  rows.map(
+    ({ callName: name, keyName, requestId, ...row }) =>
+      ({ ...row, call: { name, keyName, requestId } }) as unknown as Row,
+  );
+
+/** Which changes are wanted; what is undefined does not narrow. */
+export interface HistoryFilter {
+  readonly profileIds: readonly string[] | undefined;
+  /** In lower case. */
+  readonly emails: readonly string[] | undefined;
+  readonly groupId: string | undefined;
+  readonly since: Date | undefined;
+  /** Not included. */
+  readonly until: Date | undefined;
+  /** Only what was changed before this one. */
+  readonly before: { readonly changedAt: Date; readonly id: string } | undefined;
+  readonly limit: number;
+}
+
+/** Group state changes, the newest first. */
+export async function selectGroupStateChanges(
+  database: Queryable,
+  workspaceId: number,
+  filter: HistoryFilter,
+): Promise<GroupStateChange[]> {
+  const rows = await database.query<Flat<GroupStateChange>>(
+    `select ${GROUP_COLUMNS} from group_state_changes
+     where workspace_id = $1 and ($2::uuid[] is null or profile_id = any($2::uuid[]))
+       and ($3::text is null or group_id = $3)
+       and ($4::timestamptz is null or changed_at >= $4)
+       and ($5::timestamptz is null or changed_at < $5)
+       and ($6::timestamptz is null or (changed_at, change_id) < ($6, $7::uuid))
+     order by changed_at desc, change_id desc limit $8`,
+    [workspaceId, filter.profileIds ?? null, filter.groupId ?? null, ...timesOf(filter)],
+  );
+  return changesOf(rows);
+}
+
+/** Email state changes, the newest first. */
+export async function selectEmailStateChanges(
+  database: Queryable,
+  workspaceId: number,
+  filter: HistoryFilter,
+): Promise<EmailStateChange[]> {
+  const rows = await database.query<Flat<EmailStateChange>>(
+    `select email, ${CHANGE_COLUMNS} from email_state_changes
+     where workspace_id = $1 and ($2::text[] is null or email = any($2::text[]))
+       and ($3::timestamptz is null or changed_at >= $3)
+       and ($4::timestamptz is null or changed_at < $4)
+       and ($5::timestamptz is null or (changed_at, change_id) < ($5, $6::uuid))
+     order by changed_at desc, change_id desc limit $7`,
+    [workspaceId, filter.emails ?? null, ...timesOf(filter)],
+  );
+  return changesOf(rows);
+}
+
+const timesOf = ({ since, until, before, limit }: HistoryFilter) => [
+  since ?? null,
+  until ?? null,
+  before?.changedAt ?? null,
+  before?.id ?? null,
+  limit,
+];
+
+/** Removes the history of profiles. @returns what it was. */
+export async function deleteGroupStateChanges(
+  tx: Transaction,
+  workspaceId: number,
+  profileIds: readonly string[],
+): Promise<GroupStateChange[]> {
+  if (profileIds.length === 0) return [];
+  const rows = await tx.query<Flat<GroupStateChange>>(
+    `delete from group_state_changes where workspace_id = $1 and profile_id = any($2::uuid[])
+     returning ${GROUP_COLUMNS}`,
+    [workspaceId, profileIds],
+  );
+  return changesOf(rows);
+}
+
+/** Removes the history of addresses. */
+export async function deleteEmailStateChanges(
+  tx: Transaction,
+  workspaceId: number,
+  emails: readonly string[],
+): Promise<void> {
+  if (emails.length === 0) return;
+  await tx.query(
+    "delete from email_state_changes where workspace_id = $1 and email = any($2::text[])",
+    [workspaceId, emails],
+  );
+}
+
+export async function deleteAllChanges(tx: Transaction, workspaceId: number): Promise<void> {
+  await tx.query("delete from group_state_changes where workspace_id = $1", [workspaceId]);
+  await tx.query("delete from email_state_changes where workspace_id = $1", [workspaceId]);
+}

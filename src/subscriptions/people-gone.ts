@@ -1,0 +1,86 @@
+import type { Clock } from "../clock.ts";
+import { allDone, type Transaction } from "../database/database.ts";
+import type { Call } from "../http/endpoint.ts";
+import {
+  deleteEmailStateChanges,
+  deleteGroupStateChanges,
+  insertGroupStateChanges,
+} from "./history-store.ts";
+import { dated } from "./states.ts";
+import {
+  deleteGroupStates,
+  type GroupStateRow,
+  insertMissingGroupStates,
+  selectGroupStates,
+} from "./store.ts";
+
+/*
+ * What becomes of states and their history when a profile goes: with a deletion they go too, with a
+ * merge they come over. The email state is the address's and stays in both cases.
+ */
+
+/**
+ * Removes the group states and the history of people who are deleted.
+ *
+ * @param gone the profiles, and the addresses (lower case) that nobody has any more: their history
+ *   goes as well, while their state stays, because a refusal must outlive the profile.
+ */
+export async function forgetSubscriptions(
+  tx: Transaction,
+  workspaceId: number,
+  gone: { readonly profileIds: readonly string[]; readonly emails: readonly string[] },
+): Promise<void> {
+  await allDone([
+    deleteGroupStates(tx, workspaceId, gone.profileIds),
+    deleteGroupStateChanges(tx, workspaceId, gone.profileIds),
+    deleteEmailStateChanges(tx, workspaceId, gone.emails),
+  ]);
+}
+
+/** A profile that is merged into another one. */
+export interface Merged {
+  readonly fromId: string;
+  readonly toId: string;
+}
+
+/**
+ * Carries the group states of merged profiles over. States of the kept profile stand, those that it
+ * lacks come over; of several that are merged into one profile the first in the list comes first.
+ *
+ * The history comes over whole. Behind it stands, for every group that it is about, the state in
+ * which the merge left the kept profile: the newest entry of a group is always its state.
+ *
+ * The profiles must be locked by the transaction. design: merge.
+ */
+export async function carrySubscriptionsOver(
+  tx: Transaction,
+  workspaceId: number,
+  merges: readonly Merged[],
+  call: Call,
+  clock: Clock,
+): Promise<void> {
+  const toIds = new Map(merges.map(({ fromId, toId }) => [fromId, toId]));
+  const fromIds = [...toIds.keys()];
+  const [states, history] = await allDone([
+    deleteGroupStates(tx, workspaceId, fromIds),
+    deleteGroupStateChanges(tx, workspaceId, fromIds),
+  ]);
+  const carried = <Row extends { readonly profileId: string }>(row: Row): Row => ({
+    ...row,
+    profileId: toIds.get(row.profileId) as string,
+  });
+  const inOrder = states.sort(
+    (a, b) => fromIds.indexOf(a.profileId) - fromIds.indexOf(b.profileId),
+  );
+  const coming = new Map<string, GroupStateRow>();
+  for (const row of inOrder.map(carried)) {
+    if (!coming.has(keyOf(row))) coming.set(keyOf(row), row);
+  }
+  await insertMissingGroupStates(tx, workspaceId, [...coming.values()], clock.now());
+  const kept = await selectGroupStates(tx, workspaceId, [...new Set(toIds.values())]);
+  const resulting = kept.filter((row) => coming.has(keyOf(row))).map((row) => ({ ...row, call }));
+  const added = [...history.map(carried), ...dated(resulting, clock)];
+  await insertGroupStateChanges(tx, workspaceId, added);
+}
+
+const keyOf = ({ profileId, groupId }: GroupStateRow): string => `${profileId} ${groupId}`;

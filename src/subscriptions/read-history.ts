@@ -1,0 +1,158 @@
+import { type Database, type Queryable, readTogether } from "../database/database.ts";
+import { Problem } from "../problem.ts";
+import { findHolders } from "../profiles/find-holders.ts";
+import { emailValue, identifierKey, isProfileId } from "../profiles/identifiers.ts";
+import { selectProfiles } from "../profiles/store.ts";
+import { parseTime } from "../profiles/times.ts";
+import { findWorkspace } from "../workspaces/find-workspace.ts";
+import {
+  type EmailStateChange,
+  type GroupStateChange,
+  type HistoryFilter,
+  selectEmailStateChanges,
+  selectGroupStateChanges,
+} from "./history-store.ts";
+import type { EmailState } from "./states.ts";
+
+export interface HistoryQuery {
+  readonly external_id?: string;
+  readonly email?: string;
+  readonly subscription_group_id?: string;
+  readonly since?: string;
+  readonly until?: string;
+  readonly cursor?: string;
+  readonly limit?: number;
+}
+
+/** One change: whose state (a profile's or an address's), which, when, and by which call. */
+export interface HistoryEntry {
+  readonly id: string;
+  readonly changed_at: string;
+  /** The group; null where it is the email state. */
+  readonly subscription_group_id: string | null;
+  readonly subscription_state: EmailState;
+  readonly platform_id: string | null;
+  readonly external_id: string | null;
+  readonly email: string | null;
+  readonly call: string;
+  readonly key_name: string | null;
+  readonly request_id: string;
+}
+
+type AnyChange = GroupStateChange | EmailStateChange;
+
+const PAGE_SIZE = 100;
+
+/**
+ * Reads the history of states, the newest change first, so that consent can be proved.
+ *
+ * A person's history is that of their group states and that of their address: `external_id` finds
+ * both, and so does `email`, there for everybody who has the address. With a group it is that group's
+ * alone. `since` is included, `until` is not.
+ *
+ * @returns a page, and the cursor of the next one where there is more.
+ * @throws Problem NOT_FOUND for the workspace, INVALID_REQUEST.
+ */
+export async function readHistory(
+  { database }: { readonly database: Database },
+  workspaceName: string,
+  query: HistoryQuery,
+): Promise<{ changes: HistoryEntry[]; next_cursor?: string }> {
+  const limit = query.limit ?? PAGE_SIZE;
+  const narrowed = {
+    groupId: query.subscription_group_id,
+    since: timeOf("since", query.since),
+    until: timeOf("until", query.until),
+    before: query.cursor === undefined ? undefined : readCursor(query.cursor),
+    // One more than the page, to know whether there is another.
+    limit: limit + 1,
+  };
+  if (query.external_id !== undefined && query.email !== undefined) {
+    throw new Problem("INVALID_REQUEST", "Only one of 'external_id' and 'email' may be given.");
+  }
+  const workspace = await findWorkspace(database, workspaceName);
+  return readTogether(database, async (tx) => {
+    const filter = { ...narrowed, ...(await subjectsOf(tx, workspace.id, query)) };
+    const [groups, emails] = await Promise.all([
+      selectGroupStateChanges(tx, workspace.id, filter),
+      filter.groupId === undefined ? selectEmailStateChanges(tx, workspace.id, filter) : [],
+    ]);
+    const found = [...groups, ...emails].sort(newestFirst);
+    const page = found.slice(0, limit);
+    const last = found.length > limit ? page.at(-1) : undefined;
+    const externalIds = await readExternalIds(tx, workspace.id, page);
+    return {
+      changes: page.map((change) => entryOf(change, externalIds)),
+      ...(last && { next_cursor: cursorOf(last) }),
+    };
+  });
+}
+
+/** Whose history is asked for; undefined is everybody's. */
+async function subjectsOf(
+  tx: Queryable,
+  workspaceId: number,
+  { external_id, email }: HistoryQuery,
+): Promise<Pick<HistoryFilter, "profileIds" | "emails">> {
+  if (external_id === undefined && email === undefined) {
+    return { profileIds: undefined, emails: undefined };
+  }
+  const who =
+    email === undefined
+      ? { kind: "external_id" as const, value: external_id ?? "" }
+      : { kind: "email" as const, value: emailValue(email.replaceAll(" ", "+")) };
+  const found = await findHolders(tx, workspaceId, [who]);
+  const profileIds = found.get(identifierKey(who)) ?? [];
+  if (who.kind === "email") return { profileIds, emails: [who.value] };
+  const profiles = await selectProfiles(tx, workspaceId, profileIds);
+  const emails = profiles.flatMap((profile) => (profile.email ? [emailValue(profile.email)] : []));
+  return { profileIds, emails };
+}
+
+async function readExternalIds(
+  tx: Queryable,
+  workspaceId: number,
+  changes: readonly AnyChange[],
+): Promise<ReadonlyMap<string, string | null>> {
+  const ids = new Set(changes.flatMap((each) => ("profileId" in each ? [each.profileId] : [])));
+  const profiles = await selectProfiles(tx, workspaceId, [...ids]);
+  return new Map(profiles.map((profile) => [profile.id, profile.externalId]));
+}
+
+function entryOf(change: AnyChange, externalIds: ReadonlyMap<string, string | null>): HistoryEntry {
+  const isGroup = "profileId" in change;
+  return {
+    id: change.id,
+    changed_at: change.changedAt.toISOString(),
+    subscription_group_id: isGroup ? change.groupId : null,
+    subscription_state: change.state,
+    platform_id: isGroup ? change.profileId : null,
+    external_id: isGroup ? (externalIds.get(change.profileId) ?? null) : null,
+    email: isGroup ? null : change.email,
+    call: change.call.name,
+    key_name: change.call.keyName,
+    request_id: change.call.requestId,
+  };
+}
+
+/** The order of the statements too: by time, then by id. */
+const newestFirst = (one: AnyChange, other: AnyChange): number =>
+  other.changedAt.getTime() - one.changedAt.getTime() || (one.id < other.id ? 1 : -1);
+
+const cursorOf = ({ changedAt, id }: AnyChange): string =>
+  Buffer.from(`${changedAt.toISOString()} ${id}`).toString("base64url");
+
+function readCursor(cursor: string): NonNullable<HistoryFilter["before"]> {
+  const [time = "", id = ""] = Buffer.from(cursor, "base64url").toString().split(" ");
+  const changedAt = parseTime(time);
+  if (changedAt && isProfileId(id)) return { changedAt, id };
+  throw new Problem("INVALID_REQUEST", "Invalid cursor");
+}
+
+/** A plus sign before the zone that is not encoded arrives as a space. */
+function timeOf(name: string, text: string | undefined): Date | undefined {
+  if (text === undefined) return undefined;
+  const time = parseTime(text.replace(/(T.*) (\d\d:?\d\d)$/, "$1+$2"));
+  if (time) return time;
+  throw new Problem("INVALID_REQUEST", `'${name}' must be an ISO 8601 date-time`);
+}

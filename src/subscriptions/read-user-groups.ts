@@ -1,0 +1,70 @@
+import type { Channel, Workspace } from "../access/workspace.ts";
+import { readTogether } from "../database/database.ts";
+import type { ProfileRow } from "../profiles/store.ts";
+import { readGroups, type SubscriptionGroup } from "../workspaces/subscription-groups.ts";
+import { checkNames, type NameQuery } from "./check-names.ts";
+import { READ_AS, type ReadServices, readHolders } from "./read-status.ts";
+import { type GroupState, type GroupStateRow, readGroupStates } from "./states.ts";
+
+export interface UserGroups {
+  readonly email: string | null;
+  readonly phone: string | null;
+  readonly external_id: string | null;
+  readonly subscription_groups: {
+    readonly id: string;
+    readonly name: string;
+    readonly channel: Channel;
+    readonly status: (typeof READ_AS)[GroupState];
+  }[];
+}
+
+const MOST_USERS = 100;
+
+/**
+ * Lists the groups of users, of each those that it was ever given a state for. Users are in the order
+ * in which they were made, so that pages fit together; those who share an address stand apart.
+ *
+ * The shape is the publicly known one of `GET /subscription/user/status`.
+ *
+ * @param query names of all kinds together; at most 100 users from `offset` on.
+ * @throws Problem INVALID_REQUEST.
+ */
+export function readUserGroups(
+  { database }: ReadServices,
+  workspace: Workspace,
+  query: NameQuery & { readonly limit?: number; readonly offset?: number },
+): Promise<{ users: UserGroups[]; total_count: number }> {
+  const asked = checkNames(query);
+  const { limit = MOST_USERS, offset = 0 } = query;
+  return readTogether(database, async (tx) => {
+    const holders = await readHolders(tx, workspace.id, asked);
+    const everybody = new Map([...holders.values()].flat().map((each) => [each.id, each]));
+    const ids = [...everybody.keys()].sort().slice(offset, offset + limit);
+    const groups = await readGroups(tx, workspace.id);
+    const states = await readGroupStates(tx, workspace.id, ids);
+    return {
+      users: ids.map((id) => userOf(everybody.get(id) as ProfileRow, groups, states)),
+      total_count: everybody.size,
+    };
+  });
+}
+
+/** A group that was removed has no name any more: its state is kept and not shown. */
+function userOf(
+  { id, email, phone, externalId }: ProfileRow,
+  groups: readonly SubscriptionGroup[],
+  states: readonly GroupStateRow[],
+): UserGroups {
+  const own = new Map(
+    states.filter((row) => row.profileId === id).map((row) => [row.groupId, READ_AS[row.state]]),
+  );
+  return {
+    email,
+    phone,
+    external_id: externalId,
+    subscription_groups: groups.flatMap(({ id: groupId, name, channel }) => {
+      const status = own.get(groupId);
+      return status ? [{ id: groupId, name, channel, status }] : [];
+    }),
+  };
+}

@@ -1,0 +1,51 @@
+import type { MessageAddress } from "./message.ts";
+import { refusal, type TranslationCode } from "./refusal.ts";
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** How a request names a message of a campaign. */
+export interface CampaignMessage {
+  readonly campaign_id?: string;
+  readonly message_variation_id?: string;
+}
+
+/** How a request names a message of a canvas. design: Canvas translations. */
+export interface CanvasMessage {
+  readonly workflow_id?: string;
+  readonly canvas_id?: string;
+  readonly step_id?: string;
+  readonly message_variation_id?: string;
+}
+
+/** @throws Problem INVALID_CAMPAIGN_ID or INVALID_MESSAGE_VARIATION_ID, which name the field. */
+export const addressInCampaign = (given: CampaignMessage): MessageAddress => ({
+  kind: "campaign",
+  engagementId: readId(given.campaign_id, "campaign_id", "INVALID_CAMPAIGN_ID"),
+  stepId: null,
+  messageId: messageId(given),
+});
+
+/**
+ * A step belongs to the message's address, so one that cannot be an id has the message's code.
+ *
+ * @throws Problem INVALID_CAMPAIGN_ID or INVALID_MESSAGE_VARIATION_ID, which name the field.
+ */
+export const addressInCanvas = (given: CanvasMessage): MessageAddress => ({
+  kind: "canvas",
+  engagementId: readId(given.workflow_id ?? given.canvas_id, "workflow_id", "INVALID_CAMPAIGN_ID"),
+  stepId: readId(given.step_id, "step_id", "INVALID_MESSAGE_VARIATION_ID"),
+  messageId: messageId(given),
+});
+
+/** @throws Problem INVALID_LOCALE_ID */
+export const readLocaleId = (given: string | undefined): string =>
+  readId(given, "locale_id", "INVALID_LOCALE_ID");
+
+const messageId = (given: { readonly message_variation_id?: string }): string =>
+  readId(given.message_variation_id, "message_variation_id", "INVALID_MESSAGE_VARIATION_ID");
+
+function readId(given: string | undefined, name: string, code: TranslationCode): string {
+  if (given === undefined) throw refusal(code, `'${name}' is required`);
+  if (UUID.test(given)) return given.toLowerCase();
+  throw refusal(code, `'${name}' must be a UUID`);
+}

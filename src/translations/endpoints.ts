@@ -1,0 +1,173 @@
+import Type, { type Static } from "typebox";
+import { endpoint, withPermission } from "../http/endpoint.ts";
+import { addressInCampaign, addressInCanvas, readLocaleId } from "./address.ts";
+import {
+  localeView,
+  type ReadServices,
+  readSourceOf,
+  readTranslations,
+} from "./read-translations.ts";
+import { Success, success } from "./success.ts";
+import type { FoundMessage } from "./translation-store.ts";
+import { type WriteServices, writeTranslations } from "./write-translations.ts";
+
+/** All publicly known spellings, the specification's first. design: Names in the wild. */
+const spellings = (names: readonly [string, string], rest = "") =>
+  names.flatMap((name) => [`/${name}/translations${rest}/`, `/${name}/translations${rest}`]);
+
+const CAMPAIGN = ["campaign", "campaigns"] as const;
+
+const CANVAS = ["canvases", "canvas"] as const;
+
+/* Which id is missing or malformed is told by its own code, so the schemas leave that to the handlers. */
+
+const Uuid = (description: string) => Type.Optional(Type.String({ description }));
+
+const CampaignMessage = {
+  campaign_id: Uuid("Required. A UUID."),
+  message_variation_id: Uuid("Required. A UUID."),
+};
+
+const CanvasMessage = {
+  workflow_id: Uuid("Required. The canvas, a UUID; also read from canvas_id."),
+  canvas_id: Uuid("The same as workflow_id."),
+  step_id: Uuid("Required. A UUID."),
+  message_variation_id: Uuid("Required. A UUID."),
+};
+
+const locale_id = Uuid("A UUID; without it, all locales.");
+
+const TranslationMap = Type.Record(Type.String(), Type.String());
+
+const Translations = Type.Object({
+  translations: Type.Array(
+    Type.Object({
+      translation_map: TranslationMap,
+      locale: Type.Object({
+        uuid: Type.String(),
+        name: Type.String(),
+        country: Type.String(),
+        language: Type.String(),
+        locale_key: Type.String(),
+      }),
+    }),
+  ),
+});
+
+const answerWith = (translations: FoundMessage["translations"]) => ({
+  status: 200 as const,
+  body: {
+    translations: translations.map(({ locale, map }) => ({
+      translation_map: map,
+      locale: localeView(locale),
+    })),
+  },
+});
+
+const Source = Type.Object({
+  translations: Type.Object({ translation_map: TranslationMap }),
+  message: Type.Literal("success"),
+});
+
+const sourceAnswer = (translation_map: Static<typeof TranslationMap>) => ({
+  status: 200 as const,
+  body: { translations: { translation_map }, message: "success" as const },
+});
+
+const Update = {
+  locale_id: Uuid("Required. A UUID."),
+  translation_map: TranslationMap,
+};
+
+const dialect = "translations";
+
+const readInCampaign = endpoint({
+  method: "GET",
+  path: spellings(CAMPAIGN),
+  summary: "Reads the translations of a campaign's message, in one locale or in all.",
+  access: withPermission("campaigns.translations.get"),
+  query: Type.Object({ ...CampaignMessage, locale_id }),
+  replies: { 200: Translations },
+  dialect,
+}).handledBy(async (services: ReadServices, workspace, { query }) => {
+  const address = addressInCampaign(query);
+  const localeId = query.locale_id === undefined ? undefined : readLocaleId(query.locale_id);
+  return answerWith(await readTranslations(services, workspace, address, localeId));
+});
+
+const readInCanvas = endpoint({
+  method: "GET",
+  path: spellings(CANVAS),
+  summary: "Reads the translations of a canvas's message, in one locale or in all.",
+  access: withPermission("canvas.translations.get"),
+  query: Type.Object({ ...CanvasMessage, locale_id }),
+  replies: { 200: Translations },
+  dialect,
+}).handledBy(async (services: ReadServices, workspace, { query }) => {
+  const address = addressInCanvas(query);
+  const localeId = query.locale_id === undefined ? undefined : readLocaleId(query.locale_id);
+  return answerWith(await readTranslations(services, workspace, address, localeId));
+});
+
+const sourceInCampaign = endpoint({
+  method: "GET",
+  path: spellings(CAMPAIGN, "/source"),
+  summary: "Reads the strings of a campaign's message as they were written.",
+  access: withPermission("campaigns.translations.get"),
+  query: Type.Object(CampaignMessage),
+  replies: { 200: Source },
+  dialect,
+}).handledBy(async (services: ReadServices, workspace, { query }) =>
+  sourceAnswer(await readSourceOf(services, workspace, addressInCampaign(query))),
+);
+
+const sourceInCanvas = endpoint({
+  method: "GET",
+  path: spellings(CANVAS, "/source"),
+  summary: "Reads the strings of a canvas's message as they were written.",
+  access: withPermission("canvas.translations.get"),
+  query: Type.Object(CanvasMessage),
+  replies: { 200: Source },
+  dialect,
+}).handledBy(async (services: ReadServices, workspace, { query }) =>
+  sourceAnswer(await readSourceOf(services, workspace, addressInCanvas(query))),
+);
+
+const writeInCampaign = endpoint({
+  method: "PUT",
+  path: spellings(CAMPAIGN),
+  summary: "Sets all strings of a campaign's message in one locale.",
+  access: withPermission("campaigns.translations.update"),
+  body: Type.Object({ ...CampaignMessage, ...Update }),
+  replies: { 200: Success },
+  dialect,
+}).handledBy(async (services: WriteServices, workspace, { body }) => {
+  const address = addressInCampaign(body);
+  const localeId = readLocaleId(body.locale_id);
+  await writeTranslations(services, workspace, address, localeId, body.translation_map);
+  return success;
+});
+
+const writeInCanvas = endpoint({
+  method: "PUT",
+  path: spellings(CANVAS),
+  summary: "Sets all strings of a canvas's message in one locale.",
+  access: withPermission("canvas.translations.update"),
+  body: Type.Object({ ...CanvasMessage, ...Update }),
+  replies: { 200: Success },
+  dialect,
+}).handledBy(async (services: WriteServices, workspace, { body }) => {
+  const address = addressInCanvas(body);
+  const localeId = readLocaleId(body.locale_id);
+  await writeTranslations(services, workspace, address, localeId, body.translation_map);
+  return success;
+});
+
+export const translationEndpoints = [
+  readInCampaign,
+  readInCanvas,
+  sourceInCampaign,
+  sourceInCanvas,
+  writeInCampaign,
+  writeInCanvas,
+];

@@ -1,0 +1,131 @@
+import Type from "typebox";
+import { byAdministrator, endpoint } from "../http/endpoint.ts";
+import { readCsv, writeCsv } from "./csv.ts";
+import { Uuid } from "./declarations.ts";
+import { exportTranslations, importTranslations } from "./exchange-translations.ts";
+import type { MessageServices } from "./manage-messages.ts";
+import type { FileString } from "./translation-file.ts";
+import { readXliff } from "./xliff-reader.ts";
+import { writeXliff } from "./xliff-writer.ts";
+
+/* All translations of a message as a file for translators, out and back. */
+
+const PATH = "/admin/v1/workspaces/:name/messages/:id";
+
+const OfMessage = Type.Object({ name: Type.String(), id: Uuid });
+
+const locale_id = Type.Optional(Type.String({ format: "uuid", description: "Only this locale." }));
+
+const Imported = Type.Object({
+  imported: Type.Array(
+    Type.Object({
+      locale_key: Type.String(),
+      strings: Type.Integer({ description: "How many were set." }),
+      missing: Type.Array(Type.String(), { description: "Ids still not translated." }),
+    }),
+  ),
+  skipped: Type.Optional(
+    Type.Array(
+      Type.Object({
+        message: Type.String(),
+        code: Type.String(),
+        input_array: Type.String(),
+        index: Type.Integer({ minimum: 0 }),
+      }),
+    ),
+  ),
+  message: Type.Literal("success"),
+});
+
+async function importFile(
+  services: MessageServices,
+  params: { readonly name: string; readonly id: string },
+  strings: readonly FileString[],
+) {
+  const done = await importTranslations(services, params.name, params.id.toLowerCase(), strings);
+  const imported = done.imported.map(({ locale, count, missing }) => ({
+    locale_key: locale.localeKey,
+    strings: count,
+    missing: [...missing],
+  }));
+  const skipped = done.skipped.length > 0 && { skipped: done.skipped };
+  return {
+    status: 200 as const,
+    body: { imported, ...skipped, message: "success" as const },
+  };
+}
+
+const exportCsv = endpoint({
+  method: "GET",
+  path: `${PATH}/translations.csv`,
+  summary: "Exports the strings of a message and their translations as CSV.",
+  access: byAdministrator,
+  params: OfMessage,
+  query: Type.Object({ locale_id }),
+  produces: "text/csv",
+  replies: { 200: Type.String() },
+}).handledBy(async (services: MessageServices, _nobody, { params, query }) => {
+  const id = params.id.toLowerCase();
+  const localeId = query.locale_id?.toLowerCase();
+  const file = await exportTranslations(services, params.name, id, localeId);
+  return { status: 200, body: writeCsv(file), headers: attachment(`${id}.csv`) };
+});
+
+const importCsv = endpoint({
+  method: "PUT",
+  path: `${PATH}/translations.csv`,
+  summary: "Imports translations from CSV; what the file does not have stays as it is.",
+  access: byAdministrator,
+  params: OfMessage,
+  accepts: ["text/csv"],
+  body: Type.String(),
+  replies: { 200: Imported },
+}).handledBy(async (services: MessageServices, _nobody, { params, body }) =>
+  importFile(services, params, readCsv(body)),
+);
+
+const exportXliff = endpoint({
+  method: "GET",
+  path: `${PATH}/translations.xliff`,
+  summary: "Exports the strings of a message and their translations as XLIFF 1.2.",
+  access: byAdministrator,
+  params: OfMessage,
+  query: Type.Object({
+    locale_id,
+    source_language: Type.Optional(
+      Type.String({
+        pattern: "^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$",
+        description: "What the strings were written in, such as en; und by default.",
+      }),
+    ),
+  }),
+  produces: "application/xliff+xml",
+  replies: { 200: Type.String() },
+}).handledBy(async (services: MessageServices, _nobody, { params, query }) => {
+  const id = params.id.toLowerCase();
+  const localeId = query.locale_id?.toLowerCase();
+  const file = await exportTranslations(services, params.name, id, localeId);
+  const body = writeXliff(file, query.source_language ?? "und");
+  return { status: 200, body, headers: attachment(`${id}.xliff`) };
+});
+
+const importXliff = endpoint({
+  method: "PUT",
+  path: `${PATH}/translations.xliff`,
+  summary: "Imports translations from XLIFF 1.2; what the file does not have stays as it is.",
+  access: byAdministrator,
+  params: OfMessage,
+  accepts: ["application/xliff+xml", "application/xml", "text/xml"],
+  body: Type.String(),
+  replies: { 200: Imported },
+}).handledBy(async (services: MessageServices, _nobody, { params, body }) =>
+  importFile(services, params, readXliff(body)),
+);
+
+/** A browser saves the file, and never shows it as a page. */
+const attachment = (name: string) => ({
+  "content-disposition": `attachment; filename="${name}"`,
+  "x-content-type-options": "nosniff",
+});
+
+export const fileEndpoints = [exportCsv, importCsv, exportXliff, importXliff];

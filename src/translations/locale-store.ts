@@ -1,0 +1,56 @@
+import type { Queryable, Transaction } from "../database/database.ts";
+import type { Declared, Locale } from "./message.ts";
+
+/** The locales of a workspace, by key. */
+export async function selectLocales(
+  database: Queryable,
+  workspaceId: number,
+): Promise<(Locale & Declared)[]> {
+  return database.query<Locale & Declared>(
+    `select locale_id as id, name, country, language, locale_key as "localeKey", declared
+     from locales where workspace_id = $1
+     order by lower(locale_key)`,
+    [workspaceId],
+  );
+}
+
+/** Makes or changes locales. One that is declared stays so. A key that is taken is a duplicate. */
+export async function upsertLocales(
+  tx: Transaction,
+  workspaceId: number,
+  locales: readonly Locale[],
+  declared: boolean,
+): Promise<void> {
+  if (locales.length === 0) return;
+  await tx.query(
+    `insert into locales (workspace_id, locale_id, name, country, language, locale_key, declared)
+     select $1, id, name, country, language, locale_key, $7
+     from unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[])
+       as new (id, name, country, language, locale_key)
+     on conflict (workspace_id, locale_id) do update set name = excluded.name,
+       country = excluded.country, language = excluded.language,
+       locale_key = excluded.locale_key, declared = locales.declared or excluded.declared`,
+    [
+      workspaceId,
+      locales.map((locale) => locale.id),
+      locales.map((locale) => locale.name),
+      locales.map((locale) => locale.country),
+      locales.map((locale) => locale.language),
+      locales.map((locale) => locale.localeKey),
+      declared,
+    ],
+  );
+}
+
+/** Removes locales. @returns how many were there. */
+export async function deleteLocales(
+  tx: Transaction,
+  workspaceId: number,
+  ids: readonly string[],
+): Promise<number> {
+  const rows = await tx.query(
+    "delete from locales where workspace_id = $1 and locale_id = any($2::uuid[]) returning 1",
+    [workspaceId, ids],
+  );
+  return rows.length;
+}

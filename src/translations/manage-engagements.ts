@@ -1,0 +1,64 @@
+import { readTogether, withRetries } from "../database/database.ts";
+import { Problem } from "../problem.ts";
+import { findWorkspace } from "../workspaces/find-workspace.ts";
+import { removeEngagements } from "./apply-declarations.ts";
+import { selectEngagements, selectMessages, upsertEngagements } from "./engagement-store.ts";
+import type { ManageServices } from "./manage-locales.ts";
+import type { Declared, Engagement, EngagementKind, Message } from "./message.ts";
+
+/** The campaigns or canvases of a workspace with their messages, by name. @throws Problem NOT_FOUND. */
+export async function listEngagements(
+  { database }: ManageServices,
+  workspaceName: string,
+  kind: EngagementKind,
+): Promise<(Engagement & Declared & { readonly messages: readonly Message[] })[]> {
+  const { id } = await findWorkspace(database, workspaceName);
+  return readTogether(database, async (tx) => {
+    const engagements = await selectEngagements(tx, id, kind);
+    const messages = await selectMessages(tx, id, kind);
+    return engagements.map((engagement) => ({
+      ...engagement,
+      messages: messages.filter((message) => message.engagementId === engagement.id),
+    }));
+  });
+}
+
+/**
+ * Makes a campaign or canvas, or gives it a name and steps. Its messages stay as they are.
+ *
+ * @throws Problem NOT_FOUND, CONFLICT where a step that would go still has messages.
+ */
+export async function putEngagement(
+  { database }: ManageServices,
+  workspaceName: string,
+  kind: EngagementKind,
+  engagement: Engagement,
+): Promise<void> {
+  const { id } = await findWorkspace(database, workspaceName);
+  await withRetries(database, async (tx) => {
+    // First, because it locks: a message put at the same time finds the steps as they are then.
+    await upsertEngagements(tx, id, kind, [engagement], false);
+    const messages = await selectMessages(tx, id, kind);
+    const stranded = messages.find(
+      ({ engagementId, stepId }) =>
+        engagementId === engagement.id && stepId !== null && !engagement.stepIds.includes(stepId),
+    );
+    if (!stranded) return;
+    const sentence = `The step '${stranded.stepId}' still has the message '${stranded.messageId}'.`;
+    throw new Problem("CONFLICT", sentence);
+  });
+}
+
+/** Removes a campaign or canvas with its messages and their translations. @throws Problem NOT_FOUND. */
+export async function removeEngagement(
+  { database }: ManageServices,
+  workspaceName: string,
+  kind: EngagementKind,
+  engagementId: string,
+): Promise<void> {
+  const { id } = await findWorkspace(database, workspaceName);
+  const removed = await withRetries(database, (tx) =>
+    removeEngagements(tx, id, kind, [engagementId]),
+  );
+  if (removed === 0) throw new Problem("NOT_FOUND", `There is no ${kind} '${engagementId}'.`);
+}

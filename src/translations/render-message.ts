@@ -1,0 +1,58 @@
+import type { Database } from "../database/database.ts";
+import { Problem } from "../problem.ts";
+import { renderContent } from "./liquid.ts";
+import { readMessage } from "./manage-messages.ts";
+import type { Content, Locale, TranslationMap } from "./message.ts";
+import { missingIds } from "./write-translations.ts";
+
+/** A message as its readers in a locale get it. */
+export interface Rendered {
+  readonly locale: Locale | undefined;
+  /** Its parts with every tag replaced; empty for a message that has strings but no content. */
+  readonly content: Content;
+  /** The string that stands for each id. */
+  readonly strings: TranslationMap;
+  /** The ids that are not translated, so that the source stands for them. */
+  readonly untranslated: readonly string[];
+}
+
+/**
+ * Renders a message in a locale, or as it was written where there is none. A string that is not
+ * translated shows as in the source. Personalization shows its defaults: nobody reads it here.
+ *
+ * @throws Problem NOT_FOUND for the message or the locale, INVALID_REQUEST for a content that cannot
+ *   be rendered, or takes more time or memory than a message may.
+ */
+export async function renderMessage(
+  services: { readonly database: Database },
+  workspaceName: string,
+  messageId: string,
+  localeId: string | undefined,
+): Promise<Rendered> {
+  const { message, locales, translations } = await readMessage(services, workspaceName, messageId);
+  const locale = locales.find((each) => each.id === localeId);
+  if (localeId !== undefined && !locale) {
+    throw new Problem("NOT_FOUND", `There is no locale '${localeId}'.`);
+  }
+  const map = translations.get(localeId ?? "") ?? {};
+  const strings = Object.entries(message.source).map(([id, text]) => [id, textOf(map, id, text)]);
+  return {
+    locale,
+    content: renderParts(message.content ?? {}, map),
+    strings: Object.fromEntries(strings),
+    untranslated: locale ? missingIds(message.source, map) : [],
+  };
+}
+
+const textOf = (map: TranslationMap, id: string, source: string): string =>
+  Object.hasOwn(map, id) ? (map[id] ?? source) : source;
+
+function renderParts(content: Content, map: TranslationMap): Content {
+  const parts = Object.entries(content).map(([name, text]) => {
+    const rendered = renderContent(text, (tag) => textOf(map, tag.id, tag.text));
+    if ("value" in rendered) return [name, rendered.value];
+    const sentence = `'content.${name}' cannot be rendered: ${rendered.fault.message}`;
+    throw new Problem("INVALID_REQUEST", sentence);
+  });
+  return Object.fromEntries(parts);
+}

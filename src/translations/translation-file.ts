@@ -1,0 +1,38 @@
+import { Problem } from "../problem.ts";
+import { type Locale, localeKeyForm, type TranslationMap } from "./message.ts";
+
+/* What a file of translations holds, whichever its format. */
+
+/** All strings of a message, to be written to a file. */
+export interface TranslationFile {
+  readonly messageId: string;
+  readonly source: TranslationMap;
+  readonly columns: readonly { readonly locale: Locale; readonly map: TranslationMap }[];
+}
+
+/** One translated string of a file. */
+export interface FileString {
+  /** The list it stands in and its place there, from 0. design: skipped. */
+  readonly inputArray: string;
+  readonly index: number;
+  readonly id: string;
+  /** As the file writes it. */
+  readonly localeKey: string;
+  /** What it was translated from, where the file says so. */
+  readonly source: string | undefined;
+  readonly text: string;
+  /** Whether the file itself says that this is no translation yet. */
+  readonly isDraft: boolean;
+}
+
+/** @throws Problem INVALID_REQUEST */
+export function localeNamed(key: string, locales: readonly Locale[]): Locale {
+  const form = localeKeyForm(key);
+  const locale = locales.find((each) => localeKeyForm(each.localeKey) === form);
+  if (locale) return locale;
+  const sentence = `The file has the locale '${key}', which is no locale of the workspace.`;
+  throw new Problem("INVALID_REQUEST", sentence);
+}
+
+export const unreadable = (format: string, reason: string): Problem =>
+  new Problem("INVALID_REQUEST", `The ${format} cannot be read: ${reason}`);

@@ -1,0 +1,176 @@
+import type { Channel } from "../access/workspace.ts";
+import type { Queryable, Transaction } from "../database/database.ts";
+import { jsonByteLength } from "../profiles/plain-json.ts";
+import type { Declared, Locale, MessageAddress, Translation, TranslationMap } from "./message.ts";
+
+/** What stands at an address, and what it says in the locales that were asked for. */
+export interface FoundMessage {
+  /** Undefined where the campaign or canvas has no such message. */
+  readonly message:
+    | {
+        readonly channel: Channel;
+        readonly multiLanguage: boolean;
+        /** Only where it was asked for. */
+        readonly source: TranslationMap | null;
+      }
+    | undefined;
+  /** Whether the locale that was asked for is one of the workspace. */
+  readonly isLocale: boolean;
+  readonly translations: readonly { readonly locale: Locale; readonly map: TranslationMap }[];
+}
+
+/** What of a message is wanted: its source, or its translations in one locale or in all. */
+export type Wanted = "source" | { readonly localeId: string | undefined };
+
+interface FoundRow {
+  readonly channel: Channel | null;
+  readonly multiLanguage: boolean;
+  readonly source: TranslationMap | null;
+  readonly isLocale: boolean | null;
+  readonly locale: Locale | null;
+  readonly map: string | null;
+}
+
+/**
+ * Reads what stands at an address in one statement, with everything that may be wrong with it.
+ *
+ * Maps come as text and are parsed here: the embedded engine hands a text over from its thread at a
+ * tenth of what an object with its strings costs.
+ *
+ * @returns undefined where there is no such campaign or canvas.
+ */
+export async function selectFoundMessage(
+  database: Queryable,
+  workspaceId: number,
+  address: MessageAddress,
+  wanted: Wanted,
+): Promise<FoundMessage | undefined> {
+  const localeId = wanted === "source" ? undefined : wanted.localeId;
+  const rows = await database.query<FoundRow>(
+    `select m.channel, m.multi_language as "multiLanguage", case when $7 then m.source end as source,
+       (select true from locales where workspace_id = $1 and locale_id = $6) as "isLocale",
+       case when l.locale_id is not null then jsonb_build_object('id', l.locale_id, 'name', l.name,
+         'country', l.country, 'language', l.language, 'localeKey', l.locale_key) end as locale,
+       t.translation_map::text as map
+     from engagements e
+     left join messages m on m.workspace_id = e.workspace_id and m.kind = e.kind
+       and m.engagement_id = e.engagement_id and m.message_id = $4
+       and m.step_id is not distinct from $5
+     left join message_translations t on not $7 and t.workspace_id = m.workspace_id
+       and t.message_id = m.message_id and ($6::uuid is null or t.locale_id = $6)
+     left join locales l on l.workspace_id = t.workspace_id and l.locale_id = t.locale_id
+     where e.workspace_id = $1 and e.kind = $2 and e.engagement_id = $3
+     order by lower(l.locale_key)`,
+    [
+      workspaceId,
+      address.kind,
+      address.engagementId,
+      address.messageId,
+      address.stepId,
+      localeId ?? null,
+      wanted === "source",
+    ],
+  );
+  const [first] = rows;
+  if (!first) return undefined;
+  const { channel, multiLanguage, source } = first;
+  return {
+    message: channel === null ? undefined : { channel, multiLanguage, source },
+    isLocale: first.isLocale === true,
+    // A translation into a locale that is no longer declared waits for it to come back.
+    translations: rows.flatMap(({ locale, map }) =>
+      locale && map ? [{ locale, map: JSON.parse(map) as TranslationMap }] : [],
+    ),
+  };
+}
+
+/** The translations of messages, in all locales. */
+export async function selectTranslations(
+  database: Queryable,
+  workspaceId: number,
+  messageIds: readonly string[],
+): Promise<(Translation & Declared)[]> {
+  const rows = await database.query<Omit<Translation, "map"> & Declared & { map: string }>(
+    `select message_id as "messageId", locale_id as "localeId", translation_map::text as map, declared
+     from message_translations where workspace_id = $1 and message_id = any($2::uuid[])`,
+    [workspaceId, messageIds],
+  );
+  return rows.map((row) => ({ ...row, map: JSON.parse(row.map) as TranslationMap }));
+}
+
+/** Sets translations. One that is declared stays so. The messages must be locked. */
+export async function upsertTranslations(
+  tx: Transaction,
+  workspaceId: number,
+  translations: readonly Translation[],
+  declared: boolean,
+): Promise<void> {
+  if (translations.length === 0) return;
+  await tx.query(
+    `insert into message_translations
+       (workspace_id, message_id, locale_id, translation_map, byte_length, declared)
+     select $1, message_id, locale_id, map::json, byte_length, $6
+     from unnest($2::uuid[], $3::uuid[], $4::text[], $5::int[])
+       as new (message_id, locale_id, map, byte_length)
+     on conflict (workspace_id, message_id, locale_id) do update
+       set translation_map = excluded.translation_map, byte_length = excluded.byte_length,
+         declared = message_translations.declared or excluded.declared`,
+    [
+      workspaceId,
+      translations.map((each) => each.messageId),
+      translations.map((each) => each.localeId),
+      translations.map((each) => JSON.stringify(each.map)),
+      translations.map((each) => jsonByteLength(each.map)),
+      declared,
+    ],
+  );
+}
+
+/** The messages whose translations together are larger than a limit. */
+export async function selectOversized(
+  tx: Transaction,
+  workspaceId: number,
+  messageIds: readonly string[],
+  limitBytes: number,
+): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>(
+    `select message_id as id from message_translations
+     where workspace_id = $1 and message_id = any($2::uuid[])
+     group by message_id having sum(byte_length) > $3`,
+    [workspaceId, messageIds, limitBytes],
+  );
+  return rows.map((row) => row.id);
+}
+
+/** Removes single translations. @returns how many were there. */
+export async function deleteTranslations(
+  tx: Transaction,
+  workspaceId: number,
+  translations: readonly Pick<Translation, "messageId" | "localeId">[],
+): Promise<number> {
+  const rows = await tx.query(
+    `delete from message_translations t
+     using unnest($2::uuid[], $3::uuid[]) as gone (message_id, locale_id)
+     where t.workspace_id = $1 and t.message_id = any($2::uuid[])
+       and t.message_id = gone.message_id and t.locale_id = gone.locale_id
+     returning 1`,
+    [
+      workspaceId,
+      translations.map((each) => each.messageId),
+      translations.map((each) => each.localeId),
+    ],
+  );
+  return rows.length;
+}
+
+/** Removes all translations of messages. */
+export async function deleteTranslationsOf(
+  tx: Transaction,
+  workspaceId: number,
+  messageIds: readonly string[],
+): Promise<void> {
+  await tx.query(
+    "delete from message_translations where workspace_id = $1 and message_id = any($2::uuid[])",
+    [workspaceId, messageIds],
+  );
+}

@@ -1,0 +1,78 @@
+import type { Workspace } from "../access/workspace.ts";
+import type { Clock } from "../clock.ts";
+import { type Database, type Transaction, withRetries } from "../database/database.ts";
+import { touchMessage } from "./engagement-store.ts";
+import type { MessageAddress, Translation, TranslationMap } from "./message.ts";
+import { findMessage } from "./read-translations.ts";
+import { refusal, refusalOf } from "./refusal.ts";
+import { findMapFault } from "./texts.ts";
+import { selectOversized, upsertTranslations } from "./translation-store.ts";
+
+export interface WriteServices {
+  readonly database: Database;
+  readonly clock: Clock;
+}
+
+/** Public: all translations of a message together. */
+const LIMIT_BYTES = 20 * 1_048_576;
+
+/**
+ * Sets all strings of a message in one locale. Public: every id of the message must be there; further
+ * ids are kept too, because translations may come before the content that uses them.
+ *
+ * @throws Problem of `findMessage`; MISSING_TRANSLATIONS that names the ids, INVALID_TRANSLATIONS or
+ *   INVALID_TEXT with the id and the reason, TRANSLATIONS_TOO_LARGE.
+ */
+export async function writeTranslations(
+  services: WriteServices,
+  workspace: Workspace,
+  address: MessageAddress,
+  localeId: string,
+  map: TranslationMap,
+): Promise<void> {
+  const fault = findMapFault(map, "translation_map");
+  if (fault) {
+    const message = `The provided translations yielded errors when parsing. ${fault.message}`;
+    throw refusalOf({ code: fault.code, message });
+  }
+  await withRetries(services.database, async (tx) => {
+    await findMessage(tx, workspace, address, { localeId });
+    const message = await touchMessage(tx, workspace.id, address.messageId, services.clock.now());
+    if (!message) throw refusal("MESSAGE_NOT_FOUND", "The message was removed.");
+    refuseMissing(message.source, map);
+    const translation = { messageId: address.messageId, localeId, map };
+    await saveTranslations(tx, workspace.id, [translation], false);
+  });
+}
+
+function refuseMissing(source: TranslationMap, map: TranslationMap): void {
+  const missing = missingIds(source, map);
+  if (missing.length === 0) return;
+  const names = missing.map((id) => `'${id}'`).join(", ");
+  throw refusal("MISSING_TRANSLATIONS", `The provided translations are missing ${names}`);
+}
+
+/** The strings of a message that a map does not have. */
+export const missingIds = (source: TranslationMap, map: TranslationMap): string[] =>
+  Object.keys(source).filter((id) => !Object.hasOwn(map, id));
+
+/**
+ * Writes translations of messages that are locked, and keeps their limit.
+ *
+ * @throws Problem TRANSLATIONS_TOO_LARGE
+ */
+export async function saveTranslations(
+  tx: Transaction,
+  workspaceId: number,
+  translations: readonly Translation[],
+  declared: boolean,
+): Promise<void> {
+  await upsertTranslations(tx, workspaceId, translations, declared);
+  const messageIds = [...new Set(translations.map((each) => each.messageId))];
+  const [oversized] = await selectOversized(tx, workspaceId, messageIds, LIMIT_BYTES);
+  if (oversized === undefined) return;
+  throw refusal(
+    "TRANSLATIONS_TOO_LARGE",
+    `The provided translations have exceeded the maximum of 20MB (message '${oversized}').`,
+  );
+}

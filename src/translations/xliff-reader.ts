@@ -1,0 +1,130 @@
+import { type SaxesAttributeNS, SaxesParser, type SaxesTagNS } from "saxes";
+import { type FileString, unreadable } from "./translation-file.ts";
+
+/*
+ * Reads XLIFF 1.2. The parser knows the five entities of XML and no other; a document type, which
+ * could declare more, is refused, and nothing is ever fetched.
+ */
+
+const XLIFF = "urn:oasis:names:tc:xliff:document:1.2";
+
+/** A unit stands at the fifth level, or a little deeper in groups. */
+const MOST_LEVELS = 32;
+
+/** Their content is nobody's translation. */
+const PASSED_OVER = new Set([
+  "header",
+  "note",
+  "seg-source",
+  "alt-trans",
+  "context-group",
+  "bin-unit",
+]);
+
+/** The states of a target that stands there only until somebody translates it. */
+const DRAFT_STATES = new Set(["new", "needs-translation"]);
+
+interface Unit {
+  readonly id: string;
+  source: string | undefined;
+  target: string | undefined;
+  isDraft: boolean;
+}
+
+/**
+ * Reads the targets of all units of all files.
+ *
+ * @throws Problem INVALID_REQUEST with the line and the column.
+ */
+export function readXliff(text: string): FileString[] {
+  const strings: FileString[] = [];
+  const parser = new SaxesParser({ xmlns: true });
+  const levels: string[] = [];
+  let passedOver = 0;
+  let language: string | undefined;
+  let unit: Unit | undefined;
+  let units = 0;
+  let collected: string | undefined;
+
+  const refuse = (reason: string): never => {
+    throw unreadable("XLIFF", `line ${parser.line}, column ${parser.column}: ${reason}`);
+  };
+
+  function begin(tag: SaxesTagNS): void {
+    const name = tag.uri === XLIFF ? tag.local : `{${tag.uri}}${tag.local}`;
+    levels.push(name);
+    if (levels.length === 1) checkRoot(tag, refuse);
+    if (collected !== undefined && name !== "mrk") {
+      refuse(`<${tag.name}> stands in a text, and only <mrk> can.`);
+    }
+    if (passedOver > 0 || tag.uri !== XLIFF || PASSED_OVER.has(name)) {
+      passedOver++;
+      return;
+    }
+    if (name === "file") language = attribute(tag, "target-language");
+    if (name === "trans-unit") {
+      unit = { id: attribute(tag, "id") ?? refuse("a <trans-unit> has no id."), ...NOTHING };
+    }
+    if (unit && (name === "source" || name === "target")) {
+      collected = "";
+      if (name === "target") unit.isDraft = DRAFT_STATES.has(attribute(tag, "state") ?? "");
+    }
+  }
+
+  function end(): void {
+    const name = levels.pop();
+    if (passedOver > 0) {
+      passedOver--;
+      return;
+    }
+    if (unit && name === "source") unit.source = collected;
+    if (unit && name === "target") unit.target = collected;
+    if (name === "source" || name === "target") collected = undefined;
+    if (unit && name === "trans-unit") {
+      add(unit);
+      unit = undefined;
+    }
+  }
+
+  function add({ id, source, target, isDraft }: Unit): void {
+    const index = units++;
+    if (target === undefined || target === "") return;
+    const localeKey = language ?? refuse("a <file> with a <target> needs a target-language.");
+    strings.push({
+      inputArray: "trans-units",
+      index,
+      id,
+      localeKey,
+      source,
+      text: target,
+      isDraft,
+    });
+  }
+
+  const take = (part: string): void => {
+    if (collected !== undefined && passedOver === 0) collected += part;
+  };
+
+  parser.on("error", (error) => refuse(error.message.replace(/^\d+:\d+: /, "")));
+  parser.on("doctype", () => refuse("a document type is not taken."));
+  parser.on("opentagstart", () => {
+    if (levels.length >= MOST_LEVELS) refuse("it is nested too deeply.");
+  });
+  parser.on("opentag", begin);
+  parser.on("closetag", end);
+  parser.on("text", take);
+  parser.on("cdata", take);
+  parser.write(text).close();
+  return strings;
+}
+
+const NOTHING = { source: undefined, target: undefined, isDraft: false };
+
+function checkRoot(tag: SaxesTagNS, refuse: (reason: string) => never): void {
+  if (tag.local !== "xliff") refuse("it is not an XLIFF document.");
+  const version = attribute(tag, "version");
+  if (tag.uri !== XLIFF || version !== "1.2") refuse("it is not XLIFF 1.2.");
+}
+
+const attribute = (tag: SaxesTagNS, name: string): string | undefined =>
+  (tag.attributes[name] as SaxesAttributeNS | undefined)?.value;

@@ -1,0 +1,258 @@
+/*
+ * What setting states costs in statements, and what becomes of states when a profile goes. Both are
+ * below HTTP: the first counts what reaches the engine, the second is called by the facilities that
+ * merge and delete people.
+ */
+import assert from "node:assert/strict";
+import { after, describe, test } from "node:test";
+import type { Channel, Workspace } from "../src/access/workspace.ts";
+import { systemClock } from "../src/clock.ts";
+import type { Database } from "../src/database/database.ts";
+import { migrate } from "../src/database/migrate.ts";
+import type { Call } from "../src/http/endpoint.ts";
+import type { Who } from "../src/profiles/identifiers.ts";
+import { createPeople } from "../src/profiles/people.ts";
+import { savePeople } from "../src/profiles/save-people.ts";
+import { openDatabase } from "../src/serve.ts";
+import {
+  selectEmailStateChanges,
+  selectGroupStateChanges,
+} from "../src/subscriptions/history-store.ts";
+import { carrySubscriptionsOver, forgetSubscriptions } from "../src/subscriptions/people-gone.ts";
+import { setEmailStates } from "../src/subscriptions/set-email-states.ts";
+import { type GroupSet, setGroupStates } from "../src/subscriptions/set-group-states.ts";
+import { readEmailStates, readGroupStates } from "../src/subscriptions/states.ts";
+import { testConfig } from "./harness.ts";
+
+const database = await openDatabase(await testConfig());
+after(() => database.close());
+await migrate(database);
+
+const CALL: Call = {
+  name: "a test",
+  by: "key",
+  keyName: null,
+  requestId: "0",
+  address: "127.0.0.1",
+};
+
+let workspaces = 0;
+
+const newWorkspace = (): Workspace => ({
+  id: ++workspaces,
+  name: "test",
+  settings: {
+    track_max_updates: 50,
+    multi_language: false,
+    blocked_external_ids: [],
+    rate_limits: {},
+    redirect_merged_ids: false,
+  },
+  appIds: new Set(),
+  groupChannels: new Map<string, Channel>([
+    ["news", "email"],
+    ["alerts", "sms"],
+    ["chat", "whatsapp"],
+  ]),
+});
+
+const emailOf = (name: string): Who => ({
+  kind: "email",
+  value: `${name}@example.com`,
+  address: `${name}@example.com`,
+});
+
+/** Makes people with an email address each, shared where two have one name. @returns their ids. */
+async function people(workspace: Workspace, ...names: string[]): Promise<string[]> {
+  const made = createPeople([], [], systemClock.newId);
+  const ids = names.map((name) => {
+    const person = made.create({ kind: "external_id", value: systemClock.newId() });
+    made.setEmail(person, `${name}@example.com`);
+    return person.id;
+  });
+  await database.transaction((tx) => savePeople(tx, workspace.id, made.changes(systemClock.now())));
+  return ids;
+}
+
+const setOf = (groupId: string, state: GroupSet["state"], whos: readonly Who[]): GroupSet => ({
+  groupId,
+  state,
+  named: whos.map((who, index) => ({ who, place: { input_array: "test", index } })),
+});
+
+const platformId = (value: string): Who => ({ kind: "platform_id", value });
+
+/** The database, with a note of every transaction and every statement in one. */
+function counted(): { database: Database; transactions: number; statements: number } {
+  const count = { transactions: 0, statements: 0, database };
+  count.database = {
+    ...database,
+    query: () => assert.fail("a statement outside of the transaction"),
+    transaction: (work) => {
+      count.transactions++;
+      return database.transaction((tx) =>
+        work({
+          ...tx,
+          query: (sql, parameters) => {
+            count.statements++;
+            return tx.query(sql, parameters);
+          },
+        }),
+      );
+    },
+  };
+  return count;
+}
+
+describe("the cost of a set", () => {
+  const names = (count: number) => Array.from({ length: count }, (_, index) => `u${index}`);
+
+  async function costOf(workspace: Workspace, sets: readonly GroupSet[]) {
+    const count = counted();
+    await setGroupStates({ database: count.database, clock: systemClock }, workspace, sets, CALL);
+    return { transactions: count.transactions, statements: count.statements };
+  }
+
+  test("50 users of several groups take one transaction and as many statements as one user", async () => {
+    const workspace = newWorkspace();
+    await people(workspace, ...names(50), ...names(25));
+    const one = await costOf(workspace, [setOf("news", "subscribed", [emailOf("u7")])]);
+    assert.deepEqual(one, { transactions: 1, statements: 5 });
+    const whos = names(50).map(emailOf);
+    const many = ["news", "alerts", "chat"].map((id) => setOf(id, "unsubscribed", whos));
+    assert.deepEqual(await costOf(workspace, many), one);
+  });
+
+  test("what stands already costs no statement for the history", async () => {
+    const workspace = newWorkspace();
+    await people(workspace, ...names(50));
+    const sets = [setOf("news", "subscribed", names(50).map(emailOf))];
+    const first = await costOf(workspace, sets);
+    const second = await costOf(workspace, sets);
+    assert.equal(second.statements, first.statements - 1);
+  });
+
+  test("50 addresses take one transaction and as many statements as one address", async () => {
+    const workspace = newWorkspace();
+    await people(workspace, ...names(25));
+    const costs = [];
+    for (const addresses of [[emailOf("u1")], names(50).map(emailOf)]) {
+      const count = counted();
+      const services = { database: count.database, clock: systemClock };
+      await setEmailStates(services, workspace, addresses, "unsubscribed", CALL);
+      costs.push([count.transactions, count.statements]);
+    }
+    assert.deepEqual(costs, [
+      [1, 4],
+      [1, 4],
+    ]);
+  });
+});
+
+describe("when a profile goes", () => {
+  const services = { database, clock: systemClock };
+
+  const set = (workspace: Workspace, groupId: string, state: GroupSet["state"], id: string) =>
+    setGroupStates(services, workspace, [setOf(groupId, state, [platformId(id)])], CALL);
+
+  async function statesOf(workspace: Workspace, id: string) {
+    const rows = await readGroupStates(database, workspace.id, [id]);
+    return rows.map((row) => `${row.groupId} ${row.state}`).sort();
+  }
+
+  const all = {
+    groupId: undefined,
+    since: undefined,
+    until: undefined,
+    before: undefined,
+    limit: 100,
+  };
+
+  const historyOf = async (workspace: Workspace, id: string) => {
+    const filter = { ...all, profileIds: [id], emails: undefined };
+    const rows = await selectGroupStateChanges(database, workspace.id, filter);
+    return rows.reverse().map((row) => `${row.groupId} ${row.state} by ${row.call.name}`);
+  };
+
+  test("a merge keeps the states of the kept profile and brings the missing ones", async () => {
+    const workspace = newWorkspace();
+    const [kept = "", one = "", other = "", bystander = ""] = await people(
+      workspace,
+      "kept",
+      "one",
+      "other",
+      "bystander",
+    );
+    await set(workspace, "news", "unsubscribed", kept);
+    await set(workspace, "news", "subscribed", one);
+    await set(workspace, "alerts", "subscribed", one);
+    await set(workspace, "alerts", "unsubscribed", other);
+    await set(workspace, "chat", "unsubscribed", other);
+    await set(workspace, "chat", "subscribed", bystander);
+    const merges = [one, other].map((fromId) => ({ fromId, toId: kept }));
+    const merge: Call = { ...CALL, name: "a merge" };
+    await database.transaction((tx) =>
+      carrySubscriptionsOver(tx, workspace.id, merges, merge, systemClock),
+    );
+    const expected = ["alerts subscribed", "chat unsubscribed", "news unsubscribed"];
+    assert.deepEqual(await statesOf(workspace, kept), expected);
+    assert.deepEqual(await statesOf(workspace, one), []);
+    assert.deepEqual(await statesOf(workspace, other), []);
+    assert.deepEqual(await statesOf(workspace, bystander), ["chat subscribed"]);
+
+    assert.deepEqual(await historyOf(workspace, one), []);
+    const history = await historyOf(workspace, kept);
+    assert.deepEqual(history.slice(0, 5), [
+      "news unsubscribed by a test",
+      "news subscribed by a test",
+      "alerts subscribed by a test",
+      "alerts unsubscribed by a test",
+      "chat unsubscribed by a test",
+    ]);
+    // The newest entry of a group is its state.
+    const resulting = expected.map((state) => `${state} by a merge`);
+    assert.deepEqual(history.slice(5).sort(), resulting);
+  });
+
+  test("a merge leaves the email state to the address", async () => {
+    const workspace = newWorkspace();
+    const [kept = "", merged = ""] = await people(workspace, "kept", "merged");
+    await setEmailStates(services, workspace, [emailOf("merged")], "unsubscribed", CALL);
+    await database.transaction((tx) =>
+      carrySubscriptionsOver(tx, workspace.id, [{ fromId: merged, toId: kept }], CALL, systemClock),
+    );
+    const emails = ["kept@example.com", "merged@example.com"];
+    const states = await readEmailStates(database, workspace.id, emails);
+    assert.deepEqual(
+      states.map((row) => `${row.email} ${row.state}`),
+      ["merged@example.com unsubscribed"],
+    );
+  });
+
+  test("a deletion takes group states and history, and leaves the state of the address", async () => {
+    const workspace = newWorkspace();
+    const [gone = "", stays = ""] = await people(workspace, "gone", "stays");
+    for (const id of [gone, stays]) await set(workspace, "news", "subscribed", id);
+    const addresses = [emailOf("gone"), emailOf("stays")];
+    await setEmailStates(services, workspace, addresses, "unsubscribed", CALL);
+    await database.transaction((tx) =>
+      forgetSubscriptions(tx, workspace.id, { profileIds: [gone], emails: ["gone@example.com"] }),
+    );
+    assert.deepEqual(await statesOf(workspace, gone), []);
+    assert.deepEqual(await historyOf(workspace, gone), []);
+    assert.deepEqual(await statesOf(workspace, stays), ["news subscribed"]);
+    assert.equal((await historyOf(workspace, stays)).length, 1);
+    const emails = ["gone@example.com", "stays@example.com"];
+    const states = await readEmailStates(database, workspace.id, emails);
+    assert.deepEqual(
+      states.map((row) => row.state),
+      ["unsubscribed", "unsubscribed"],
+    );
+    const filter = { ...all, profileIds: undefined, emails };
+    const changes = await selectEmailStateChanges(database, workspace.id, filter);
+    assert.deepEqual(
+      changes.map((change) => change.email),
+      ["stays@example.com"],
+    );
+  });
+});

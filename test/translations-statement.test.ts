@@ -1,0 +1,71 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Workspace } from "../src/access/workspace.ts";
+import { SECTIONS } from "../src/app.ts";
+import { systemClock } from "../src/clock.ts";
+import { migrate } from "../src/database/migrate.ts";
+import { openDatabase } from "../src/serve.ts";
+import { readTranslations } from "../src/translations/read-translations.ts";
+import { testConfig } from "./harness.ts";
+import { translatedWorkspace, WELCOME, WELCOME_MAIL } from "./translated-workspace.ts";
+
+/* How many statements a call takes cannot be seen through HTTP, so this one asks the use case. */
+
+test("a message with 500 strings in 40 locales is read in one statement", async () => {
+  const database = await openDatabase(await testConfig());
+  try {
+    await migrate(database);
+    const locales = Array.from({ length: 40 }, (_, index) => ({
+      id: `11111111-0000-4000-8000-0000000003${String(index).padStart(2, "0")}`,
+      name: "Locale",
+      country: "x",
+      language: "x",
+      locale_key: `x-${index}`,
+    }));
+    const source = Object.fromEntries(
+      Array.from({ length: 500 }, (_, index) => [`id_${index}`, `Text ${index}`]),
+    );
+    const message = { id: WELCOME_MAIL, channel: "email", multi_language: true, source };
+    const translations = Object.fromEntries(locales.map((each) => [each.locale_key, source]));
+    const declared = {
+      ...translatedWorkspace(),
+      locales,
+      canvases: [],
+      campaigns: [{ id: WELCOME, name: "Welcome", messages: [{ ...message, translations }] }],
+    };
+    await database.transaction(async (tx) => {
+      const target = {
+        workspaceId: 1,
+        workspaceName: "x",
+        now: new Date(),
+        newId: systemClock.newId,
+      };
+      for (const section of SECTIONS) {
+        const entries = (declared as Record<string, unknown>)[section.key];
+        if (entries) await section.apply(tx, target, entries as never);
+      }
+    });
+
+    const statements: string[] = [];
+    const counted = {
+      ...database,
+      query: <Row>(sql: string, parameters?: readonly unknown[]) => {
+        statements.push(sql);
+        return database.query<Row>(sql, parameters);
+      },
+    };
+    const workspace = { id: 1, settings: { multi_language: true } } as Workspace;
+    const address = {
+      kind: "campaign",
+      engagementId: WELCOME,
+      stepId: null,
+      messageId: WELCOME_MAIL,
+    } as const;
+    const found = await readTranslations({ database: counted }, workspace, address, undefined);
+    assert.equal(found.length, 40);
+    for (const { map } of found) assert.deepEqual(map, source);
+    assert.equal(statements.length, 1);
+  } finally {
+    await database.close();
+  }
+});

@@ -1,7 +1,13 @@
 import { auditEndpoints } from "./audit/endpoints.ts";
+import { engagementEndpoints } from "./engagement/endpoints.ts";
+import { eraseEngagement } from "./engagement/engagement.ts";
 import { exportEndpoints } from "./export/endpoints.ts";
 import { healthEndpoints } from "./health/endpoints.ts";
 import { deleteAllAnswers } from "./http/store.ts";
+import { identityAdminEndpoints } from "./identity/admin-endpoints.ts";
+import { eraseAudit } from "./identity/audit.ts";
+import { identityEndpoints } from "./identity/endpoints.ts";
+import { deleteAllMerged } from "./profiles/merged-store.ts";
 import { deleteAllProfiles } from "./profiles/store.ts";
 import { scimEndpoints } from "./scim/endpoints.ts";
 import { SCIM_COMPANY_SECTIONS, SCIM_SECTIONS } from "./scim/sections.ts";
@@ -25,6 +31,9 @@ import { CORE_COMPANY_SECTIONS, CORE_SECTIONS } from "./workspaces/sections.ts";
 export const ENDPOINTS = [
   ...healthEndpoints,
   ...trackEndpoints,
+  ...identityEndpoints,
+  ...identityAdminEndpoints,
+  ...engagementEndpoints,
   ...exportEndpoints,
   ...subscriptionEndpoints,
   ...subscriptionAdminEndpoints,
@@ -53,6 +62,9 @@ export const COMPANY_SECTIONS: readonly CompanySection[] = [
 export const ERASERS: readonly Eraser[] = [
   eraseSubscriptions,
   deleteAllEventsAndPurchases,
+  eraseEngagement,
+  eraseAudit,
+  deleteAllMerged,
   deleteAllProfiles,
   deleteAllAnswers,
 ];

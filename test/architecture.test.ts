@@ -21,9 +21,11 @@ const FOLDERS = [
   "profiles",
   "subscriptions",
   "track",
+  "engagement",
   "scim",
   "translations",
   "export",
+  "identity",
   "health",
 ];
 

@@ -11,22 +11,31 @@ import { type Contract, pathsOf } from "../src/http/endpoint.ts";
 import { STATUS_OF } from "../src/http/respond.ts";
 import { schemaOf } from "../src/workspaces/apply.ts";
 import { type CallOptions, startServer } from "./harness.ts";
-import { sampleRequests } from "./sample-requests.ts";
+import {
+  pathOf,
+  type Sample,
+  SCIM_TOKEN,
+  sampleRequests,
+  sampleWorkspace,
+} from "./sample-requests.ts";
 import { anyValue, mutationOf, valueFor } from "./schema-arbitrary.ts";
-import { declare, TOKEN } from "./scim-client.ts";
+import { TOKEN } from "./scim-client.ts";
 
 const REQUESTS_FOR_EACH = 25;
 
 const server = await startServer();
-await declare(server);
-const workspace = await server.workspace();
+const workspace = await server.workspace(sampleWorkspace());
+const samples = await sampleRequests(server, workspace);
 
 /** Where the administrator may change whatever the others rely on. */
 const adminServer = await startServer();
-const adminWorkspace = await adminServer.workspace();
+const adminWorkspace = await adminServer.workspace(sampleWorkspace());
+const adminSamples = await sampleRequests(adminServer, adminWorkspace);
 
-const samplesOf = ({ access }: Contract) =>
-  sampleRequests(access.by === "administrator" ? adminWorkspace.name : workspace.name);
+const sampleOf = async (contract: Contract): Promise<Sample> => {
+  const all = contract.access.by === "administrator" ? adminSamples : samples;
+  return (await all[nameOf(contract)]?.()) ?? {};
+};
 
 /** What the server itself may say of any request; an endpoint declares the rest. */
 const REFUSALS = new Set(Object.values(STATUS_OF).filter((status) => status < 500));
@@ -49,13 +58,14 @@ const textFor = (schema: TSchema): fc.Arbitrary<Text[]> =>
 const encoded = (value: Text): string => encodeURIComponent(String(value).toWellFormed());
 
 /** Real segments of the sample, so that most requests get past the path. */
-function pathFor(contract: Contract): fc.Arbitrary<string> {
+function pathFor(contract: Contract, sample: Sample): fc.Arbitrary<string> {
   const [template = ""] = pathsOf(contract);
-  const sample = (samplesOf(contract)[nameOf(contract)]?.path ?? template).split(/[/?]/);
+  const { name } = contract.access.by === "administrator" ? adminWorkspace : workspace;
+  const real = pathOf(template, name, { ...sample, query: {} }).split(/[/?]/);
   const segments = template.split("/").map((segment, index) =>
     segment.startsWith(":")
       ? fc.oneof(
-          { weight: 5, arbitrary: fc.constant(sample[index] ?? "x") },
+          { weight: 5, arbitrary: fc.constant(real[index] ?? "x") },
           {
             weight: 1,
             arbitrary: anyValue.map((value) => encoded(JSON.stringify(value)) || "x"),
@@ -87,24 +97,29 @@ const BODIES: Readonly<Record<string, TSchema>> = {
   }),
 };
 
-function requestFor(contract: Contract) {
+function requestFor(contract: Contract, sample: Sample) {
   const schema = BODIES[nameOf(contract)] ?? contract.body;
-  const sample = samplesOf(contract)[nameOf(contract)]?.body;
   return fc.record({
-    path: pathFor(contract),
+    path: pathFor(contract, sample),
     query: queryFor(contract),
-    body: schema ? fc.oneof(valueFor(schema), mutationOf(sample)) : fc.constant(undefined),
+    body: schema
+      ? fc.oneof(valueFor(schema), mutationOf(sample.body ?? sample.raw))
+      : fc.constant(undefined),
   });
 }
 
 /** Sends it with the right of whoever may call, as JSON or as a text that the endpoint takes. */
 function send({ access, accepts, method }: Contract, path: string, body: unknown) {
-  const { token, service_origin } = TOKEN;
-  const key = { key: workspace.key, scim: token, administrator: server.adminToken, anybody: null };
+  const key = {
+    key: workspace.key,
+    scim: SCIM_TOKEN,
+    administrator: adminServer.adminToken,
+    anybody: null,
+  };
   const options: CallOptions = {
     key: key[access.by],
     headers: {
-      ...(access.by === "scim" && { "x-request-origin": service_origin }),
+      ...(access.by === "scim" && { "x-request-origin": TOKEN.service_origin }),
       ...(accepts && { "content-type": accepts[0] ?? "" }),
     },
     ...(accepts && { raw: typeof body === "string" ? body : JSON.stringify(body) }),
@@ -117,8 +132,9 @@ describe("requests made from the declarations", { concurrency: true }, () => {
   for (const { contract } of ENDPOINTS) {
     test(`${nameOf(contract)} answers each with a status that is declared`, async () => {
       const declared = new Set([...Object.keys(contract.replies).map(Number), ...REFUSALS]);
+      const requests = requestFor(contract, await sampleOf(contract));
       await fc.assert(
-        fc.asyncProperty(requestFor(contract), async ({ path, query, body }) => {
+        fc.asyncProperty(requests, async ({ path, query, body }) => {
           const answer = await send(contract, path + query, body);
           assert.ok(declared.has(answer.status), `${answer.status} ${JSON.stringify(answer.body)}`);
           assert.notEqual(answer.status, 401);

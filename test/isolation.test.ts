@@ -10,30 +10,42 @@ import type { Database } from "../src/database/database.ts";
 import { pathsOf } from "../src/http/endpoint.ts";
 import { openDatabase } from "../src/serve.ts";
 import { type Answer, startServer, type TestServer, type TestWorkspace } from "./harness.ts";
-import { sampleRequests } from "./sample-requests.ts";
+import {
+  pathOf,
+  type Sample,
+  SCIM_TOKEN,
+  sampleRequests,
+  sampleWorkspace,
+} from "./sample-requests.ts";
 import { temporaryFolder } from "./stored-rows.ts";
 
 const MARK = "only-its-own-workspace-may-see-this";
 
 const first = await startServer({ dataDir: await temporaryFolder() });
-const victim = await first.workspace();
-const intruder = await first.workspace();
+const victim = await first.workspace(sampleWorkspace());
+const intruder = await first.workspace(sampleWorkspace());
 
 interface Sent {
   readonly name: string;
+  readonly sample: Sample;
   readonly answer: Answer<any>;
 }
 
-/** Sends the sample of every endpoint, with the workspace's key or, where it must be, the admin's. */
+/** Sends the sample of every endpoint, with the workspace's key or, where it must be, another's. */
 async function sendSamples(server: TestServer, workspace: TestWorkspace): Promise<Sent[]> {
-  const samples = sampleRequests(workspace.name);
+  const samples = await sampleRequests(server, workspace);
+  const { key } = workspace;
+  const keys = { key, scim: SCIM_TOKEN, administrator: server.adminToken, anybody: key };
   const sent: Sent[] = [];
   for (const { contract } of ENDPOINTS) {
     const name = `${contract.method} ${pathsOf(contract)[0]}`;
-    const { path, body } = samples[name] ?? {};
-    const key = contract.access.by === "key" ? workspace.key : server.adminToken;
-    for (const each of path === undefined ? pathsOf(contract) : [path]) {
-      sent.push({ name, answer: await server.send(contract.method, each, body, { key }) });
+    for (const declaredPath of pathsOf(contract)) {
+      const sample = (await samples[name]?.()) ?? {};
+      const { raw, headers = {}, body } = sample;
+      const options = { key: keys[contract.access.by], headers, ...(raw !== undefined && { raw }) };
+      const path = pathOf(declaredPath, workspace.name, sample);
+      const answer = await server.send(contract.method, path, body, options);
+      sent.push({ name, sample, answer });
     }
   }
   return sent;
@@ -95,8 +107,8 @@ async function stopped<Result>(server: TestServer, read: (database: Database) =>
 }
 
 describe("a key of one workspace", async () => {
-  await sendSamples(first, victim);
-  const people = peopleOf(sampleRequests(victim.name));
+  const samples = (await sendSamples(first, victim)).map(({ sample }) => sample);
+  const people = peopleOf(samples);
   for (let index = 0; index < people.length; index += 50) {
     await victim.track({ attributes: people.slice(index, index + 50) });
   }
@@ -117,7 +129,7 @@ describe("a key of one workspace", async () => {
   ];
   for (const [path, body] of attempts) {
     const answer = await second.send("POST", path, body, { key: intruder.key });
-    sent.push({ name: `POST ${path} by platform_id`, answer });
+    sent.push({ name: `POST ${path} by platform_id`, sample: { body }, answer });
   }
   const after = await stopped(second, (database) => rowsOf(database, victim.name));
 

@@ -139,7 +139,8 @@ export const mutationOf = (sample: unknown): fc.Arbitrary<unknown> =>
       for (const { place, change, name, value } of changes) {
         const places = placesIn(whole);
         const [holder, key] = places[place % places.length] ?? [whole, "sample"];
-        if (change === "add") define(holder, name, value);
+        if (change === "add" && Array.isArray(holder)) holder.push(value);
+        else if (change === "add") define(holder, name, value);
         else if (change === "remove" && holder !== whole) delete holder[key];
         else define(holder, key, value);
       }

@@ -75,6 +75,7 @@ export async function sampleRequests(
     ...open,
     ...ofUsers,
     ...ofWorkspaces(admin),
+    ...ofApiKeys(admin),
     ...ofTranslations(admin),
     ...ofScim(server),
   };
@@ -155,6 +156,24 @@ const ofWorkspaces = (admin: Admin): Samples => ({
     params: { email: "ada@example.com" },
   }),
 });
+
+const ofApiKeys = (admin: Admin): Samples => {
+  const PATH = "/admin/v1/workspaces/:name/api-keys";
+  const newKey = () => ({ name: randomUUID(), permissions: ["users.track"] });
+  const ofKey = (body?: unknown) => async () => {
+    const key = newKey();
+    await admin("POST", "/api-keys", { body: key });
+    return { params: { key: key.name }, body };
+  };
+  return {
+    [`GET ${PATH}`]: () => ({}),
+    [`POST ${PATH}`]: () => ({ body: newKey() }),
+    [`PUT ${PATH}/:key`]: ofKey({ permissions: ["users.track"], ip_allowlist: [] }),
+    [`POST ${PATH}/:key/rotate`]: ofKey({ overlap_seconds: 60 }),
+    [`DELETE ${PATH}/:key`]: ofKey(),
+    "GET /admin/v1/audit": () => ({}),
+  };
+};
 
 const localeOf = (id: string) => ({
   name: "German",

@@ -7,6 +7,10 @@ import { deleteAllAnswers } from "./http/store.ts";
 import { identityAdminEndpoints } from "./identity/admin-endpoints.ts";
 import { eraseAudit } from "./identity/audit.ts";
 import { identityEndpoints } from "./identity/endpoints.ts";
+import { preferenceCenterAdminEndpoints } from "./preference-centers/admin-endpoints.ts";
+import { preferenceCenterEndpoints } from "./preference-centers/endpoints.ts";
+import { pageEndpoints } from "./preference-centers/page-endpoints.ts";
+import { PREFERENCE_CENTER_SECTIONS } from "./preference-centers/sections.ts";
 import { deleteAllMerged } from "./profiles/merged-store.ts";
 import { deleteAllProfiles } from "./profiles/store.ts";
 import { scimEndpoints } from "./scim/endpoints.ts";
@@ -40,6 +44,9 @@ export const ENDPOINTS = [
   ...scimEndpoints,
   ...translationEndpoints,
   ...translationAdminEndpoints,
+  ...preferenceCenterEndpoints,
+  ...preferenceCenterAdminEndpoints,
+  ...pageEndpoints,
   ...workspaceEndpoints,
   ...apiKeyEndpoints,
   ...auditEndpoints,
@@ -50,6 +57,7 @@ export const SECTIONS: readonly Section[] = [
   ...CORE_SECTIONS,
   ...SCIM_SECTIONS,
   ...TRANSLATION_SECTIONS,
+  ...PREFERENCE_CENTER_SECTIONS,
 ];
 
 /** Every part that the company may have in a manifest. */

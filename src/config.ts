@@ -34,6 +34,10 @@ export const SETTINGS = {
     default: "",
     about: "Addresses and CIDR blocks, separated by commas, whose X-Forwarded-For is believed.",
   },
+  PUBLIC_URL: {
+    default: "",
+    about: "Where people reach the server, for links to pages; else where each request reaches it.",
+  },
   REQUEST_TIMEOUT: {
     default: "60",
     about: "How many seconds a request may take to arrive; its headers a quarter of that.",
@@ -65,6 +69,8 @@ export interface Config {
   readonly logLevel: string;
   readonly workers: number;
   readonly trustedProxies: readonly string[];
+  /** Without a slash at the end. */
+  readonly publicUrl: string | undefined;
   readonly requestTimeoutSeconds: number;
   readonly maxRequests: number;
   readonly metricsPort: number | undefined;
@@ -98,6 +104,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     logLevel: readLogLevel(text("LOG_LEVEL")),
     workers: readWorkers(text("WEB_CONCURRENCY"), text("DATABASE_URL")),
     trustedProxies: readProxies(text("TRUSTED_PROXIES")),
+    publicUrl: readPublicUrl(text("PUBLIC_URL")),
     requestTimeoutSeconds: readCount("REQUEST_TIMEOUT", text("REQUEST_TIMEOUT"), 3_600),
     maxRequests: readCount("MAX_REQUESTS", text("MAX_REQUESTS"), 1_000_000),
     metricsPort: text("METRICS_PORT") ? readPort("METRICS_PORT", text("METRICS_PORT")) : undefined,
@@ -127,6 +134,14 @@ function readDatabaseUrl(text: string): string | undefined {
     throw new InvalidSetting("DATABASE_URL", "…", "it begins with postgres:// or postgresql://.");
   }
   return text;
+}
+
+function readPublicUrl(text: string): string | undefined {
+  if (!text) return undefined;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isPlain = url && !url.search && !url.hash && !url.username && !url.password;
+  if (isPlain && ["https:", "http:"].includes(url.protocol)) return url.href.replace(/\/+$/, "");
+  throw new InvalidSetting("PUBLIC_URL", text, "it is an address such as https://rapport.example.");
 }
 
 function readWorkers(text: string, databaseUrl: string): number {

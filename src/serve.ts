@@ -18,6 +18,8 @@ import { bodyBytesOfThisProcess, createLoad } from "./http/load.ts";
 import { listenForMetrics } from "./http/metrics-listener.ts";
 import { createServer } from "./http/server.ts";
 import { createMetrics } from "./metrics.ts";
+import { createLinks } from "./preference-centers/links.ts";
+import { createPageMemory } from "./preference-centers/page-memory.ts";
 import { createKnownIds } from "./profiles/known-ids.ts";
 import { createWriteQueue } from "./track/write-queue.ts";
 import type { Welcome } from "./welcome.ts";
@@ -89,6 +91,8 @@ async function start(config: Config, database: Database, log: Logger): Promise<R
     companySections: COMPANY_SECTIONS,
     erasers: ERASERS,
     readiness: { isReady: false },
+    links: createLinks(database, clock),
+    pageMemory: createPageMemory(),
     writeQueue: createWriteQueue({
       database,
       clock,

@@ -24,6 +24,7 @@ const FOLDERS = [
   "engagement",
   "scim",
   "translations",
+  "preference-centers",
   "export",
   "identity",
   "health",

@@ -1,5 +1,6 @@
 import Type, { type TSchema } from "typebox";
 import { byAnybody, type Contract, type Endpoint, endpoint, pathsOf } from "./endpoint.ts";
+import { escapeHtml } from "./escape-html.ts";
 import { openApiDocument } from "./openapi.ts";
 
 /** The endpoints that describe the others, made once from their declarations. */
@@ -70,6 +71,3 @@ function schemaBlock(title: string, schema: TSchema | undefined): string {
   const json = escapeHtml(JSON.stringify(schema, null, 2));
   return `<details><summary>${title}</summary><pre>${json}</pre></details>`;
 }
-
-const escapeHtml = (text: string): string =>
-  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");

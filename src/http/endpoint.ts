@@ -42,7 +42,7 @@ type SubjectOf<Who extends Access> = Who extends { by: "key" }
 type StaticOrUndefined<Schema> = Schema extends TSchema ? Static<Schema> : undefined;
 
 /** How errors are written: see `http/respond.ts`. */
-export type Dialect = "message" | "message-and-errors" | "scim" | "translations";
+export type Dialect = "message" | "message-and-errors" | "scim" | "translations" | "page";
 
 /** A key that makes a retry safe, with the print of the request that it came with. */
 export interface IdempotencyClaim {
@@ -73,6 +73,8 @@ export interface Contract {
   readonly access: Access;
   readonly params?: TSchema;
   readonly query?: TSchema;
+  /** The headers that the handler looks at, in lower case; none of them is required. */
+  readonly headers?: TSchema;
   readonly body?: TSchema;
   /** The body by success status. */
   readonly replies: Readonly<Record<number, TSchema>>;
@@ -96,8 +98,11 @@ export interface Contract {
 export interface Input<C extends Contract> {
   readonly params: StaticOrUndefined<C["params"]>;
   readonly query: StaticOrUndefined<C["query"]>;
+  readonly headers: StaticOrUndefined<C["headers"]>;
   readonly body: StaticOrUndefined<C["body"]>;
   readonly call: Call;
+  /** Where people reach the server, without a slash at the end: `https://rapport.example`. */
+  readonly baseUrl: string;
   /** There only for endpoints whose handler honours it itself. */
   readonly idempotency: IdempotencyClaim | undefined;
 }

@@ -17,6 +17,7 @@ const ERROR_OF: Readonly<Record<Dialect, TSchema>> = {
   translations: Type.Object({
     errors: Type.Array(Type.Object({ message: Type.String(), code: Type.String() })),
   }),
+  page: Type.String(),
 };
 
 const SECURITY = {
@@ -62,6 +63,7 @@ function operationOf(contract: Contract): Record<string, unknown> {
     parameters: [
       ...parametersOf(contract.params, "path"),
       ...parametersOf(contract.query, "query"),
+      ...parametersOf(contract.headers, "header"),
     ],
     ...(contract.body && {
       requestBody: requestBodyOf(contract.accepts ?? [MEDIA_TYPE_OF[dialect]], contract.body),
@@ -93,7 +95,7 @@ const requestBodyOf = (mediaTypes: readonly string[], schema: TSchema) => ({
   content: Object.fromEntries(mediaTypes.map((type) => [type, { schema }])),
 });
 
-function parametersOf(schema: TSchema | undefined, place: "path" | "query") {
+function parametersOf(schema: TSchema | undefined, place: "path" | "query" | "header") {
   const { properties = {}, required = [] } = (schema ?? {}) as {
     properties?: Record<string, TSchema>;
     required?: string[];

@@ -1,6 +1,7 @@
 import { isSacrificed, isUnavailable } from "../database/database.ts";
 import { Problem, type ProblemCode, type ProblemDetails } from "../problem.ts";
 import type { Dialect, Reply } from "./endpoint.ts";
+import { sentencePage } from "./sentence-page.ts";
 
 /** The only place where an error gets its status. docs/errors.md is checked against this table. */
 export const STATUS_OF: Readonly<Record<ProblemCode, number>> = {
@@ -22,7 +23,7 @@ export const STATUS_OF: Readonly<Record<ProblemCode, number>> = {
 };
 
 /** The body of an error in each dialect. */
-const BODY_OF: Readonly<Record<Dialect, (problem: Problem) => Record<string, unknown>>> = {
+const BODY_OF: Readonly<Record<Dialect, (problem: Problem) => unknown>> = {
   message: (problem) => ({ message: problem.message, ...problem.details.body }),
   // spec: Errors, /users/track, a fatal problem: message and errors carry the text.
   "message-and-errors": ({ code, message, details }) => ({
@@ -41,6 +42,7 @@ const BODY_OF: Readonly<Record<Dialect, (problem: Problem) => Record<string, unk
   translations: ({ code, message, details }) => ({
     errors: details.body?.errors ?? [{ message, code }],
   }),
+  page: ({ message }) => sentencePage(message),
 };
 
 /** A request that could not be read at all, in whichever way, is a matter of syntax. */
@@ -55,6 +57,7 @@ export const MEDIA_TYPE_OF: Readonly<Record<Dialect, string>> = {
   "message-and-errors": "application/json",
   scim: "application/scim+json",
   translations: "application/json",
+  page: "text/html",
 };
 
 /** What Fastify refuses before an endpoint is reached, in our words. */

@@ -63,6 +63,8 @@ export interface HttpServices {
 export interface ServerSettings extends ConnectionLimits {
   /** Whose `X-Forwarded-For` is believed: addresses and CIDR blocks. */
   readonly trustedProxies: readonly string[];
+  /** Where people reach the server; undefined: where the request did. */
+  readonly publicUrl?: string | undefined;
 }
 
 /** An id a caller may give a request, to find it in the logs again. */
@@ -117,7 +119,7 @@ export function createServer<Services extends HttpServices>(
   server.setNotFoundHandler(() => {
     throw new Problem("NOT_FOUND", "There is nothing at this path.");
   });
-  for (const endpoint of endpoints) addEndpoint(server, services, endpoint);
+  for (const endpoint of endpoints) addEndpoint(server, services, endpoint, settings);
   refuseOtherMethods(server, endpoints);
   return server;
 }
@@ -173,6 +175,7 @@ function addEndpoint<Services extends HttpServices>(
   server: FastifyInstance,
   services: Services,
   { contract, handler }: Endpoint<Services>,
+  { publicUrl }: ServerSettings,
 ): void {
   const read = compileContract(contract);
   const mediaType = contract.produces ?? MEDIA_TYPE_OF[contract.dialect ?? "message"];
@@ -187,7 +190,9 @@ function addEndpoint<Services extends HttpServices>(
       },
       handler: async (request, reply) => {
         const run = async (own: Services, idempotency?: Input<Contract>["idempotency"]) => {
-          const input = { ...read(request), call: callOf(contract, request), idempotency };
+          const call = callOf(contract, request);
+          const baseUrl = publicUrl ?? `${request.protocol}://${request.host}`;
+          const input = { ...read(request), call, baseUrl, idempotency };
           return handler(own, request.workspace ?? request.company, input as Input<Contract>);
         };
         // A caller who has gone does not make the work smaller.

@@ -7,6 +7,7 @@ import { refuseUnstorableText } from "./storable-text.ts";
 interface Parts {
   readonly params: unknown;
   readonly query: unknown;
+  readonly headers: unknown;
   readonly body: unknown;
 }
 
@@ -18,6 +19,7 @@ interface Parts {
 export function compileContract(contract: Contract): (parts: Parts) => Parts {
   const params = contract.params && compile(contract.params, "path");
   const query = contract.query && compile(contract.query, "query");
+  const headers = contract.headers && compile(contract.headers, "headers");
   const body = contract.body && compile(contract.body, "body");
   const { query: querySchema } = contract;
   // What an administrator sends is mostly one thing, and refused as one.
@@ -31,6 +33,7 @@ export function compileContract(contract: Contract): (parts: Parts) => Parts {
   return (parts) => ({
     params: params?.(storable(parts.params, "path")),
     query: query && querySchema && query(readParameters(parts.query, querySchema)),
+    headers: headers?.(parts.headers),
     body: body?.(isWhole ? storable(parts.body, "body") : parts.body),
   });
 }

@@ -128,6 +128,6 @@ function findRenderFault(
   if ("fault" in parsed) return { member, rule: `cannot be taken: ${parsed.fault.reason}` };
   const frame = { submitUrl: "#", title: center.title, locale: center.locale };
   const rendered = renderPage(parsed.template, scopeOf(sampleReader([]), frame));
-  if ("value" in rendered) return undefined;
-  return { member, rule: `cannot be rendered: ${rendered.fault.message}` };
+  if ("html" in rendered) return undefined;
+  return { member, rule: `cannot be rendered: ${rendered.reason}` };
 }

@@ -2,7 +2,7 @@ import type { CenterTranslations } from "./center.ts";
 
 /* The texts of the default pages in other languages, by the ids of their translation tags. */
 
-const EMAIL = "<strong>{{ ${email_address} }}</strong>";
+const EMAIL = `<strong>{{ \${email_address} }}</strong>`;
 
 export const DEFAULT_TEXTS: CenterTranslations = {
   de: {

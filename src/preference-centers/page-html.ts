@@ -58,6 +58,7 @@ export function parseHtml(page: string): ParsedHtml {
     onParseError({ code, startLine }) {
       const message = FAULTS[code];
       // A tag that never ends is noticed at the end of the page, and sought where it begins.
+      // biome-ignore lint/complexity/useLiteralKeys: the parser does not hand it out.
       const open = code === "eof-in-tag" ? parser.tokenizer["currentToken"] : null;
       if (message) faults.push({ message, line: open?.location?.startLine ?? startLine });
     },

@@ -8,7 +8,6 @@ import {
   type TopLevelToken,
   toValueSync,
 } from "liquidjs";
-import { accepted, type Checked, refused } from "../problem.ts";
 import { mask, unmask } from "../translations/liquid-names.ts";
 import { GLOBAL_FIELD, groupField } from "./fields.ts";
 
@@ -75,14 +74,14 @@ export function parsePage(
 export function renderPage(
   { engine, templates }: PageTemplate,
   scope: Readonly<Record<string, unknown>>,
-): Checked<string> {
+): { readonly html: string } | { readonly reason: string } {
   const context = new Context(scope, engine.options, { sync: true });
   try {
-    return accepted(String(toValueSync(engine.renderer.renderTemplates(templates, context))));
+    return { html: String(toValueSync(engine.renderer.renderTemplates(templates, context))) };
   } catch (error) {
     // Columns are those of the document that was made of the page.
     const { reason, line } = faultOf(error);
-    return refused("CANNOT_BE_RENDERED", `line ${line}: ${reason}`);
+    return { reason: `line ${line}: ${reason}` };
   }
 }
 
@@ -115,12 +114,12 @@ function createEngine(): Liquid {
     parse(token: TagToken) {
       this.field = fieldNamed(token.args);
     },
-    *render(context) {
+    render(context) {
       return escapeHtml(this.field, context);
     },
   });
   engine.registerTag("preference_center_submit_url", {
-    *render(context) {
+    render(context) {
       return escapeHtml(context.getSync(["preference_center_submit_url"]), context);
     },
   });

@@ -40,6 +40,21 @@ export async function selectCenter(
   return rows[0];
 }
 
+/** Locks a center until the transaction ends, and reads it. An update, as Citus knows nothing else. */
+export async function lockCenter(
+  tx: Transaction,
+  workspaceId: number,
+  id: string,
+  revision: string,
+): Promise<PreferenceCenter | undefined> {
+  const rows = await tx.query<PreferenceCenter>(
+    `update preference_centers set revision = $3
+     where workspace_id = $1 and center_id = $2 returning ${ALL_COLUMNS}`,
+    [workspaceId, id, revision],
+  );
+  return rows[0];
+}
+
 /** What a page view has to know of a center each time; the pages themselves are remembered. */
 export interface CenterHead {
   readonly id: string;

@@ -19,7 +19,7 @@ import { deleteEmailStates } from "./store.ts";
  */
 export function setEmailStates(
   { database, clock }: SetServices,
-  workspace: Workspace,
+  workspace: Pick<Workspace, "id">,
   addresses: readonly Who[],
   state: EmailState,
   call: Call,

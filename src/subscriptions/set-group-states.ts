@@ -45,7 +45,7 @@ export interface GroupSet {
  */
 export function setGroupStates(
   { database, clock }: SetServices,
-  workspace: Workspace,
+  workspace: Pick<Workspace, "id" | "groupChannels">,
   sets: readonly GroupSet[],
   call: Call,
 ): Promise<(Fault & Place)[]> {

@@ -13,7 +13,7 @@ import {
   manifestSchema,
   refuseDuplicates,
 } from "./manifest.ts";
-import type { Change, CompanySection, Section, Target } from "./section.ts";
+import type { Change, CompanySection, Section, SectionTarget, Target } from "./section.ts";
 import {
   insertCompany,
   insertWorkspace,
@@ -74,6 +74,7 @@ export async function applyManifest(
       const place = ["workspaces", index];
       changes.push(
         ...(await applySections(tx, services.sections, workspaceTarget, declared, place)),
+        ...(known ? [] : await beginSections(tx, services.sections, workspaceTarget, declared)),
       );
     }
     const companyTarget = { ...target, companyId: company.id };
@@ -170,6 +171,21 @@ async function applySections<Where extends Target>(
       throw placedAt(place, section.key, error);
     });
     changes.push(...(await applied));
+  }
+  return changes;
+}
+
+/** What a new workspace has where its manifest says nothing. */
+async function beginSections(
+  tx: Transaction,
+  sections: readonly Section[],
+  target: SectionTarget,
+  declared: DeclaredWorkspace,
+): Promise<Change[]> {
+  const changes: Change[] = [];
+  for (const section of sections) {
+    if (declared[section.key] !== undefined || !section.begin) continue;
+    changes.push(...(await section.begin(tx, target)));
   }
   return changes;
 }

@@ -17,6 +17,7 @@ const demoManifest = (key: string) => ({
         { id: "ed06e19a-51bb-4c4e-8a3d-9b4a7d3a1c20", name: "Newsletter", channel: "email" },
         { id: "1f6a0f0b-43d4-4b1c-8f43-5a3c6e0d7b9e", name: "Alerts", channel: "sms" },
       ],
+      preference_centers: [{ id: "0f4e6c1a-7d02-4c55-9a3e-2b8d51c7f6a4", name: "main" }],
     },
   ],
 });

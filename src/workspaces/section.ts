@@ -41,6 +41,8 @@ export interface Section<Where extends Target = SectionTarget> {
   readonly identity?: string;
   /** @throws Problem with the place in the workspace as `path`, so that the line is found. */
   apply(tx: Transaction, target: Where, declared: never): Promise<Change[]>;
+  /** What somebody new has, where the manifest that makes them does not say. */
+  begin?(tx: Transaction, target: Where): Promise<Change[]>;
 }
 
 /** Applied after all workspaces, because it may name what they declare. */

@@ -1,0 +1,151 @@
+import Type from "typebox";
+import { originOf } from "../audit/audit.ts";
+import { byAdministrator, endpoint } from "../http/endpoint.ts";
+import { findWorkspace } from "../workspaces/find-workspace.ts";
+import type { PreferenceCenter } from "./center.ts";
+import { checkCenter, DECLARED_NAMES } from "./check-center.ts";
+import { ShownOptions, State, Translations, Warnings } from "./content-form.ts";
+import { CenterId, centerMembers, centerOf } from "./declarations.ts";
+import {
+  type CenterServices,
+  listCenters,
+  putCenter,
+  readCenter,
+  removeCenter,
+} from "./manage-centers.ts";
+import { previewPage } from "./preview.ts";
+import type { CenterSummary } from "./store.ts";
+
+/* Preference centers one at a time, in the words of the manifest. */
+
+const PATH = "/admin/v1/workspaces/:name/preference-centers";
+
+const Success = Type.Literal("success");
+
+const OfCenter = Type.Object({ name: Type.String(), id: CenterId });
+
+const Summary = {
+  id: Type.String(),
+  name: Type.String(),
+  title: Type.String(),
+  state: State,
+  declared: Type.Boolean({ description: "Whether a manifest declared it." }),
+  created_at: Type.String(),
+  updated_at: Type.String(),
+};
+
+const Center = {
+  ...Summary,
+  page_html: Type.String(),
+  confirmation_html: Type.String(),
+  redirect_url: Type.Union([Type.String(), Type.Null()]),
+  options: ShownOptions,
+  locale: Type.String(),
+  translations: Translations,
+};
+
+const summaryOf = ({ createdAt, updatedAt, ...center }: CenterSummary) => ({
+  ...center,
+  created_at: createdAt.toISOString(),
+  updated_at: updatedAt.toISOString(),
+});
+
+const viewOf = (center: PreferenceCenter) => {
+  const { id, name, title, state, declared, createdAt, updatedAt } = center;
+  return {
+    ...summaryOf({ id, name, title, state, declared, createdAt, updatedAt }),
+    page_html: center.pageHtml,
+    confirmation_html: center.confirmationHtml,
+    redirect_url: center.redirectUrl,
+    options: center.options,
+    locale: center.locale,
+    translations: center.translations,
+    message: "success" as const,
+  };
+};
+
+const listEndpoint = endpoint({
+  method: "GET",
+  path: PATH,
+  summary: "Lists the preference centers of a workspace.",
+  access: byAdministrator,
+  params: Type.Object({ name: Type.String() }),
+  replies: {
+    200: Type.Object({ preference_centers: Type.Array(Type.Object(Summary)), message: Success }),
+  },
+}).handledBy(async (services: CenterServices, _nobody, { params }) => {
+  const workspace = await findWorkspace(services.database, params.name);
+  const centers = await listCenters(services, workspace);
+  return {
+    status: 200,
+    body: { preference_centers: centers.map(summaryOf), message: "success" },
+  };
+});
+
+const readEndpoint = endpoint({
+  method: "GET",
+  path: `${PATH}/:id`,
+  summary: "Reads a preference center.",
+  access: byAdministrator,
+  params: OfCenter,
+  replies: { 200: Type.Object({ ...Center, message: Success }) },
+}).handledBy(async (services: CenterServices, _nobody, { params }) => {
+  const workspace = await findWorkspace(services.database, params.name);
+  return { status: 200, body: viewOf(await readCenter(services, workspace, params.id)) };
+});
+
+const putEndpoint = endpoint({
+  method: "PUT",
+  path: `${PATH}/:id`,
+  summary: "Makes a preference center, or changes it; what is not given is as in a manifest.",
+  access: byAdministrator,
+  params: OfCenter,
+  body: Type.Object(centerMembers, { additionalProperties: false }),
+  replies: { 200: Type.Object({ ...Center, warnings: Warnings, message: Success }) },
+}).handledBy(async (services: CenterServices, _nobody, { params, body, call }) => {
+  const workspace = await findWorkspace(services.database, params.name);
+  const wanted = centerOf({ id: params.id, ...body });
+  const warnings = checkCenter(wanted, DECLARED_NAMES);
+  const center = await putCenter(services, workspace, originOf(call), wanted);
+  return { status: 200, body: { ...viewOf(center), ...(warnings.length > 0 && { warnings }) } };
+});
+
+const removeEndpoint = endpoint({
+  method: "DELETE",
+  path: `${PATH}/:id`,
+  summary: "Removes a preference center; the states that people chose are kept.",
+  access: byAdministrator,
+  params: OfCenter,
+  replies: { 200: Type.Object({ message: Success }) },
+}).handledBy(async (services: CenterServices, _nobody, { params, call }) => {
+  const workspace = await findWorkspace(services.database, params.name);
+  await removeCenter(services, workspace, originOf(call), params.id);
+  return { status: 200, body: { message: "success" } };
+});
+
+const previewEndpoint = endpoint({
+  method: "GET",
+  path: `${PATH}/:id/preview`,
+  summary: "Shows a page of a preference center as a sample user, or a real one, would see it.",
+  access: byAdministrator,
+  produces: "text/html",
+  params: OfCenter,
+  query: Type.Object({
+    external_id: Type.Optional(Type.String({ description: "Whose page; else a sample user's." })),
+    locale: Type.Optional(Type.String({ description: "Such as es or es-MX; else the user's." })),
+    page: Type.Optional(Type.Enum(["page", "confirmation"])),
+  }),
+  replies: { 200: Type.String() },
+}).handledBy(async (services: CenterServices, _nobody, { params, query }) => {
+  const workspace = await findWorkspace(services.database, params.name);
+  const { html, headers } = await previewPage(services, workspace, params.id, query);
+  return { status: 200, body: html, headers };
+});
+
+export const preferenceCenterAdminEndpoints = [
+  listEndpoint,
+  readEndpoint,
+  putEndpoint,
+  removeEndpoint,
+  previewEndpoint,
+];

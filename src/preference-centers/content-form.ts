@@ -1,0 +1,87 @@
+import Type, { type Static } from "typebox";
+import { type CenterOptions, DEFAULT_OPTIONS, STATES } from "./center.ts";
+import { localeTag } from "./locales.ts";
+
+/* What a center's members look like, in the API as in a manifest. */
+
+/** Publicly known; the two spellings of the list as well. */
+const LinkTag = Type.Object(
+  {
+    rel: Type.Enum(["icon", "shortcut icon", "apple-touch-icon", "mask-icon"]),
+    href: Type.String({ minLength: 1, maxLength: 2_048 }),
+    type: Type.Optional(
+      Type.Enum([
+        "image/png",
+        "image/svg",
+        "image/gif",
+        "image/x-icon",
+        "image/svg+xml",
+        "mask-icon",
+      ]),
+    ),
+    sizes: Type.Optional(Type.String({ maxLength: 255 })),
+    color: Type.Optional(Type.String({ maxLength: 255 })),
+  },
+  { additionalProperties: false },
+);
+
+const LinkTags = Type.Optional(Type.Array(LinkTag, { maxItems: 20 }));
+
+/** spec: Preference center. Not the tag: what stands in its `content`. */
+const ViewportContent = Type.Refine(
+  Type.String({ minLength: 1, maxLength: 255 }),
+  (text) => !/[<>"]/.test(text),
+  () => "must be the content of the meta tag alone, without the tag",
+);
+
+export const Options = Type.Object(
+  {
+    "meta-viewport-content": Type.Optional(ViewportContent),
+    "links-tags": LinkTags,
+    "link-tags": LinkTags,
+  },
+  { additionalProperties: false },
+);
+
+/** As they are read. */
+export const ShownOptions = Type.Object({ "meta-viewport-content": Type.String() });
+
+export const State = Type.Enum([...STATES]);
+
+export const Title = Type.String({ maxLength: 255 });
+
+export const Translations = Type.Record(Type.String(), Type.Record(Type.String(), Type.String()), {
+  description: "Texts by language (es, es-MX) and by the id of their translation tag.",
+});
+
+export function optionsOf(options: Static<typeof Options>): CenterOptions {
+  const { "links-tags": links, "link-tags": linksToo, ...rest } = options;
+  const all = links ?? linksToo;
+  return { ...DEFAULT_OPTIONS, ...rest, ...(all && { "links-tags": all }) };
+}
+
+/** In the one spelling of a tag; what is none stays as it is, to be refused. */
+export const localeOf = (text: string): string => localeTag(text) ?? text;
+
+/** The same for languages that have texts; of two spellings of one tag the second stays, and is refused. */
+export function translationsOf(translations: Static<typeof Translations>) {
+  const read: Record<string, Readonly<Record<string, string>>> = {};
+  for (const [locale, texts] of Object.entries(translations)) {
+    const tag = localeOf(locale);
+    read[Object.hasOwn(read, tag) ? locale : tag] = texts;
+  }
+  return read;
+}
+
+/** What was taken and has no effect, in an answer. */
+export const Warnings = Type.Optional(
+  Type.Array(
+    Type.Object({
+      code: Type.Literal("NO_EFFECT"),
+      message: Type.String(),
+      field: Type.String(),
+      line: Type.Integer({ minimum: 1 }),
+    }),
+    { description: "What is in the pages that no browser heeds." },
+  ),
+);

@@ -1,0 +1,61 @@
+import Type, { type Static } from "typebox";
+import { DeclaredId } from "../workspaces/manifest.ts";
+import { DEFAULT_OPTIONS, DEFAULT_TITLE, type DeclaredCenter } from "./center.ts";
+import {
+  localeOf,
+  Options,
+  optionsOf,
+  State,
+  Title,
+  Translations,
+  translationsOf,
+} from "./content-form.ts";
+import { DEFAULT_CONFIRMATION, DEFAULT_PAGE } from "./default-page.ts";
+import { DEFAULT_TEXTS } from "./default-texts.ts";
+
+/* How a center is written in a manifest and in the admin API. */
+
+export const CenterId = Type.Refine(
+  DeclaredId,
+  (id) => id !== "list",
+  () => "must not be list, which is a path of the API",
+);
+
+export const centerMembers = {
+  name: Type.String(),
+  title: Type.Optional(Title),
+  state: Type.Optional(State),
+  page_html: Type.Optional(
+    Type.String({ description: "Without it the center has the ready page of the server." }),
+  ),
+  confirmation_html: Type.Optional(Type.String()),
+  redirect_url: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  options: Type.Optional(Options),
+  locale: Type.Optional(Type.String({ description: "The language that the pages are in: en." })),
+  translations: Type.Optional(Translations),
+};
+
+export const DeclaredCenterForm = Type.Object(
+  { id: CenterId, ...centerMembers },
+  { additionalProperties: false },
+);
+
+/** A center as it is kept, with what goes without saying; it is still to be checked. */
+export function centerOf(declared: Static<typeof DeclaredCenterForm>): DeclaredCenter {
+  const { id, name, title, state, page_html, confirmation_html, redirect_url } = declared;
+  const { options, locale, translations } = declared;
+  // The ready pages come with their texts; a page of one's own has its own.
+  const isReady = page_html === undefined || confirmation_html === undefined;
+  return {
+    id,
+    name,
+    title: title ?? DEFAULT_TITLE,
+    state: state ?? "active",
+    pageHtml: page_html ?? DEFAULT_PAGE,
+    confirmationHtml: confirmation_html ?? DEFAULT_CONFIRMATION,
+    redirectUrl: redirect_url ?? null,
+    options: options ? optionsOf(options) : DEFAULT_OPTIONS,
+    locale: locale === undefined ? "en" : localeOf(locale),
+    translations: translations ? translationsOf(translations) : isReady ? DEFAULT_TEXTS : {},
+  };
+}

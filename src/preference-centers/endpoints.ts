@@ -1,0 +1,268 @@
+import Type, { type Static } from "typebox";
+import type { Workspace } from "../access/workspace.ts";
+import { originOf } from "../audit/audit.ts";
+import { type Call, endpoint, withPermission } from "../http/endpoint.ts";
+import {
+  type CenterContent,
+  DEFAULT_OPTIONS,
+  DEFAULT_TITLE,
+  type PreferenceCenter,
+} from "./center.ts";
+import { API_NAMES, type CenterWarning, checkCenter } from "./check-center.ts";
+import {
+  localeOf,
+  Options,
+  optionsOf,
+  ShownOptions,
+  State,
+  Title,
+  Translations,
+  translationsOf,
+  Warnings,
+} from "./content-form.ts";
+import {
+  type CenterServices,
+  changeCenter,
+  createCenter,
+  listCenters,
+  readCenter,
+} from "./manage-centers.ts";
+import { type UrlServices, urlOfUser } from "./user-url.ts";
+
+/* The API of preference centers. Times are ISO 8601, in UTC. */
+
+const PATH = "/preference_center/v1";
+
+const Success = Type.Literal("success");
+
+const Summary = {
+  name: Type.String(),
+  preference_center_api_id: Type.String(),
+  created_at: Type.String(),
+  updated_at: Type.String(),
+};
+
+const summaryOf = ({
+  id,
+  name,
+  createdAt,
+  updatedAt,
+}: Omit<PreferenceCenter, keyof CenterContent> & { name: string }) => ({
+  name,
+  preference_center_api_id: id,
+  created_at: createdAt.toISOString(),
+  updated_at: updatedAt.toISOString(),
+});
+
+const OfCenter = Type.Object({
+  preference_center_id: Type.String({ minLength: 1, maxLength: 255 }),
+});
+
+const listEndpoint = endpoint({
+  method: "GET",
+  path: `${PATH}/list`,
+  summary: "Lists the preference centers.",
+  access: withPermission("preference_center.list"),
+  replies: {
+    200: Type.Object({ preference_centers: Type.Array(Type.Object(Summary)), message: Success }),
+  },
+}).handledBy(async (services: CenterServices, workspace) => {
+  const centers = await listCenters(services, workspace);
+  return {
+    status: 200,
+    body: { preference_centers: centers.map(summaryOf), message: "success" },
+  };
+});
+
+const readEndpoint = endpoint({
+  method: "GET",
+  path: `${PATH}/:preference_center_id`,
+  summary: "Reads a preference center.",
+  access: withPermission("preference_center.get"),
+  params: OfCenter,
+  replies: {
+    200: Type.Object({
+      ...Summary,
+      preference_center_title: Type.String(),
+      preference_center_page_html: Type.String(),
+      confirmation_page_html: Type.String(),
+      redirect_page_html: Type.Union([Type.String(), Type.Null()]),
+      preference_center_options: ShownOptions,
+      state: State,
+      locale: Type.String({ description: "The language that the pages are written in." }),
+      translations: Translations,
+      message: Success,
+    }),
+  },
+}).handledBy(async (services: CenterServices, workspace, { params }) => {
+  const center = await readCenter(services, workspace, params.preference_center_id);
+  return {
+    status: 200,
+    body: {
+      ...summaryOf(center),
+      preference_center_title: center.title,
+      preference_center_page_html: center.pageHtml,
+      confirmation_page_html: center.confirmationHtml,
+      redirect_page_html: center.redirectUrl,
+      preference_center_options: center.options,
+      state: center.state,
+      locale: center.locale,
+      translations: center.translations,
+      message: "success",
+    },
+  };
+});
+
+/** Publicly known: which are required. spec: PUT; the two further ones are ours. */
+const content = {
+  name: Type.Optional(Type.String()),
+  preference_center_title: Type.Optional(Title),
+  preference_center_page_html: Type.String(),
+  confirmation_page_html: Type.String(),
+  redirect_page_html: Type.Optional(
+    Type.Union([Type.String(), Type.Null()], {
+      description: "An address to go to instead of the confirmation page.",
+    }),
+  ),
+  options: Type.Optional(Options),
+  state: Type.Optional(State),
+  locale: Type.Optional(Type.String()),
+  translations: Type.Optional(Translations),
+};
+
+const NewCenter = Type.Object({ ...content, name: Type.String() });
+
+const ChangedCenter = Type.Object(content);
+
+/** What is not given stays as it is in `present`. */
+function contentOf(
+  body: Static<typeof ChangedCenter>,
+  present: Omit<CenterContent, "pageHtml" | "confirmationHtml">,
+): CenterContent {
+  return {
+    name: body.name ?? present.name,
+    title: body.preference_center_title ?? present.title,
+    state: body.state ?? present.state,
+    pageHtml: body.preference_center_page_html,
+    confirmationHtml: body.confirmation_page_html,
+    redirectUrl:
+      body.redirect_page_html === undefined ? present.redirectUrl : body.redirect_page_html,
+    options: body.options ? optionsOf(body.options) : present.options,
+    locale: body.locale === undefined ? present.locale : localeOf(body.locale),
+    translations: body.translations ? translationsOf(body.translations) : present.translations,
+  };
+}
+
+const UNSAID = {
+  title: DEFAULT_TITLE,
+  state: "active",
+  redirectUrl: null,
+  options: DEFAULT_OPTIONS,
+  locale: "en",
+  translations: {},
+} as const;
+
+const createEndpoint = endpoint({
+  method: "POST",
+  path: PATH,
+  summary: "Makes a preference center.",
+  access: withPermission("preference_center.update"),
+  body: NewCenter,
+  replies: {
+    201: Type.Object({
+      preference_center_api_id: Type.String(),
+      liquid_tag: Type.String({ description: "What leads to a reader's page in a message." }),
+      created_at: Type.String(),
+      updated_at: Type.String(),
+      warnings: Warnings,
+      message: Success,
+    }),
+  },
+}).handledBy(async (services: CenterServices, workspace, { body, call }) => {
+  const wanted = contentOf(body, { ...UNSAID, name: body.name });
+  const warnings = checkCenter(wanted, API_NAMES);
+  const center = await createCenter(services, workspace, originOf(call), wanted);
+  const { name, ...summary } = summaryOf(center);
+  const liquid_tag = `{{preference_center.\${${name}}}}`;
+  return { status: 201, body: { ...summary, liquid_tag, ...noted(warnings), message: "success" } };
+});
+
+const noted = (warnings: CenterWarning[]) => (warnings.length > 0 ? { warnings } : {});
+
+const update = {
+  path: `${PATH}/:preference_center_id`,
+  access: withPermission("preference_center.update"),
+  params: OfCenter,
+  body: ChangedCenter,
+  replies: {
+    200: Type.Object({
+      preference_center_api_id: Type.String(),
+      created_at: Type.String(),
+      updated_at: Type.String(),
+      warnings: Warnings,
+      message: Success,
+    }),
+  },
+} as const;
+
+/** spec: PUT. The usage example shows POST, so both do the same. */
+async function updateCenter(
+  services: CenterServices,
+  workspace: Workspace,
+  {
+    params,
+    body,
+    call,
+  }: {
+    params: Static<typeof OfCenter>;
+    body: Static<typeof ChangedCenter>;
+    call: Call;
+  },
+) {
+  const warnings: CenterWarning[] = [];
+  const id = params.preference_center_id;
+  const center = await changeCenter(services, workspace, originOf(call), id, (present) => {
+    const wanted = contentOf(body, present);
+    warnings.splice(0, warnings.length, ...checkCenter(wanted, API_NAMES));
+    return wanted;
+  });
+  const { name: _, ...summary } = summaryOf(center);
+  return {
+    status: 200 as const,
+    body: { ...summary, ...noted(warnings), message: "success" as const },
+  };
+}
+
+const putEndpoint = endpoint({
+  method: "PUT",
+  summary: "Changes a preference center.",
+  ...update,
+}).handledBy(updateCenter);
+
+const postEndpoint = endpoint({
+  method: "POST",
+  summary: "Changes a preference center, as PUT does.",
+  ...update,
+}).handledBy(updateCenter);
+
+const urlEndpoint = endpoint({
+  method: "GET",
+  path: `${PATH}/:preference_center_id/url/:user_id`,
+  summary: "Gives the address of a user's own page.",
+  access: withPermission("preference_center.user.get"),
+  params: Type.Object({ ...OfCenter.properties, user_id: Type.String({ minLength: 1 }) }),
+  replies: { 200: Type.Object({ preference_center_url: Type.String(), message: Success }) },
+}).handledBy(async (services: UrlServices, workspace, { params, baseUrl }) => {
+  const { preference_center_id: id, user_id: userId } = params;
+  const preference_center_url = await urlOfUser(services, workspace, id, userId, baseUrl);
+  return { status: 200, body: { preference_center_url, message: "success" } };
+});
+
+export const preferenceCenterEndpoints = [
+  listEndpoint,
+  readEndpoint,
+  createEndpoint,
+  putEndpoint,
+  postEndpoint,
+  urlEndpoint,
+];

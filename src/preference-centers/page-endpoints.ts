@@ -1,0 +1,52 @@
+import Type from "typebox";
+import { byAnybody, endpoint } from "../http/endpoint.ts";
+import { PAGE_ROUTE, type PageServices, showPage, submitPage } from "./show-page.ts";
+
+/* The pages themselves. Whoever has the link may see the page and choose; nobody else finds it. */
+
+const OfLink = Type.Object({ link: Type.String({ minLength: 1, maxLength: 2_048 }) });
+
+const Html = Type.String();
+
+const showEndpoint = endpoint({
+  method: "GET",
+  path: PAGE_ROUTE,
+  summary: "Shows somebody the page on which they choose what they receive.",
+  access: byAnybody,
+  dialect: "page",
+  produces: "text/html",
+  params: OfLink,
+  headers: Type.Object({ "accept-language": Type.Optional(Type.String()) }),
+  replies: { 200: Html },
+}).handledBy(async (services: PageServices, _nobody, { params, headers, baseUrl }) => {
+  const view = { acceptLanguage: headers["accept-language"], baseUrl };
+  const page = await showPage(services, params.link, view);
+  return { status: 200, body: page.html, headers: page.headers };
+});
+
+const submitEndpoint = endpoint({
+  method: "POST",
+  path: PAGE_ROUTE,
+  summary: "Takes what somebody chose; or, from a mail program (RFC 8058), that they want no mail.",
+  access: byAnybody,
+  dialect: "page",
+  accepts: ["application/x-www-form-urlencoded", "multipart/form-data"],
+  produces: "text/html",
+  params: OfLink,
+  headers: Type.Object({
+    "accept-language": Type.Optional(Type.String()),
+    "content-type": Type.Optional(Type.String()),
+  }),
+  body: Type.String(),
+  replies: { 200: Html, 303: Type.Undefined() },
+}).handledBy(async (services: PageServices, _nobody, { params, headers, body, baseUrl, call }) => {
+  const view = { acceptLanguage: headers["accept-language"], baseUrl };
+  const form = { body, contentType: headers["content-type"] ?? "" };
+  const shown = await submitPage(services, params.link, form, view, call);
+  if ("redirectUrl" in shown) {
+    return { status: 303, body: undefined, headers: { location: shown.redirectUrl } };
+  }
+  return { status: 200, body: shown.html, headers: shown.headers };
+});
+
+export const pageEndpoints = [showEndpoint, submitEndpoint];

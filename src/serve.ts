@@ -20,6 +20,7 @@ import { createServer } from "./http/server.ts";
 import { createMetrics } from "./metrics.ts";
 import { createLinks } from "./preference-centers/links.ts";
 import { createPageMemory } from "./preference-centers/page-memory.ts";
+import { createPageViews } from "./preference-centers/page-views.ts";
 import { createKnownIds } from "./profiles/known-ids.ts";
 import { createWriteQueue } from "./track/write-queue.ts";
 import type { Welcome } from "./welcome.ts";
@@ -92,6 +93,7 @@ async function start(config: Config, database: Database, log: Logger): Promise<R
     erasers: ERASERS,
     readiness: { isReady: false },
     links: createLinks(database, clock),
+    pageViews: createPageViews(database),
     pageMemory: createPageMemory(),
     writeQueue: createWriteQueue({
       database,

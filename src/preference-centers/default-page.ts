@@ -26,7 +26,7 @@ const STYLE = `
     background: var(--card); border-radius: 20px;
     box-shadow: 0 1px 2px rgb(16 24 40 / 6%), 0 16px 40px -12px rgb(16 24 40 / 14%);
   }
-  h1 { margin: 0; font-size: clamp(1.5rem, 5vw, 1.875rem); line-height: 1.2; letter-spacing: -0.02em; }
+  h1 { margin: 0; font-size: clamp(1.5rem, 5vw, 1.875rem); line-height: 1.2; letter-spacing: -0.02em; text-wrap: balance; }
   p { margin: 10px 0 0; color: var(--quiet); overflow-wrap: anywhere; }
   strong { color: var(--ink); font-weight: 600; }
   ul { list-style: none; margin: 28px 0 0; padding: 0; border-top: 1px solid var(--line); }
@@ -55,10 +55,10 @@ const STYLE = `
     text-align: center; text-decoration: none; cursor: pointer;
   }
   button:hover, .button:hover { filter: brightness(1.08); }
-  .quiet { background: transparent; color: var(--quiet); text-decoration: underline; text-underline-offset: 3px; }
+  .quiet { background: transparent; color: var(--quiet); font-size: 0.9375rem; font-weight: 500; text-decoration: underline; text-underline-offset: 3px; }
   .quiet:hover { color: var(--ink); }
   form > button { margin-top: 28px; }
-  form + form > button { margin-top: 8px; }
+  .all > button { margin: 12px 0 -16px; }
   :focus-visible { outline: 3px solid var(--accent); outline-offset: 3px; }
   .note { margin-top: 24px; padding: 18px 20px 20px; border-radius: 14px; background: var(--note); }
   .note p { margin: 0; color: var(--ink); }
@@ -67,7 +67,7 @@ const STYLE = `
   .on { color: var(--well); }
   .done { display: block; width: 56px; height: 56px; margin-bottom: 20px; color: var(--well); }
   @media (min-width: 480px) { .note button { width: auto; } }
-  @media (max-width: 479px) { body { background: var(--card); } main { border-radius: 0; box-shadow: none; } }
+  @media (max-width: 479px) { body { padding: 0; background: var(--card); } main { border-radius: 0; box-shadow: none; } }
   @media (forced-colors: active) { [role="switch"] { appearance: auto; width: 24px; } [role="switch"]::before { content: none; } }
   @media (prefers-reduced-motion: reduce) { * { transition: none !important; } }
 `;
@@ -113,7 +113,7 @@ export const DEFAULT_PAGE =
 {% endif %}
 </form>
 {% if subscribed_state.\${email_global} != "unsubscribed" and \${email_address} %}
-<form method="post" action="{{ preference_center_submit_url }}">
+<form class="all" method="post" action="{{ preference_center_submit_url }}">
 <button class="quiet" name="{% form_field_name :email_global_state %}" value="unsubscribed">{% translation unsubscribe %}Unsubscribe from all emails{% endtranslation %}</button>
 </form>
 {% endif %}`);
@@ -138,4 +138,4 @@ export const DEFAULT_CONFIRMATION =
 {% endfor %}
 </ul>
 {% endif %}
-<p><a class="button quiet" href="{{ preference_center_submit_url }}">{% translation back %}Change something{% endtranslation %}</a></p>`);
+<p class="all"><a class="button quiet" href="{{ preference_center_submit_url }}">{% translation back %}Change something{% endtranslation %}</a></p>`);

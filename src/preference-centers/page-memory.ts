@@ -4,7 +4,7 @@ import { type PreferenceCenter, TITLE_ID } from "./center.ts";
 import type { PageName } from "./check-pages.ts";
 import { documentOf } from "./page-document.ts";
 import { type PageTemplate, parsePage } from "./page-liquid.ts";
-import { type CenterHead, selectCenter, selectHeads } from "./store.ts";
+import { type CenterHead, selectCenter } from "./store.ts";
 
 /*
  * Parsing a page takes a hundred times as long as rendering it, so parsed pages are remembered. What is
@@ -23,11 +23,11 @@ export interface ServedCenter {
 }
 
 export interface PageMemory {
-  /** The center if it is there and active. */
+  /** The center of this revision, if it is active and still there. */
   find(
     database: Queryable,
     workspaceId: number,
-    centerId: string,
+    head: CenterHead,
   ): Promise<ServedCenter | undefined>;
 }
 
@@ -47,9 +47,8 @@ export function createPageMemory(): PageMemory {
   }
 
   return {
-    async find(database, workspaceId, centerId) {
-      const [head] = await selectHeads(database, workspaceId, [centerId]);
-      if (!head) return undefined;
+    async find(database, workspaceId, head) {
+      if (head.state !== "active") return undefined;
       const known = centers.get(keyOf(workspaceId, head));
       const served = known ?? (await remember(database, workspaceId, head));
       return served?.center.state === "active" ? served : undefined;

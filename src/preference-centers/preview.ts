@@ -8,7 +8,7 @@ import { localeOf } from "./content-form.ts";
 import { readCenter, type Where } from "./manage-centers.ts";
 import { serve } from "./page-memory.ts";
 import type { Reader } from "./page-scope.ts";
-import { readReader } from "./read-reader.ts";
+import { readReader } from "./read-readers.ts";
 import { sampleReader } from "./sample-reader.ts";
 import { render, type ShownPage } from "./show-page.ts";
 

@@ -15,7 +15,8 @@ import { chooseLocale } from "./locales.ts";
 import { renderPage } from "./page-liquid.ts";
 import { type PageMemory, type ServedCenter, serve } from "./page-memory.ts";
 import { type Reader, scopeOf } from "./page-scope.ts";
-import { readReader } from "./read-reader.ts";
+import type { PageViews } from "./page-views.ts";
+import { readReader } from "./read-readers.ts";
 import { saveChoices } from "./save-choices.ts";
 
 export interface PageServices {
@@ -23,6 +24,7 @@ export interface PageServices {
   readonly clock: Clock;
   readonly log: Logger;
   readonly links: Links;
+  readonly pageViews: PageViews;
   readonly pageMemory: PageMemory;
 }
 
@@ -78,16 +80,12 @@ export async function submitPage(
 }
 
 async function open(
-  { database, links, pageMemory }: PageServices,
+  { database, links, pageViews, pageMemory }: PageServices,
   link: string,
 ): Promise<{ target: LinkTarget; served: ServedCenter; reader: Reader }> {
   const target = await links.read(link);
-  const [served, reader] = target
-    ? await Promise.all([
-        pageMemory.find(database, target.workspaceId, target.centerId),
-        readReader(database, target.workspaceId, target.profileId),
-      ])
-    : [];
+  const { head, reader } = (target && (await pageViews(target))) ?? {};
+  const served = target && head && (await pageMemory.find(database, target.workspaceId, head));
   if (target && served && reader) return { target, served, reader };
   throw new Problem("NOT_FOUND", "This link does not work, or does not work any more.");
 }

@@ -1,0 +1,64 @@
+import type { Database } from "../database/database.ts";
+import type { LinkTarget } from "./link.ts";
+import type { Reader } from "./page-scope.ts";
+import { readReaders } from "./read-readers.ts";
+import { type CenterHead, selectHeads } from "./store.ts";
+
+/** What there is where a link leads. */
+export interface PageView {
+  readonly head: CenterHead | undefined;
+  readonly reader: Reader | undefined;
+}
+
+export type PageViews = (target: LinkTarget) => Promise<PageView>;
+
+interface Asked extends LinkTarget {
+  resolve(view: PageView): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * Reads what pages need, as it is when it is asked for. While one reading runs, whoever comes next is
+ * read together afterwards: a view of its own takes five statements, and so do a hundred.
+ */
+export function createPageViews(database: Database): PageViews {
+  let waiting: Asked[] = [];
+  let isReading = false;
+
+  async function readAll(): Promise<void> {
+    isReading = true;
+    while (waiting.length > 0) {
+      const asked = waiting;
+      waiting = [];
+      await readTogether(database, asked).catch((error) => {
+        for (const each of asked) each.reject(error);
+      });
+    }
+    isReading = false;
+  }
+
+  return (target) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ ...target, resolve, reject });
+      if (!isReading) void readAll();
+    });
+}
+
+async function readTogether(database: Database, asked: readonly Asked[]): Promise<void> {
+  const byWorkspace = new Map<number, Asked[]>();
+  for (const each of asked) {
+    byWorkspace.set(each.workspaceId, [...(byWorkspace.get(each.workspaceId) ?? []), each]);
+  }
+  await Promise.all(
+    [...byWorkspace].map(async ([workspaceId, own]) => {
+      const [heads, readers] = await Promise.all([
+        selectHeads(database, workspaceId, [...new Set(own.map((each) => each.centerId))]),
+        readReaders(database, workspaceId, [...new Set(own.map((each) => each.profileId))]),
+      ]);
+      for (const { profileId, centerId, resolve } of own) {
+        const head = heads.find((each) => each.id === centerId);
+        resolve({ head, reader: readers.get(profileId) });
+      }
+    }),
+  );
+}

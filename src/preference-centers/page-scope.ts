@@ -1,7 +1,6 @@
-import { Drop } from "liquidjs";
 import type { Json } from "../profiles/plain-json.ts";
 import type { EmailState, GroupState } from "../subscriptions/states.ts";
-import { maskName, unmask } from "../translations/liquid-names.ts";
+import { maskName } from "../translations/liquid-names.ts";
 import type { SubscriptionGroup } from "../workspaces/subscription-groups.ts";
 import { groupField } from "./fields.ts";
 
@@ -59,10 +58,11 @@ export function scopeOf(reader: Reader, frame: PageFrame): Record<string, unknow
     ...Object.fromEntries(
       Object.entries(named).map(([name, value]) => [maskName(`\${${name}}`), value]),
     ),
-    custom_attribute: lookUp((name) => ownValue(customAttributes, name)),
-    subscribed_state: lookUp((name) =>
-      name === "email_global" ? reader.emailState : stateOf(reader, name),
-    ),
+    custom_attribute: byName(Object.entries(customAttributes)),
+    subscribed_state: byName([
+      ...reader.groups.map(({ id }) => [id, stateOf(reader, id)] as const),
+      ["email_global", reader.emailState],
+    ]),
     subscription_groups: reader.groups.map(({ id, name, channel }) => ({
       id,
       name,
@@ -83,15 +83,12 @@ const stateOf = ({ groupStates }: Reader, groupId: string): GroupState =>
 const ownValue = (values: Readonly<Record<string, Json>>, name: string): Json | undefined =>
   Object.hasOwn(values, name) ? values[name] : undefined;
 
-/** Members by the name between `${` and `}`, or by the name alone. */
-function lookUp(find: (name: string) => unknown): Drop {
-  const drop = Object.assign(Object.create(Drop.prototype), {
-    // Else the name would find the class.
-    constructor: undefined,
-    liquidMethodMissing(key: string | number) {
-      const name = unmask(String(key));
-      return find(/^\$\{(.*)\}$/.exec(name)?.[1] ?? name);
-    },
-  });
-  return drop as Drop;
+/** Members by their names, and by the names as they stand between `${` and `}`. */
+function byName(values: readonly (readonly [name: string, value: unknown])[]): object {
+  const members = Object.create(null);
+  for (const [name, value] of values) {
+    members[name] = value;
+    members[maskName(`\${${name}}`)] = value;
+  }
+  return members;
 }

@@ -1,0 +1,173 @@
+/*
+ * The ready page in a real browser, with scripts switched off: opened, used with the mouse and with the
+ * keyboard, on a wide screen and on a phone's.
+ *
+ * Needs Chromium (Debian: `apt-get install chromium`); CHROMIUM names another place than the usual.
+ */
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { after, describe, test } from "node:test";
+import { type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { NEWSLETTER, startServer, type TestWorkspace } from "./harness.ts";
+import { emptyWorkspace, pageOf, stateOf } from "./preference-center-calls.ts";
+
+const executablePath = [
+  process.env.CHROMIUM,
+  "/usr/bin/chromium",
+  "/usr/bin/chromium-browser",
+  "/usr/bin/google-chrome",
+].find((path) => path && existsSync(path));
+
+const skip = executablePath ? false : "there is no Chromium on this machine";
+
+const CENTER = "6f0ae4ac-64a1-4d0f-9b38-8e3a1c4d5e61";
+const PRODUCTS = "9b7e2f7c-9d77-4f34-8a6c-2a8b5c1d4e70";
+
+const WIDE = { width: 1280, height: 800 };
+const PHONE = { width: 360, height: 640 };
+
+/** A workspace whose Ada gets the newsletter and no product news. */
+async function withAda(server: Awaited<ReturnType<typeof startServer>>) {
+  const workspace = await emptyWorkspace(server, {
+    subscription_groups: [
+      { id: NEWSLETTER, name: "Newsletter", channel: "email" },
+      { id: PRODUCTS, name: "Product news", channel: "email" },
+    ],
+    preference_centers: [{ id: CENTER, name: "main" }],
+  });
+  const subscribed = { subscription_group_id: NEWSLETTER, subscription_state: "subscribed" };
+  await workspace.track({
+    attributes: [
+      { external_id: "ada", email: "ada@example.com", subscription_groups: [subscribed] },
+    ],
+  });
+  return { workspace, url: server.url + (await pageOf(workspace, CENTER)) };
+}
+
+const statesOf = async (workspace: TestWorkspace) => [
+  await stateOf(workspace, NEWSLETTER),
+  await stateOf(workspace, PRODUCTS),
+];
+
+describe("the ready page in a browser without scripts", { skip }, async () => {
+  if (skip) return;
+  const server = await startServer();
+  const browser = await chromium.launch({
+    executablePath: executablePath ?? "",
+    // The sandbox of Chromium does not run as root, as tests in a container do.
+    args: ["--no-sandbox", "--disable-dev-shm-usage"],
+  });
+  after(() => browser.close());
+
+  /** Opens a page; what the browser refuses or cannot load goes to `complaints`. */
+  async function open(url: string, options: BrowserContextOptions = {}) {
+    const context = await browser.newContext({
+      javaScriptEnabled: false,
+      viewport: WIDE,
+      ...options,
+    });
+    const page = await context.newPage();
+    const complaints: string[] = [];
+    page.on("console", (message) => {
+      // The header is for secure origins, which a test has none of.
+      if (!message.text().includes("Cross-Origin-Opener-Policy")) complaints.push(message.text());
+    });
+    await page.goto(url);
+    return { page, complaints };
+  }
+
+  const widthOf = (page: Page) => page.locator("html").evaluate((root) => root.scrollWidth);
+
+  test("two choices are changed, saved, and read through the API", async () => {
+    const { workspace, url } = await withAda(server);
+    assert.deepEqual(await statesOf(workspace), ["Subscribed", "Unknown"]);
+    const { page, complaints } = await open(url);
+    const [newsletter, products] = [page.getByLabel("Newsletter"), page.getByLabel("Product news")];
+    assert.deepEqual([await newsletter.isChecked(), await products.isChecked()], [true, false]);
+    await newsletter.click();
+    await products.click();
+    await page.getByRole("button", { name: "Save my choices" }).click();
+    assert.equal(await page.getByRole("heading").innerText(), "Your choices are saved");
+    assert.deepEqual(await statesOf(workspace), ["Unsubscribed", "Subscribed"]);
+    await page.getByRole("link", { name: "Change something" }).click();
+    assert.deepEqual([await newsletter.isChecked(), await products.isChecked()], [false, true]);
+    assert.deepEqual(complaints, []);
+  });
+
+  test("the keyboard alone is enough, and shows where it is", async () => {
+    const { workspace, url } = await withAda(server);
+    const { page } = await open(url);
+    await page.keyboard.press("Tab");
+    const outline = await page
+      .getByLabel("Newsletter")
+      .evaluate((element) => (globalThis as any).getComputedStyle(element).outlineStyle);
+    assert.equal(outline, "solid");
+    await page.keyboard.press("Space");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Space");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await page.getByText("Your choices are saved").waitFor();
+    assert.deepEqual(await statesOf(workspace), ["Unsubscribed", "Subscribed"]);
+  });
+
+  test("a phone shows all of it, without scrolling sideways, and large enough to touch", async () => {
+    const { workspace, url } = await withAda(server);
+    const { page } = await open(url, { viewport: PHONE, hasTouch: true, isMobile: true });
+    assert.ok((await widthOf(page)) <= PHONE.width);
+    for (const button of await page.locator("label, button").all()) {
+      assert.ok(((await button.boundingBox())?.height ?? 0) >= 44);
+    }
+    await page.getByText("Product news").tap();
+    await page.getByRole("button", { name: "Save my choices" }).tap();
+    await page.getByText("Your choices are saved").waitFor();
+    assert.ok((await widthOf(page)) <= PHONE.width);
+    assert.deepEqual(await statesOf(workspace), ["Subscribed", "Subscribed"]);
+  });
+
+  test("one click ends all mail, and another begins it again", async () => {
+    const { workspace, url } = await withAda(server);
+    const emailState = async () =>
+      (await workspace.profile({ external_ids: ["ada"] })).email_subscribe;
+    const { page } = await open(url);
+    await page.getByRole("button", { name: "Unsubscribe from all emails" }).click();
+    await page.getByText("You will get no more emails from us.").waitFor();
+    assert.equal(await emailState(), "unsubscribed");
+    await page.getByRole("link", { name: "Change something" }).click();
+    await page.getByRole("button", { name: "Receive emails again" }).click();
+    await page.getByText("Your choices are saved").waitFor();
+    assert.equal(await emailState(), "subscribed");
+    assert.equal(await stateOf(workspace, NEWSLETTER), "Subscribed");
+  });
+
+  test("a script in a page and in a value does not run, though the browser could", async () => {
+    const { workspace } = await withAda(server);
+    const page_html = `<title>Before</title><script>document.title = "script"</script>
+<p onclick="document.title = 'attribute'">{{\${first_name} | raw}}</p>
+<a href="javascript:document.title = 'link'">link</a>`;
+    await server.admin(
+      "PUT",
+      `/admin/v1/workspaces/${workspace.name}/preference-centers/${CENTER}`,
+      { name: "main", page_html },
+    );
+    const first_name = `<img src=x onerror="document.title = 'value'"><b>loud</b>`;
+    await workspace.track({ attributes: [{ external_id: "ada", first_name }] });
+    const url = server.url + (await pageOf(workspace, CENTER));
+    const { page } = await open(url, { javaScriptEnabled: true });
+    await page.getByText("loud").click();
+    await page.getByText("link").click();
+    assert.equal(await page.title(), "Before");
+  });
+
+  test("a form goes on to where the center sends its readers", async () => {
+    const { workspace } = await withAda(server);
+    const path = `/admin/v1/workspaces/${workspace.name}/preference-centers/${CENTER}`;
+    // Another origin, which a browser asks the policy of the page for.
+    const redirect_url = `${server.url.replace("127.0.0.1", "localhost")}/docs`;
+    await server.admin("PUT", path, { name: "main", redirect_url });
+    const { page } = await open(server.url + (await pageOf(workspace, CENTER)));
+    await page.getByRole("button", { name: "Save my choices" }).click();
+    await page.getByRole("heading", { name: "Rapport API" }).waitFor();
+    assert.equal(page.url(), redirect_url);
+  });
+});

@@ -12,11 +12,13 @@ export interface Part {
  * Splits a request among lanes by person, so that each person's items stay together and in order.
  *
  * It stays whole where the order of two persons' items could be noticed (they share an address), where
- * a person may be named in two ways, and where it must be applied whole (an Idempotency-Key).
+ * a person may be named in two ways, and where it must be applied whole (an Idempotency-Key, or
+ * something else that is committed with it).
  */
 export function splitRequest(request: WriteRequest, lanes: number): Part[] {
   const { items } = request;
-  const isWhole = lanes === 1 || request.recorded !== undefined || !items.every(isOnItsOwn);
+  const isIndivisible = request.recorded !== undefined || request.alsoWrite !== undefined;
+  const isWhole = lanes === 1 || isIndivisible || !items.every(isOnItsOwn);
   if (isWhole) return [{ lane: laneOf(items[0], lanes), items }];
   const laneOfAddress = new Map<string, number>();
   const parts = new Map<number, Item[]>();

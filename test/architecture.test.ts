@@ -16,10 +16,12 @@ const FOLDERS = [
   "database",
   "access",
   "http",
+  "jobs",
   "workspaces",
   "profiles",
   "subscriptions",
   "track",
+  "cdi",
   "scim",
   "translations",
   "export",
@@ -32,6 +34,8 @@ const COMPOSITION = [
   "serve.ts",
   "app.ts",
   "apply-command.ts",
+  "cdi-command.ts",
+  "admin-client.ts",
   "welcome.ts",
   "cluster.ts",
 ];
@@ -101,6 +105,8 @@ describe("the house", () => {
     const statement = /[`"]\s*(?:select\s[^`"]*\sfrom|insert into|update \w+ set|delete from)\s/;
     const wrong = sources
       .filter(({ path }) => !path.endsWith("store.ts") && folderOf(path) !== "database")
+      // What is asked of other people's warehouses is not about our tables.
+      .filter(({ path }) => !path.startsWith("cdi/sources/"))
       .filter(({ path, text }) => path !== "health/endpoints.ts" && statement.test(text));
     assert.deepEqual(
       wrong.map((each) => each.path),

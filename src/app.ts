@@ -1,5 +1,14 @@
+import { cdiAdminEndpoints } from "./cdi/admin-endpoints.ts";
+import { cdiEndpoints } from "./cdi/endpoints.ts";
+import { eraseSyncs, sweepSyncs } from "./cdi/forget.ts";
+import { type MailServices, mailJob } from "./cdi/mail.ts";
+import type { SyncServices } from "./cdi/run.ts";
+import { integrations } from "./cdi/section.ts";
+import { syncJob } from "./cdi/sync.ts";
+import type { Database } from "./database/database.ts";
 import { exportEndpoints } from "./export/endpoints.ts";
 import { healthEndpoints } from "./health/endpoints.ts";
+import type { JobKind } from "./jobs/job.ts";
 import { deleteAllProfiles } from "./profiles/store.ts";
 import { scimEndpoints } from "./scim/endpoints.ts";
 import { SCIM_COMPANY_SECTIONS, SCIM_SECTIONS } from "./scim/sections.ts";
@@ -25,6 +34,8 @@ export const ENDPOINTS = [
   ...exportEndpoints,
   ...subscriptionEndpoints,
   ...subscriptionAdminEndpoints,
+  ...cdiEndpoints,
+  ...cdiAdminEndpoints,
   ...scimEndpoints,
   ...translationEndpoints,
   ...translationAdminEndpoints,
@@ -34,6 +45,7 @@ export const ENDPOINTS = [
 /** Every part that a workspace may have in a manifest. */
 export const SECTIONS: readonly Section[] = [
   ...CORE_SECTIONS,
+  integrations,
   ...SCIM_SECTIONS,
   ...TRANSLATION_SECTIONS,
 ];
@@ -44,9 +56,17 @@ export const COMPANY_SECTIONS: readonly CompanySection[] = [
   ...SCIM_COMPANY_SECTIONS,
 ];
 
+/** Every kind of work that is done in the background. */
+export const JOBS: readonly JobKind<SyncServices & MailServices>[] = [syncJob, mailJob];
+
 /** What a reset empties: one for every facility that holds user data. */
 export const ERASERS: readonly Eraser[] = [
+  // First: afterwards no sync that runs can bring anybody back.
+  eraseSyncs,
   eraseSubscriptions,
   deleteAllEventsAndPurchases,
   deleteAllProfiles,
 ];
+
+/** What is removed after a time. */
+export const SWEEPERS: readonly ((database: Database, now: Date) => Promise<void>)[] = [sweepSyncs];

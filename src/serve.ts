@@ -3,7 +3,7 @@ import pino, { type DestinationStream, type Logger } from "pino";
 import { createAuthenticator } from "./access/authenticate.ts";
 import { keptSecret } from "./access/kept-secret.ts";
 import { createRateLimits } from "./access/rate-limits.ts";
-import { COMPANY_SECTIONS, ENDPOINTS, ERASERS, SECTIONS } from "./app.ts";
+import { COMPANY_SECTIONS, ENDPOINTS, ERASERS, JOBS, SECTIONS, SWEEPERS } from "./app.ts";
 import { systemClock } from "./clock.ts";
 import type { Config } from "./config.ts";
 import type { Database } from "./database/database.ts";
@@ -14,6 +14,8 @@ import { documentationEndpoints } from "./http/documentation.ts";
 import { createIdempotency } from "./http/idempotency.ts";
 import { listenForMetrics } from "./http/metrics-listener.ts";
 import { createServer } from "./http/server.ts";
+import { startWorker, type Worker } from "./jobs/worker.ts";
+import { createMailer } from "./mailer.ts";
 import { createMetrics } from "./metrics.ts";
 import { createKnownIds } from "./profiles/known-ids.ts";
 import { createWriteQueue } from "./track/write-queue.ts";
@@ -64,6 +66,8 @@ async function start(config: Config, database: Database, log: Logger): Promise<R
   const authenticator = createAuthenticator(database, adminToken);
   const idempotency = createIdempotency({ database, clock });
   const metrics = createMetrics();
+  const knownIds = createKnownIds();
+  let worker: Worker | undefined;
   const services = {
     database,
     clock,
@@ -76,13 +80,10 @@ async function start(config: Config, database: Database, log: Logger): Promise<R
     companySections: COMPANY_SECTIONS,
     erasers: ERASERS,
     readiness: { isReady: false },
-    writeQueue: createWriteQueue({
-      database,
-      clock,
-      idempotency,
-      metrics,
-      knownIds: createKnownIds(),
-    }),
+    knownIds,
+    writeQueue: createWriteQueue({ database, clock, idempotency, metrics, knownIds }),
+    mailer: config.smtpUrl ? createMailer(config.smtpUrl, config.smtpFrom) : undefined,
+    worker: { wake: () => worker?.wake() },
   };
   const demoKey = config.manifest
     ? await applyManifestFile(config.manifest, process.env, (manifest) =>
@@ -97,11 +98,17 @@ async function start(config: Config, database: Database, log: Logger): Promise<R
     config.metricsPort === undefined
       ? undefined
       : await listenForMetrics(metrics.registry, config.host, config.metricsPort);
+  worker = await startWorker(services, JOBS, config.jobLeaseSeconds * 1_000);
   services.readiness.isReady = true;
-  const tidy = setInterval(() => {
-    const tidied = idempotency.sweep().then(() => database.maintain());
-    tidied.catch((error) => log.warn({ code: error.code }, "tidying up failed"));
-  }, TIDY_EVERY_MS).unref();
+  const tidyUp = async () => {
+    await idempotency.sweep();
+    for (const sweep of SWEEPERS) await sweep(database, clock.now());
+    await database.maintain();
+  };
+  const tidy = setInterval(
+    () => tidyUp().catch((error) => log.warn({ code: error.code }, "tidying up failed")),
+    TIDY_EVERY_MS,
+  ).unref();
 
   return {
     welcome: { url: urlOf(server.server.address() as AddressInfo), adminToken, demoKey },
@@ -110,6 +117,7 @@ async function start(config: Config, database: Database, log: Logger): Promise<R
       services.readiness.isReady = false;
       clearInterval(tidy);
       await server.close();
+      await worker?.stop();
       metricsListener?.close();
       await database.close();
     },

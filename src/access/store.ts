@@ -1,17 +1,46 @@
 import type { Queryable, Transaction } from "../database/database.ts";
 import type { TokenHolder } from "./company.ts";
 import type { Permission } from "./permissions.ts";
-import type { Channel, KeyHolder, WorkspaceSettings } from "./workspace.ts";
+import type { Channel, KeyHolder, Workspace, WorkspaceSettings } from "./workspace.ts";
 
-interface KeyRow {
-  name: string;
-  permissions: (Permission | "all")[];
-  ip_allowlist: string[];
+interface WorkspaceRow {
   workspace_id: number;
   workspace_name: string;
   settings: WorkspaceSettings;
   apps: string[] | null;
   groups: { id: string; channel: Channel }[] | null;
+}
+
+interface KeyRow extends WorkspaceRow {
+  name: string;
+  permissions: (Permission | "all")[];
+  ip_allowlist: string[];
+}
+
+/** Of `workspaces w`. */
+const WORKSPACE_COLUMNS = `w.workspace_id, w.name as workspace_name, w.settings,
+  (select jsonb_agg(a.app_id) from apps a where a.workspace_id = w.workspace_id) as apps,
+  (select jsonb_agg(jsonb_build_object('id', g.group_id, 'channel', g.channel))
+     from subscription_groups g where g.workspace_id = w.workspace_id) as groups`;
+
+const workspaceOf = (row: WorkspaceRow): Workspace => ({
+  id: row.workspace_id,
+  name: row.workspace_name,
+  settings: row.settings,
+  appIds: new Set(row.apps),
+  groupChannels: new Map(row.groups?.map((group) => [group.id, group.channel])),
+});
+
+/** A workspace with all that is declared about it. */
+export async function selectWorkspace(
+  database: Queryable,
+  id: number,
+): Promise<Workspace | undefined> {
+  const [row] = await database.query<WorkspaceRow>(
+    `select ${WORKSPACE_COLUMNS} from workspaces w where w.workspace_id = $1`,
+    [id],
+  );
+  return row && workspaceOf(row);
 }
 
 /** The holder of the key with this hash, with all that is declared about the workspace. */
@@ -21,10 +50,7 @@ export async function selectKeyHolder(
 ): Promise<KeyHolder | undefined> {
   const [row] = await database.query<KeyRow>(
     `select k.name, to_jsonb(k.permissions) as permissions,
-       to_jsonb(k.ip_allowlist) as ip_allowlist, w.workspace_id, w.name as workspace_name, w.settings,
-       (select jsonb_agg(a.app_id) from apps a where a.workspace_id = w.workspace_id) as apps,
-       (select jsonb_agg(jsonb_build_object('id', g.group_id, 'channel', g.channel))
-          from subscription_groups g where g.workspace_id = w.workspace_id) as groups
+       to_jsonb(k.ip_allowlist) as ip_allowlist, ${WORKSPACE_COLUMNS}
      from api_keys k join workspaces w on w.workspace_id = k.workspace_id
      where k.key_hash = $1`,
     [keyHash],
@@ -34,13 +60,7 @@ export async function selectKeyHolder(
       keyName: row.name,
       permissions: new Set(row.permissions),
       ipAllowlist: row.ip_allowlist,
-      workspace: {
-        id: row.workspace_id,
-        name: row.workspace_name,
-        settings: row.settings,
-        appIds: new Set(row.apps),
-        groupChannels: new Map(row.groups?.map((group) => [group.id, group.channel])),
-      },
+      workspace: workspaceOf(row),
     }
   );
 }

@@ -52,11 +52,11 @@ export interface IdempotencyClaim {
 
 /** By which call something is done, for what must be provable later. */
 export interface Call {
-  /** Method and path as they are declared, such as `POST /users/track`. */
+  /** Method and path as they are declared, such as `POST /users/track`; or a job's name. */
   readonly name: string;
   /** The API key's name; null where it is not the holder of a key who calls. */
   readonly keyName: string | null;
-  /** As it stands in `X-Request-Id`. */
+  /** As it stands in `X-Request-Id`; of a job its id. */
   readonly requestId: string;
 }
 

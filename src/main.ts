@@ -1,7 +1,9 @@
 #!/usr/bin/env node
 import cluster from "node:cluster";
 import { Command } from "commander";
+import type { AdminTarget } from "./admin-client.ts";
 import { applyThroughApi } from "./apply-command.ts";
+import { runSyncThroughApi } from "./cdi-command.ts";
 import { announce, startWorkers } from "./cluster.ts";
 import { readConfig, SETTINGS } from "./config.ts";
 import { migrate } from "./database/migrate.ts";
@@ -12,7 +14,7 @@ import { welcomeText } from "./welcome.ts";
 
 const settings = Object.entries(SETTINGS)
   .map(([name, { about, default: value }]) => {
-    return `  ${name.padEnd(14)} ${about}${value && ` (default: ${value})`}`;
+    return `  ${name.padEnd(17)} ${about}${value && ` (default: ${value})`}`;
   })
   .join("\n");
 
@@ -66,15 +68,33 @@ program
   .description("Applies a manifest to a running server.")
   .option("--url <url>", "the server's base URL", "http://127.0.0.1:8080")
   .option("--admin-token <token>", "default: ADMIN_TOKEN, or what the data folder has")
-  .action(async (manifest: string, options: { url: string; adminToken?: string }) => {
-    const config = readConfig();
-    const changes = await applyThroughApi(manifest, {
-      url: options.url,
-      adminToken: options.adminToken ?? config.adminToken,
-      dataDir: config.dataDir,
-    });
-    process.stdout.write(changes);
+  .action(async (manifest: string, options: AdminOptions) => {
+    process.stdout.write(await applyThroughApi(manifest, targetOf(options)));
   });
+
+const cdi = program.command("cdi").description("Syncs from a warehouse.");
+
+cdi
+  .command("run <integration>")
+  .description("Starts a sync on a running server and shows it until it ends.")
+  .option("--workspace <name>", "where several workspaces have an integration of that name")
+  .option("--url <url>", "the server's base URL", "http://127.0.0.1:8080")
+  .option("--admin-token <token>", "default: ADMIN_TOKEN, or what the data folder has")
+  .addHelpText("after", "\nExits with 0 on success, 2 when some rows failed, 1 otherwise.")
+  .action(async (name: string, options: AdminOptions & { workspace?: string }) => {
+    const sync = { name, workspace: options.workspace };
+    process.exitCode = await runSyncThroughApi(sync, targetOf(options), process.stdout);
+  });
+
+interface AdminOptions {
+  readonly url: string;
+  readonly adminToken?: string;
+}
+
+function targetOf(options: AdminOptions): AdminTarget {
+  const { adminToken, dataDir } = readConfig();
+  return { url: options.url, adminToken: options.adminToken ?? adminToken, dataDir };
+}
 
 function fail(error: unknown): void {
   process.stderr.write(`rapport: ${error instanceof Error ? error.message : String(error)}\n`);

@@ -1,0 +1,146 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { WriteStream } from "node:tty";
+import { Presets, SingleBar } from "cli-progress";
+import { type AdminClient, type AdminTarget, connectAdmin } from "./admin-client.ts";
+
+/** What the admin API says of a run, as far as it is shown. */
+interface Run {
+  readonly job_status: string;
+  readonly message: string | null;
+  readonly rows_expected: number | null;
+  readonly rows_read: number;
+  readonly rows_synced: number;
+  readonly rows_failed_with_errors: number;
+}
+
+/** Shows a run that goes on. */
+interface Display {
+  show(run: Run, rowsPerSecond: number): void;
+  end(): void;
+}
+
+const ASK_EVERY_MS = 250;
+
+const EXIT_CODES: Readonly<Record<string, number>> = { success: 0, partial: 2 };
+
+/**
+ * Starts a sync through the admin API and shows it until it ends: as a bar in a terminal, as plain
+ * lines elsewhere.
+ *
+ * @returns the exit code: 0 for success, 2 for partial, 1 otherwise.
+ * @throws where there is no such integration, or more than one, or one runs already.
+ */
+export async function runSyncThroughApi(
+  sync: { readonly name: string; readonly workspace: string | undefined },
+  target: AdminTarget,
+  output: WriteStream,
+): Promise<number> {
+  const ask = await connectAdmin(target);
+  const path = await findIntegration(ask, sync.name, sync.workspace);
+  const { run_id } = await body<{ run_id: string }>(ask, "POST", `${path}/sync`);
+  const display = output.isTTY ? bar(output) : lines(output);
+  const startedAt = performance.now();
+  for (;;) {
+    const { run } = await body<{ run: Run }>(ask, "GET", `${path}/runs/${run_id}`);
+    const isRunning = run.job_status === "running";
+    display.show(run, (run.rows_read * 1_000) / (performance.now() - startedAt));
+    if (isRunning) {
+      await sleep(ASK_EVERY_MS);
+      continue;
+    }
+    display.end();
+    output.write(endOf(run, `${path}/runs/${run_id}/rows`));
+    return EXIT_CODES[run.job_status] ?? 1;
+  }
+}
+
+async function body<Body>(ask: AdminClient, method: string, path: string): Promise<Body> {
+  const answer = await ask(method, path);
+  if (!answer.isOk) throw new Error(`${answer.body.message} (${answer.status})`);
+  return answer.body as unknown as Body;
+}
+
+interface Found {
+  readonly workspace: string;
+  readonly integration_id: string;
+}
+
+async function findIntegration(
+  ask: AdminClient,
+  name: string,
+  workspace: string | undefined,
+): Promise<string> {
+  const query = new URLSearchParams({ name });
+  const { results } = await body<{ results: Found[] }>(
+    ask,
+    "GET",
+    `/admin/v1/integrations?${query}`,
+  );
+  const found = results.filter((each) => workspace === undefined || each.workspace === workspace);
+  const [first, second] = found;
+  if (!first) throw new Error(`There is no integration '${name}'.`);
+  if (second) {
+    const names = found.map((each) => each.workspace).join(", ");
+    throw new Error(
+      `Several workspaces have an integration '${name}': pass --workspace (${names}).`,
+    );
+  }
+  const base = `/admin/v1/workspaces/${encodeURIComponent(first.workspace)}`;
+  return `${base}/integrations/${first.integration_id}`;
+}
+
+const count = (rows: number): string => Math.round(rows).toLocaleString("en");
+
+/** A bar with rows per second and errors. */
+function bar(output: WriteStream): Display {
+  const single = new SingleBar(
+    {
+      stream: output,
+      format: "{bar} {rows} rows | {rate} rows/s | {failed} errors",
+      hideCursor: true,
+    },
+    Presets.shades_classic,
+  );
+  single.start(1, 0, { rows: "0", rate: "0", failed: "0" });
+  return {
+    show(run, rowsPerSecond) {
+      const total = run.rows_expected === null ? "" : ` of ${count(run.rows_expected)}`;
+      single.setTotal(Math.max(run.rows_expected ?? 1, run.rows_read, 1));
+      single.update(run.rows_read, {
+        rows: `${count(run.rows_read)}${total}`,
+        rate: count(rowsPerSecond),
+        failed: count(run.rows_failed_with_errors),
+      });
+    },
+    end: () => single.stop(),
+  };
+}
+
+const LINE_EVERY_MS = 2_000;
+
+/** A line now and then, for logs. */
+function lines(output: WriteStream): Display {
+  let lastAt = Number.NEGATIVE_INFINITY;
+  return {
+    show(run, rowsPerSecond) {
+      if (performance.now() - lastAt < LINE_EVERY_MS) return;
+      lastAt = performance.now();
+      const total = run.rows_expected === null ? "" : ` of ${count(run.rows_expected)}`;
+      output.write(
+        `${count(run.rows_read)}${total} rows read, ${count(rowsPerSecond)} rows/s, ` +
+          `${count(run.rows_failed_with_errors)} errors\n`,
+      );
+    },
+    end: () => {},
+  };
+}
+
+function endOf(run: Run, rowsPath: string): string {
+  const sentences = [
+    `${run.job_status}: ${count(run.rows_synced)} rows synced, ` +
+      `${count(run.rows_failed_with_errors)} failed`,
+    ...(run.message ? [run.message] : []),
+    ...(run.rows_failed_with_errors > 0 ? [`Why rows failed: GET ${rowsPath}`] : []),
+  ];
+  return `${sentences.join("\n")}\n`;
+}

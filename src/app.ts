@@ -8,6 +8,7 @@ import { syncJob } from "./cdi/sync.ts";
 import type { Database } from "./database/database.ts";
 import { exportEndpoints } from "./export/endpoints.ts";
 import { healthEndpoints } from "./health/endpoints.ts";
+import { deleteAllAnswers } from "./http/store.ts";
 import type { JobKind } from "./jobs/job.ts";
 import { deleteAllProfiles } from "./profiles/store.ts";
 import { scimEndpoints } from "./scim/endpoints.ts";
@@ -66,6 +67,7 @@ export const ERASERS: readonly Eraser[] = [
   eraseSubscriptions,
   deleteAllEventsAndPurchases,
   deleteAllProfiles,
+  deleteAllAnswers,
 ];
 
 /** What is removed after a time. */

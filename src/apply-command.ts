@@ -24,6 +24,7 @@ const describeChange = ({ action, kind, workspace, name }: Change): string =>
 async function postManifest(manifest: unknown, ask: AdminClient): Promise<readonly Change[]> {
   const { status, isOk, body } = await ask("POST", "/admin/v1/apply", manifest);
   if (isOk) return body.changes as Change[];
-  if (status === 400) throw new Problem("INVALID_REQUEST", body.message, { body });
+  // Where a fault stands in the manifest is told with it.
+  if (body.path) throw new Problem("INVALID_REQUEST", body.message, { body });
   throw new Error(`The server refused (${status}): ${body.message}`);
 }

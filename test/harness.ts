@@ -192,7 +192,7 @@ async function request(
   const answer = {
     status: response.status,
     headers: response.headers,
-    body: isJson(response) ? JSON.parse(text) : text,
+    body: isJson(response) && text ? JSON.parse(text) : text,
   };
   refuseUndeclared(method, path, answer);
   return answer;

@@ -137,7 +137,8 @@ export const isSacrificed = (error: unknown): boolean =>
 /** Whether a unique index refused a row. */
 export const isDuplicate = (error: unknown): boolean => codeOf(error) === "23505";
 
-const UNREACHABLE = /^(08...|57P0[123]|53...|ECONN\w+|ENOTFOUND|EPIPE|ETIMEDOUT|CONNECT\w+)$/;
+const UNREACHABLE =
+  /^(08...|28...|3D000|57P0[123]|53...|ECONN\w+|ENOTFOUND|EPIPE|ETIMEDOUT|CONNECT\w+)$/;
 
 /** Whether the engine could not be reached or is out of means: try again later. */
 export const isUnavailable = (error: unknown): boolean => UNREACHABLE.test(codeOf(error));

@@ -1,5 +1,6 @@
 import type { Workspace } from "../access/workspace.ts";
 import { type Database, type Queryable, readTogether } from "../database/database.ts";
+import { refuseUnstorableText } from "../http/storable-text.ts";
 import { Problem } from "../problem.ts";
 import { findHolders, type LookedUp } from "../profiles/find-holders.ts";
 import {
@@ -50,13 +51,15 @@ interface Wanted {
  * Reads profiles by external ids, aliases, platform ids, or by one address, in the publicly known
  * shape. All of it is read at one moment: counts and states fit together.
  *
- * @throws Problem INVALID_REQUEST for none or too many ids, or both an address and a number.
+ * @throws Problem INVALID_REQUEST for none or too many ids, both an address and a number, or a text
+ *   that cannot be stored.
  */
 export async function exportByIds(
   { database }: ExportServices,
   workspace: Workspace,
   request: ExportRequest,
 ): Promise<Exported> {
+  refuseUnstorableText(request, "body");
   const wanted = wantedBy(request);
   return readTogether(database, async (tx) => {
     const identifiers = wanted.map((each) => each.identifier);

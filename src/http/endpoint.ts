@@ -80,9 +80,9 @@ export interface Contract {
   /**
    * How an `Idempotency-Key` is honoured. `transaction` (the default for API keys and SCIM tokens): the handler
    * runs in one transaction with the record of its answer. `handler`: the handler does it itself.
-   * `reading`: the handler changes nothing, so its answer is recorded by itself afterwards.
+   * `ignored`: the endpoint only reads, like every GET, and what it answers has to be current.
    */
-  readonly idempotency?: "transaction" | "handler" | "reading";
+  readonly idempotency?: "transaction" | "handler" | "ignored";
 }
 
 export interface Input<C extends Contract> {

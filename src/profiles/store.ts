@@ -101,7 +101,8 @@ export async function selectProfiles(
   if (ids.length === 0) return [];
   return database.query<ProfileRow>(
     `select ${PROFILE_COLUMNS} from profiles
-     where workspace_id = $1 and profile_id = any($2::uuid[]) order by updated_at desc`,
+     where workspace_id = $1 and profile_id = any($2::uuid[])
+     order by updated_at desc, profile_id desc`,
     [workspaceId, ids],
   );
 }

@@ -8,6 +8,23 @@ export async function lockForApply(tx: Transaction): Promise<void> {
   await tx.query("select pg_advisory_xact_lock($1)", [APPLY_LOCK]);
 }
 
+/** Any number that tells these locks from the others of the program. */
+const PEOPLE_LOCK_CLASS = 7_270_414;
+
+export async function lockPeopleShared(tx: Transaction, workspaceId: number): Promise<void> {
+  await tx.query("select pg_advisory_xact_lock_shared($1::int, $2::int)", [
+    PEOPLE_LOCK_CLASS,
+    workspaceId,
+  ]);
+}
+
+export async function lockPeople(tx: Transaction, workspaceId: number): Promise<void> {
+  await tx.query("select pg_advisory_xact_lock($1::int, $2::int)", [
+    PEOPLE_LOCK_CLASS,
+    workspaceId,
+  ]);
+}
+
 export interface CompanyRow {
   readonly id: string;
   readonly name: string;

@@ -1,0 +1,73 @@
+import { createHash } from "node:crypto";
+import { EVENT_NAMES } from "../workloads/updates.ts";
+
+/*
+ * What the database holds before a measurement: users with attributes and a short history, written
+ * with SQL because that takes seconds. The profile id follows from the user's number, in SQL and in
+ * the program alike, and grows with it as ids do that the server makes.
+ */
+
+/** A server that applies its first manifest gives this number to the first workspace. */
+export const SEEDED_WORKSPACE = 1;
+
+/** How many events every user has, each of another name. */
+const EVENTS_PER_USER = 2;
+
+/** Milliseconds since the epoch: when user 0 was made, and one user each millisecond from then on. */
+const FIRST_USER_AT = 1_700_000_000_000;
+
+/** The profile id of a user, in binary: a UUIDv7 whose random part is the MD5 of the number. */
+export function profileIdOf(user: number): Uint8Array {
+  const known = knownIds.get(user);
+  if (known) return known;
+  const random = createHash("md5").update(String(user)).digest("hex");
+  const time = (FIRST_USER_AT + user).toString(16).padStart(12, "0");
+  const id = Buffer.from(`${time}7${random.slice(0, 3)}8${random.slice(3, 18)}`, "hex");
+  knownIds.set(user, id);
+  return id;
+}
+
+const knownIds = new Map<number, Uint8Array>();
+
+const PROFILE_ID_FUNCTION = `
+  create function bench_profile_id(n bigint) returns uuid language sql immutable parallel safe as $$
+    select (lpad(to_hex(${FIRST_USER_AT} + n), 12, '0') || '7' || substr(md5(n::text), 1, 3)
+      || '8' || substr(md5(n::text), 4, 15))::uuid
+  $$`;
+
+/** The name of the k-th event of user n: one of `EVENT_NAMES`. */
+const eventName = `'event_' || (n + k * 3) % ${EVENT_NAMES.length}`;
+
+export interface Seed {
+  readonly users: number;
+  /** Whether the planner gets statistics before it begins, as it has on a server that runs longer. */
+  readonly statistics: boolean;
+}
+
+/** The statements that fill a migrated database, in their order. */
+export const seedStatements = ({ users, statistics }: Seed): readonly string[] => [
+  PROFILE_ID_FUNCTION,
+  `insert into profiles (workspace_id, profile_id, version, external_id, aliases, email, phone,
+     standard_attributes, custom_attributes, created_at, updated_at)
+   select ${SEEDED_WORKSPACE}, bench_profile_id(n), 1, 'user-' || n, '[]', null, null,
+     jsonb_build_object('first_name', 'First ' || n % 500, 'last_name', 'Last ' || n % 1000,
+       'country', 'US', 'language', 'en', 'home_city', 'Town ' || n % 200),
+     jsonb_build_object('plan', 'free', 'score', n % 1000, 'last_page', '/products/' || n % 5000,
+       'tags', jsonb_build_array('one', 'two', 'three'), 'newsletter', true,
+       'spent', (n % 10000) / 100.0),
+     '2026-01-01', '2026-01-01'
+   from generate_series(0, ${users - 1}) as n`,
+  `insert into identifiers (workspace_id, value, kind, profile_id)
+   select ${SEEDED_WORKSPACE}, 'user-' || n, 'external_id', bench_profile_id(n)
+   from generate_series(0, ${users - 1}) as n`,
+  `insert into events (workspace_id, profile_id, event_id, name, occurred_at, app_id, properties)
+   select ${SEEDED_WORKSPACE}, bench_profile_id(n), bench_profile_id(${users} + n * 10 + k),
+     ${eventName}, '2026-01-01', null, '{"sku": "SKU-1", "price": 9.5, "channel": "web"}'
+   from generate_series(0, ${users - 1}) as n, generate_series(1, ${EVENTS_PER_USER}) as k`,
+  `insert into event_summaries (workspace_id, profile_id, name, count, first_at, last_at)
+   select ${SEEDED_WORKSPACE}, bench_profile_id(n), ${eventName}, 1, '2026-01-01', '2026-01-01'
+   from generate_series(0, ${users - 1}) as n, generate_series(1, ${EVENTS_PER_USER}) as k`,
+  "drop function bench_profile_id",
+  statistics ? "vacuum analyze" : "vacuum",
+  "checkpoint",
+];

@@ -1,0 +1,115 @@
+import { Pool } from "undici";
+import { API_KEY } from "../processes/server.ts";
+import { type Histogram, record } from "./histogram.ts";
+
+/*
+ * Sends prepared bodies over connections that stay open, and times the answers.
+ *
+ * Saturation is a closed loop: every connection sends its next request when it has its answer. A
+ * given rate is an open loop: requests are due at fixed times whether the server keeps up or not,
+ * and the latency is counted from when a request was due, so that a server that stalls is charged
+ * for everybody who waits meanwhile.
+ */
+
+export interface Load {
+  readonly url: string;
+  readonly path: string;
+  readonly connections: number;
+  readonly seconds: number;
+  /** Undefined for as many as can be. */
+  readonly requestsPerSecond?: number | undefined;
+}
+
+export interface LoadResult {
+  /** From the first request to the last answer. */
+  readonly seconds: number;
+  /** Answered with a success, and whole. */
+  readonly acknowledged: number;
+  /** How often each other outcome came: a status, `fault`, or the code of an error. */
+  readonly failures: Readonly<Record<string, number>>;
+  readonly latencies: Histogram;
+}
+
+/** The pause between two looks at the clock; what is due meanwhile is sent late by that much. */
+const TICK_MS = 1;
+
+/** Sends one request that was due at a time (of `performance.now()`); resolves with its answer. */
+type Send = (dueAt: number) => Promise<void>;
+
+/**
+ * @param nextBody the bodies in turn.
+ * @param isFaulty whether a successful answer says that something was not done.
+ */
+export async function generate(
+  load: Load,
+  nextBody: () => Uint8Array,
+  isFaulty: (answer: Buffer) => boolean,
+): Promise<LoadResult> {
+  const pool = new Pool(load.url, { connections: load.connections, pipelining: 1 });
+  const latencies: Histogram = [];
+  const failures: Record<string, number> = {};
+  let acknowledged = 0;
+  const send: Send = async (dueAt) => {
+    const outcome = await request(pool, load.path, nextBody(), isFaulty);
+    record(latencies, performance.now() - dueAt);
+    if (outcome === "whole") acknowledged++;
+    else failures[outcome] = (failures[outcome] ?? 0) + 1;
+  };
+  const startedAt = performance.now();
+  const endsAt = startedAt + load.seconds * 1_000;
+  if (load.requestsPerSecond === undefined) await saturate(send, load.connections, endsAt);
+  else await keepRate(send, load.requestsPerSecond, endsAt);
+  const seconds = (performance.now() - startedAt) / 1_000;
+  await pool.close();
+  return { seconds, acknowledged, failures, latencies };
+}
+
+async function saturate(send: Send, connections: number, endsAt: number): Promise<void> {
+  const keepSending = async () => {
+    while (performance.now() < endsAt) await send(performance.now());
+  };
+  await Promise.all(Array.from({ length: connections }, keepSending));
+}
+
+async function keepRate(send: Send, perSecond: number, endsAt: number): Promise<void> {
+  const pauseMs = 1_000 / perSecond;
+  const underWay: Promise<void>[] = [];
+  for (let dueAt = performance.now(); dueAt < endsAt; ) {
+    for (; dueAt <= performance.now() && dueAt < endsAt; dueAt += pauseMs) {
+      underWay.push(send(dueAt));
+    }
+    await new Promise((resolve) => setTimeout(resolve, TICK_MS));
+  }
+  await Promise.all(underWay);
+}
+
+const HEADERS = { authorization: `Bearer ${API_KEY}`, "content-type": "application/json" };
+
+/** @returns `whole` or `fault` for a success, else the status or the code of the error. */
+function request(
+  pool: Pool,
+  path: string,
+  body: Uint8Array,
+  isFaulty: (answer: Buffer) => boolean,
+): Promise<string> {
+  return new Promise((resolve) => {
+    let status = 0;
+    const chunks: Buffer[] = [];
+    pool.dispatch(
+      { method: "POST", path, headers: HEADERS, body },
+      {
+        onRequestStart() {},
+        onResponseStart(_controller, statusCode) {
+          status = statusCode;
+        },
+        onResponseData: (_controller, chunk) => void chunks.push(chunk),
+        onResponseEnd() {
+          if (status >= 300) resolve(String(status));
+          else resolve(isFaulty(Buffer.concat(chunks)) ? "fault" : "whole");
+        },
+        onResponseError: (_controller, error) =>
+          resolve((error as NodeJS.ErrnoException).code ?? error.name),
+      },
+    );
+  });
+}

@@ -1,0 +1,63 @@
+import { Command, InvalidArgumentError, Option } from "commander";
+import { type BenchmarkOptions, runBenchmark } from "./benchmark.ts";
+import { playRole, type Role, type RoleMain } from "./processes/child.ts";
+import { runSyncBenchmark, type SyncOptions } from "./warehouse-sync.ts";
+import { WORKLOADS, workloadNamed } from "./workloads/workloads.ts";
+
+/*
+ * `npm run bench`: measures the server under load, beside two floors. docs/performance.md tells how
+ * to read the figures. Started again with the name of a role, it plays that role (processes/child.ts).
+ */
+
+const count = (text: string): number => {
+  const value = Number(text);
+  if (Number.isInteger(value) && value > 0) return value;
+  throw new InvalidArgumentError("It must be a whole number above 0.");
+};
+
+const workloads = WORKLOADS.map(({ name, about }) => `  ${name.padEnd(14)} ${about}`).join("\n");
+
+const program = new Command("bench")
+  .description("Measures the server under load, beside two floors of the same run.")
+  .argument("[workloads...]", "what to run (default: all)")
+  .addOption(
+    new Option("--engine <engine>", "what to run it on")
+      .choices(["postgres", "embedded", "both"])
+      .default("both"),
+  )
+  .option("--users <count>", "how many users there are before it begins", count, 100_000)
+  .option("--seconds <count>", "how long the server is measured at saturation", count, 20)
+  .option("--rounds <count>", "in how many turns with the floors", count, 4)
+  .option("--connections <count>", "how many requests are under way at saturation", count)
+  .option("--workers <count>", "how many server processes (default: what the server takes)", count)
+  .option("--no-statistics", "leave the planner without statistics, as on a new database")
+  .option("--database-url <url>", "a PostgreSQL that runs already; databases are made in it")
+  .option("--results <folder>", "where the JSON and the chart go", "bench/results")
+  .option("--profile", "tell where server and PostgreSQL spend their time, instead of the figures")
+  .addHelpText("after", `\nWorkloads:\n${workloads}`)
+  .action((names: string[], options: BenchmarkOptions) =>
+    runBenchmark(names.length > 0 ? names.map(workloadNamed) : WORKLOADS, options),
+  );
+
+program
+  .command("sync")
+  .description("Syncs rows of attributes from a table of PostgreSQL into PostgreSQL, once.")
+  .option("--rows <count>", "how many", count, 1_000_000)
+  .option("--database-url <url>", "a PostgreSQL that runs already; databases are made in it")
+  .action((options: SyncOptions) => runSyncBenchmark(options));
+
+// Loaded only where they are played, so that no role carries what another one needs.
+const ROLES: Readonly<Record<Role, () => Promise<RoleMain<never, never>>>> = {
+  load: async () => (await import("./load/role.ts")).playLoad,
+  "bare-http": async () => (await import("./floors/bare-http.ts")).playBareHttp,
+  "plain-sql": async () => (await import("./floors/plain-sql.ts")).playPlainSql,
+};
+
+for (const [role, load] of Object.entries(ROLES)) {
+  program.command(role, { hidden: true }).action(async () => playRole(await load()));
+}
+
+program.parseAsync().catch((error: Error) => {
+  process.stderr.write(`bench: ${error.message}\n`);
+  process.exit(1);
+});

@@ -1,0 +1,69 @@
+import { fork } from "node:child_process";
+
+/*
+ * The roles of the benchmark that run in processes of their own: the load, and the two floors. They
+ * are started with their settings, and then do what they are called to do, one call at a time.
+ */
+
+export type Role = "load" | "bare-http" | "plain-sql";
+
+export interface Child {
+  readonly processId: number;
+  /** What the role said when it was ready. */
+  readonly greeting: unknown;
+  call<Result>(argument: unknown): Promise<Result>;
+  stop(): Promise<void>;
+}
+
+type Message = { readonly result: unknown } | { readonly error: string };
+
+/** Starts a role; resolves when it is ready. @throws what the role throws. */
+export async function startChild(role: Role, settings: unknown): Promise<Child> {
+  const child = fork(process.argv[1] as string, [role], {
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
+  });
+  const ended = new Promise<never>((_, reject) => {
+    child.once("exit", (code, signal) => reject(new Error(`${role} ended: ${code ?? signal}`)));
+  });
+  ended.catch(() => {});
+  const call = async (argument: unknown): Promise<unknown> => {
+    const answer = new Promise<Message>((resolve) => child.once("message", resolve));
+    child.send({ argument });
+    const message = await Promise.race([answer, ended]);
+    if ("error" in message) throw new Error(`${role}: ${message.error}`);
+    return message.result;
+  };
+  const greeting = await call(settings);
+  return {
+    processId: child.pid as number,
+    greeting,
+    call: <Result>(argument: unknown) => call(argument) as Promise<Result>,
+    async stop() {
+      if (child.connected) child.disconnect();
+      await ended.catch(() => {});
+    },
+  };
+}
+
+/** What a role does: it starts with its settings, greets, and answers calls until it is let go. */
+export type RoleMain<Settings, Argument> = (settings: Settings) => Promise<{
+  readonly greeting?: unknown;
+  call?(argument: Argument): Promise<unknown>;
+}>;
+
+/** The other end of `startChild`. */
+export function playRole<Settings, Argument>(main: RoleMain<Settings, Argument>): void {
+  let running: ReturnType<typeof main> | undefined;
+  async function answer(argument: unknown): Promise<unknown> {
+    if (running) return (await running).call?.(argument as Argument);
+    running = main(argument as Settings);
+    return (await running).greeting;
+  }
+  process.on("message", ({ argument }: { argument: unknown }) => {
+    answer(argument).then(
+      (result) => process.send?.({ result }),
+      (error: Error) => process.send?.({ error: error.stack ?? error.message }),
+    );
+  });
+  process.on("disconnect", () => process.exit());
+}

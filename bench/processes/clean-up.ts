@@ -1,0 +1,25 @@
+/** What must be undone at the end, however that comes about; the last thing first. */
+export interface CleanUp {
+  add(undo: () => Promise<unknown>): void;
+  /** Undoes everything, once, whoever asks; what fails is told and does not stop the rest. */
+  run(): Promise<void>;
+}
+
+export function createCleanUp(): CleanUp {
+  const todo: (() => Promise<unknown>)[] = [];
+  let running: Promise<void> | undefined;
+
+  async function undoAll(): Promise<void> {
+    for (let undo = todo.pop(); undo; undo = todo.pop()) {
+      await undo().catch((error: Error) => process.stderr.write(`${error.message}\n`));
+    }
+  }
+
+  return {
+    add: (undo) => void todo.push(undo),
+    run() {
+      running ??= undoAll();
+      return running;
+    },
+  };
+}

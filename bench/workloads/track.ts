@@ -1,0 +1,80 @@
+import { updatesFloor } from "../floors/updates.ts";
+import type { Random } from "./random.ts";
+import { attributesOf, eventOf } from "./updates.ts";
+import { type Distribution, externalIdOf, type UserPicker } from "./users.ts";
+import type { Workload } from "./workload.ts";
+
+function attributesObject(random: Random, user: number) {
+  const { standard, custom } = attributesOf(random);
+  return { external_id: externalIdOf(user), ...standard, ...custom };
+}
+
+function eventObject(random: Random, user: number) {
+  const { name, at, properties } = eventOf(random);
+  return { external_id: externalIdOf(user), name, time: new Date(at).toISOString(), properties };
+}
+
+/** As `POST /users/track` takes it. */
+interface TrackBody {
+  readonly attributes?: readonly unknown[];
+  readonly events?: readonly unknown[];
+}
+
+const bareAnswer = ({ attributes, events }: TrackBody) => ({
+  ...(attributes && { attributes_processed: attributes.length }),
+  ...(events && { events_processed: events.length }),
+  message: "success",
+});
+
+const tracking = {
+  unit: "updates",
+  path: "/users/track",
+  faults: ['"errors"', '"skipped"'],
+  bareAnswer,
+  floor: updatesFloor,
+} as const;
+
+const UPDATES = 50;
+
+const fullBody = (random: Random, pick: UserPicker): TrackBody => ({
+  attributes: Array.from({ length: UPDATES / 2 }, () => attributesObject(random, pick())),
+  events: Array.from({ length: UPDATES / 2 }, () => eventObject(random, pick())),
+});
+
+const full = (name: string, distribution: Distribution, about: string): Workload => ({
+  ...tracking,
+  name,
+  about,
+  distribution,
+  unitsPerRequest: UPDATES,
+  connections: 64,
+  bodies: 8_000,
+  body: fullBody,
+  proof: { table: "events", rowsPerRequest: UPDATES / 2 },
+});
+
+export const track = full(
+  "track",
+  "uniform",
+  "50 updates a request, half attributes and half events, every user as likely as any other.",
+);
+
+export const trackSkewed = full(
+  "track-skewed",
+  "zipf",
+  "The same with a few users who take most of the load (Zipf, exponent 0.99).",
+);
+
+export const trackSingle: Workload = {
+  ...tracking,
+  name: "track-single",
+  about: "One update a request, in turn an attributes object and an event.",
+  distribution: "uniform",
+  unitsPerRequest: 1,
+  connections: 256,
+  bodies: 200_000,
+  body: (random, pick, index) =>
+    index % 2 === 0
+      ? { attributes: [attributesObject(random, pick())] }
+      : { events: [eventObject(random, pick())] },
+};

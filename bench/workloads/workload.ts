@@ -1,0 +1,34 @@
+import type { FloorWork } from "../floors/floor-work.ts";
+import type { Random } from "./random.ts";
+import type { Distribution, UserPicker } from "./users.ts";
+
+/**
+ * A kind of load. To add one, write a file beside this one and enter it in `workloads.ts`; the
+ * rest (both engines, both floors, the figures, the chart) follows from what is said here.
+ */
+export interface Workload {
+  /** As it is given on the command line. */
+  readonly name: string;
+  /** One sentence for the help and the report. */
+  readonly about: string;
+  /** What is counted, in the plural: updates, profiles. */
+  readonly unit: string;
+  readonly unitsPerRequest: number;
+  readonly distribution: Distribution;
+  /** Every request is a POST to this path. */
+  readonly path: string;
+  /** How many requests are under way at saturation. */
+  readonly connections: number;
+  /** How many bodies are prepared; they are sent in turn, and again from the first. */
+  readonly bodies: number;
+  /** The body with this number. */
+  body(random: Random, pick: UserPicker, index: number): unknown;
+  /** Texts that an answer holds only when something of the request was not done. */
+  readonly faults: readonly string[];
+  /** What the bare HTTP server answers to a parsed body: of the size of the real answer. */
+  bareAnswer(body: never): unknown;
+  /** The same volume in plain SQL. */
+  readonly floor: FloorWork;
+  /** Rows that every acknowledged request leaves, to be counted when all is over. */
+  readonly proof?: { readonly table: string; readonly rowsPerRequest: number };
+}

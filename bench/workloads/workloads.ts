@@ -1,0 +1,21 @@
+import { exportsWorkload } from "./exports.ts";
+import { subscriptionSets } from "./subscription-sets.ts";
+import { track, trackSingle, trackSkewed } from "./track.ts";
+import type { Workload } from "./workload.ts";
+
+/** Every workload, in the order in which they run when none is named. */
+export const WORKLOADS: readonly Workload[] = [
+  track,
+  trackSkewed,
+  trackSingle,
+  exportsWorkload,
+  subscriptionSets,
+];
+
+/** @throws when there is none. */
+export function workloadNamed(name: string): Workload {
+  const workload = WORKLOADS.find((each) => each.name === name);
+  if (workload) return workload;
+  const names = WORKLOADS.map((each) => each.name).join(", ");
+  throw new Error(`There is no workload '${name}'; there are ${names}.`);
+}

@@ -73,20 +73,25 @@ async function readAlone(place: ReturnType<typeof placeOf>): Promise<number> {
   return (performance.now() - startedAt) / 1_000;
 }
 
+interface Run {
+  readonly job_status: string;
+  readonly rows_synced: number;
+}
+
 /** @returns how long it took, in seconds. */
 async function sync(
   { url }: ServerProcess,
   place: ReturnType<typeof placeOf>,
   rows: number,
 ): Promise<number> {
-  const ask = async (path: string, body?: unknown): Promise<any> => {
+  const ask = async <Body>(path: string, body?: unknown): Promise<Body> => {
     const response = await fetch(`${url}/admin/v1${path}`, {
       method: body === undefined ? "GET" : "POST",
       headers: { authorization: `Bearer ${ADMIN_TOKEN}`, "content-type": "application/json" },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
     if (!response.ok) throw new Error(`${path}: ${await response.text()}`);
-    return response.json();
+    return (await response.json()) as Body;
   };
   const id = randomUUID();
   const integration = { id, name: "users", type: "attributes", warehouse: place };
@@ -96,9 +101,9 @@ async function sync(
   });
   const path = `/workspaces/bench/integrations/${id}`;
   const startedAt = performance.now();
-  const { run_id } = await ask(`${path}/sync`, {});
+  const { run_id } = await ask<{ run_id: string }>(`${path}/sync`, {});
   for (;;) {
-    const { run } = await ask(`${path}/runs/${run_id}`);
+    const { run } = await ask<{ run: Run }>(`${path}/runs/${run_id}`);
     const seconds = (performance.now() - startedAt) / 1_000;
     if (run.job_status === "success" && run.rows_synced === rows) return seconds;
     if (run.job_status !== "running") throw new Error(`The sync ended: ${JSON.stringify(run)}`);

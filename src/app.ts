@@ -6,10 +6,16 @@ import type { SyncServices } from "./cdi/run.ts";
 import { integrations } from "./cdi/section.ts";
 import { syncJob } from "./cdi/sync.ts";
 import type { Database } from "./database/database.ts";
+import { engagementEndpoints } from "./engagement/endpoints.ts";
+import { eraseEngagement } from "./engagement/engagement.ts";
 import { exportEndpoints } from "./export/endpoints.ts";
 import { healthEndpoints } from "./health/endpoints.ts";
 import { deleteAllAnswers } from "./http/store.ts";
+import { identityAdminEndpoints } from "./identity/admin-endpoints.ts";
+import { eraseAudit } from "./identity/audit.ts";
+import { identityEndpoints } from "./identity/endpoints.ts";
 import type { JobKind } from "./jobs/job.ts";
+import { deleteAllMerged } from "./profiles/merged-store.ts";
 import { deleteAllProfiles } from "./profiles/store.ts";
 import { scimEndpoints } from "./scim/endpoints.ts";
 import { SCIM_COMPANY_SECTIONS, SCIM_SECTIONS } from "./scim/sections.ts";
@@ -32,6 +38,9 @@ import { CORE_COMPANY_SECTIONS, CORE_SECTIONS } from "./workspaces/sections.ts";
 export const ENDPOINTS = [
   ...healthEndpoints,
   ...trackEndpoints,
+  ...identityEndpoints,
+  ...identityAdminEndpoints,
+  ...engagementEndpoints,
   ...exportEndpoints,
   ...subscriptionEndpoints,
   ...subscriptionAdminEndpoints,
@@ -66,6 +75,9 @@ export const ERASERS: readonly Eraser[] = [
   eraseSyncs,
   eraseSubscriptions,
   deleteAllEventsAndPurchases,
+  eraseEngagement,
+  eraseAudit,
+  deleteAllMerged,
   deleteAllProfiles,
   deleteAllAnswers,
 ];

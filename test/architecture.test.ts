@@ -21,10 +21,12 @@ const FOLDERS = [
   "profiles",
   "subscriptions",
   "track",
-  "cdi",
+  "engagement",
   "scim",
   "translations",
   "export",
+  "identity",
+  "cdi",
   "health",
 ];
 

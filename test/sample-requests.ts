@@ -14,6 +14,8 @@ export interface Sample {
 const EMAIL = "ada@example.com";
 const SAMPLE_GROUP = "5a2d6f0e-8f53-4f0c-9d54-2c7d5a3b1e90";
 
+const ALIAS = { alias_name: "a1", alias_label: "app" };
+
 const EVENT = { external_id: "ada", name: "opened", time: "2026-01-01T12:00:00Z" };
 
 /**
@@ -23,7 +25,8 @@ const EVENT = { external_id: "ada", name: "opened", time: "2026-01-01T12:00:00Z"
 export const PROVED_ELSEWHERE: readonly RegExp[] = [
   / \/scim\/v2\//,
   / \/(campaign|canvases)\/translations/,
-  / \/admin\/v1\/workspaces\/:name\/(locales|campaigns|canvases|messages)/,
+  / \/admin\/v1\/workspaces\/:name\/(locales|campaigns|canvases|messages|integrations)/,
+  / \/cdi\/integrations\/:integration_id\//,
 ];
 
 /** Sample requests for a workspace with this name, made by `server.workspace()`. */
@@ -68,6 +71,32 @@ export const sampleRequests = (workspace: string): Readonly<Record<string, Sampl
   "DELETE /admin/v1/workspaces/:name/email-states/:email": {
     path: `/admin/v1/workspaces/${workspace}/email-states/${EMAIL}`,
   },
+  "POST /users/alias/new": { body: { user_aliases: [ALIAS] } },
+  "POST /users/alias/update": {
+    body: {
+      alias_updates: [{ alias_label: "app", old_alias_name: "a1", new_alias_name: "a2" }],
+    },
+  },
+  "POST /users/identify": {
+    body: { aliases_to_identify: [{ external_id: "ada", user_alias: ALIAS }] },
+  },
+  "POST /users/merge": {
+    body: {
+      merge_updates: [
+        { identifier_to_merge: { external_id: "eve" }, identifier_to_keep: { external_id: "ada" } },
+      ],
+    },
+  },
+  "POST /users/delete": { body: { external_ids: ["eve"] } },
+  "GET /admin/v1/workspaces/:name/identity-audit": {
+    path: `/admin/v1/workspaces/${workspace}/identity-audit`,
+  },
+  "POST /admin/v1/workspaces/:name/import": {
+    path: `/admin/v1/workspaces/${workspace}/import`,
+    body: { users: [{ external_id: "ada", apps: [] }] },
+  },
+  "GET /cdi/integrations": {},
+  "GET /admin/v1/integrations": { path: "/admin/v1/integrations?name=none" },
   "POST /admin/v1/apply": { body: { company: { name: "Test" }, workspaces: [] } },
   "POST /admin/v1/workspaces/:name/reset": {
     path: `/admin/v1/workspaces/${workspace}/reset`,

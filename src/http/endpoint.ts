@@ -75,6 +75,8 @@ export interface Contract {
   readonly dialect?: Dialect;
   /** The media types of the request's body, where it is not JSON; the body is then its text. */
   readonly accepts?: readonly [string, ...string[]];
+  /** The body holds items that the handler judges one by one, so that a bad one spoils no other. */
+  readonly hasItems?: true;
   /** The media type of a success, where it is not JSON; the body is then a string. */
   readonly produces?: string;
   /**

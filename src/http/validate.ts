@@ -20,8 +20,8 @@ export function compileContract(contract: Contract): (parts: Parts) => Parts {
   const query = contract.query && compile(contract.query, "query");
   const body = contract.body && compile(contract.body, "body");
   const { query: querySchema } = contract;
-  // What an administrator sends has no items that could be refused one by one.
-  const isWhole = contract.access.by === "administrator";
+  // What an administrator sends is mostly one thing, and refused as one.
+  const isWhole = contract.access.by === "administrator" && !contract.hasItems;
   return (parts) => ({
     params: params?.(storable(parts.params, "path")),
     query: query && querySchema && query(storable(readQuery(parts.query, querySchema), "query")),

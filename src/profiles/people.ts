@@ -78,11 +78,13 @@ export interface People {
  *
  * @param found who has the identifiers that the batch names or sets.
  * @param rows the profiles that were read.
+ * @param merged where the ids of merged profiles lead.
  */
 export function createPeople(
   found: readonly FoundIdentifier[],
   rows: readonly ProfileRow[],
   newId: () => string,
+  merged: ReadonlyMap<string, string> = new Map(),
 ): People {
   const people = new Map<string, Person>();
   const holders = new Map<string, Set<string>>();
@@ -133,7 +135,7 @@ export function createPeople(
 
   const self: People = {
     find(who) {
-      if (who.kind === "platform_id") return people.get(who.value);
+      if (who.kind === "platform_id") return people.get(merged.get(who.value) ?? who.value);
       const ids = holders.get(identifierKey(who));
       if (!ids?.size) return undefined;
       return [...ids].map(personWith).reduce(preferred);
@@ -303,7 +305,7 @@ export function attributeOf(
 }
 
 /** A time with microseconds, so that the writes of one batch keep their order. */
-function microsecondTime(now: Date, offset: number): string {
+export function microsecondTime(now: Date, offset: number): string {
   const micros = String(offset % 1_000).padStart(3, "0");
   const milliseconds = new Date(now.getTime() + Math.floor(offset / 1_000)).toISOString();
   return `${milliseconds.slice(0, -1)}${micros}Z`;

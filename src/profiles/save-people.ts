@@ -1,4 +1,4 @@
-import type { Transaction } from "../database/database.ts";
+import { allDone, type Transaction } from "../database/database.ts";
 import { identifierKey } from "./identifiers.ts";
 import { Outdated } from "./outdated.ts";
 import type { PeopleChanges } from "./people.ts";
@@ -32,10 +32,11 @@ export async function savePeople(
       throw new Outdated("an address has an owner by now");
     }
   }
-  const [inserted, , kept] = await Promise.all([
+  const [inserted, , kept] = await allDone([
     insertIdentifiers(tx, workspaceId, addedIdentifiers),
     insertProfiles(tx, workspaceId, created),
     updateProfiles(tx, workspaceId, updated),
+    // Last, because only who holds a profile removes what leads to it.
     deleteIdentifiers(tx, workspaceId, removedIdentifiers),
   ]);
   if (inserted < addedIdentifiers.length) throw new Outdated("an identifier has an owner by now");

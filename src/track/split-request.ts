@@ -20,7 +20,9 @@ export interface Part {
 export function splitRequest(request: WriteRequest, lanes: number): Part[] {
   const { items } = request;
   const isIndivisible = request.recorded !== undefined || request.alsoWrite !== undefined;
-  const isWhole = lanes === 1 || isIndivisible || !items.every(isOnItsOwn);
+  // Where merged external ids lead to the kept user, two of them may name one person.
+  const hasTwoNames = request.workspace.settings.redirect_merged_ids;
+  const isWhole = lanes === 1 || isIndivisible || hasTwoNames || !items.every(isOnItsOwn);
   const whole = (lane: number): Part[] => [{ lane, items, places: [...items.keys()] }];
   if (isWhole) return whole(laneOf(items[0], lanes));
   const laneOfAddress = new Map<string, number>();

@@ -38,7 +38,7 @@ export interface WriteServices {
 }
 
 /** How often a batch is worked out anew because somebody else was faster. */
-const TRIES = 10;
+const TRIES = 20;
 
 /**
  * From which try on profiles are locked before they are read. Not from the second: a person whom two

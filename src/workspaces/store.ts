@@ -121,6 +121,16 @@ export async function selectApps(tx: Transaction, workspaceId: number): Promise<
   );
 }
 
+export async function selectAllApps(
+  database: Queryable,
+  workspaceId: number,
+): Promise<DeclaredApp[]> {
+  return database.query<DeclaredApp>(
+    "select app_id as id, name, platform from apps where workspace_id = $1 order by app_id",
+    [workspaceId],
+  );
+}
+
 export async function upsertApps(
   tx: Transaction,
   workspaceId: number,

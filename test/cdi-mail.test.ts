@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { SMTPServer } from "smtp-server";
+import { readConfig } from "../src/config.ts";
 import { startIntegration } from "./cdi.ts";
 import { startServer } from "./harness.ts";
 import { startWarehouse } from "./warehouse.ts";
@@ -63,10 +64,15 @@ async function startMailServer() {
   };
 }
 
+/** The settings for mails, as an environment has them. */
+function sendsMails(environment: NodeJS.ProcessEnv) {
+  const { smtpUrl, smtpFrom } = readConfig(environment);
+  return { smtpUrl, smtpFrom };
+}
+
 const mailServer = await startMailServer();
 const server = await startServer({
-  smtpUrl: mailServer.url,
-  smtpFrom: "Rapport <rapport@acme.example>",
+  ...sendsMails({ SMTP_URL: mailServer.url, SMTP_FROM: "Rapport <rapport@acme.example>" }),
 });
 const warehouse = await startWarehouse();
 await warehouse.run(`create table users (updated_at timestamptz, external_id text, payload text);

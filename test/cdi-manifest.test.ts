@@ -80,7 +80,7 @@ describe("an integration in the manifest", () => {
     [
       "an unknown type",
       { type: "catalogs" },
-      /\.type' must be one of attributes, events, purchases/,
+      /\.type' must be one of attributes, events, purchases, delete/,
     ],
     ["an unknown status", { status: "off" }, /\.status' must be one of active, paused/],
     ["no addresses", { contact_emails: "ops" }, /\.contact_emails' must hold email addresses/],

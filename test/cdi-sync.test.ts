@@ -48,6 +48,20 @@ describe("rows of attributes", () => {
     assert.equal(bob.subscription_groups[0].status, "subscribed");
   });
 
+  test("stand in the subscription history as what the run did", async () => {
+    const { workspace, sync } = await startTable(TIMED, [
+      `${AT}, 'bob', '{"subscription_groups":
+        [{"subscription_group_id":"${NEWSLETTER}","subscription_state":"subscribed"}]}'`,
+    ]);
+    const run = await sync();
+    const path = `/admin/v1/workspaces/${workspace.name}/subscription-history`;
+    const { changes } = (await server.admin("GET", path)).body;
+    assert.deepEqual(
+      changes.map((each: any) => [each.external_id, each.call, each.key_name, each.request_id]),
+      [["bob", "cdi.sync", null, run.run_id]],
+    );
+  });
+
   test("name a person by alias, platform_id, email or phone as well", async () => {
     const columns =
       "updated_at timestamp, ALIAS_NAME text, alias_label text, BRAZE_ID text, email text, phone text, payload jsonb";

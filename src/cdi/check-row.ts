@@ -1,9 +1,11 @@
 import type { Workspace } from "../access/workspace.ts";
 import type { Fault } from "../problem.ts";
-import { isJsonObject, type JsonObject } from "../profiles/plain-json.ts";
+import type { Who } from "../profiles/identifiers.ts";
+import { findUnstorable, isJsonObject, type JsonObject } from "../profiles/plain-json.ts";
 import type { CheckedItem } from "../track/check-attributes.ts";
+import { checkOneIdentifier } from "../track/check-identity.ts";
 import { checkItem } from "../track/check-request.ts";
-import type { IntegrationType } from "./integration.ts";
+import type { InputArray } from "../track/item.ts";
 import { type Identifiers, LARGEST_PAYLOAD_BYTES, type SourceRow } from "./sources/source.ts";
 
 /** Why a row cannot be taken, with the field it is about, as far as that can be said. */
@@ -11,7 +13,8 @@ export interface RowFault extends Fault {
   readonly field: string | null;
 }
 
-export type CheckedRow = { readonly item: CheckedItem } | { readonly fault: RowFault };
+/** What a row comes to, or why it cannot be taken. */
+export type CheckedRow<Value> = { readonly value: Value } | { readonly fault: RowFault };
 
 /**
  * Turns a row into the object that a request to `/users/track` would hold, and checks it by the same
@@ -20,20 +23,14 @@ export type CheckedRow = { readonly item: CheckedItem } | { readonly fault: RowF
  */
 export function checkRow(
   workspace: Workspace,
-  type: IntegrationType,
+  type: InputArray,
   row: SourceRow,
   now: Date,
-): CheckedRow {
-  if (Object.keys(row.identifiers).length === 0) {
-    return fault(
-      "identifier",
-      "MISSING_IDENTIFIER",
-      "the row names nobody: its identifiers are null",
-    );
-  }
+): CheckedRow<CheckedItem> {
+  if (namesNobody(row)) return NOBODY;
   const payload = readPayload(row);
   if ("fault" in payload) return payload;
-  const identity = identityOf(row.identifiers, type);
+  const identity = identityOf(row.identifiers, type === "attributes");
   const clash = findClash(payload.object, identity);
   if (clash !== undefined) {
     const message = `'${clash}' in the payload is another than in its column`;
@@ -45,13 +42,29 @@ export function checkRow(
     ...identity,
   };
   const checked = checkItem(workspace, type, object, now);
-  if ("fault" in checked) return { fault: withField(checked.fault) };
-  return { item: checked.value };
+  return "fault" in checked ? { fault: withField(checked.fault) } : checked;
 }
+
+/** Whom a row of deletions names: by exactly one identifier, as an event does. */
+export function checkDeletion(row: SourceRow): CheckedRow<Who> {
+  if (namesNobody(row)) return NOBODY;
+  const identity = identityOf(row.identifiers, false);
+  const unstorable = findUnstorable(identity, "");
+  const checked = unstorable ? { fault: unstorable } : checkOneIdentifier(identity);
+  return "fault" in checked ? { fault: withField(checked.fault) } : checked;
+}
+
+const namesNobody = ({ identifiers }: SourceRow): boolean => Object.keys(identifiers).length === 0;
 
 const fault = (field: string, code: string, message: string) => ({
   fault: { field, code, message },
 });
+
+const NOBODY = fault(
+  "identifier",
+  "MISSING_IDENTIFIER",
+  "the row names nobody: its identifiers are null",
+);
 
 /** The sentence of a fault names the field first. */
 export const withField = ({ code, message }: Fault): RowFault => ({
@@ -80,14 +93,17 @@ function readPayload({
   return fault("PAYLOAD", "PAYLOAD_NOT_AN_OBJECT", "'PAYLOAD' must be a JSON object");
 }
 
-/** The identifier columns as members of the object. Of two addresses email names the person. */
-function identityOf(identifiers: Identifiers, type: IntegrationType): JsonObject {
+/**
+ * The identifier columns as members of the object. Of two addresses email names the person, and the
+ * phone is an attribute, where it can be one.
+ */
+function identityOf(identifiers: Identifiers, takesPhoneBesides: boolean): JsonObject {
   const { alias_name, alias_label, phone, ...plain } = identifiers;
   const hasAlias = alias_name !== undefined || alias_label !== undefined;
-  const isSecond = type !== "attributes" && plain.email !== undefined;
+  const hasPhone = phone !== undefined && (takesPhoneBesides || plain.email === undefined);
   return {
     ...plain,
-    ...(phone !== undefined && !isSecond && { phone }),
+    ...(hasPhone && { phone }),
     ...(hasAlias && {
       user_alias: { alias_name: alias_name ?? "", alias_label: alias_label ?? "" },
     }),

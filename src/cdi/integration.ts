@@ -1,7 +1,7 @@
 import type { Warehouse } from "./sources/kinds.ts";
 
 /** What the rows of an integration are. */
-export const INTEGRATION_TYPES = ["attributes", "events", "purchases"] as const;
+export const INTEGRATION_TYPES = ["attributes", "events", "purchases", "delete"] as const;
 
 export type IntegrationType = (typeof INTEGRATION_TYPES)[number];
 
@@ -17,7 +17,7 @@ export interface Retry {
 
 export const DEFAULT_RETRY: Retry = { attempts: 5, delay_seconds: 10 };
 
-/** A table of a warehouse whose rows become attributes, events or purchases. */
+/** A table of a warehouse whose rows become attributes, events, purchases or deletions. */
 export interface Integration {
   readonly id: string;
   readonly name: string;

@@ -97,7 +97,8 @@ async function applyRows(
   const { database, clock } = services;
   const expected = { rowsToCome: selection.count, message: null };
   await updateRun(database, workspace.id, integration.id, run.id, expected);
-  const reading = { id: clock.newId(), job, workspace, type: integration.type };
+  const call = { name: job.kind, keyName: null, requestId: job.id };
+  const reading = { id: clock.newId(), job, workspace, call, type: integration.type };
   let through = from;
   for await (const rows of ahead(inBatches(selection.rows()))) {
     job.signal.throwIfAborted();

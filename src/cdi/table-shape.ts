@@ -60,6 +60,10 @@ function findPayload(
   column: SourceColumn | undefined,
   type: IntegrationType,
 ): SourceColumn | undefined {
+  if (type === "delete") {
+    if (!column) return undefined;
+    throw new SourceUnfit("A table of users to delete must not have a column PAYLOAD.");
+  }
   if (!column) throw new SourceUnfit(`A table of ${type} needs a column PAYLOAD.`);
   if (!column.isText) throw new SourceUnfit("The column PAYLOAD must be JSON as text.");
   return column;

@@ -1,10 +1,9 @@
-import type { Workspace } from "../access/workspace.ts";
-import { allDone } from "../database/database.ts";
+import { allDone, type Transaction } from "../database/database.ts";
 import type { Job } from "../jobs/job.ts";
-import type { Item, Verdict } from "../track/item.ts";
-import { type WriteServices, writeBatch } from "../track/write-batch.ts";
+import type { Behalf } from "../track/apply-item.ts";
+import type { WriteServices } from "../track/write-batch.ts";
+import { deleteRows, type Note, trackRows } from "./apply-rows.ts";
 import { hashesAt, sift } from "./boundary.ts";
-import { checkRow, type RowFault, withField } from "./check-row.ts";
 import type { IntegrationType } from "./integration.ts";
 import {
   insertLogEntries,
@@ -16,11 +15,10 @@ import type { SourceRow } from "./sources/source.ts";
 import { addToRun, type RowCounts, updateProgress } from "./store.ts";
 
 /** A run that reads its source: for whom, into what, and which reading of it this is. */
-export interface Reading {
+export interface Reading extends Behalf {
   /** A new one each time the source is opened. */
   readonly id: string;
   readonly job: Job;
-  readonly workspace: Workspace;
   readonly type: IntegrationType;
 }
 
@@ -38,7 +36,7 @@ export async function writeRows(
   rows: readonly SourceRow[],
   through: string,
 ): Promise<{ readonly through: string; readonly hasAdvanced: boolean }> {
-  const { id: readingId, job, workspace } = reading;
+  const { id: readingId, job, type } = reading;
   const { workspaceId, subject: integrationId } = job;
   const known = await selectBoundary(
     services.database,
@@ -48,65 +46,27 @@ export async function writeRows(
     readingId,
   );
   const { fresh, boundary } = sift(rows, through, known);
-  const { items, rejected } = checkRows(services, reading, fresh);
   const now = services.clock.now();
   const hasAdvanced = fresh.length > 0;
-  await writeBatch(services, [
-    {
-      workspace,
-      call: { name: job.kind, keyName: null, requestId: job.id },
-      items,
-      async alsoWrite(tx, verdicts) {
-        const notes = [...rejected, ...judge(items, verdicts)];
-        const counts = countRows(rows.length, fresh.length, notes);
-        const entries = notes
-          .sort((one, other) => one.index - other.index)
-          .map((note) => entryOf(fresh, note, services.clock.newId()));
-        await allDone([
-          hasAdvanced ? job.advance(tx) : job.hold(tx),
-          updateProgress(tx, workspaceId, integrationId, boundary.through),
-          upsertBoundary(tx, workspaceId, integrationId, boundary, readingId),
-          addToRun(tx, workspaceId, integrationId, job.id, counts, boundary.through),
-          insertLogEntries(tx, workspaceId, integrationId, job.id, entries, now),
-        ]);
-      },
-    },
-  ]);
+
+  async function commit(tx: Transaction, notes: readonly Note[]): Promise<void> {
+    const counts = countRows(rows.length, fresh.length, notes);
+    const entries = [...notes]
+      .sort((one, other) => one.index - other.index)
+      .map((note) => entryOf(fresh, note, services.clock.newId()));
+    await allDone([
+      hasAdvanced ? job.advance(tx) : job.hold(tx),
+      updateProgress(tx, workspaceId, integrationId, boundary.through),
+      upsertBoundary(tx, workspaceId, integrationId, boundary, readingId),
+      addToRun(tx, workspaceId, integrationId, job.id, counts, boundary.through),
+      insertLogEntries(tx, workspaceId, integrationId, job.id, entries, now),
+    ]);
+  }
+
+  if (type === "delete") await deleteRows(services, reading, fresh, commit);
+  else await trackRows(services, { ...reading, type }, fresh, commit);
   return { through: boundary.through, hasAdvanced };
 }
-
-/** What is to be said of a row, by its index. */
-interface Note {
-  readonly index: number;
-  readonly outcome: "failed" | "skipped";
-  readonly fault: RowFault;
-}
-
-function checkRows(
-  { clock }: WriteServices,
-  { workspace, type }: Reading,
-  rows: readonly SourceRow[],
-): { items: Item[]; rejected: Note[] } {
-  const now = clock.now();
-  const items: Item[] = [];
-  const rejected: Note[] = [];
-  for (const [index, row] of rows.entries()) {
-    const checked = checkRow(workspace, type, row, now);
-    if ("item" in checked) items.push({ ...checked.item, array: type, index });
-    else rejected.push({ index, outcome: "failed", fault: checked.fault });
-  }
-  return { items, rejected };
-}
-
-const judge = (items: readonly Item[], verdicts: readonly Verdict[]): Note[] =>
-  verdicts.flatMap((verdict, place): Note[] => {
-    const { index } = items[place] as Item;
-    if (verdict.outcome === "applied") return [];
-    if (verdict.outcome === "refused") {
-      return [{ index, outcome: "failed", fault: withField(verdict.fault) }];
-    }
-    return [{ index, outcome: "skipped", fault: withField(verdict.reason) }];
-  });
 
 function countRows(read: number, fresh: number, notes: readonly Note[]): RowCounts {
   const failed = notes.filter(({ outcome }) => outcome === "failed").length;

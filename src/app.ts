@@ -2,6 +2,7 @@ import { cdiAdminEndpoints } from "./cdi/admin-endpoints.ts";
 import { cdiEndpoints } from "./cdi/endpoints.ts";
 import { eraseSyncs, sweepSyncs } from "./cdi/forget.ts";
 import { type MailServices, mailJob } from "./cdi/mail.ts";
+import { cdiManageEndpoints } from "./cdi/manage-endpoints.ts";
 import type { SyncServices } from "./cdi/run.ts";
 import { integrations } from "./cdi/section.ts";
 import { syncJob } from "./cdi/sync.ts";
@@ -46,6 +47,7 @@ export const ENDPOINTS = [
   ...subscriptionAdminEndpoints,
   ...cdiEndpoints,
   ...cdiAdminEndpoints,
+  ...cdiManageEndpoints,
   ...scimEndpoints,
   ...translationEndpoints,
   ...translationAdminEndpoints,

@@ -257,16 +257,29 @@ const ofSyncs = (admin: Admin): Samples => {
     const { body } = await admin("POST", `${integration}/sync`);
     return { params: { ...params, run_id: body.run_id } };
   };
-  const PATH = "/admin/v1/workspaces/:name/integrations/:integration_id";
+  const newIntegration = () => {
+    const { id: _id, ...body } = { ...NOWHERE, name: randomUUID() };
+    return { params: { integration_id: randomUUID() }, body };
+  };
+  const LIST = "/admin/v1/workspaces/:name/integrations";
+  const ONE = `${LIST}/:integration_id`;
   return {
+    [`GET ${LIST}`]: () => ({}),
+    [`GET ${ONE}`]: () => ({ params }),
+    [`PUT ${ONE}`]: () => newIntegration(),
+    [`DELETE ${ONE}`]: async () => {
+      const made = newIntegration();
+      await admin("PUT", `/integrations/${made.params.integration_id}`, made);
+      return { params: made.params };
+    },
     "GET /cdi/integrations": () => ({}),
     "GET /cdi/integrations/:integration_id/job_sync_status": () => ({ params }),
     "POST /cdi/integrations/:integration_id/sync": whenIdle,
     "GET /admin/v1/integrations": () => ({ query: { name: NOWHERE.name } }),
-    [`POST ${PATH}/sync`]: whenIdle,
-    [`GET ${PATH}/runs`]: () => ({ params }),
-    [`GET ${PATH}/runs/:run_id`]: ofRun,
-    [`GET ${PATH}/runs/:run_id/rows`]: ofRun,
+    [`POST ${ONE}/sync`]: whenIdle,
+    [`GET ${ONE}/runs`]: () => ({ params }),
+    [`GET ${ONE}/runs/:run_id`]: ofRun,
+    [`GET ${ONE}/runs/:run_id/rows`]: ofRun,
   };
 };
 

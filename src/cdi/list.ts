@@ -1,5 +1,5 @@
 import type { Workspace } from "../access/workspace.ts";
-import type { Database } from "../database/database.ts";
+import type { Queryable } from "../database/database.ts";
 import { readNextTimes } from "../jobs/schedule.ts";
 import { Problem } from "../problem.ts";
 import { isUuid, SYNC_JOB } from "./integration.ts";
@@ -15,7 +15,7 @@ import {
 } from "./store.ts";
 
 export interface ListServices {
-  readonly database: Database;
+  readonly database: Queryable;
 }
 
 /** Whose integrations are meant. */

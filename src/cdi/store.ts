@@ -16,10 +16,26 @@ export async function selectDeclaredIntegrations(
   );
 }
 
+/** Those of some ids that are there. */
+export async function selectIntegrationsById(
+  tx: Transaction,
+  workspaceId: number,
+  ids: readonly string[],
+): Promise<Integration[]> {
+  if (ids.length === 0) return [];
+  return tx.query<Integration>(
+    `select ${INTEGRATION_COLUMNS} from integrations
+     where workspace_id = $1 and integration_id = any($2::uuid[])`,
+    [workspaceId, ids],
+  );
+}
+
+/** @param isDeclared by a manifest; what one declared stays declared. */
 export async function upsertIntegrations(
   tx: Transaction,
   workspaceId: number,
   integrations: readonly Integration[],
+  isDeclared: boolean,
   now: Date,
 ): Promise<void> {
   if (integrations.length === 0) return;
@@ -28,14 +44,14 @@ export async function upsertIntegrations(
        schedule, retry, warehouse, declared, created_at)
      select $1, id, name, type, status,
        array(select jsonb_array_elements_text(contact_emails::jsonb)), schedule, retry::jsonb,
-       warehouse::jsonb, true, $10
+       warehouse::jsonb, $11, $10
      from unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
        $8::text[], $9::text[])
        as new (id, name, type, status, contact_emails, schedule, retry, warehouse)
      on conflict (workspace_id, integration_id) do update set name = excluded.name,
        type = excluded.type, status = excluded.status, contact_emails = excluded.contact_emails,
        schedule = excluded.schedule, retry = excluded.retry, warehouse = excluded.warehouse,
-       declared = true`,
+       declared = integrations.declared or excluded.declared`,
     [
       workspaceId,
       integrations.map((each) => each.id),
@@ -47,6 +63,7 @@ export async function upsertIntegrations(
       integrations.map((each) => JSON.stringify(each.retry)),
       integrations.map((each) => JSON.stringify(each.warehouse)),
       now,
+      isDeclared,
     ],
   );
 }
@@ -65,12 +82,14 @@ export async function deleteIntegrations(
 /** An integration with how far it got and how its last run stands. */
 export interface IntegrationRow extends Integration {
   readonly workspaceId: number;
+  /** Whether a manifest declared it. */
+  readonly declared: boolean;
   readonly processedThrough: string | null;
   readonly lastStartedAt: Date | null;
   readonly lastStatus: JobStatus | null;
 }
 
-const WITH_LAST_RUN = `select ${INTEGRATION_COLUMNS}, workspace_id as "workspaceId",
+const WITH_LAST_RUN = `select ${INTEGRATION_COLUMNS}, workspace_id as "workspaceId", declared,
     processed_through as "processedThrough", last_run."lastStartedAt", last_run."lastStatus"
   from integrations left join lateral (
     select started_at as "lastStartedAt", sync_runs.status as "lastStatus" from sync_runs
@@ -88,6 +107,16 @@ export async function selectIntegration(
     [workspaceId, id],
   );
   return row;
+}
+
+/** All integrations of a workspace, by name. */
+export async function selectIntegrations(
+  database: Queryable,
+  workspaceId: number,
+): Promise<IntegrationRow[]> {
+  return database.query<IntegrationRow>(`${WITH_LAST_RUN} where workspace_id = $1 order by name`, [
+    workspaceId,
+  ]);
 }
 
 /** The integrations of all workspaces that have a name. */

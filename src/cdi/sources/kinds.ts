@@ -28,9 +28,11 @@ const kindOf = ({ type }: Warehouse): SourceKind<Warehouse> => {
   return kind as SourceKind<Warehouse>;
 };
 
+/** Where in the warehouse the rows are; nothing secret. */
+export const placeIn = (warehouse: Warehouse): string => kindOf(warehouse).placeOf(warehouse);
+
 /** What the rows belong to: progress holds as long as this stays the same. */
-export const placeOf = (warehouse: Warehouse): string =>
-  `${warehouse.type} ${kindOf(warehouse).placeOf(warehouse)}`;
+export const placeOf = (warehouse: Warehouse): string => `${warehouse.type} ${placeIn(warehouse)}`;
 
 /** @throws SourceUnfit; anything else is a failure that may pass. */
 export const openSource = (warehouse: Warehouse, signal: AbortSignal): Promise<Source> =>

@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { Problem } from "./problem.ts";
 
-/** A running server whose admin API a command talks to. */
+/** The running server that a command talks to. */
 export interface AdminTarget {
   readonly url: string;
   readonly adminToken: string | undefined;
@@ -9,36 +10,42 @@ export interface AdminTarget {
   readonly dataDir: string;
 }
 
-export interface AdminAnswer {
-  readonly status: number;
-  readonly isOk: boolean;
-  readonly body: Readonly<Record<string, unknown>> & { readonly message: string };
+interface Refusal {
+  readonly message: string;
+  /** Of a manifest: where in it the fault is. */
+  readonly path?: readonly (string | number)[];
 }
 
-export type AdminClient = (method: string, path: string, body?: unknown) => Promise<AdminAnswer>;
-
 /**
- * A client of the admin API.
+ * Calls the admin API of a running server.
  *
- * @throws where there is no token, or the server cannot be reached; a refusal is an answer.
+ * @param path below `/admin/v1`, such as `/apply`; its parameters are encoded.
+ * @returns the body of the answer.
+ * @throws Problem INVALID_REQUEST with the place in a manifest that is faulty, else an Error in words.
  */
-export async function connectAdmin(target: AdminTarget): Promise<AdminClient> {
+export async function callAdmin<Answer>(
+  target: AdminTarget,
+  method: "GET" | "POST" | "PUT" | "DELETE",
+  path: string,
+  body?: unknown,
+): Promise<Answer> {
   const adminToken = target.adminToken ?? (await readKeptToken(target.dataDir));
-  return async (method, path, body) => {
-    const response = await fetch(new URL(path, target.url), {
-      method,
-      headers: {
-        authorization: `Bearer ${adminToken}`,
-        ...(body !== undefined && { "content-type": "application/json" }),
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    }).catch((error: Error) => {
-      const cause = String(error.cause ?? error);
-      throw new Error(`The server at ${target.url} cannot be reached: ${cause}`);
-    });
-    const answer = (await response.json()) as AdminAnswer["body"];
-    return { status: response.status, isOk: response.ok, body: answer };
-  };
+  const response = await fetch(new URL(`/admin/v1${path}`, target.url), {
+    method,
+    headers: {
+      authorization: `Bearer ${adminToken}`,
+      ...(body !== undefined && { "content-type": "application/json" }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  }).catch((error: Error) => {
+    throw new Error(
+      `The server at ${target.url} cannot be reached: ${String(error.cause ?? error)}`,
+    );
+  });
+  const answer = (await response.json()) as Refusal;
+  if (response.ok) return answer as Answer;
+  if (answer.path) throw new Problem("INVALID_REQUEST", answer.message, { body: { ...answer } });
+  throw new Error(`The server refused (${response.status}): ${answer.message}`);
 }
 
 async function readKeptToken(dataDir: string): Promise<string> {

@@ -1,3 +1,4 @@
+import { auditEndpoints } from "./audit/endpoints.ts";
 import { cdiAdminEndpoints } from "./cdi/admin-endpoints.ts";
 import { cdiEndpoints } from "./cdi/endpoints.ts";
 import { eraseSyncs, sweepSyncs } from "./cdi/forget.ts";
@@ -28,6 +29,7 @@ import { deleteAllEventsAndPurchases } from "./track/store.ts";
 import { translationAdminEndpoints } from "./translations/admin-endpoints.ts";
 import { translationEndpoints } from "./translations/endpoints.ts";
 import { TRANSLATION_SECTIONS } from "./translations/sections.ts";
+import { apiKeyEndpoints } from "./workspaces/api-key-endpoints.ts";
 import { workspaceEndpoints } from "./workspaces/endpoints.ts";
 import type { Eraser } from "./workspaces/reset.ts";
 import type { CompanySection, Section } from "./workspaces/section.ts";
@@ -52,6 +54,8 @@ export const ENDPOINTS = [
   ...translationEndpoints,
   ...translationAdminEndpoints,
   ...workspaceEndpoints,
+  ...apiKeyEndpoints,
+  ...auditEndpoints,
 ];
 
 /** Every part that a workspace may have in a manifest. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { WriteStream } from "node:tty";
 import { Presets, SingleBar } from "cli-progress";
-import { type AdminClient, type AdminTarget, connectAdmin } from "./admin-client.ts";
+import { type AdminTarget, callAdmin } from "./admin-client.ts";
 
 /** What the admin API says of a run, as far as it is shown. */
 interface Run {
@@ -35,13 +35,12 @@ export async function runSyncThroughApi(
   target: AdminTarget,
   output: WriteStream,
 ): Promise<number> {
-  const ask = await connectAdmin(target);
-  const path = await findIntegration(ask, sync.name, sync.workspace);
-  const { run_id } = await body<{ run_id: string }>(ask, "POST", `${path}/sync`);
+  const path = await findIntegration(target, sync.name, sync.workspace);
+  const { run_id } = await callAdmin<{ run_id: string }>(target, "POST", `${path}/sync`);
   const display = output.isTTY ? bar(output) : lines(output);
   const startedAt = performance.now();
   for (;;) {
-    const { run } = await body<{ run: Run }>(ask, "GET", `${path}/runs/${run_id}`);
+    const { run } = await callAdmin<{ run: Run }>(target, "GET", `${path}/runs/${run_id}`);
     const isRunning = run.job_status === "running";
     display.show(run, (run.rows_read * 1_000) / (performance.now() - startedAt));
     if (isRunning) {
@@ -49,15 +48,9 @@ export async function runSyncThroughApi(
       continue;
     }
     display.end();
-    output.write(endOf(run, `${path}/runs/${run_id}/rows`));
+    output.write(endOf(run, `/admin/v1${path}/runs/${run_id}/rows`));
     return EXIT_CODES[run.job_status] ?? 1;
   }
-}
-
-async function body<Body>(ask: AdminClient, method: string, path: string): Promise<Body> {
-  const answer = await ask(method, path);
-  if (!answer.isOk) throw new Error(`${answer.body.message} (${answer.status})`);
-  return answer.body as unknown as Body;
 }
 
 interface Found {
@@ -65,16 +58,17 @@ interface Found {
   readonly integration_id: string;
 }
 
+/** The path of an integration in the admin API. */
 async function findIntegration(
-  ask: AdminClient,
+  target: AdminTarget,
   name: string,
   workspace: string | undefined,
 ): Promise<string> {
   const query = new URLSearchParams({ name });
-  const { results } = await body<{ results: Found[] }>(
-    ask,
+  const { results } = await callAdmin<{ results: Found[] }>(
+    target,
     "GET",
-    `/admin/v1/integrations?${query}`,
+    `/integrations?${query}`,
   );
   const found = results.filter((each) => workspace === undefined || each.workspace === workspace);
   const [first, second] = found;
@@ -85,8 +79,8 @@ async function findIntegration(
       `Several workspaces have an integration '${name}': pass --workspace (${names}).`,
     );
   }
-  const base = `/admin/v1/workspaces/${encodeURIComponent(first.workspace)}`;
-  return `${base}/integrations/${first.integration_id}`;
+  const workspacePath = `/workspaces/${encodeURIComponent(first.workspace)}`;
+  return `${workspacePath}/integrations/${first.integration_id}`;
 }
 
 const count = (rows: number): string => Math.round(rows).toLocaleString("en");

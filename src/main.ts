@@ -7,6 +7,7 @@ import { runSyncThroughApi } from "./cdi-command.ts";
 import { announce, startWorkers } from "./cluster.ts";
 import { readConfig, SETTINGS } from "./config.ts";
 import { migrate } from "./database/migrate.ts";
+import { addKeysCommand } from "./keys-command.ts";
 import { openDatabase, serve } from "./serve.ts";
 import { welcomeText } from "./welcome.ts";
 
@@ -63,38 +64,37 @@ program
     process.stdout.write(applied.length > 0 ? `${applied.join("\n")}\n` : "Nothing to do.\n");
   });
 
-program
-  .command("apply <manifest>")
+/** The options of a command that talks to a running server. */
+const withTarget = (command: Command): Command =>
+  command
+    .option("--url <url>", "the server's base URL", "http://127.0.0.1:8080")
+    .option("--admin-token <token>", "default: ADMIN_TOKEN, or what the data folder has");
+
+function targetOf(options: { url: string; adminToken?: string }): AdminTarget {
+  const { adminToken, dataDir } = readConfig();
+  return { url: options.url, adminToken: options.adminToken ?? adminToken, dataDir };
+}
+
+withTarget(program.command("apply <manifest>"))
   .description("Applies a manifest to a running server.")
-  .option("--url <url>", "the server's base URL", "http://127.0.0.1:8080")
-  .option("--admin-token <token>", "default: ADMIN_TOKEN, or what the data folder has")
-  .action(async (manifest: string, options: AdminOptions) => {
+  .action(async (manifest: string, options: { url: string; adminToken?: string }) => {
     process.stdout.write(await applyThroughApi(manifest, targetOf(options)));
   });
 
 const cdi = program.command("cdi").description("Syncs from a warehouse.");
 
-cdi
-  .command("run <integration>")
+withTarget(cdi.command("run <integration>"))
   .description("Starts a sync on a running server and shows it until it ends.")
   .option("--workspace <name>", "where several workspaces have an integration of that name")
-  .option("--url <url>", "the server's base URL", "http://127.0.0.1:8080")
-  .option("--admin-token <token>", "default: ADMIN_TOKEN, or what the data folder has")
   .addHelpText("after", "\nExits with 0 on success, 2 when some rows failed, 1 otherwise.")
-  .action(async (name: string, options: AdminOptions & { workspace?: string }) => {
-    const sync = { name, workspace: options.workspace };
-    process.exitCode = await runSyncThroughApi(sync, targetOf(options), process.stdout);
-  });
+  .action(
+    async (name: string, options: { url: string; adminToken?: string; workspace?: string }) => {
+      const sync = { name, workspace: options.workspace };
+      process.exitCode = await runSyncThroughApi(sync, targetOf(options), process.stdout);
+    },
+  );
 
-interface AdminOptions {
-  readonly url: string;
-  readonly adminToken?: string;
-}
-
-function targetOf(options: AdminOptions): AdminTarget {
-  const { adminToken, dataDir } = readConfig();
-  return { url: options.url, adminToken: options.adminToken ?? adminToken, dataDir };
-}
+addKeysCommand(program, withTarget, targetOf);
 
 function fail(error: unknown): void {
   process.stderr.write(`rapport: ${error instanceof Error ? error.message : String(error)}\n`);

@@ -153,6 +153,33 @@ describe("an integration of the admin API", () => {
   });
 });
 
+describe("a change of an integration", () => {
+  test("leaves a row in the audit, in a manifest or alone, and one that changes nothing leaves none", async () => {
+    const workspace = await server.workspace();
+    const id = randomUUID();
+    const path = pathOf(workspace, id);
+    const way = { ...inTable("one"), url: "postgres://reader:hush@127.0.0.1:1/crm" };
+    const entry = { ...EVENTS, warehouse: way };
+    await apply(workspace, [{ id, ...entry }]);
+    await server.admin("PUT", path, entry);
+    await server.admin("PUT", path, { ...entry, schedule: "0 4 * * *" });
+    await server.admin("DELETE", path);
+    const query = new URLSearchParams({ workspace: workspace.name, kind: "integration" });
+    const { entries } = (await server.admin("GET", `/admin/v1/audit?${query}`)).body;
+    const details = { type: "events", status: "active", schedule: null, warehouse: "postgres one" };
+    const one = "/admin/v1/workspaces/:name/integrations/:integration_id";
+    assert.deepEqual(
+      entries.map((each: any) => [each.action, each.name, each.call, each.details]),
+      [
+        ["removed", "CRM", `DELETE ${one}`, null],
+        ["updated", "CRM", `PUT ${one}`, { ...details, schedule: "0 4 * * *" }],
+        ["created", "CRM", "POST /admin/v1/apply", details],
+      ],
+    );
+    assert.doesNotMatch(JSON.stringify(entries), /hush|reader/);
+  });
+});
+
 describe("what cannot be an integration", () => {
   test("is refused with its place, and nothing is changed", async () => {
     const workspace = await server.workspace();

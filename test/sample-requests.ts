@@ -83,6 +83,7 @@ export async function sampleRequests(
     ...open,
     ...ofUsers,
     ...ofWorkspaces(admin),
+    ...ofApiKeys(admin),
     ...ofTranslations(admin),
     ...ofSyncs(admin),
     ...ofScim(server),
@@ -164,6 +165,24 @@ const ofWorkspaces = (admin: Admin): Samples => ({
     params: { email: "ada@example.com" },
   }),
 });
+
+const ofApiKeys = (admin: Admin): Samples => {
+  const PATH = "/admin/v1/workspaces/:name/api-keys";
+  const newKey = () => ({ name: randomUUID(), permissions: ["users.track"] });
+  const ofKey = (body?: unknown) => async () => {
+    const key = newKey();
+    await admin("POST", "/api-keys", { body: key });
+    return { params: { key: key.name }, body };
+  };
+  return {
+    [`GET ${PATH}`]: () => ({}),
+    [`POST ${PATH}`]: () => ({ body: newKey() }),
+    [`PUT ${PATH}/:key`]: ofKey({ permissions: ["users.track"], ip_allowlist: [] }),
+    [`POST ${PATH}/:key/rotate`]: ofKey({ overlap_seconds: 60 }),
+    [`DELETE ${PATH}/:key`]: ofKey(),
+    "GET /admin/v1/audit": () => ({}),
+  };
+};
 
 const localeOf = (id: string) => ({
   name: "German",
@@ -252,14 +271,16 @@ const ofSyncs = (admin: Admin): Samples => {
     await new Promise((resolve) => setTimeout(resolve, 5));
     return whenIdle();
   };
-  const ofRun = async () => {
-    await whenIdle();
-    const { body } = await admin("POST", `${integration}/sync`);
-    return { params: { ...params, run_id: body.run_id } };
-  };
   const newIntegration = () => {
     const { id: _id, ...body } = { ...NOWHERE, name: randomUUID() };
     return { params: { integration_id: randomUUID() }, body };
+  };
+  const ofRun = async () => {
+    const made = newIntegration();
+    const path = `/integrations/${made.params.integration_id}`;
+    await admin("PUT", path, made);
+    const { body } = await admin("POST", `${path}/sync`);
+    return { params: { ...made.params, run_id: body.run_id } };
   };
   const LIST = "/admin/v1/workspaces/:name/integrations";
   const ONE = `${LIST}/:integration_id`;

@@ -28,7 +28,13 @@ const database = await openDatabase(await testConfig());
 after(() => database.close());
 await migrate(database);
 
-const CALL: Call = { name: "a test", keyName: null, requestId: "0" };
+const CALL: Call = {
+  name: "a test",
+  by: "key",
+  keyName: null,
+  requestId: "0",
+  address: "127.0.0.1",
+};
 
 let workspaces = 0;
 

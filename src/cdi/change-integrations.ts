@@ -39,6 +39,14 @@ export async function changeIntegrations(
   await save(tx, where, saved, isDeclared);
 }
 
+/** What the audit keeps of an integration: nothing of how its warehouse is entered. */
+export const detailsOf = ({ type, status, schedule, warehouse }: Integration) => ({
+  type,
+  status,
+  schedule,
+  warehouse: placeOf(warehouse),
+});
+
 const idOf = ({ id }: Integration): string => id;
 
 async function remove(

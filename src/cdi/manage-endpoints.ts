@@ -1,4 +1,5 @@
 import Type, { type Static } from "typebox";
+import { originOf } from "../audit/audit.ts";
 import { byAdministrator, endpoint } from "../http/endpoint.ts";
 import { Problem } from "../problem.ts";
 import { refuseUnstorable } from "../profiles/plain-json.ts";
@@ -85,11 +86,16 @@ const putEndpoint = endpoint({
   params: OfIntegration,
   body: IntegrationBody,
   replies: { 200: Type.Object({ ...Integration, message: Success }) },
-}).handledBy(async (services: ManageServices, _nobody, { params, body }) => {
+}).handledBy(async (services: ManageServices, _nobody, { params, body, call }) => {
   refuseUnstorable(body);
   const id = params.integration_id.toLowerCase();
   if (!isUuid(id)) throw new Problem("INVALID_REQUEST", "Invalid integration ID");
-  const saved = await putIntegration(services, params.name, integrationOf({ id, ...body }));
+  const saved = await putIntegration(
+    services,
+    params.name,
+    originOf(call),
+    integrationOf({ id, ...body }),
+  );
   return { status: 200, body: { ...viewOf(saved), message: "success" } };
 });
 
@@ -100,8 +106,8 @@ const removeEndpoint = endpoint({
   access: byAdministrator,
   params: OfIntegration,
   replies: { 200: Type.Object({ message: Success }) },
-}).handledBy(async (services: ManageServices, _nobody, { params }) => {
-  await removeIntegration(services, params.name, params.integration_id);
+}).handledBy(async (services: ManageServices, _nobody, { params, call }) => {
+  await removeIntegration(services, params.name, originOf(call), params.integration_id);
   return { status: 200, body: { message: "success" } };
 });
 

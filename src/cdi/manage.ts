@@ -1,10 +1,12 @@
+import { isDeepStrictEqual } from "node:util";
+import { type Origin, recordChanges } from "../audit/audit.ts";
 import type { Clock } from "../clock.ts";
 import { type Database, withRetries } from "../database/database.ts";
 import { findWorkspace } from "../workspaces/find-workspace.ts";
-import { changeIntegrations } from "./change-integrations.ts";
+import { changeIntegrations, detailsOf } from "./change-integrations.ts";
 import type { Integration } from "./integration.ts";
 import { getIntegration } from "./list.ts";
-import { type IntegrationRow, selectIntegrations } from "./store.ts";
+import { type IntegrationRow, selectIntegrations, selectIntegrationsById } from "./store.ts";
 
 /* Integrations one by one, as the administrator sees and changes them. */
 
@@ -42,14 +44,26 @@ export async function readIntegration(
 export async function putIntegration(
   services: ManageServices,
   workspaceName: string,
+  origin: Origin,
   integration: Integration,
 ): Promise<IntegrationRow> {
   const { database, clock } = services;
   const workspace = await findWorkspace(database, workspaceName);
-  const change = { saved: [integration], removed: [] };
-  await withRetries(database, (tx) =>
-    changeIntegrations(tx, { workspaceId: workspace.id, now: clock.now() }, change, false),
-  );
+  await withRetries(database, async (tx) => {
+    const where = { workspaceId: workspace.id, now: clock.now() };
+    const [present] = await selectIntegrationsById(tx, workspace.id, [integration.id]);
+    if (present && isDeepStrictEqual(present, integration)) return;
+    await changeIntegrations(tx, where, { saved: [integration], removed: [] }, false);
+    await recordChanges(tx, clock, origin, [
+      {
+        action: present ? "updated" : "created",
+        kind: "integration",
+        workspace: workspaceName,
+        name: integration.name,
+        details: detailsOf(integration),
+      },
+    ]);
+  });
   return getIntegration(services, workspace, integration.id);
 }
 
@@ -57,6 +71,7 @@ export async function putIntegration(
 export async function removeIntegration(
   services: ManageServices,
   workspaceName: string,
+  origin: Origin,
   id: string,
 ): Promise<void> {
   const { database, clock } = services;
@@ -65,5 +80,8 @@ export async function removeIntegration(
     const present = await getIntegration({ database: tx }, workspace, id);
     const where = { workspaceId: workspace.id, now: clock.now() };
     await changeIntegrations(tx, where, { saved: [], removed: [present.id] }, false);
+    await recordChanges(tx, clock, origin, [
+      { action: "removed", kind: "integration", workspace: workspaceName, name: present.name },
+    ]);
   });
 }

@@ -1,5 +1,5 @@
 import { describe, difference, type Section } from "../workspaces/section.ts";
-import { changeIntegrations } from "./change-integrations.ts";
+import { changeIntegrations, detailsOf } from "./change-integrations.ts";
 import { type Entry, IntegrationEntry, integrationOf } from "./declaration.ts";
 import { selectDeclaredIntegrations } from "./store.ts";
 
@@ -14,6 +14,6 @@ export const integrations: Section = {
     const saved = [...todo.created, ...todo.updated];
     const removed = todo.removed.map(({ id }) => id);
     await changeIntegrations(tx, target, { saved, removed }, true);
-    return describe("integration", target.workspaceName, todo, ({ name }) => name);
+    return describe("integration", target.workspaceName, todo, ({ name }) => name, detailsOf);
   },
 };

@@ -1,6 +1,6 @@
 import { loadWorkspace } from "../access/load-workspace.ts";
 import { isUnavailable, withRetries } from "../database/database.ts";
-import { type Job, type JobKind, LeaseLost, TryAgain } from "../jobs/job.ts";
+import { callOf, type Job, type JobKind, LeaseLost, TryAgain } from "../jobs/job.ts";
 import type { KnownIds } from "../profiles/known-ids.ts";
 import { type Ending, endingOf, endRun } from "./end-run.ts";
 import { SYNC_JOB } from "./integration.ts";
@@ -97,8 +97,8 @@ async function applyRows(
   const { database, clock } = services;
   const expected = { rowsToCome: selection.count, message: null };
   await updateRun(database, workspace.id, integration.id, run.id, expected);
-  const call = { name: job.kind, keyName: null, requestId: job.id };
-  const reading = { id: clock.newId(), job, workspace, call, type: integration.type };
+  const { type } = integration;
+  const reading = { id: clock.newId(), job, workspace, call: callOf(job), type };
   let through = from;
   for await (const rows of ahead(inBatches(selection.rows()))) {
     job.signal.throwIfAborted();

@@ -54,10 +54,14 @@ export interface IdempotencyClaim {
 export interface Call {
   /** Method and path as they are declared, such as `POST /users/track`; or a job's name. */
   readonly name: string;
+  /** In which capacity somebody calls; a job does on nobody's behalf. */
+  readonly by: Access["by"] | "job";
   /** The API key's name; null where it is not the holder of a key who calls. */
   readonly keyName: string | null;
   /** As it stands in `X-Request-Id`; of a job its id. */
   readonly requestId: string;
+  /** The caller's IP address; behind a trusted proxy the one that it tells. Null of a job. */
+  readonly address: string | null;
 }
 
 export interface Contract {
@@ -85,6 +89,8 @@ export interface Contract {
    * `ignored`: the endpoint only reads, like every GET, and what it answers has to be current.
    */
   readonly idempotency?: "transaction" | "handler" | "ignored";
+  /** Whether it is answered even when the server has too much to do. */
+  readonly isEssential?: true;
 }
 
 export interface Input<C extends Contract> {

@@ -1,4 +1,5 @@
 import type { Transaction } from "../database/database.ts";
+import type { Call } from "../http/endpoint.ts";
 
 /*
  * Work that is done in the background. A kind of work is declared once (`JobKind`) and entered in
@@ -46,6 +47,15 @@ export interface Job extends JobKey {
   /** Removes the job, as part of the transaction that completes it. @throws LeaseLost */
   finish(tx: Transaction): Promise<void>;
 }
+
+/** A job as that by which something is done, for what must be provable later. */
+export const callOf = ({ kind, id }: Job): Call => ({
+  name: kind,
+  by: "job",
+  keyName: null,
+  requestId: id,
+  address: null,
+});
 
 /** The job failed for a reason that may pass: it starts again after the delay. */
 export class TryAgain extends Error {

@@ -42,7 +42,9 @@ const used = new Set([
   ...Object.keys(STATUS_OF),
   ...sources.flatMap((text) =>
     // What the parser of Node calls its errors is no code of ours, nor is a column of a warehouse.
-    [...text.matchAll(/"(?!HPE_|ERR_|UPDATED_AT")([A-Z]+(?:_[A-Z]+)+)"/g)].map(([, code]) => code as string),
+    [...text.matchAll(/"(?!HPE_|ERR_|UPDATED_AT")([A-Z]+(?:_[A-Z]+)+)"/g)].map(
+      ([, code]) => code as string,
+    ),
   ),
 ]);
 

@@ -50,6 +50,15 @@ export const SETTINGS = {
     default: "",
     about: "A port of its own for GET /metrics (Prometheus), on HOST; without it there are none.",
   },
+  SMTP_URL: {
+    default: "",
+    about: "The mail server that reports go through: smtp://user:password@host:port or smtps://….",
+  },
+  SMTP_FROM: { default: "Rapport <rapport@localhost>", about: "The sender of reports." },
+  JOB_LEASE_SECONDS: {
+    default: "15",
+    about: "How long a job of a process that was killed waits until another one goes on with it.",
+  },
   LOG_LEVEL: {
     default: "info",
     about: "trace, debug, info, warn, error, fatal or silent.",
@@ -74,6 +83,9 @@ export interface Config {
   readonly requestTimeoutSeconds: number;
   readonly maxRequests: number;
   readonly metricsPort: number | undefined;
+  readonly smtpUrl: string | undefined;
+  readonly smtpFrom: string;
+  readonly jobLeaseSeconds: number;
 }
 
 /** A setting has a value that cannot be meant. */
@@ -108,6 +120,9 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     requestTimeoutSeconds: readCount("REQUEST_TIMEOUT", text("REQUEST_TIMEOUT"), 3_600),
     maxRequests: readCount("MAX_REQUESTS", text("MAX_REQUESTS"), 1_000_000),
     metricsPort: text("METRICS_PORT") ? readPort("METRICS_PORT", text("METRICS_PORT")) : undefined,
+    smtpUrl: readSmtpUrl(text("SMTP_URL")),
+    smtpFrom: text("SMTP_FROM"),
+    jobLeaseSeconds: readLease(text("JOB_LEASE_SECONDS")),
   };
 }
 
@@ -142,6 +157,23 @@ function readPublicUrl(text: string): string | undefined {
   const isPlain = url && !url.search && !url.hash && !url.username && !url.password;
   if (isPlain && ["https:", "http:"].includes(url.protocol)) return url.href.replace(/\/+$/, "");
   throw new InvalidSetting("PUBLIC_URL", text, "it is an address such as https://rapport.example.");
+}
+
+function readSmtpUrl(text: string): string | undefined {
+  if (!text) return undefined;
+  if (!/^smtps?:\/\/./.test(text) || !URL.canParse(text)) {
+    // The value is left out of the message: it may hold a password.
+    throw new InvalidSetting("SMTP_URL", "…", "it begins with smtp:// or smtps://.");
+  }
+  return text;
+}
+
+function readLease(text: string): number {
+  const seconds = Number(text);
+  if (!/^\d+$/.test(text) || seconds < 1 || seconds > 3_600) {
+    throw new InvalidSetting("JOB_LEASE_SECONDS", text, "it is a whole number from 1 to 3600.");
+  }
+  return seconds;
 }
 
 function readWorkers(text: string, databaseUrl: string): number {

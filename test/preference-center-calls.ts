@@ -99,3 +99,36 @@ export async function stateOf(
   );
   return answer.body.status[userId];
 }
+
+export const ADA = {
+  external_id: "ada",
+  email: "Ada@example.com",
+  first_name: "Ada",
+  plan: "gold",
+  subscription_groups: [{ subscription_group_id: NEWSLETTER, subscription_state: "subscribed" }],
+};
+
+/** A workspace with Ada in it, a center, and her page. */
+export async function opened(
+  server: TestServer,
+  changes: Record<string, unknown> = {},
+  ada: object = ADA,
+) {
+  const workspace = await emptyWorkspace(server);
+  await workspace.track({ attributes: [ada] });
+  const centerId = await createCenter(workspace, changes);
+  return { workspace, centerId, path: await pageOf(workspace, centerId) };
+}
+
+export async function htmlOf(
+  server: TestServer,
+  path: string,
+  headers: Record<string, string> = {},
+): Promise<string> {
+  const answer = await openPage(server, path, headers);
+  assert.equal(answer.status, 200);
+  return answer.body;
+}
+
+export const emailStateOf = async (workspace: TestWorkspace, userId = "ada"): Promise<string> =>
+  (await workspace.profile({ external_ids: [userId] })).email_subscribe;

@@ -166,7 +166,7 @@ describe("values of a person in a page", () => {
         "</p></title></style><svg onload=alert(1)>",
         "\ufdd0\ufdd5\ufdd6script\ufddf",
         "&lt;b&gt; & &amp;",
-        "${email_address}",
+        `\${email_address}`,
       ),
       fc.string({ unit: "grapheme", minLength: 1, maxLength: 100 }),
     );
@@ -198,12 +198,12 @@ describe("values of a person in a page", () => {
     const probes = [
       "custom_attribute.constructor",
       "custom_attribute.__proto__",
-      "custom_attribute.${constructor}",
-      "subscribed_state.${toString}",
+      `custom_attribute.\${constructor}`,
+      `subscribed_state.\${toString}`,
       "constructor",
       "process",
-      "${email_address}.constructor",
-      "custom_attribute.${home}.constructor",
+      `\${email_address}.constructor`,
+      `custom_attribute.\${home}.constructor`,
       "subscription_groups.constructor",
     ];
     const html = probes.map((probe, index) => `<i id="p${index}">{{${probe}}}</i>`).join("");
@@ -220,7 +220,7 @@ describe("values of a person in a page", () => {
 test("any page is taken or refused, and one that is taken can be opened", async () => {
   await workspace.track({ attributes: [{ external_id: "any", plan: "x" }] });
   const piece = fc.constantFrom(
-    ...'<p> </p> <div class=" "> </div> <input type=checkbox name= > < & &lt; <!-- --> {{ }} {% %} {% if x %} {% else %} {% endif %} {% for i in (1..3) %} {% endfor %} ${first_name} {{${first_name}}} {% raw %} {% endraw %} {% form_field_name :email_global_state %} <html> <head> <body> </html> <title> </title> <style> </style> {% case x %} {% when 1 %} {% endcase %} {% translation a %} {% endtranslation %} \' ='.split(
+    ...`<p> </p> <div class=" "> </div> <input type=checkbox name= > < & &lt; <!-- --> {{ }} {% %} {% if x %} {% else %} {% endif %} {% for i in (1..3) %} {% endfor %} \${first_name} {{\${first_name}}} {% raw %} {% endraw %} {% form_field_name :email_global_state %} <html> <head> <body> </html> <title> </title> <style> </style> {% case x %} {% when 1 %} {% endcase %} {% translation a %} {% endtranslation %} ' =`.split(
       " ",
     ),
   );

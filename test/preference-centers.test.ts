@@ -36,7 +36,7 @@ describe("creating a preference center", () => {
     const { status, body } = await workspace.call<any>("POST", PATH, center());
     assert.equal(status, 201);
     assert.match(body.preference_center_api_id, UUID);
-    assert.equal(body.liquid_tag, "{{preference_center.${main}}}");
+    assert.equal(body.liquid_tag, `{{preference_center.\${main}}}`);
     assert.match(body.created_at, TIME);
     assert.equal(body.message, "success");
     assert.equal(body.warnings, undefined);

@@ -43,7 +43,15 @@ export const SCIM_TOKEN = TOKEN.token;
 export type Samples = Readonly<Record<string, () => Sample | Promise<Sample>>>;
 
 /** What the workspace of the samples has to have. */
-export const sampleWorkspace = translatedWorkspace;
+export const sampleWorkspace = () => ({ ...translatedWorkspace(), integrations: [NOWHERE] });
+
+/** A sync that ends at once: what it reads is not there. */
+const NOWHERE = {
+  id: "6e1d3c4a-93b0-4c7e-8a55-0f2b7c9d1e34",
+  name: "Nowhere",
+  type: "attributes",
+  warehouse: { type: "files", url: "/nowhere/users.csv" },
+};
 
 /** The path of a sample at one spelling of its endpoint. */
 export function pathOf(declaredPath: string, workspace: string, sample: Sample): string {
@@ -77,6 +85,8 @@ export async function sampleRequests(
     ...ofWorkspaces(admin),
     ...ofApiKeys(admin),
     ...ofTranslations(admin),
+    ...ofPreferenceCenters(admin, workspace),
+    ...ofSyncs(admin),
     ...ofScim(server),
   };
 }
@@ -249,6 +259,100 @@ const ofTranslations = (admin: Admin): Samples => {
       "translations.xliff",
       "application/xliff+xml",
     ),
+  };
+};
+
+const ofSyncs = (admin: Admin): Samples => {
+  const integration = `/integrations/${NOWHERE.id}`;
+  const params = { integration_id: NOWHERE.id };
+  /** A sync can be started while none runs. */
+  const whenIdle = async () => {
+    const { body } = await admin("GET", `${integration}/runs`);
+    if (body.results[0]?.job_status !== "running") return { params };
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    return whenIdle();
+  };
+  const newIntegration = () => {
+    const { id: _id, ...body } = { ...NOWHERE, name: randomUUID() };
+    return { params: { integration_id: randomUUID() }, body };
+  };
+  const ofRun = async () => {
+    const made = newIntegration();
+    const path = `/integrations/${made.params.integration_id}`;
+    await admin("PUT", path, made);
+    const { body } = await admin("POST", `${path}/sync`);
+    return { params: { ...made.params, run_id: body.run_id } };
+  };
+  const LIST = "/admin/v1/workspaces/:name/integrations";
+  const ONE = `${LIST}/:integration_id`;
+  return {
+    [`GET ${LIST}`]: () => ({}),
+    [`GET ${ONE}`]: () => ({ params }),
+    [`PUT ${ONE}`]: () => newIntegration(),
+    [`DELETE ${ONE}`]: async () => {
+      const made = newIntegration();
+      await admin("PUT", `/integrations/${made.params.integration_id}`, made);
+      return { params: made.params };
+    },
+    "GET /cdi/integrations": () => ({}),
+    "GET /cdi/integrations/:integration_id/job_sync_status": () => ({ params }),
+    "POST /cdi/integrations/:integration_id/sync": whenIdle,
+    "GET /admin/v1/integrations": () => ({ query: { name: NOWHERE.name } }),
+    [`POST ${ONE}/sync`]: whenIdle,
+    [`GET ${ONE}/runs`]: () => ({ params }),
+    [`GET ${ONE}/runs/:run_id`]: ofRun,
+    [`GET ${ONE}/runs/:run_id/rows`]: ofRun,
+  };
+};
+
+const ofPreferenceCenters = (admin: Admin, workspace: TestWorkspace): Samples => {
+  const pages = { page_html: "<p>Page</p>", confirmation_html: "<p>Thanks</p>" };
+  const html = {
+    preference_center_page_html: pages.page_html,
+    confirmation_page_html: pages.confirmation_html,
+  };
+  const newName = () => `c-${randomUUID()}`;
+  const center = { id: "sample-center" };
+  const ofCenter = async (more: Sample = {}): Promise<Sample> => {
+    const body = { name: "sample", ...pages };
+    await admin("PUT", `/preference-centers/${center.id}`, { body });
+    return { params: { ...center, preference_center_id: center.id, user_id: "ada" }, ...more };
+  };
+  const ofPage = async (more: Sample = {}): Promise<Sample> => {
+    await ofCenter();
+    const user = { external_id: "ada", email: "ada@example.com" };
+    await workspace.track({ attributes: [user] });
+    const path = `/preference_center/v1/${center.id}/url/ada`;
+    const { body } = await workspace.call<any>("GET", path);
+    return { params: { link: body.preference_center_url.split("/").at(-1) }, ...more };
+  };
+  const PATH = "/preference_center/v1";
+  const ADMIN = "/admin/v1/workspaces/:name/preference-centers";
+  return {
+    [`GET ${PATH}/list`]: () => ({}),
+    [`POST ${PATH}`]: () => ({ body: { name: newName(), ...html } }),
+    [`GET ${PATH}/:preference_center_id`]: () => ofCenter(),
+    [`PUT ${PATH}/:preference_center_id`]: () => ofCenter({ body: html }),
+    [`POST ${PATH}/:preference_center_id`]: () => ofCenter({ body: html }),
+    [`GET ${PATH}/:preference_center_id/url/:user_id`]: async () => {
+      await ofPage();
+      return ofCenter();
+    },
+    [`GET ${ADMIN}`]: () => ({}),
+    [`GET ${ADMIN}/:id`]: () => ofCenter(),
+    [`PUT ${ADMIN}/:id`]: () => ofCenter({ body: { name: "sample", ...pages } }),
+    [`DELETE ${ADMIN}/:id`]: async () => {
+      const id = newName();
+      await admin("PUT", `/preference-centers/${id}`, { body: { name: id } });
+      return { params: { id } };
+    },
+    [`GET ${ADMIN}/:id/preview`]: () => ofCenter(),
+    "GET /preferences/:link": () => ofPage(),
+    "POST /preferences/:link": () =>
+      ofPage({
+        raw: "List-Unsubscribe=One-Click",
+        headers: { "content-type": "application/x-www-form-urlencoded" },
+      }),
   };
 };
 

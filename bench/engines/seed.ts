@@ -10,6 +10,9 @@ import { EVENT_NAMES } from "../workloads/updates.ts";
 /** A server that applies its first manifest gives this number to the first workspace. */
 export const SEEDED_WORKSPACE = 1;
 
+/** What links to pages are signed with, so that the load can make them. */
+export const LINK_SECRET = "bench-link-secret";
+
 /** How many events every user has, each of another name. */
 const EVENTS_PER_USER = 2;
 
@@ -67,6 +70,8 @@ export const seedStatements = ({ users, statistics }: Seed): readonly string[] =
   `insert into event_summaries (workspace_id, profile_id, name, count, first_at, last_at)
    select ${SEEDED_WORKSPACE}, bench_profile_id(n), ${eventName}, 1, '2026-01-01', '2026-01-01'
    from generate_series(0, ${users - 1}) as n, generate_series(1, ${EVENTS_PER_USER}) as k`,
+  `insert into link_keys (purpose, secret, created_at)
+   values ('preference_center', '${LINK_SECRET}', '2026-01-01')`,
   "drop function bench_profile_id",
   statistics ? "vacuum analyze" : "vacuum",
   "checkpoint",

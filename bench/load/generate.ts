@@ -20,6 +20,11 @@ export interface Load {
   readonly requestsPerSecond?: number | undefined;
 }
 
+/** One request; without a path of its own it goes to that of the load. */
+export type Prepared =
+  | { readonly method: "POST"; readonly body: Uint8Array }
+  | { readonly method: "GET"; readonly path: string };
+
 export interface LoadResult {
   /** From the first request to the last answer. */
   readonly seconds: number;
@@ -37,12 +42,12 @@ const TICK_MS = 1;
 type Send = (dueAt: number) => Promise<void>;
 
 /**
- * @param nextBody the bodies in turn.
+ * @param next the requests in turn.
  * @param isFaulty whether a successful answer says that something was not done.
  */
 export async function generate(
   load: Load,
-  nextBody: () => Uint8Array,
+  next: () => Prepared,
   isFaulty: (answer: Buffer) => boolean,
 ): Promise<LoadResult> {
   const pool = new Pool(load.url, { connections: load.connections, pipelining: 1 });
@@ -50,7 +55,7 @@ export async function generate(
   const failures: Record<string, number> = {};
   let acknowledged = 0;
   const send: Send = async (dueAt) => {
-    const outcome = await request(pool, load.path, nextBody(), isFaulty);
+    const outcome = await request(pool, load.path, next(), isFaulty);
     record(latencies, performance.now() - dueAt);
     if (outcome === "whole") acknowledged++;
     else failures[outcome] = (failures[outcome] ?? 0) + 1;
@@ -89,14 +94,14 @@ const HEADERS = { authorization: `Bearer ${API_KEY}`, "content-type": "applicati
 function request(
   pool: Pool,
   path: string,
-  body: Uint8Array,
+  prepared: Prepared,
   isFaulty: (answer: Buffer) => boolean,
 ): Promise<string> {
   return new Promise((resolve) => {
     let status = 0;
     const chunks: Buffer[] = [];
     pool.dispatch(
-      { method: "POST", path, headers: HEADERS, body },
+      { path, headers: HEADERS, ...prepared },
       {
         onRequestStart() {},
         onResponseStart(_controller, statusCode) {

@@ -2,7 +2,7 @@ import type { RoleMain } from "../processes/child.ts";
 import { createRandom } from "../workloads/random.ts";
 import { createUserPicker } from "../workloads/users.ts";
 import { workloadNamed } from "../workloads/workloads.ts";
-import { generate, type Load } from "./generate.ts";
+import { generate, type Load, type Prepared } from "./generate.ts";
 
 export interface LoadSettings {
   readonly workload: string;
@@ -11,16 +11,19 @@ export interface LoadSettings {
 
 const SEED = 1;
 
-/** Makes the bodies of a workload when it starts, and sends them when it is called. */
+/** Makes the requests of a workload when it starts, and sends them when it is called. */
 export const playLoad: RoleMain<LoadSettings, Load> = async ({ workload: name, users }) => {
   const workload = workloadNamed(name);
   const random = createRandom(SEED);
   const pick = createUserPicker(workload.distribution, users, random);
-  const bodies = Array.from({ length: workload.bodies }, (_, index) =>
-    Buffer.from(JSON.stringify(workload.body(random, pick, index))),
-  );
+  const requests = Array.from({ length: workload.bodies }, (_, index): Prepared => {
+    const path = workload.pathOf?.(random, pick);
+    if (path !== undefined) return { method: "GET", path };
+    const body = Buffer.from(JSON.stringify(workload.body(random, pick, index)));
+    return { method: "POST", body };
+  });
   const isFaulty = (answer: Buffer) => workload.faults.some((text) => answer.includes(text));
-  let next = 0;
-  const nextBody = () => bodies[next++ % bodies.length] as Buffer;
-  return { call: (load) => generate(load, nextBody, isFaulty) };
+  let sent = 0;
+  const next = () => requests[sent++ % requests.length] as Prepared;
+  return { call: (load) => generate(load, next, isFaulty) };
 };

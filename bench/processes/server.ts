@@ -13,6 +13,10 @@ export interface ServerProcess {
 
 export const API_KEY = "bench-key";
 
+export const BENCH_CENTER = "main";
+
+export const ADMIN_TOKEN = "bench-admin";
+
 /** The permissions whose limits the workloads would reach. */
 const UNLIMITED = ["users.track", "users.export.ids", "subscription.status.set"];
 
@@ -25,6 +29,7 @@ const MANIFEST = {
       api_keys: [{ name: "bench", key: API_KEY, permissions: ["all"] }],
       settings: { rate_limits: Object.fromEntries(UNLIMITED.map((name) => [name, "off"])) },
       subscription_groups: GROUPS,
+      preference_centers: [{ id: BENCH_CENTER, name: "main" }],
     },
   ],
 };
@@ -66,7 +71,7 @@ export async function startServer(
         HOST: "127.0.0.1",
         PORT: "0",
         MANIFEST: manifest,
-        ADMIN_TOKEN: "bench-admin",
+        ADMIN_TOKEN,
         WEB_CONCURRENCY: workers === undefined ? "" : String(workers),
       },
     },

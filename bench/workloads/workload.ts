@@ -15,8 +15,10 @@ export interface Workload {
   readonly unit: string;
   readonly unitsPerRequest: number;
   readonly distribution: Distribution;
-  /** Every request is a POST to this path. */
+  /** Every request is a POST to this path, unless `pathOf` gives each one of its own. */
   readonly path: string;
+  /** The path of the request with this number, which is a GET without a body then. */
+  pathOf?(random: Random, pick: UserPicker): string;
   /** How many requests are under way at saturation. */
   readonly connections: number;
   /** How many bodies are prepared; they are sent in turn, and again from the first. */

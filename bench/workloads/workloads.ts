@@ -1,4 +1,5 @@
 import { exportsWorkload } from "./exports.ts";
+import { pageViews } from "./page-views.ts";
 import { subscriptionSets } from "./subscription-sets.ts";
 import { track, trackSingle, trackSkewed } from "./track.ts";
 import type { Workload } from "./workload.ts";
@@ -10,6 +11,7 @@ export const WORKLOADS: readonly Workload[] = [
   trackSingle,
   exportsWorkload,
   subscriptionSets,
+  pageViews,
 ];
 
 /** @throws when there is none. */

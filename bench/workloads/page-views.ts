@@ -1,0 +1,27 @@
+import { DEFAULT_PAGE } from "../../src/preference-centers/default-page.ts";
+import { linkOf } from "../../src/preference-centers/link.ts";
+import { LINK_SECRET, profileIdOf, SEEDED_WORKSPACE } from "../engines/seed.ts";
+import { pageViewsFloor } from "../floors/page-views.ts";
+import { BENCH_CENTER } from "../processes/server.ts";
+import type { Workload } from "./workload.ts";
+
+/** GET /preferences/:link: the ready page of a preference center, of one person each time. */
+export const pageViews: Workload = {
+  name: "page-views",
+  about: "A preference page a request, each of another person.",
+  unit: "pages",
+  unitsPerRequest: 1,
+  distribution: "uniform",
+  path: "/preferences",
+  connections: 32,
+  bodies: 20_000,
+  body: () => undefined,
+  pathOf(_random, pick) {
+    const profileId = Buffer.from(profileIdOf(pick())).toString("hex");
+    const target = { workspaceId: SEEDED_WORKSPACE, profileId, centerId: BENCH_CENTER };
+    return `/preferences/${linkOf(LINK_SECRET, target)}`;
+  },
+  faults: ["This link does not work"],
+  bareAnswer: () => DEFAULT_PAGE,
+  floor: pageViewsFloor,
+};

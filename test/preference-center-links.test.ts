@@ -1,0 +1,202 @@
+/* Links to pages: one click in a mail program, whom a link opens a page to, and in which language. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { ALERTS, NEWSLETTER, startServer, type TestServer } from "./harness.ts";
+import {
+  createCenter,
+  emailStateOf,
+  emptyWorkspace,
+  htmlOf,
+  newsletterField,
+  opened,
+  openPage,
+  pageOf,
+  stateOf,
+  submit,
+  textIn,
+} from "./preference-center-calls.ts";
+
+const server = await startServer();
+
+describe("one click in a mail program (RFC 8058)", () => {
+  const oneClick = async (path: string, body: FormData | URLSearchParams) => {
+    body.set("List-Unsubscribe", "One-Click");
+    const url = server.url + path;
+    return fetch(url, { method: "POST", body, redirect: "manual" });
+  };
+
+  for (const [kind, form] of [
+    ["urlencoded", () => new URLSearchParams()],
+    ["multipart", () => new FormData()],
+  ] as const) {
+    test(`unsubscribes from all mail, sent as ${kind}, without a redirect`, async () => {
+      const { workspace, path } = await opened(server, {
+        redirect_page_html: "https://shop.example/",
+      });
+      assert.equal((await oneClick(path, form())).status, 200);
+      assert.equal(await emailStateOf(workspace), "unsubscribed");
+      assert.equal(await stateOf(workspace), "Subscribed");
+      assert.equal((await oneClick(path, form())).status, 200);
+    });
+  }
+
+  test("opening the link, as programs that look at links do, changes nothing", async () => {
+    const { workspace, path } = await opened(server);
+    await htmlOf(server, path);
+    await fetch(server.url + path, { method: "HEAD" });
+    assert.equal(await emailStateOf(workspace), "subscribed");
+  });
+
+  test("leaves every group where there is no address any more", async () => {
+    const { workspace, path } = await opened(server);
+    await workspace.track({ attributes: [{ external_id: "ada", email: null }] });
+    assert.equal((await oneClick(path, new URLSearchParams())).status, 200);
+    assert.equal(await stateOf(workspace), "Unsubscribed");
+    assert.equal(await stateOf(workspace, ALERTS), "Unsubscribed");
+  });
+});
+
+describe("a link", () => {
+  const assertTellsNothing = async (
+    path: string,
+    expected: string,
+    target: TestServer = server,
+  ) => {
+    for (const method of ["GET", "POST"]) {
+      const response = await fetch(target.url + path, {
+        method,
+        ...(method === "POST" && {
+          body: new URLSearchParams({ [newsletterField]: "unsubscribed" }),
+        }),
+      });
+      assert.equal(response.status, 404, `${method} ${path}`);
+      assert.equal(await response.text(), expected);
+    }
+  };
+  const flip = (path: string, index: number) => {
+    const at = "/preferences/".length + index;
+    return path.slice(0, at) + (path[at] === "A" ? "B" : "A") + path.slice(at + 1);
+  };
+
+  test("that is forged or altered in any place shows one friendly page that tells nothing", async () => {
+    const { workspace, path } = await opened(server);
+    const refusal = await openPage(server, "/preferences/x");
+    assert.equal(refusal.status, 404);
+    assert.match(refusal.body, /This link does not work/);
+    assert.ok(!refusal.body.includes(workspace.name));
+    const length = path.length - "/preferences/".length;
+    for (const index of [0, 5, 21, 24, 30, 45, 60, length - 2]) {
+      await assertTellsNothing(flip(path, index), refusal.body);
+    }
+    for (const other of [
+      `${path}A`,
+      path.slice(0, -1),
+      `${path}=`,
+      `${path}%20`,
+      "/preferences/%00",
+      `/preferences/${"A".repeat(90)}`,
+      `/preferences/${"A".repeat(3_000)}`,
+      "/preferences/%F0%9F%98%80",
+    ]) {
+      const answer = await openPage(server, other);
+      assert.ok([400, 404].includes(answer.status), other);
+      assert.match(answer.headers.get("content-type") ?? "", /^text\/html/);
+    }
+    assert.equal(await stateOf(workspace), "Subscribed");
+  });
+
+  test("to somebody deleted, to a center that is gone or a draft shows the same page", async () => {
+    const refusal = (await openPage(server, "/preferences/x")).body;
+    const deleted = await opened(server);
+    await deleted.workspace.call("POST", "/users/delete", { external_ids: ["ada"] });
+    await assertTellsNothing(deleted.path, refusal);
+    const draft = await opened(server, { state: "draft" });
+    await assertTellsNothing(draft.path, refusal);
+    const gone = await opened(server);
+    const { name } = gone.workspace;
+    await server.admin(
+      "DELETE",
+      `/admin/v1/workspaces/${name}/preference-centers/${gone.centerId}`,
+    );
+    await assertTellsNothing(gone.path, refusal);
+    const reset = await opened(server);
+    await server.admin("POST", `/admin/v1/workspaces/${reset.workspace.name}/reset`);
+    await assertTellsNothing(reset.path, refusal);
+  });
+
+  test("made by another installation, with a key of its own, does not open", async () => {
+    const other = await startServer();
+    const workspace = await emptyWorkspace(other);
+    await workspace.track({ attributes: [{ external_id: "ada" }] });
+    const path = await pageOf(workspace, await createCenter(workspace));
+    const refusal = (await openPage(server, "/preferences/x")).body;
+    await assertTellsNothing(path, refusal);
+  });
+
+  test("leads on to the same person after a rename, an alias and a merge", async () => {
+    const { workspace, path } = await opened(server);
+    await workspace.track({ attributes: [{ external_id: "kept", first_name: "Kept" }] });
+    await workspace.call("POST", "/users/merge", {
+      merge_updates: [
+        {
+          identifier_to_merge: { external_id: "ada" },
+          identifier_to_keep: { external_id: "kept" },
+        },
+      ],
+    });
+    assert.equal(textIn(await htmlOf(server, path), "first"), "Kept");
+    await submit(server, path, { [newsletterField]: "unsubscribed" });
+    assert.equal(await stateOf(workspace, NEWSLETTER, "kept"), "Unsubscribed");
+  });
+});
+
+describe("the language of a page", () => {
+  const page = `<html><body><h1 id="h">{% translation hello %}Hello {{\${first_name}}}{% endtranslation %}</h1>
+<p id="m">{% translation more %}More{% endtranslation %}</p><p id="l">{{preference_center_locale}}</p></body></html>`;
+  const translations = {
+    es: { hello: `Hola {{\${first_name}}}`, preference_center_title: "Preferencias" },
+    "es-MX": { hello: `Qué onda {{\${first_name}}}` },
+    "pt-BR": { hello: "Olá", more: "Mais" },
+  };
+  const seen = (html: string) => [textIn(html, "h"), textIn(html, "m"), textIn(html, "l")];
+
+  test("is the person's own, then the browser's, then the source's", async () => {
+    const { workspace, path } = await opened(server, {
+      preference_center_page_html: page,
+      translations,
+    });
+    const as = async (accept?: string) =>
+      seen(await htmlOf(server, path, accept ? { "accept-language": accept } : {}));
+    assert.deepEqual(await as(), ["Hello Ada", "More", "en"]);
+    assert.deepEqual(await as("es-AR,en;q=0.5"), ["Hola Ada", "More", "es"]);
+    assert.deepEqual(await as("fr, es-MX;q=0.9, en;q=0.8"), ["Qué onda Ada", "More", "es-MX"]);
+    assert.deepEqual(await as("en-GB, es;q=0.9"), ["Hello Ada", "More", "en"]);
+    assert.deepEqual(await as("pt"), ["Olá", "Mais", "pt-BR"]);
+    assert.deepEqual(await as("es;q=0, tlh, *"), ["Hello Ada", "More", "en"]);
+    assert.deepEqual(await as(";;q=,,x".repeat(500)), ["Hello Ada", "More", "en"]);
+    await workspace.track({ attributes: [{ external_id: "ada", language: "es", country: "MX" }] });
+    assert.deepEqual(await as("pt"), ["Qué onda Ada", "More", "es-MX"]);
+    await workspace.track({ attributes: [{ external_id: "ada", language: "de" }] });
+    assert.deepEqual(await as("pt"), ["Olá", "Mais", "pt-BR"]);
+    const spanish = await htmlOf(server, path, { "accept-language": "es" });
+    assert.match(spanish, /<html lang="es"><head>.*<title>Preferencias<\/title>/);
+  });
+
+  test("a fault in a text is refused with its language and its id", async () => {
+    const workspace = await emptyWorkspace(server);
+    for (const [text, reason] of [
+      ["{{ x", /'translations.es.hello'.*not closed/],
+      ["<b>Hola", /'translations.es.hello'.*'<b>' is not closed/],
+      ["{% translation more %}{% endtranslation %}", /'translations.es.hello'.*not found/],
+    ] as const) {
+      const answer = await workspace.call<any>("POST", "/preference_center/v1", {
+        name: "main",
+        preference_center_page_html: page,
+        confirmation_page_html: page,
+        translations: { es: { hello: text } },
+      });
+      assert.equal(answer.status, 400);
+      assert.match(answer.body.message, reason);
+    }
+  });
+});

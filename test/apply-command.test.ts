@@ -54,7 +54,8 @@ describe("rapport apply", { concurrency: 4 }, () => {
       code: 0,
       stdout:
         "created workspace file-1\ncreated api_key dev in file-1\n" +
-        "created subscription_group Newsletter in file-1\n",
+        "created subscription_group Newsletter in file-1\n" +
+        "created preference_center default in file-1\n",
       stderr: "",
     });
     assert.equal(await keyWorks("file-1-key"), true);

@@ -75,6 +75,7 @@ describe("the audit", () => {
     assert.deepEqual(entries.map(({ action, kind, name }) => `${action} ${kind} ${name}`).sort(), [
       "created api_key test",
       "created app Web",
+      "created preference_center default",
       "created subscription_group Alerts",
       "created subscription_group Newsletter",
       `created workspace ${workspace.name}`,

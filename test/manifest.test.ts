@@ -60,6 +60,7 @@ describe("applying a manifest", () => {
       "created subscription_group Mail",
       "created subscription_group Text",
       "created subscription_group Chat",
+      "created preference_center default",
     ]);
     assert.equal((await track(`${name}-dev`, { events: [EVENT] })).status, 201);
     const second = await apply(full(name));
@@ -262,6 +263,7 @@ describe("a manifest with a fault is refused with the place and the rule, and ap
     assert.ok(!JSON.stringify(answer.body).includes(`${one}-dev`));
     assert.deepEqual(inWords((await apply({ name: two })).body.changes), [
       `created workspace ${two}`,
+      "created preference_center default",
     ]);
   });
 });

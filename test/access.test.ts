@@ -195,12 +195,17 @@ describe("the permission of an endpoint", () => {
     "/cdi/integrations/:integration_id/job_sync_status": "cdi.integration_job_status",
     "/cdi/integrations/:integration_id/sync": "cdi.integration_sync",
     "/preference_center/v1/list": "preference_center.list",
+    "/preference_center/v1": "preference_center.update",
+    "GET /preference_center/v1/:preference_center_id": "preference_center.get",
+    "PUT /preference_center/v1/:preference_center_id": "preference_center.update",
+    "POST /preference_center/v1/:preference_center_id": "preference_center.update",
+    "/preference_center/v1/:preference_center_id/url/:user_id": "preference_center.user.get",
   };
 
   test("is the one that the specification or the design gives its path", () => {
     for (const contract of contracts) {
       for (const path of pathsOf(contract)) {
-        const expected = PERMISSION_OF[path];
+        const expected = PERMISSION_OF[path] ?? PERMISSION_OF[`${contract.method} ${path}`];
         if (expected === undefined) continue;
         const { access } = contract;
         assert.equal(access.by === "key" && access.permission, expected, path);

@@ -1,0 +1,161 @@
+/* The pure rules behind preference pages: links, languages, and a page without its Liquid. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import fc from "fast-check";
+import { linkOf, readLink } from "../src/preference-centers/link.ts";
+import { viewWithoutLiquid } from "../src/preference-centers/liquid-view.ts";
+import { chooseLocale, localeTag } from "../src/preference-centers/locales.ts";
+import { parsePage } from "../src/preference-centers/page-liquid.ts";
+
+const target = fc.record({
+  workspaceId: fc.integer({ min: 0, max: 2 ** 31 - 1 }),
+  profileId: fc.uuid(),
+  centerId: fc.string({ unit: "grapheme", minLength: 1, maxLength: 255 }),
+});
+
+describe("a link", () => {
+  test("leads where it was made to lead, and is one word for a URL", () => {
+    fc.assert(
+      fc.property(target, (where) => {
+        const link = linkOf("secret", where);
+        assert.match(link, /^[\w-]+$/);
+        assert.deepEqual(readLink("secret", link), { ...where });
+      }),
+    );
+  });
+
+  test("leads nowhere with any character changed, added or left out, or with another secret", () => {
+    const change = fc.record({
+      at: fc.nat(),
+      character: fc.constantFrom(..."ABCxyz019-_=+/ é"),
+      kind: fc.constantFrom("replace", "insert", "remove"),
+    });
+    fc.assert(
+      fc.property(target, change, (where, { at, character, kind }) => {
+        const link = linkOf("secret", where);
+        const place = at % link.length;
+        const kept = kind === "insert" ? place : place + 1;
+        const put = kind === "remove" ? "" : character;
+        const altered = link.slice(0, place) + put + link.slice(kept);
+        fc.pre(altered !== link);
+        assert.equal(readLink("secret", altered), undefined);
+        assert.equal(readLink("another", link), undefined);
+      }),
+    );
+  });
+
+  test("any text is read without an error", () => {
+    fc.assert(fc.property(fc.string(), (text) => readLink("secret", text) === undefined));
+  });
+});
+
+describe("the language of a reader", () => {
+  const offered = {
+    locale: "en",
+    translations: { es: {}, "es-MX": {}, "pt-BR": {}, "zh-Hant": {} },
+  };
+  const cases: [
+    own: string | undefined,
+    country: string | undefined,
+    browser: string,
+    shown: string,
+  ][] = [
+    [undefined, undefined, "", "en"],
+    ["es", undefined, "pt", "es"],
+    ["es", "MX", "pt", "es-MX"],
+    ["es", "AR", "pt", "es"],
+    ["pt", "PT", "", "pt-BR"],
+    ["en", "US", "es", "en"],
+    ["xx", undefined, "es-MX", "es-MX"],
+    ["xx", undefined, "yy", "en"],
+    [undefined, undefined, "ZH-hant-TW, es;q=0.5", "zh-Hant"],
+    [undefined, undefined, "es;q=0.2, pt;q=0.8", "pt-BR"],
+    [undefined, undefined, "es;q=0, en", "en"],
+    [undefined, undefined, "*", "en"],
+    [undefined, undefined, "es;q=9", "en"],
+  ];
+  for (const [language, country, acceptLanguage, shown] of cases) {
+    test(`${language ?? "none"}-${country ?? ""} with "${acceptLanguage}" reads ${shown}`, () => {
+      assert.equal(chooseLocale(offered, { language, country, acceptLanguage }), shown);
+    });
+  }
+
+  test("is one that is offered, whatever the browser says", () => {
+    fc.assert(
+      fc.property(fc.string(), fc.option(fc.string(), { nil: undefined }), (header, language) => {
+        const shown = chooseLocale(offered, { language, country: "MX", acceptLanguage: header });
+        assert.ok(["en", ...Object.keys(offered.translations)].includes(shown));
+      }),
+    );
+  });
+
+  test("a tag has one spelling", () => {
+    assert.deepEqual(["ES_mx", "en", "zh-hant-tw", "iw", "no tag", "", "e"].map(localeTag), [
+      "es-MX",
+      "en",
+      "zh-Hant-TW",
+      "he",
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+});
+
+describe("a page without its Liquid", () => {
+  const piece = fc.oneof(
+    fc.constantFrom(
+      "{{ a }}",
+      "{% if a %}",
+      "{% else %}",
+      "{% elsif b %}",
+      "{% endif %}",
+      "{%- for a in b -%}",
+      "{% endfor %}",
+      "{% case a %}",
+      "{% when 1 %}",
+      "{% endcase %}",
+      "{% raw %}",
+      "{% endraw %}",
+      "{% comment %}",
+      "{% endcomment %}",
+      "<p>",
+      "\n",
+    ),
+    fc.string({ maxLength: 4 }),
+  );
+  const page = fc.array(piece, { maxLength: 20 }).map((pieces) => pieces.join(""));
+
+  test("has every character where it was, or a blank or a letter in its place", () => {
+    fc.assert(
+      fc.property(page, (html) => {
+        const view = viewWithoutLiquid(html);
+        assert.equal(view.length, html.length);
+        for (let index = 0; index < html.length; index++) {
+          const now = view[index] as string;
+          assert.ok(now === html[index] || (html[index] !== "\n" && [" ", "x"].includes(now)));
+        }
+      }),
+    );
+  });
+
+  test("has no tag and no output of Liquid in it, outside of raw", () => {
+    fc.assert(
+      fc.property(page, (html) => {
+        fc.pre(!html.includes("raw") && "template" in parsePage(html));
+        assert.doesNotMatch(viewWithoutLiquid(html), /\{%|\{\{/);
+      }),
+    );
+  });
+
+  const shown: [page: string, view: string][] = [
+    ["<b>{{ a }}</b>", "<b>xxxxxxx</b>"],
+    ["{% if a %}A{% else %}B{% endif %}C", "          A                      C"],
+    ["{% case a %}0{% when 1 %}1{% when 2 %}2{% endcase %}", `${" ".repeat(25)}1${" ".repeat(26)}`],
+    ["{% raw %}{{ a }}{% endraw %}", `${" ".repeat(9)}{{ a }}${" ".repeat(12)}`],
+    ["{% comment %}{{ a }}{% endcomment %}B", `${" ".repeat(36)}B`],
+  ];
+  for (const [html, view] of shown) {
+    test(`of ${html} keeps what is shown first`, () => assert.equal(viewWithoutLiquid(html), view));
+  }
+});

@@ -30,7 +30,7 @@ export function createPageViews(database: Database): PageViews {
     while (waiting.length > 0) {
       const asked = waiting;
       waiting = [];
-      await readTogether(database, asked).catch((error) => {
+      await readAsked(database, asked).catch((error) => {
         for (const each of asked) each.reject(error);
       });
     }
@@ -44,7 +44,7 @@ export function createPageViews(database: Database): PageViews {
     });
 }
 
-async function readTogether(database: Database, asked: readonly Asked[]): Promise<void> {
+async function readAsked(database: Database, asked: readonly Asked[]): Promise<void> {
   const byWorkspace = new Map<number, Asked[]>();
   for (const each of asked) {
     byWorkspace.set(each.workspaceId, [...(byWorkspace.get(each.workspaceId) ?? []), each]);

@@ -7,7 +7,7 @@ import { type PageTemplate, parsePage } from "./page-liquid.ts";
 import { type CenterHead, selectCenter } from "./store.ts";
 
 /*
- * Parsing a page takes a hundred times as long as rendering it, so parsed pages are remembered. What is
+ * Parsing a page takes twenty times as long as rendering it, so parsed pages are remembered. What is
  * remembered goes by the revision of its center, which every view reads: a change is seen at once,
  * whichever process made it.
  */

@@ -19,8 +19,8 @@ const showEndpoint = endpoint({
   headers: Type.Object({ "accept-language": Type.Optional(Type.String()) }),
   replies: { 200: Html },
 }).handledBy(async (services: PageServices, _nobody, { params, headers, baseUrl }) => {
-  const view = { acceptLanguage: headers["accept-language"], baseUrl };
-  const page = await showPage(services, params.link, view);
+  const visit = { link: params.link, baseUrl, acceptLanguage: headers["accept-language"] };
+  const page = await showPage(services, visit);
   return { status: 200, body: page.html, headers: page.headers };
 });
 
@@ -40,9 +40,9 @@ const submitEndpoint = endpoint({
   body: Type.String(),
   replies: { 200: Html, 303: Type.Undefined() },
 }).handledBy(async (services: PageServices, _nobody, { params, headers, body, baseUrl, call }) => {
-  const view = { acceptLanguage: headers["accept-language"], baseUrl };
+  const visit = { link: params.link, baseUrl, acceptLanguage: headers["accept-language"] };
   const form = { body, contentType: headers["content-type"] ?? "" };
-  const shown = await submitPage(services, params.link, form, view, call);
+  const shown = await submitPage(services, visit, form, call);
   if ("redirectUrl" in shown) {
     return { status: 303, body: undefined, headers: { location: shown.redirectUrl } };
   }

@@ -1,16 +1,14 @@
 import type { Database } from "../database/database.ts";
 import { PAGE_HEADERS } from "../http/page-headers.ts";
 import { Problem } from "../problem.ts";
-import { findHolders } from "../profiles/find-holders.ts";
-import { checkExternalId, identifierKey } from "../profiles/identifiers.ts";
 import { readGroups } from "../workspaces/subscription-groups.ts";
-import { localeOf } from "./content-form.ts";
+import { findUser } from "./find-user.ts";
 import { readCenter, type Where } from "./manage-centers.ts";
 import { serve } from "./page-memory.ts";
 import type { Reader } from "./page-scope.ts";
+import { renderFor, type ShownPage } from "./present-page.ts";
 import { readReader } from "./read-readers.ts";
 import { sampleReader } from "./sample-reader.ts";
-import { render, type ShownPage } from "./show-page.ts";
 
 export interface PreviewOptions {
   /** Whose page; without it, that of somebody made up. */
@@ -35,14 +33,9 @@ export async function previewPage(
   const reader = await (external_id === undefined
     ? readGroups(database, workspace.id).then(sampleReader)
     : readUser(database, workspace, external_id));
-  // The language that is asked for goes before the reader's own.
-  const { language: _, ...standardAttributes } = reader.standardAttributes;
-  const rendered = render(
-    serve(center),
-    page === "page" ? "pageHtml" : "confirmationHtml",
-    locale === undefined ? reader : { ...reader, standardAttributes },
-    { acceptLanguage: locale === undefined ? undefined : localeOf(locale), submitUrl: "#" },
-  );
+  const setting = { locale, acceptLanguage: undefined, submitUrl: "#" };
+  const name = page === "page" ? "pageHtml" : "confirmationHtml";
+  const rendered = renderFor(serve(center), name, reader, setting);
   if ("html" in rendered) return { html: rendered.html, headers: HEADERS };
   throw new Problem("INVALID_REQUEST", `The page cannot be rendered: ${rendered.reason}.`);
 }
@@ -57,11 +50,8 @@ const HEADERS = {
 };
 
 async function readUser(database: Database, workspace: Where, externalId: string): Promise<Reader> {
-  const checked = checkExternalId(externalId);
-  if ("fault" in checked) throw new Problem("INVALID_REQUEST", checked.fault.message);
-  const holders = await findHolders(database, workspace.id, [checked.value]);
-  const [profileId] = holders.get(identifierKey(checked.value)) ?? [];
-  const reader = profileId && (await readReader(database, workspace.id, profileId));
+  const profileId = await findUser(database, workspace.id, externalId);
+  const reader = await readReader(database, workspace.id, profileId);
   if (reader) return reader;
-  throw new Problem("NOT_FOUND", `There is no user '${externalId}'.`);
+  throw new Problem("NOT_FOUND", `There is no user '${externalId}' any more.`);
 }

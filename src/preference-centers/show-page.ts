@@ -2,20 +2,14 @@ import type { Logger } from "pino";
 import type { Clock } from "../clock.ts";
 import type { Database } from "../database/database.ts";
 import type { Call } from "../http/endpoint.ts";
-import { PAGE_HEADERS } from "../http/page-headers.ts";
 import { Problem } from "../problem.ts";
-import type { PreferenceCenter } from "./center.ts";
-import type { PageName } from "./check-pages.ts";
-import { type Choices, readChoices } from "./choices.ts";
-import { DEFAULT_CONFIRMATION, DEFAULT_PAGE } from "./default-page.ts";
-import { DEFAULT_TEXTS } from "./default-texts.ts";
+import { readChoices } from "./choices.ts";
 import type { LinkTarget } from "./link.ts";
 import type { Links } from "./links.ts";
-import { chooseLocale } from "./locales.ts";
-import { renderPage } from "./page-liquid.ts";
-import { type PageMemory, type ServedCenter, serve } from "./page-memory.ts";
-import { type Reader, scopeOf } from "./page-scope.ts";
+import type { PageMemory, ServedCenter } from "./page-memory.ts";
+import type { Reader } from "./page-scope.ts";
 import type { PageViews } from "./page-views.ts";
+import { type PageSetting, presentPage, type ShownPage } from "./present-page.ts";
 import { readReader } from "./read-readers.ts";
 import { saveChoices } from "./save-choices.ts";
 
@@ -28,10 +22,12 @@ export interface PageServices {
   readonly pageMemory: PageMemory;
 }
 
-/** What a browser is told with a page. */
-export interface ShownPage {
-  readonly html: string;
-  readonly headers: Readonly<Record<string, string>>;
+/** Somebody who follows a link. */
+export interface Visit {
+  readonly link: string;
+  readonly baseUrl: string;
+  /** The header `Accept-Language`. */
+  readonly acceptLanguage: string | undefined;
 }
 
 const PAGE_PATH = "/preferences";
@@ -43,13 +39,9 @@ export const PAGE_ROUTE = `${PAGE_PATH}/:link`;
 export const pageUrl = (baseUrl: string, link: string): string => `${baseUrl}${PAGE_PATH}/${link}`;
 
 /** Shows somebody's page. @throws Problem NOT_FOUND for any link that leads nowhere, the same for all. */
-export async function showPage(
-  services: PageServices,
-  link: string,
-  view: { readonly acceptLanguage: string | undefined; readonly baseUrl: string },
-): Promise<ShownPage> {
-  const { served, reader } = await open(services, link);
-  return show(services, served, "pageHtml", reader, { ...view, link });
+export async function showPage(services: PageServices, visit: Visit): Promise<ShownPage> {
+  const { served, reader } = await open(services, visit.link);
+  return presentPage(services.log, served, "pageHtml", reader, settingOf(visit));
 }
 
 /**
@@ -60,13 +52,12 @@ export async function showPage(
  */
 export async function submitPage(
   services: PageServices,
-  link: string,
+  visit: Visit,
   form: { readonly body: string; readonly contentType: string },
-  view: { readonly acceptLanguage: string | undefined; readonly baseUrl: string },
   call: Call,
 ): Promise<ShownPage | { readonly redirectUrl: string }> {
-  const { target, served, reader } = await open(services, link);
-  const choices: Choices = await readChoices(form.body, form.contentType);
+  const { target, served, reader } = await open(services, visit.link);
+  const choices = await readChoices(form.body, form.contentType);
   if (!(await saveChoices(services, target.workspaceId, reader, choices, call))) {
     throw new Problem("INVALID_REQUEST", "No choice arrived, so nothing was changed.");
   }
@@ -76,7 +67,8 @@ export async function submitPage(
     return { redirectUrl: new URL(redirectUrl).href };
   }
   const changed = await readReader(services.database, target.workspaceId, reader.profileId);
-  return show(services, served, "confirmationHtml", changed ?? reader, { ...view, link });
+  const after = changed ?? reader;
+  return presentPage(services.log, served, "confirmationHtml", after, settingOf(visit));
 }
 
 async function open(
@@ -90,67 +82,8 @@ async function open(
   throw new Problem("NOT_FOUND", "This link does not work, or does not work any more.");
 }
 
-function show(
-  { log }: PageServices,
-  served: ServedCenter,
-  page: PageName,
-  reader: Reader,
-  view: {
-    readonly acceptLanguage: string | undefined;
-    readonly baseUrl: string;
-    readonly link: string;
-  },
-): ShownPage {
-  // Without the host, which a proxy may have changed.
-  const submitUrl = pageUrl(view.baseUrl, view.link).replace(/^\w+:\/\/[^/]*/, "");
-  const headers = headersOf(served.center);
-  const rendered = render(served, page, reader, { ...view, submitUrl });
-  if ("html" in rendered) return { html: rendered.html, headers };
-  // Whoever wants to unsubscribe can, whatever became of the page.
-  const { center } = served;
-  log.warn({ center: center.id, page, reason: rendered.reason }, "a page cannot be rendered");
-  const ready = serve({ ...center, ...READY_PAGES });
-  const instead = render(ready, page, reader, { ...view, submitUrl });
-  if ("html" in instead) return { html: instead.html, headers };
-  throw new Error(`The default page cannot be rendered: ${instead.reason}`);
-}
-
-const READY_PAGES = {
-  pageHtml: DEFAULT_PAGE,
-  confirmationHtml: DEFAULT_CONFIRMATION,
-  locale: "en",
-  translations: DEFAULT_TEXTS,
-};
-
-/** Renders a page of a center in the language of its reader. */
-export function render(
-  served: ServedCenter,
-  page: PageName,
-  reader: Reader,
-  view: { readonly acceptLanguage: string | undefined; readonly submitUrl: string },
-): { readonly html: string } | { readonly reason: string } {
-  const { language, country } = reader.standardAttributes;
-  const locale = chooseLocale(served.center, {
-    language: typeof language === "string" ? language : undefined,
-    country: typeof country === "string" ? country : undefined,
-    acceptLanguage: view.acceptLanguage,
-  });
-  const frame = { submitUrl: view.submitUrl, title: served.title(locale), locale };
-  return renderPage(served.template(page, locale), scopeOf(reader, frame));
-}
-
-/**
- * A page is one person's: nobody keeps it. It runs nothing, and loads pictures and fonts alone; its form
- * goes to us, and on from here to where the center sends its readers.
- */
-function headersOf({ redirectUrl }: PreferenceCenter): Record<string, string> {
-  const onward = redirectUrl === null ? "" : ` ${new URL(redirectUrl).origin}`;
-  return {
-    ...PAGE_HEADERS,
-    "content-security-policy":
-      "default-src 'none'; style-src 'unsafe-inline'; img-src https: data:; font-src https: data:; " +
-      `form-action 'self'${onward}; base-uri 'none'; frame-ancestors 'none'`,
-    "cache-control": "no-store",
-    "x-robots-tag": "noindex, nofollow",
-  };
-}
+/** The form goes back to the same host, whatever a proxy calls it. */
+const settingOf = ({ baseUrl, link, acceptLanguage }: Visit): PageSetting => ({
+  acceptLanguage,
+  submitUrl: pageUrl(baseUrl, link).replace(/^\w+:\/\/[^/]*/, ""),
+});

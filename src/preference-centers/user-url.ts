@@ -1,7 +1,5 @@
 import type { Database } from "../database/database.ts";
-import { Problem } from "../problem.ts";
-import { findHolders } from "../profiles/find-holders.ts";
-import { checkExternalId, identifierKey } from "../profiles/identifiers.ts";
+import { findUser } from "./find-user.ts";
 import type { Links } from "./links.ts";
 import { readCenter, type Where } from "./manage-centers.ts";
 import { pageUrl } from "./show-page.ts";
@@ -25,11 +23,7 @@ export async function urlOfUser(
   userId: string,
   baseUrl: string,
 ): Promise<string> {
-  const checked = checkExternalId(userId);
-  if ("fault" in checked) throw new Problem("INVALID_REQUEST", checked.fault.message);
   await readCenter({ database }, workspace, centerId);
-  const holders = await findHolders(database, workspace.id, [checked.value]);
-  const [profileId] = holders.get(identifierKey(checked.value)) ?? [];
-  if (!profileId) throw new Problem("NOT_FOUND", `There is no user '${userId}'.`);
+  const profileId = await findUser(database, workspace.id, userId);
   return pageUrl(baseUrl, await links.make({ workspaceId: workspace.id, profileId, centerId }));
 }

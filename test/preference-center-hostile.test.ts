@@ -93,17 +93,18 @@ describe("faulty Liquid and HTML", () => {
     }
   });
 
-  test("what no browser heeds is taken with a warning: scripts, frames, style sheets", async () => {
+  test("what no browser heeds is taken with a warning: scripts, frames, style sheets, forms", async () => {
     const page = `<script>alert(1)</script>
 <a href="javascript:alert(1)" onclick="alert(2)">x</a>
 <iframe src="https://x.example"></iframe>
-<link rel="stylesheet" href="https://x.example/a.css">`;
+<link rel="stylesheet" href="https://x.example/a.css">
+<form action="https://x.example/"></form>`;
     const body = center({ name: "warned", preference_center_page_html: page });
     const answer = await workspace.call<any>("POST", PATH, body);
     assert.equal(answer.status, 201);
     assert.deepEqual(
       answer.body.warnings.map((each: any) => [each.code, each.line]),
-      [1, 2, 2, 3, 4].map((line) => ["NO_EFFECT", line]),
+      [1, 2, 2, 3, 4, 5].map((line) => ["NO_EFFECT", line]),
     );
     for (const { message, field } of answer.body.warnings) {
       assert.equal(field, "preference_center_page_html");

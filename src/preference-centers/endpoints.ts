@@ -47,7 +47,7 @@ const summaryOf = ({
   name,
   createdAt,
   updatedAt,
-}: Omit<PreferenceCenter, keyof CenterContent> & { name: string }) => ({
+}: Pick<PreferenceCenter, "id" | "name" | "createdAt" | "updatedAt">) => ({
   name,
   preference_center_api_id: id,
   created_at: createdAt.toISOString(),

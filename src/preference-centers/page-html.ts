@@ -145,6 +145,9 @@ function ineffectiveIn(element: Element): string[] {
   const found: string[] = [];
   if (tagName === "script") found.push("a page runs no script");
   if (NEVER_LOADED.has(tagName)) found.push(`a page loads nothing into '<${tagName}>'`);
+  if (tagName === "form" && /^\s*(https?:|\/\/)/i.test(attributeOf(element, "action") ?? "")) {
+    found.push("a page sends no form elsewhere");
+  }
   if (tagName === "base") found.push("a page heeds no '<base>'");
   if (tagName === "link" && /stylesheet/i.test(attributeOf(element, "rel") ?? "")) {
     found.push("a page loads no style sheet; styles stand in '<style>'");

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { WriteStream } from "node:tty";
-import { Presets, SingleBar } from "cli-progress";
 import { type AdminTarget, callAdmin } from "./admin-client.ts";
+import { count, displayProgress } from "./progress.ts";
 
 /** What the admin API says of a run, as far as it is shown. */
 interface Run {
@@ -11,12 +11,6 @@ interface Run {
   readonly rows_read: number;
   readonly rows_synced: number;
   readonly rows_failed_with_errors: number;
-}
-
-/** Shows a run that goes on. */
-interface Display {
-  show(run: Run, rowsPerSecond: number): void;
-  end(): void;
 }
 
 const ASK_EVERY_MS = 250;
@@ -37,12 +31,15 @@ export async function runSyncThroughApi(
 ): Promise<number> {
   const path = await findIntegration(target, sync.name, sync.workspace);
   const { run_id } = await callAdmin<{ run_id: string }>(target, "POST", `${path}/sync`);
-  const display = output.isTTY ? bar(output) : lines(output);
-  const startedAt = performance.now();
+  const display = displayProgress(output, "rows", "read");
   for (;;) {
     const { run } = await callAdmin<{ run: Run }>(target, "GET", `${path}/runs/${run_id}`);
     const isRunning = run.job_status === "running";
-    display.show(run, (run.rows_read * 1_000) / (performance.now() - startedAt));
+    display.show({
+      done: run.rows_read,
+      total: run.rows_expected,
+      failed: run.rows_failed_with_errors,
+    });
     if (isRunning) {
       await sleep(ASK_EVERY_MS);
       continue;
@@ -81,52 +78,6 @@ async function findIntegration(
   }
   const workspacePath = `/workspaces/${encodeURIComponent(first.workspace)}`;
   return `${workspacePath}/integrations/${first.integration_id}`;
-}
-
-const count = (rows: number): string => Math.round(rows).toLocaleString("en");
-
-/** A bar with rows per second and errors. */
-function bar(output: WriteStream): Display {
-  const single = new SingleBar(
-    {
-      stream: output,
-      format: "{bar} {rows} rows | {rate} rows/s | {failed} errors",
-      hideCursor: true,
-    },
-    Presets.shades_classic,
-  );
-  single.start(1, 0, { rows: "0", rate: "0", failed: "0" });
-  return {
-    show(run, rowsPerSecond) {
-      const total = run.rows_expected === null ? "" : ` of ${count(run.rows_expected)}`;
-      single.setTotal(Math.max(run.rows_expected ?? 1, run.rows_read, 1));
-      single.update(run.rows_read, {
-        rows: `${count(run.rows_read)}${total}`,
-        rate: count(rowsPerSecond),
-        failed: count(run.rows_failed_with_errors),
-      });
-    },
-    end: () => single.stop(),
-  };
-}
-
-const LINE_EVERY_MS = 2_000;
-
-/** A line now and then, for logs. */
-function lines(output: WriteStream): Display {
-  let lastAt = Number.NEGATIVE_INFINITY;
-  return {
-    show(run, rowsPerSecond) {
-      if (performance.now() - lastAt < LINE_EVERY_MS) return;
-      lastAt = performance.now();
-      const total = run.rows_expected === null ? "" : ` of ${count(run.rows_expected)}`;
-      output.write(
-        `${count(run.rows_read)}${total} rows read, ${count(rowsPerSecond)} rows/s, ` +
-          `${count(run.rows_failed_with_errors)} errors\n`,
-      );
-    },
-    end: () => {},
-  };
 }
 
 function endOf(run: Run, rowsPath: string): string {

@@ -7,6 +7,7 @@ import { runSyncThroughApi } from "./cdi-command.ts";
 import { announce, startWorkers } from "./cluster.ts";
 import { readConfig, SETTINGS } from "./config.ts";
 import { migrate } from "./database/migrate.ts";
+import { importThroughApi } from "./import-command.ts";
 import { addKeysCommand } from "./keys-command.ts";
 import { openDatabase, serve } from "./serve.ts";
 import { welcomeText } from "./welcome.ts";
@@ -80,6 +81,19 @@ withTarget(program.command("apply <manifest>"))
   .action(async (manifest: string, options: { url: string; adminToken?: string }) => {
     process.stdout.write(await applyThroughApi(manifest, targetOf(options)));
   });
+
+withTarget(program.command("import <workspace> <file>"))
+  .description("Imports users from a file, one JSON object a line, into a running server.")
+  .addHelpText(
+    "after",
+    "\nExits with 0 when every line was imported, 2 when some were not, else 1.",
+  )
+  .action(
+    async (workspace: string, path: string, options: { url: string; adminToken?: string }) => {
+      const outputs = { output: process.stdout, errors: process.stderr };
+      process.exitCode = await importThroughApi({ path, workspace }, targetOf(options), outputs);
+    },
+  );
 
 const cdi = program.command("cdi").description("Syncs from a warehouse.");
 

@@ -39,6 +39,7 @@ const COMPOSITION = [
   "admin-client.ts",
   "apply-command.ts",
   "cdi-command.ts",
+  "import-command.ts",
   "keys-command.ts",
   "welcome.ts",
   "cluster.ts",

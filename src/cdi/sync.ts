@@ -7,6 +7,7 @@ import { SYNC_JOB } from "./integration.ts";
 import { ahead, inBatches } from "./read-ahead.ts";
 import { delayBeforeNextTry } from "./retry.ts";
 import type { Run, SyncServices } from "./run.ts";
+import { inSmallHeap } from "./small-heap.ts";
 import { openSource } from "./sources/kinds.ts";
 import {
   BEGINNING,
@@ -33,7 +34,7 @@ export const syncJob: JobKind<SyncServices> = {
     const run = await beginRun(services, job);
     if (!run) return;
     const progress = { hasAdvanced: false };
-    const ending = await readAll(services, run, progress).catch((error) =>
+    const ending = await inSmallHeap(() => readAll(services, run, progress)).catch((error) =>
       endingAfter(services, run, progress.hasAdvanced, error),
     );
     await endRun(services, run, ending);

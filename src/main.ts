@@ -6,7 +6,7 @@ import { applyThroughApi } from "./apply-command.ts";
 import { announce, startWorkers } from "./cluster.ts";
 import { readConfig, SETTINGS } from "./config.ts";
 import { migrate } from "./database/migrate.ts";
-import { addKeysCommand } from "./keys-command.ts";
+import { addKeysCommand, addScimTokensCommand } from "./keys-command.ts";
 import { openDatabase, serve } from "./serve.ts";
 import { welcomeText } from "./welcome.ts";
 
@@ -80,7 +80,8 @@ withTarget(program.command("apply <manifest>"))
     process.stdout.write(await applyThroughApi(manifest, targetOf(options)));
   });
 
-addKeysCommand(program, withTarget, targetOf);
+addKeysCommand(program, { withTarget, targetOf });
+addScimTokensCommand(program, { withTarget, targetOf });
 
 function fail(error: unknown): void {
   process.stderr.write(`rapport: ${error instanceof Error ? error.message : String(error)}\n`);

@@ -74,8 +74,10 @@ export async function sampleRequests(
   return {
     ...open,
     ...ofUsers,
-    ...ofWorkspaces(admin),
+    ...ofWorkspaces,
+    ...ofDeclared(server),
     ...ofApiKeys(admin),
+    ...ofScimTokens(server),
     ...ofTranslations(admin),
     ...ofScim(server),
   };
@@ -132,21 +134,9 @@ const ofUsers: Samples = {
   }),
 };
 
-const GROUP = { name: "Sample", channel: "email" };
-
-const ofWorkspaces = (admin: Admin): Samples => ({
-  "POST /admin/v1/apply": () => ({ body: { company: { name: "Test" }, workspaces: [] } }),
+const ofWorkspaces: Samples = {
+  "POST /admin/v1/apply": () => ({ body: { company: { name: randomUUID() }, workspaces: [] } }),
   "POST /admin/v1/workspaces/:name/reset": () => ({}),
-  "GET /admin/v1/workspaces/:name/subscription-groups": () => ({}),
-  "GET /admin/v1/workspaces/:name/subscription-groups/:id": () => ({ params: { id: NEWSLETTER } }),
-  "PUT /admin/v1/workspaces/:name/subscription-groups/:id": () => ({
-    params: { id: "sample" },
-    body: GROUP,
-  }),
-  "DELETE /admin/v1/workspaces/:name/subscription-groups/:id": async () => {
-    await admin("PUT", "/subscription-groups/sample", { body: GROUP });
-    return { params: { id: "sample" } };
-  },
   "GET /admin/v1/workspaces/:name/identity-audit": () => ({}),
   "POST /admin/v1/workspaces/:name/import": () => ({
     body: { users: [{ external_id: "ada", cards_clicked: [{ name: "card" }] }] },
@@ -155,7 +145,78 @@ const ofWorkspaces = (admin: Admin): Samples => ({
   "DELETE /admin/v1/workspaces/:name/email-states/:email": () => ({
     params: { email: "ada@example.com" },
   }),
-});
+};
+
+/** What a manifest declares, one resource at a time. */
+const ofDeclared = (server: TestServer): Samples => {
+  const put = async (path: string, body: unknown) => {
+    const answer = await server.admin("PUT", `/admin/v1${path}`, body);
+    if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
+  };
+  /** A workspace of its own, because others rely on the settings of theirs. */
+  const ofNewWorkspace = (body?: unknown) => async () => {
+    const name = randomUUID();
+    await put(`/workspaces/${name}`, {});
+    return { params: { name }, body };
+  };
+  const newWorkspace = (body: unknown) => () => ({ params: { name: randomUUID() }, body });
+  const settings = { track_max_updates: 10 };
+  const PATH = "/admin/v1/workspaces/:name";
+  /** An entry of a list in a workspace of its own, or of the company. */
+  const ofList = (path: string, entry: unknown): Samples => {
+    const withEntry = (body?: unknown) => async () => {
+      const [name, id] = [randomUUID(), randomUUID()];
+      await put(`/workspaces/${name}`, {});
+      await put(`${path.replace("/admin/v1", "").replace(":name", name)}/${id}`, entry);
+      return { params: { name, id }, body };
+    };
+    return {
+      [`GET ${path}`]: ofNewWorkspace(),
+      [`GET ${path}/:id`]: withEntry(),
+      [`PUT ${path}/:id`]: async () => {
+        const { params } = await ofNewWorkspace()();
+        return { params: { ...params, id: randomUUID() }, body: entry };
+      },
+      [`DELETE ${path}/:id`]: withEntry(),
+    };
+  };
+  return {
+    "GET /admin/v1/company": () => ({}),
+    "PUT /admin/v1/company": () => ({ body: { name: randomUUID() } }),
+    "GET /admin/v1/workspaces": () => ({}),
+    [`GET ${PATH}`]: () => ({}),
+    [`PUT ${PATH}`]: newWorkspace({ allow_reset: true, settings }),
+    [`GET ${PATH}/settings`]: () => ({}),
+    [`PUT ${PATH}/settings`]: ofNewWorkspace(settings),
+    ...ofList(`${PATH}/apps`, { name: "Web", platform: "web" }),
+    ...ofList(`${PATH}/subscription-groups`, { name: "Sample", channel: "email" }),
+    ...ofList(`${PATH}/teams`, {}),
+    ...ofList("/admin/v1/permission-sets", { permissions: ["basic_access"] }),
+    "GET /admin/v1/scim-defaults": () => ({}),
+    "PUT /admin/v1/scim-defaults": async () => {
+      await put("/scim-defaults", {});
+      return { body: { department: "engineering" } };
+    },
+  };
+};
+
+const ofScimTokens = (server: TestServer): Samples => {
+  const PATH = "/admin/v1/scim-tokens";
+  const newToken = () => ({ name: randomUUID(), service_origin: "acme.example" });
+  const ofToken = (body?: unknown) => async () => {
+    const token = newToken();
+    const answer = await server.admin("POST", PATH, token);
+    if (answer.status !== 201) throw new Error(JSON.stringify(answer.body));
+    return { params: { token: token.name }, body };
+  };
+  return {
+    [`GET ${PATH}`]: () => ({}),
+    [`POST ${PATH}`]: () => ({ body: newToken() }),
+    [`PUT ${PATH}/:token`]: ofToken({ service_origin: "other.example", require_origin: false }),
+    [`POST ${PATH}/:token/rotate`]: ofToken({ overlap_seconds: 60 }),
+    [`DELETE ${PATH}/:token`]: ofToken(),
+  };
+};
 
 const ofApiKeys = (admin: Admin): Samples => {
   const PATH = "/admin/v1/workspaces/:name/api-keys";

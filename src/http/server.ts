@@ -40,7 +40,7 @@ declare module "fastify" {
     workspace: Workspace | undefined;
     /** The same where a SCIM token was shown. */
     company: Company | undefined;
-    /** The name of the key that was shown. */
+    /** The name of the key or the token that was shown. */
     keyName: string | undefined;
     /** The body as it was sent. */
     bytes: Buffer | undefined;
@@ -249,9 +249,12 @@ async function authenticate(
       request.keyName = holder.keyName;
       return permission;
     }
-    case "scim":
-      request.company = await authenticator.scimCompany(authorization, origin);
+    case "scim": {
+      const holder = await authenticator.tokenHolder(authorization, origin);
+      request.company = holder.company;
+      request.keyName = holder.tokenName;
       return "scim";
+    }
     case "administrator":
       authenticator.administrator(authorization);
       return undefined;

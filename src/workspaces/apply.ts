@@ -1,29 +1,13 @@
-import { isDeepStrictEqual } from "node:util";
 import type { TSchema } from "typebox";
 import type { Authenticator } from "../access/authenticate.ts";
 import { type Origin, recordChanges } from "../audit/audit.ts";
 import type { Clock } from "../clock.ts";
 import type { Database, Transaction } from "../database/database.ts";
 import { Problem } from "../problem.ts";
-import {
-  DEFAULT_SETTINGS,
-  type DeclaredWorkspace,
-  findManifestFault,
-  type Manifest,
-  manifestSchema,
-  refuseDuplicates,
-} from "./manifest.ts";
+import { saveCompany, saveWorkspace } from "./manage-workspaces.ts";
+import { findManifestFault, type Manifest, manifestSchema, refuseDuplicates } from "./manifest.ts";
 import type { Change, CompanySection, Section, Target } from "./section.ts";
-import {
-  insertCompany,
-  insertWorkspace,
-  lockForApply,
-  renameCompany,
-  selectCompany,
-  selectWorkspaces,
-  updateWorkspace,
-  type WorkspaceRow,
-} from "./store.ts";
+import { lockForApply } from "./store.ts";
 
 export interface ApplyServices {
   readonly database: Database;
@@ -57,20 +41,13 @@ export async function applyManifest(
   const target = { now: services.clock.now(), newId: services.clock.newId };
   const changes = await services.database.transaction(async (tx) => {
     await lockForApply(tx);
-    const company = await applyCompany(tx, services, manifest);
-    const present = await selectWorkspaces(tx);
+    const company = await saveCompany(tx, services, manifest.company.name);
     const changes = [...company.changes];
     for (const [index, declared] of manifest.workspaces.entries()) {
-      const nextId = Math.max(0, ...present.map((each) => each.id)) + 1;
-      const known = present.find((each) => each.name === declared.name);
-      const workspace = rowOf(declared, known?.id ?? nextId);
-      if (!known) present.push(workspace);
-      changes.push(...(await applyWorkspace(tx, services, company.id, known, workspace)));
-      const workspaceTarget = {
-        ...target,
-        workspaceId: workspace.id,
-        workspaceName: workspace.name,
-      };
+      const { name } = declared;
+      const workspace = await saveWorkspace(tx, services, company.id, name, declared);
+      changes.push(...workspace.changes);
+      const workspaceTarget = { ...target, workspaceId: workspace.id, workspaceName: name };
       const place = ["workspaces", index];
       changes.push(
         ...(await applySections(tx, services.sections, workspaceTarget, declared, place)),
@@ -110,49 +87,6 @@ function refuseDoubleEntries(
     const entries = (declared[key] ?? []) as Record<string, unknown>[];
     refuseDuplicates(entries, identity, [...place, key]);
   }
-}
-
-async function applyCompany(tx: Transaction, services: ApplyServices, manifest: Manifest) {
-  const { name } = manifest.company;
-  const known = await selectCompany(tx);
-  const id = known?.id ?? services.clock.newId();
-  const change = (action: Change["action"]): Change[] => [
-    { action, kind: "company", workspace: "", name },
-  ];
-  if (!known) {
-    await insertCompany(tx, { id, name }, services.clock.now());
-    return { id, changes: change("created") };
-  }
-  if (known.name === name) return { id, changes: [] };
-  await renameCompany(tx, { id, name });
-  return { id, changes: change("updated") };
-}
-
-const rowOf = (declared: DeclaredWorkspace, id: number): WorkspaceRow => ({
-  id,
-  name: declared.name,
-  allowReset: declared.allow_reset ?? false,
-  settings: { ...DEFAULT_SETTINGS, ...declared.settings } as WorkspaceRow["settings"],
-});
-
-async function applyWorkspace(
-  tx: Transaction,
-  services: ApplyServices,
-  companyId: string,
-  known: WorkspaceRow | undefined,
-  wanted: WorkspaceRow,
-): Promise<Change[]> {
-  const change = (action: Change["action"], details: Change["details"]): Change[] => [
-    { action, kind: "workspace", workspace: wanted.name, name: wanted.name, details },
-  ];
-  const { settings, allowReset: allow_reset } = wanted;
-  if (!known) {
-    await insertWorkspace(tx, companyId, wanted, services.clock.now());
-    return change("created", { allow_reset, settings });
-  }
-  if (isDeepStrictEqual(known, wanted)) return [];
-  await updateWorkspace(tx, wanted);
-  return change("updated", { allow_reset, settings });
 }
 
 async function applySections<Where extends Target>(

@@ -223,6 +223,7 @@ async function addSecret<Grant>(
 /**
  * Changes what a credential grants; its secrets stay as they are.
  *
+ * @returns whether it granted something else before.
  * @throws Problem NOT_FOUND, or CONFLICT where it is revoked.
  */
 export async function changeCredential<Grant>(
@@ -231,9 +232,12 @@ export async function changeCredential<Grant>(
   { ownerId }: CredentialTarget,
   name: string,
   grant: Grant,
-): Promise<void> {
-  const { id } = await openCredential(tx, kind, ownerId, name);
-  await updateGrant(tx, kind.table, ownerId, id, grant);
+): Promise<boolean> {
+  const known = await openCredential(tx, kind, ownerId, name);
+  const members = Object.keys(kind.table.grant) as (keyof Grant)[];
+  if (members.every((each) => isDeepStrictEqual(known[each], grant[each]))) return false;
+  await updateGrant(tx, kind.table, ownerId, known.id, grant);
+  return true;
 }
 
 /**

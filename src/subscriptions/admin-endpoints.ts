@@ -1,4 +1,5 @@
 import Type from "typebox";
+import { originOf } from "../audit/audit.ts";
 import { byAdministrator, endpoint } from "../http/endpoint.ts";
 import { Problem } from "../problem.ts";
 import { checkEmailIdentifier } from "../profiles/identifiers.ts";
@@ -60,10 +61,10 @@ const eraseEmailStateEndpoint = endpoint({
   access: byAdministrator,
   params: Type.Object({ name: Type.String(), email: Type.String() }),
   replies: { 200: Type.Object({ erased: Type.Boolean(), message: Success }) },
-}).handledBy(async (services: SetServices, _nobody, { params }) => {
+}).handledBy(async (services: SetServices, _nobody, { params, call }) => {
   const checked = checkEmailIdentifier(params.email);
   if ("fault" in checked) throw new Problem("INVALID_REQUEST", checked.fault.message);
-  const erased = await eraseEmailState(services, params.name, checked.value);
+  const erased = await eraseEmailState(services, params.name, originOf(call), checked.value);
   return { status: 200, body: { erased, message: "success" } };
 });
 

@@ -113,8 +113,8 @@ export function changeCredential<Grant>(
   grant: Grant,
 ): Promise<void> {
   return changing(services, owned, origin, async (tx, target, record) => {
-    await credentials.changeCredential(tx, owned.kind, target, name, grant);
-    await record({ action: "updated", name, details: owned.details(grant) });
+    const isOther = await credentials.changeCredential(tx, owned.kind, target, name, grant);
+    if (isOther) await record({ action: "updated", name, details: owned.details(grant) });
   });
 }
 

@@ -2,6 +2,7 @@
 import cluster from "node:cluster";
 import { Command } from "commander";
 import type { AdminTarget } from "./admin-client.ts";
+import { COMPANY_SECTIONS, SECTIONS } from "./app.ts";
 import { applyThroughApi } from "./apply-command.ts";
 import { announce, startWorkers } from "./cluster.ts";
 import { readConfig, SETTINGS } from "./config.ts";
@@ -9,6 +10,7 @@ import { migrate } from "./database/migrate.ts";
 import { addKeysCommand, addScimTokensCommand } from "./keys-command.ts";
 import { openDatabase, serve } from "./serve.ts";
 import { welcomeText } from "./welcome.ts";
+import { publishedSchema } from "./workspaces/apply.ts";
 
 /* The executable: subcommands, signals and exit codes. Everything else is in the modules. */
 
@@ -78,6 +80,16 @@ withTarget(program.command("apply <manifest>"))
   .description("Applies a manifest to a running server.")
   .action(async (manifest: string, options: { url: string; adminToken?: string }) => {
     process.stdout.write(await applyThroughApi(manifest, targetOf(options)));
+  });
+
+program
+  .command("schema")
+  .description(
+    "Prints the JSON Schema of a manifest, for editors; a server has it at /manifest.schema.json.",
+  )
+  .action(() => {
+    const sections = { sections: SECTIONS, companySections: COMPANY_SECTIONS };
+    process.stdout.write(`${JSON.stringify(publishedSchema(sections), null, 2)}\n`);
   });
 
 addKeysCommand(program, { withTarget, targetOf });

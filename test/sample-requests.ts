@@ -91,6 +91,7 @@ const open: Samples = {
   "GET /health/ready": () => ({}),
   "GET /openapi.json": () => ({}),
   "GET /docs": () => ({}),
+  "GET /manifest.schema.json": () => ({}),
 };
 
 const ofUsers: Samples = {

@@ -64,7 +64,14 @@ const teams = listedSection<DeclaredTeam, SectionTarget>({
 });
 
 const PermissionSet = Type.Object(
-  { name: Name, permissions: Type.Optional(Type.Array(Type.Enum([...WORKSPACE_PERMISSIONS]))) },
+  {
+    name: Name,
+    permissions: Type.Optional(
+      Type.Array(Type.Enum([...WORKSPACE_PERMISSIONS]), {
+        description: "What whoever is given the set may do in a workspace.",
+      }),
+    ),
+  },
   { additionalProperties: false },
 );
 
@@ -85,7 +92,9 @@ const permissionSets = listedSection<DeclaredPermissionSet, CompanyTarget>({
 
 const ScimDefaults = Type.Object(
   {
-    department: Type.Optional(Type.Enum([...DEPARTMENTS])),
+    department: Type.Optional(
+      Type.Enum([...DEPARTMENTS], { description: "One of the departments that SCIM knows." }),
+    ),
     permissions: Type.Optional(
       Type.Object({}, { description: "As a SCIM body has them: companyPermissions, appGroup." }),
     ),

@@ -19,11 +19,17 @@ export interface ApplyServices {
   readonly companySections: readonly CompanySection[];
 }
 
-type Sections = Pick<ApplyServices, "sections" | "companySections">;
+export type Sections = Pick<ApplyServices, "sections" | "companySections">;
 
 /** The JSON Schema of a manifest for the facilities that are built in. */
 export const schemaOf = ({ sections, companySections }: Sections): TSchema =>
   manifestSchema(sections, companySections);
+
+/** The same as a document that editors read. */
+export const publishedSchema = (sections: Sections): Record<string, unknown> => ({
+  $schema: "https://json-schema.org/draft/2020-12/schema",
+  ...(schemaOf(sections) as object),
+});
 
 /**
  * Makes the workspaces what the manifest says, in one transaction; applying it again changes

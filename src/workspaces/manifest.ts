@@ -23,13 +23,21 @@ export const DeclaredId = Type.String({
   description: "As requests name it.",
 });
 
-const RateLimit = Type.Union([
-  Type.Literal("off"),
-  Type.Object(
-    { requests: Type.Integer({ minimum: 1 }), per_seconds: Type.Integer({ minimum: 1 }) },
-    { additionalProperties: false },
-  ),
-]);
+const RateLimit = Type.Union(
+  [
+    Type.Literal("off"),
+    Type.Object(
+      { requests: Type.Integer({ minimum: 1 }), per_seconds: Type.Integer({ minimum: 1 }) },
+      { additionalProperties: false },
+    ),
+  ],
+  { description: "off, or how many requests fit into how many seconds." },
+);
+
+/** Which way messages go. */
+export const ChannelName = Type.Enum(["email", "sms", "whatsapp"], {
+  description: "email, sms or whatsapp.",
+});
 
 export const AllowReset = Type.Boolean({
   description: "Whether POST /admin/v1/workspaces/{name}/reset may empty it. false by default.",

@@ -23,7 +23,7 @@ import {
   tokenDetails,
 } from "./credential-form.ts";
 import { listedSection } from "./listed-section.ts";
-import { DeclaredId, Name } from "./manifest.ts";
+import { ChannelName, DeclaredId, Name } from "./manifest.ts";
 import {
   type CompanySection,
   describe,
@@ -118,7 +118,7 @@ const apps = listedSection<DeclaredApp, SectionTarget>({
 });
 
 const SubscriptionGroup = Type.Object(
-  { id: DeclaredId, name: Name, channel: Type.Enum(["email", "sms", "whatsapp"]) },
+  { id: DeclaredId, name: Name, channel: ChannelName },
   { additionalProperties: false },
 );
 

@@ -41,6 +41,12 @@ export function connectionOptions({ requestTimeoutSeconds }: ConnectionLimits) {
   };
 }
 
+/** How long a server that stops waits for clients at most. */
+const LONGEST_PATIENCE_MS = 5_000;
+
+export const patienceOf = ({ requestTimeoutSeconds }: ConnectionLimits): number =>
+  Math.min(LONGEST_PATIENCE_MS, requestTimeoutSeconds * 1_000);
+
 export function limitConnections(server: Server): void {
   server.maxConnections = MOST_CONNECTIONS;
 }

@@ -13,6 +13,7 @@ import {
   connectionOptions,
   LONGEST_URL,
   limitConnections,
+  patienceOf,
 } from "./connections.ts";
 import {
   type Access,
@@ -101,7 +102,7 @@ export function createServer<Services extends HttpServices>(
   limitConnections(server.server);
   readBodies(server, endpoints);
   unpackBodies(server);
-  const closeUnusedConnections = countConnections(server.server);
+  const closeUnusedConnections = countConnections(server.server, patienceOf(settings));
   server.addHook("preClose", async () => closeUnusedConnections());
   server.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);

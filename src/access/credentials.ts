@@ -98,9 +98,10 @@ export async function replaceDeclared<Grant>(
   const removed = todo.removed.map(idOf);
   const reopened = updated.filter((each) => each.isReopened);
 
+  // Credentials before their secrets, as whoever changes a single one locks them.
   await deleteCredentials(tx, table, ownerId, removed);
-  await deleteLiveSecrets(tx, [...removed, ...reopened.map((each) => each.id)], now);
   await updateDeclared(tx, table, ownerId, updated);
+  await deleteLiveSecrets(tx, [...removed, ...reopened.map((each) => each.id)], now);
   const made = await insertCredentials(tx, table, ownerId, created, now);
   const refused = created.find((each) => !made.includes(each.id));
   if (refused) throw nameTaken(kind, refused.name);

@@ -47,16 +47,22 @@ export async function readEntries<Where extends Target>(
   return resource.read(database, await findTarget(database, clock));
 }
 
-/** Makes or changes an entry. @throws Problem NOT_FOUND for the workspace, or of the section. */
+/**
+ * Makes or changes an entry.
+ *
+ * @returns all entries as they are then.
+ * @throws Problem NOT_FOUND for the workspace, or what the section refuses.
+ */
 export function putEntry<Where extends Target>(
   services: AdministerServices,
   { resource, findTarget }: Place<Where>,
   origin: Origin,
   entry: Entry,
-): Promise<void> {
+): Promise<readonly Entry[]> {
   return changeDeclared(services, origin, async (tx) => {
     const target = await findTarget(tx, services.clock);
-    return resource.put(tx, target, entry);
+    const changes = await resource.put(tx, target, entry);
+    return { changes, result: await resource.read(tx, target) };
   });
 }
 
@@ -70,7 +76,7 @@ export function removeEntry<Where extends Target>(
   return changeDeclared(services, origin, async (tx) => {
     const target = await findTarget(tx, services.clock);
     const entry = find(await resource.read(tx, target));
-    return (await resource.remove?.(tx, target, entry)) ?? [];
+    return { changes: (await resource.remove?.(tx, target, entry)) ?? [], result: undefined };
   });
 }
 
@@ -78,16 +84,19 @@ export function removeEntry<Where extends Target>(
  * Runs a change to what manifests declare, and writes it into the audit. Such changes and manifests
  * come one after the other; from then on requests see it.
  */
-export async function changeDeclared(
+export async function changeDeclared<Result>(
   { database, clock, authenticator }: AdministerServices,
   origin: Origin,
-  work: (tx: Transaction) => Promise<readonly Change[]>,
-): Promise<void> {
-  await database.transaction(async (tx) => {
+  work: (tx: Transaction) => Promise<{ changes: readonly Change[]; result: Result }>,
+): Promise<Result> {
+  const result = await database.transaction(async (tx) => {
     await lockForApply(tx);
-    await recordChanges(tx, clock, origin, await work(tx));
+    const done = await work(tx);
+    await recordChanges(tx, clock, origin, done.changes);
+    return done.result;
   });
   authenticator.forget();
+  return result;
 }
 
 /** The entry of this name. @throws Problem NOT_FOUND. */

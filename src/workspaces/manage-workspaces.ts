@@ -91,7 +91,7 @@ export function putCompany(
 ): Promise<void> {
   return changeDeclared(services, origin, async (tx) => {
     const { changes } = await saveCompany(tx, services, name);
-    return changes;
+    return { changes, result: undefined };
   });
 }
 
@@ -109,11 +109,11 @@ export function putWorkspace(
   origin: Origin,
   name: string,
   wanted: WantedWorkspace,
-): Promise<void> {
+): Promise<WorkspaceRow> {
   return changeDeclared(services, origin, async (tx) => {
     const company = await findCompany(tx);
     const { changes } = await saveWorkspace(tx, services, company.id, name, wanted);
-    return changes;
+    return { changes, result: await findWorkspace(tx, name) };
   });
 }
 
@@ -123,12 +123,12 @@ export function putSettings(
   origin: Origin,
   name: string,
   settings: Static<typeof Settings>,
-): Promise<void> {
+): Promise<WorkspaceRow> {
   return changeDeclared(services, origin, async (tx) => {
     const company = await findCompany(tx);
     const { allowReset: allow_reset } = await findWorkspace(tx, name);
     const wanted = { allow_reset, settings };
     const { changes } = await saveWorkspace(tx, services, company.id, name, wanted);
-    return changes;
+    return { changes, result: await findWorkspace(tx, name) };
   });
 }

@@ -131,9 +131,9 @@ function listEndpoints(
     replies: { 200: Type.Object({ ...View, message: Success }) },
   }).handledBy(async (services: AdministerServices, _nobody, input) => {
     const { params, body } = partsOf(input as never);
-    const place = placeOf(params);
-    await putEntry(services, place, originOf(input.call), { [identity]: params.id, ...body });
-    const entry = find(params, await readEntries(services, place));
+    const wanted = { [identity]: params.id, ...body };
+    const entries = await putEntry(services, placeOf(params), originOf(input.call), wanted);
+    const entry = find(params, entries);
     return { status: 200, body: { ...entry, ...success } as never };
   });
 
@@ -164,10 +164,8 @@ function valueEndpoints(
   const replies = { 200: Type.Object({ ...(schema as TObject).properties, message: Success }) };
   const params = Type.Object(owner.params);
   const placeOf = (of: Params): Place<never> => ({ resource, findTarget: owner.targetOf(of) });
-  const answer = async (services: AdministerServices, place: Place<never>) => {
-    const [value] = await readEntries(services, place);
-    return { status: 200, body: { ...value, ...success } as never } as const;
-  };
+  const answerWith = ([value]: readonly Entry[]) =>
+    ({ status: 200, body: { ...value, ...success } as never }) as const;
 
   const read = endpoint({
     method: "GET",
@@ -177,7 +175,7 @@ function valueEndpoints(
     params,
     replies,
   }).handledBy(async (services: AdministerServices, _nobody, input) =>
-    answer(services, placeOf(partsOf(input as never).params)),
+    answerWith(await readEntries(services, placeOf(partsOf(input as never).params))),
   );
 
   const put = endpoint({
@@ -189,10 +187,8 @@ function valueEndpoints(
     body: schema,
     replies,
   }).handledBy(async (services: AdministerServices, _nobody, input) => {
-    const parts = partsOf(input as never);
-    const place = placeOf(parts.params);
-    await putEntry(services, place, originOf(input.call), parts.body);
-    return answer(services, place);
+    const { params, body } = partsOf(input as never);
+    return answerWith(await putEntry(services, placeOf(params), originOf(input.call), body));
   });
 
   return [read, put];

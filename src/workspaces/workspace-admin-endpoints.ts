@@ -87,8 +87,7 @@ const putEndpoint = endpoint({
   ),
   replies: { 200: Type.Object({ ...Workspace, message: Success }) },
 }).handledBy(async (services: AdministerServices, _nobody, { params, body, call }) => {
-  await putWorkspace(services, originOf(call), params.name, body);
-  const workspace = await readWorkspace(services, params.name);
+  const workspace = await putWorkspace(services, originOf(call), params.name, body);
   return { status: 200, body: { ...viewOf(workspace), message: "success" } };
 });
 
@@ -113,8 +112,8 @@ const putSettingsEndpoint = endpoint({
   body: Settings,
   replies: { 200: Type.Object({ settings: Settings, message: Success }) },
 }).handledBy(async (services: AdministerServices, _nobody, { params, body, call }) => {
-  await putSettings(services, originOf(call), params.name, body);
-  const { settings } = viewOf(await readWorkspace(services, params.name));
+  const workspace = await putSettings(services, originOf(call), params.name, body);
+  const { settings } = viewOf(workspace);
   return { status: 200, body: { settings, message: "success" } };
 });
 

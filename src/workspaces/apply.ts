@@ -25,11 +25,28 @@ export type Sections = Pick<ApplyServices, "sections" | "companySections">;
 export const schemaOf = ({ sections, companySections }: Sections): TSchema =>
   manifestSchema(sections, companySections);
 
-/** The same as a document that editors read. */
+/**
+ * The same as a document that editors read. They see a manifest before its variables are filled in, so a
+ * text that has to look a certain way may also be one.
+ */
 export const publishedSchema = (sections: Sections): Record<string, unknown> => ({
   $schema: "https://json-schema.org/draft/2020-12/schema",
-  ...(schemaOf(sections) as object),
+  ...(withVariables(schemaOf(sections)) as object),
 });
+
+const A_VARIABLE = { type: "string", pattern: "\\$\\{[A-Z][A-Z0-9_]*\\}" };
+
+function withVariables(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(withVariables);
+  if (node === null || typeof node !== "object") return node;
+  const { type, pattern, format, description } = node as Record<string, unknown>;
+  if (type === "string" && (typeof pattern === "string" || typeof format === "string")) {
+    return { ...(description !== undefined && { description }), anyOf: [node, A_VARIABLE] };
+  }
+  return Object.fromEntries(
+    Object.entries(node).map(([name, member]) => [name, withVariables(member)]),
+  );
+}
 
 /**
  * Makes the workspaces what the manifest says, in one transaction; applying it again changes

@@ -60,8 +60,10 @@ describe("the published schema of a manifest", () => {
       workspaces: [{ name: "w", locales: [{ id, locale_key, ...locale }] }],
     });
     const faultOf = (value: unknown) => findManifestFault(served as TSchema, value);
-    assert.equal(faultOf(manifest("${LOCALE_ID}", "${LOCALE_KEY}")), undefined);
-    assert.deepEqual(faultOf(manifest("${locale}", "fr"))?.path.slice(-1), ["id"]);
+    const variable = (name: string) => `$\{${name}}`;
+    const filledInLater = manifest(variable("LOCALE_ID"), variable("LOCALE_KEY"));
+    assert.equal(faultOf(filledInLater), undefined);
+    assert.deepEqual(faultOf(manifest(variable("locale"), "fr"))?.path.slice(-1), ["id"]);
   });
 
   const company = { name: "Acme" };

@@ -49,6 +49,9 @@ export const patienceOf = ({ requestTimeoutSeconds }: ConnectionLimits): number 
 
 export function limitConnections(server: Server): void {
   server.maxConnections = MOST_CONNECTIONS;
+  // Whatever else than 100-continue is expected is passed over (RFC 9110, 10.1.1): Node would answer
+  // by itself, past everything that every other request goes through.
+  server.on("checkExpectation", (request, response) => server.emit("request", request, response));
 }
 
 /** What the parser refuses before there is a request. Nothing of what was sent is repeated. */

@@ -1,6 +1,6 @@
 import Type, { type TObject, type TSchema } from "typebox";
-import { originOf } from "../audit/audit.ts";
-import { byAdministrator, type Endpoint, endpoint, type Input } from "../http/endpoint.ts";
+import { type Origin, originOf } from "../audit/audit.ts";
+import { byAdministrator, type Contract, type Endpoint } from "../http/endpoint.ts";
 import {
   type AdministerServices,
   companyTarget,
@@ -18,18 +18,17 @@ import type { CompanySection, Entry, Resource, Section, Target } from "./section
  * What a manifest says can also be changed one entry at a time (design: Fixed interface). For a section
  * that is a list: GET all, GET one, PUT and DELETE; for one that is a value: GET and PUT. The endpoints
  * follow from the section and check with its schema.
+ * decision: docs/decisions/one-resource-at-a-time.md.
  */
 
-const Success = Type.Literal("success");
-
-const success = { message: "success" } as const;
+type Params = Readonly<Record<string, string>>;
 
 /** Whose sections they are, as a path and its parameters name it. */
 interface Owner<Where extends Target> {
   readonly path: string;
   readonly params: Readonly<Record<string, TSchema>>;
   readonly words: string;
-  targetOf(params: Readonly<Record<string, string>>): FindTarget<Where>;
+  targetOf(params: Params): FindTarget<Where>;
 }
 
 const WORKSPACE: Owner<never> = {
@@ -63,13 +62,29 @@ function endpointsOf(section: Section<never>, owner: Owner<never>): Endpoint<Adm
     : listEndpoints(section, resource, owner, identity);
 }
 
-type Params = Readonly<Record<string, string>>;
+/** A request whose form the endpoint's own schemas have checked. */
+interface Checked {
+  readonly params: Params;
+  readonly body: Entry;
+  readonly origin: Origin;
+}
 
-/** The parts of a request, whose form the endpoint's own schemas have checked. */
-const partsOf = ({ params, body }: Pick<Input<never>, "params" | "body">) => ({
-  params: (params ?? {}) as Params,
-  body: body as unknown as Entry,
-});
+/** An endpoint whose schemas are not known to the compiler. */
+function administering(
+  contract: Omit<Contract, "access" | "replies">,
+  reply: Readonly<Record<string, TSchema>>,
+  answer: (services: AdministerServices, request: Checked) => Promise<Entry>,
+): Endpoint<AdministerServices> {
+  const replies = { 200: Type.Object({ ...reply, message: Type.Literal("success") }) };
+  return {
+    contract: { ...contract, access: byAdministrator, replies },
+    async handler(services, _nobody, { params, body, call }) {
+      const origin = originOf(call);
+      const request = { params: params as Params, body: body as Entry, origin };
+      return { status: 200, body: { ...(await answer(services, request)), message: "success" } };
+    },
+  };
+}
 
 function listEndpoints(
   { key, schema }: Section<never>,
@@ -78,16 +93,15 @@ function listEndpoints(
   identity: string,
 ): Endpoint<AdministerServices>[] {
   const { [identity]: Identity = Type.String(), ...members } = (schema as TObject).properties;
-  const noun = key.replaceAll("_", " ").replace(/s$/, "");
-  const all = `${owner.path}/${key.replaceAll("_", "-")}`;
-  const one = `${all}/:id`;
-  const View = {
-    [identity]: Identity,
-    ...members,
-    declared: Type.Boolean({ description: "Whether a manifest declared it." }),
+  const declared = Type.Boolean({ description: "Whether a manifest declared it." });
+  const View = { [identity]: Identity, ...members, declared };
+  const words = key.replaceAll("_", " ");
+  const noun = words.replace(/s$/, "");
+  const path = `${owner.path}/${key.replaceAll("_", "-")}`;
+  const ofOne = {
+    path: `${path}/:id`,
+    params: Type.Object({ ...owner.params, id: Identity }),
   };
-  const OfOne = Type.Object({ ...owner.params, id: Identity });
-  const access = byAdministrator;
   const placeOf = (params: Params): Place<never> => ({
     resource,
     findTarget: owner.targetOf(params),
@@ -95,63 +109,44 @@ function listEndpoints(
   const find = ({ id = "" }: Params, entries: readonly Entry[]) =>
     entryNamed(entries, identity, id, noun);
 
-  const list = endpoint({
-    method: "GET",
-    path: all,
-    summary: `Lists the ${key.replaceAll("_", " ")} ${owner.words}.`,
-    access,
-    params: Type.Object(owner.params),
-    replies: { 200: Type.Object({ [key]: Type.Array(Type.Object(View)), message: Success }) },
-  }).handledBy(async (services: AdministerServices, _nobody, input) => {
-    const { params } = partsOf(input as never);
-    const entries = await readEntries(services, placeOf(params));
-    return { status: 200, body: { [key]: entries, ...success } as never };
-  });
-
-  const read = endpoint({
-    method: "GET",
-    path: one,
-    summary: `Reads a ${noun} by its ${identity}.`,
-    access,
-    params: OfOne,
-    replies: { 200: Type.Object({ ...View, message: Success }) },
-  }).handledBy(async (services: AdministerServices, _nobody, input) => {
-    const { params } = partsOf(input as never);
-    const entry = find(params, await readEntries(services, placeOf(params)));
-    return { status: 200, body: { ...entry, ...success } as never };
-  });
-
-  const put = endpoint({
-    method: "PUT",
-    path: one,
-    summary: `Makes a ${noun} with this ${identity}, or changes it.`,
-    access,
-    params: OfOne,
-    body: Type.Object(members, { additionalProperties: false }),
-    replies: { 200: Type.Object({ ...View, message: Success }) },
-  }).handledBy(async (services: AdministerServices, _nobody, input) => {
-    const { params, body } = partsOf(input as never);
-    const wanted = { [identity]: params.id, ...body };
-    const entries = await putEntry(services, placeOf(params), originOf(input.call), wanted);
-    const entry = find(params, entries);
-    return { status: 200, body: { ...entry, ...success } as never };
-  });
-
-  const remove = endpoint({
-    method: "DELETE",
-    path: one,
-    summary: `Removes a ${noun}.`,
-    access,
-    params: OfOne,
-    replies: { 200: Type.Object({ message: Success }) },
-  }).handledBy(async (services: AdministerServices, _nobody, input) => {
-    const { params } = partsOf(input as never);
-    const origin = originOf(input.call);
-    await removeEntry(services, placeOf(params), origin, (entries) => find(params, entries));
-    return { status: 200, body: success };
-  });
-
-  return [list, read, put, remove];
+  return [
+    administering(
+      {
+        method: "GET",
+        path,
+        summary: `Lists the ${words} ${owner.words}.`,
+        params: Type.Object(owner.params),
+      },
+      { [key]: Type.Array(Type.Object(View)) },
+      async (services, { params }) => ({ [key]: await readEntries(services, placeOf(params)) }),
+    ),
+    administering(
+      { ...ofOne, method: "GET", summary: `Reads a ${noun} by its ${identity}.` },
+      View,
+      async (services, { params }) => find(params, await readEntries(services, placeOf(params))),
+    ),
+    administering(
+      {
+        ...ofOne,
+        method: "PUT",
+        summary: `Makes a ${noun} with this ${identity}, or changes it.`,
+        body: Type.Object(members, { additionalProperties: false }),
+      },
+      View,
+      async (services, { params, body, origin }) => {
+        const wanted = { [identity]: params.id, ...body };
+        return find(params, await putEntry(services, placeOf(params), origin, wanted));
+      },
+    ),
+    administering(
+      { ...ofOne, method: "DELETE", summary: `Removes a ${noun}.` },
+      {},
+      async (services, { params, origin }) => {
+        await removeEntry(services, placeOf(params), origin, (entries) => find(params, entries));
+        return {};
+      },
+    ),
+  ];
 }
 
 function valueEndpoints(
@@ -159,37 +154,33 @@ function valueEndpoints(
   resource: Resource<never>,
   owner: Owner<never>,
 ): Endpoint<AdministerServices>[] {
-  const path = `${owner.path}/${key.replaceAll("_", "-")}`;
-  const name = key.replaceAll("_", " ");
-  const replies = { 200: Type.Object({ ...(schema as TObject).properties, message: Success }) };
-  const params = Type.Object(owner.params);
-  const placeOf = (of: Params): Place<never> => ({ resource, findTarget: owner.targetOf(of) });
-  const answerWith = ([value]: readonly Entry[]) =>
-    ({ status: 200, body: { ...value, ...success } as never }) as const;
-
-  const read = endpoint({
-    method: "GET",
-    path,
-    summary: `Reads the ${name} ${owner.words}.`,
-    access: byAdministrator,
-    params,
-    replies,
-  }).handledBy(async (services: AdministerServices, _nobody, input) =>
-    answerWith(await readEntries(services, placeOf(partsOf(input as never).params))),
-  );
-
-  const put = endpoint({
-    method: "PUT",
-    path,
-    summary: `Sets the ${name} ${owner.words}; what is left out is gone.`,
-    access: byAdministrator,
-    params,
-    body: schema,
-    replies,
-  }).handledBy(async (services: AdministerServices, _nobody, input) => {
-    const { params, body } = partsOf(input as never);
-    return answerWith(await putEntry(services, placeOf(params), originOf(input.call), body));
+  const words = `${key.replaceAll("_", " ")} ${owner.words}`;
+  const at = {
+    path: `${owner.path}/${key.replaceAll("_", "-")}`,
+    params: Type.Object(owner.params),
+  };
+  const View = (schema as TObject).properties;
+  const placeOf = (params: Params): Place<never> => ({
+    resource,
+    findTarget: owner.targetOf(params),
   });
 
-  return [read, put];
+  return [
+    administering(
+      { ...at, method: "GET", summary: `Reads the ${words}.` },
+      View,
+      async (services, { params }) => (await readEntries(services, placeOf(params)))[0] ?? {},
+    ),
+    administering(
+      {
+        ...at,
+        method: "PUT",
+        summary: `Sets the ${words}; what is left out is gone.`,
+        body: schema,
+      },
+      View,
+      async (services, { params, body, origin }) =>
+        (await putEntry(services, placeOf(params), origin, body))[0] ?? {},
+    ),
+  ];
 }

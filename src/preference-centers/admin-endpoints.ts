@@ -1,6 +1,7 @@
 import Type from "typebox";
 import { originOf } from "../audit/audit.ts";
 import { byAdministrator, endpoint } from "../http/endpoint.ts";
+import type { AdministerServices } from "../workspaces/administer.ts";
 import { findWorkspace } from "../workspaces/find-workspace.ts";
 import type { PreferenceCenter } from "./center.ts";
 import { checkCenter, DECLARED_NAMES } from "./check-center.ts";
@@ -102,7 +103,7 @@ const putEndpoint = endpoint({
   params: OfCenter,
   body: Type.Object(centerMembers, { additionalProperties: false }),
   replies: { 200: Type.Object({ ...Center, warnings: Warnings, message: Success }) },
-}).handledBy(async (services: CenterServices, _nobody, { params, body, call }) => {
+}).handledBy(async (services: AdministerServices, _nobody, { params, body, call }) => {
   const workspace = await findWorkspace(services.database, params.name);
   const wanted = centerOf({ id: params.id, ...body });
   const warnings = checkCenter(wanted, DECLARED_NAMES);
@@ -117,7 +118,7 @@ const removeEndpoint = endpoint({
   access: byAdministrator,
   params: OfCenter,
   replies: { 200: Type.Object({ message: Success }) },
-}).handledBy(async (services: CenterServices, _nobody, { params, call }) => {
+}).handledBy(async (services: AdministerServices, _nobody, { params, call }) => {
   const workspace = await findWorkspace(services.database, params.name);
   await removeCenter(services, workspace, originOf(call), params.id);
   return { status: 200, body: { message: "success" } };

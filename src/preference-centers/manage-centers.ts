@@ -1,4 +1,5 @@
-import { type AuditedChange, type Origin, recordChanges } from "../audit/audit.ts";
+import { isDeepStrictEqual } from "node:util";
+import { type Origin, recordChanges } from "../audit/audit.ts";
 import type { Clock } from "../clock.ts";
 import {
   type Database,
@@ -7,6 +8,8 @@ import {
   type Transaction,
 } from "../database/database.ts";
 import { Problem } from "../problem.ts";
+import { type AdministerServices, changeDeclared } from "../workspaces/administer.ts";
+import type { Change } from "../workspaces/section.ts";
 import type { CenterContent, DeclaredCenter, PreferenceCenter } from "./center.ts";
 import {
   type CenterSummary,
@@ -16,6 +19,9 @@ import {
   selectCenters,
   upsertCenters,
 } from "./store.ts";
+
+/** As answers, changes and the audit call it. */
+export const KIND = "preference_center";
 
 export interface CenterServices {
   readonly database: Database;
@@ -52,7 +58,7 @@ export function createCenter(
 ): Promise<PreferenceCenter> {
   const id = services.clock.newId();
   return services.database.transaction((tx) =>
-    saveCenter(tx, services, workspace, origin, "created", { id, ...content }),
+    saveCenter(tx, services, workspace, origin, undefined, { id, ...content }),
   );
 }
 
@@ -73,56 +79,73 @@ export function changeCenter(
     const present = await lockCenter(tx, workspace.id, id, services.clock.newId());
     if (!present) return refuseUnknown(id);
     const content = { id, ...change(present) };
-    return saveCenter(tx, services, workspace, origin, "updated", content);
+    return saveCenter(tx, services, workspace, origin, present, content);
   });
 }
 
 /**
- * Makes a center with this id, or changes it. One that a manifest declared stays declared: the next
- * manifest that is applied has the last word on it.
+ * Makes a center with this id, or changes it, as an administrator does. One that a manifest declared stays
+ * declared: the next manifest that is applied has the last word on it. The same again changes nothing.
  *
  * @throws Problem CONFLICT for a name that is taken.
  */
 export function putCenter(
-  services: CenterServices,
+  services: AdministerServices,
   workspace: Where,
   origin: Origin,
   center: DeclaredCenter,
 ): Promise<PreferenceCenter> {
-  return services.database.transaction(async (tx) => {
-    const present = await lockCenter(tx, workspace.id, center.id, services.clock.newId());
-    const action = present ? "updated" : "created";
-    return saveCenter(tx, services, workspace, origin, action, center);
+  return changeDeclared(services, origin, async (tx) => {
+    const present = await selectCenter(tx, workspace.id, center.id);
+    if (present && isSame(present, center)) return { changes: [], result: present };
+    const changes = await writeCenter(tx, services, workspace, present, center);
+    return { changes, result: await readCenter({ database: tx }, workspace, center.id) };
   });
 }
 
 /** Removes a center; the links to it lead nowhere then. @throws Problem NOT_FOUND. */
-export async function removeCenter(
-  services: CenterServices,
+export function removeCenter(
+  services: AdministerServices,
   workspace: Where,
   origin: Origin,
   id: string,
 ): Promise<void> {
-  await services.database.transaction(async (tx) => {
+  return changeDeclared(services, origin, async (tx) => {
     const { name } = await readCenter({ database: tx }, workspace, id);
     await deleteCenters(tx, workspace.id, [id]);
-    await record(tx, services, workspace, origin, { action: "removed", name });
+    const change = { action: "removed", kind: KIND, workspace: workspace.name, name } as const;
+    return { changes: [change], result: undefined };
   });
 }
+
+const isSame = (present: PreferenceCenter, wanted: DeclaredCenter): boolean =>
+  isDeepStrictEqual({ ...present, ...wanted }, present);
 
 async function saveCenter(
   tx: Transaction,
   { clock }: CenterServices,
   workspace: Where,
   origin: Origin,
-  action: "created" | "updated",
+  present: PreferenceCenter | undefined,
   center: DeclaredCenter,
 ): Promise<PreferenceCenter> {
+  const changes = await writeCenter(tx, { clock }, workspace, present, center);
+  await recordChanges(tx, clock, origin, changes);
+  return readCenter({ database: tx }, workspace, center.id);
+}
+
+async function writeCenter(
+  tx: Transaction,
+  { clock }: Pick<CenterServices, "clock">,
+  workspace: Where,
+  present: PreferenceCenter | undefined,
+  center: DeclaredCenter,
+): Promise<Change[]> {
   const row = { ...center, declared: false, revision: clock.newId() };
   await writeCenters(tx, workspace.id, [row], clock.now());
   const { name, title, state } = center;
-  await record(tx, { clock }, workspace, origin, { action, name, details: { title, state } });
-  return readCenter({ database: tx }, workspace, center.id);
+  const action = present ? "updated" : "created";
+  return [{ action, kind: KIND, workspace: workspace.name, name, details: { title, state } }];
 }
 
 /** @throws Problem CONFLICT where a name is taken. */
@@ -138,17 +161,6 @@ export async function writeCenters(
     throw new Problem("CONFLICT", `Another preference center has the name already, of ${names}.`);
   });
 }
-
-const record = (
-  tx: Transaction,
-  { clock }: Pick<CenterServices, "clock">,
-  workspace: Where,
-  origin: Origin,
-  change: Pick<AuditedChange, "action" | "name" | "details">,
-): Promise<void> =>
-  recordChanges(tx, clock, origin, [
-    { kind: "preference_center", workspace: workspace.name, ...change },
-  ]);
 
 function refuseUnknown(id: string): never {
   throw new Problem("NOT_FOUND", `There is no preference center '${id}'.`);

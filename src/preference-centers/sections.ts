@@ -3,10 +3,8 @@ import { describe, difference, type Section, type SectionTarget } from "../works
 import type { DeclaredCenter } from "./center.ts";
 import { checkCenter, DECLARED_NAMES } from "./check-center.ts";
 import { centerOf, DeclaredCenterForm } from "./declarations.ts";
-import { writeCenters } from "./manage-centers.ts";
+import { KIND, writeCenters } from "./manage-centers.ts";
 import { deleteCenters, selectDeclaredCenters } from "./store.ts";
-
-const KIND = "preference_center";
 
 /** What the center of a new workspace is called. */
 const FIRST_NAME = "default";

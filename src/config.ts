@@ -46,6 +46,15 @@ export const SETTINGS = {
     default: "",
     about: "A port of its own for GET /metrics (Prometheus), on HOST; without it there are none.",
   },
+  SMTP_URL: {
+    default: "",
+    about: "The mail server that reports go through: smtp://user:password@host:port or smtps://….",
+  },
+  SMTP_FROM: { default: "Rapport <rapport@localhost>", about: "The sender of reports." },
+  JOB_LEASE_SECONDS: {
+    default: "15",
+    about: "How long a job of a process that was killed waits until another one goes on with it.",
+  },
   LOG_LEVEL: {
     default: "info",
     about: "trace, debug, info, warn, error, fatal or silent.",
@@ -68,6 +77,9 @@ export interface Config {
   readonly requestTimeoutSeconds: number;
   readonly maxRequests: number;
   readonly metricsPort: number | undefined;
+  readonly smtpUrl: string | undefined;
+  readonly smtpFrom: string;
+  readonly jobLeaseSeconds: number;
 }
 
 /** A setting has a value that cannot be meant. */
@@ -101,6 +113,9 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     requestTimeoutSeconds: readCount("REQUEST_TIMEOUT", text("REQUEST_TIMEOUT"), 3_600),
     maxRequests: readCount("MAX_REQUESTS", text("MAX_REQUESTS"), 1_000_000),
     metricsPort: text("METRICS_PORT") ? readPort("METRICS_PORT", text("METRICS_PORT")) : undefined,
+    smtpUrl: readSmtpUrl(text("SMTP_URL")),
+    smtpFrom: text("SMTP_FROM"),
+    jobLeaseSeconds: readLease(text("JOB_LEASE_SECONDS")),
   };
 }
 
@@ -127,6 +142,23 @@ function readDatabaseUrl(text: string): string | undefined {
     throw new InvalidSetting("DATABASE_URL", "…", "it begins with postgres:// or postgresql://.");
   }
   return text;
+}
+
+function readSmtpUrl(text: string): string | undefined {
+  if (!text) return undefined;
+  if (!/^smtps?:\/\/./.test(text) || !URL.canParse(text)) {
+    // The value is left out of the message: it may hold a password.
+    throw new InvalidSetting("SMTP_URL", "…", "it begins with smtp:// or smtps://.");
+  }
+  return text;
+}
+
+function readLease(text: string): number {
+  const seconds = Number(text);
+  if (!/^\d+$/.test(text) || seconds < 1 || seconds > 3_600) {
+    throw new InvalidSetting("JOB_LEASE_SECONDS", text, "it is a whole number from 1 to 3600.");
+  }
+  return seconds;
 }
 
 function readWorkers(text: string, databaseUrl: string): number {

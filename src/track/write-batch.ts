@@ -24,6 +24,8 @@ export interface WriteRequest extends Behalf {
     readonly claim: IdempotencyClaim;
     answer(verdicts: readonly Verdict[]): Reply;
   };
+  /** What is committed with the items or not at all. It runs again whenever the batch does. */
+  alsoWrite?(tx: Transaction, verdicts: readonly Verdict[]): Promise<void>;
 }
 
 export interface WriteServices {
@@ -102,6 +104,7 @@ async function writeOnce(
     insertPurchases(tx, workspace.id, batch.purchases),
     writeSubscriptions(tx, workspace.id, subscriptionChanges(batch), services.clock),
     services.idempotency.record(tx, workspace, recordedAnswers(requests, verdicts)),
+    ...requests.flatMap((request, index) => request.alsoWrite?.(tx, verdicts[index] ?? []) ?? []),
   ]);
   return verdicts;
 }

@@ -1,5 +1,12 @@
+import { engagementEndpoints } from "./engagement/endpoints.ts";
+import { eraseEngagement } from "./engagement/engagement.ts";
 import { exportEndpoints } from "./export/endpoints.ts";
 import { healthEndpoints } from "./health/endpoints.ts";
+import { deleteAllAnswers } from "./http/store.ts";
+import { identityAdminEndpoints } from "./identity/admin-endpoints.ts";
+import { eraseAudit } from "./identity/audit.ts";
+import { identityEndpoints } from "./identity/endpoints.ts";
+import { deleteAllMerged } from "./profiles/merged-store.ts";
 import { deleteAllProfiles } from "./profiles/store.ts";
 import { scimEndpoints } from "./scim/endpoints.ts";
 import { SCIM_COMPANY_SECTIONS, SCIM_SECTIONS } from "./scim/sections.ts";
@@ -22,6 +29,9 @@ import { CORE_COMPANY_SECTIONS, CORE_SECTIONS } from "./workspaces/sections.ts";
 export const ENDPOINTS = [
   ...healthEndpoints,
   ...trackEndpoints,
+  ...identityEndpoints,
+  ...identityAdminEndpoints,
+  ...engagementEndpoints,
   ...exportEndpoints,
   ...subscriptionEndpoints,
   ...subscriptionAdminEndpoints,
@@ -48,5 +58,9 @@ export const COMPANY_SECTIONS: readonly CompanySection[] = [
 export const ERASERS: readonly Eraser[] = [
   eraseSubscriptions,
   deleteAllEventsAndPurchases,
+  eraseEngagement,
+  eraseAudit,
+  deleteAllMerged,
   deleteAllProfiles,
+  deleteAllAnswers,
 ];

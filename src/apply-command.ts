@@ -38,6 +38,13 @@ async function readKeptToken(dataDir: string): Promise<string> {
   );
 }
 
+interface Answer {
+  readonly changes: readonly Change[];
+  readonly message: string;
+  /** Of a manifest that is refused: where in it the fault is. */
+  readonly path?: readonly (string | number)[];
+}
+
 async function postManifest(
   manifest: unknown,
   url: string,
@@ -50,9 +57,8 @@ async function postManifest(
   }).catch((error: Error) => {
     throw new Error(`The server at ${url} cannot be reached: ${String(error.cause ?? error)}`);
   });
-  const answer = (await response.json()) as { changes: Change[]; message: string };
+  const answer = (await response.json()) as Answer;
   if (response.ok) return answer.changes;
-  if (response.status === 400)
-    throw new Problem("INVALID_REQUEST", answer.message, { body: { ...answer } });
+  if (answer.path) throw new Problem("INVALID_REQUEST", answer.message, { body: { ...answer } });
   throw new Error(`The server refused (${response.status}): ${answer.message}`);
 }

@@ -20,9 +20,11 @@ const FOLDERS = [
   "profiles",
   "subscriptions",
   "track",
+  "engagement",
   "scim",
   "translations",
   "export",
+  "identity",
   "health",
 ];
 

@@ -15,6 +15,7 @@ export interface Finished {
 }
 
 export interface ChildServer {
+  readonly pid: number;
   readonly url: string;
   /** The key of the demo workspace, as it was printed. */
   readonly key: string;
@@ -84,6 +85,7 @@ export async function startChild(environment: Environment): Promise<ChildServer>
   const ended = await Promise.race([ready, finished]);
   if (ended) throw new Error(`The server ended with ${ended.code}: ${ended.stderr}`);
   return {
+    pid: child.pid as number,
     url: /ready at (\S+)/.exec(output.stdout)?.[1] ?? "",
     key: /API key +(\S+)/.exec(output.stdout)?.[1] ?? "",
     greeting: output.stdout,

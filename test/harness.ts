@@ -145,6 +145,14 @@ const testWorkspace = (name: string, key: string) => ({
   ],
 });
 
+/** A workspace as another server on the same database gives it. */
+export const workspaceAt = (url: string, { name, key }: TestWorkspace): TestWorkspace =>
+  workspaceClient(
+    (method, path, body, options) => request(url, method, path, body, options),
+    name,
+    key,
+  );
+
 function workspaceClient(send: TestServer["send"], name: string, key: string): TestWorkspace {
   const call: TestWorkspace["call"] = (method, path, body, options) =>
     send(method, path, body, { key, ...options });
@@ -192,7 +200,7 @@ async function request(
   const answer = {
     status: response.status,
     headers: response.headers,
-    body: isJson(response) ? JSON.parse(text) : text,
+    body: isJson(response) && text ? JSON.parse(text) : text,
   };
   refuseUndeclared(method, path, answer);
   return answer;

@@ -96,27 +96,26 @@ describe("a request that is repeated with its Idempotency-Key", () => {
     });
   }
 
-  test("reads once where it only reads, and replays what it read", async () => {
+  test("is answered with what is there now, where it only reads", async () => {
     const workspace = await server.workspace();
-    await workspace.track(BODY);
-    const wanted = { external_ids: ["ada"] };
-    const first = await workspace.call<any>("POST", "/users/export/ids", wanted, withKey("read"));
-    assert.equal(first.status, 201);
-    await workspace.track(BODY);
-    const again = await workspace.call<any>("POST", "/users/export/ids", wanted, withKey("read"));
-    assert.deepEqual([again.body, isReplayed(again)], [first.body, true]);
-    assert.equal(again.body.users[0].custom_events[0].count, 1);
+    for (let count = 1; count <= 2; count++) {
+      await workspace.track(BODY);
+      const wanted = { external_ids: ["ada"] };
+      const answer = await workspace.call<any>("POST", "/users/export/ids", wanted, withKey("k"));
+      assert.deepEqual([answer.status, isReplayed(answer)], [201, false]);
+      assert.equal(answer.body.users[0].custom_events[0].count, count);
+    }
   });
 });
 
 describe("an Idempotency-Key that was used", () => {
-  test("with another body or at another path is refused with 422 and changes nothing", async () => {
+  test("with another body is refused with 422 and changes nothing", async () => {
     const workspace = await server.workspace();
     await workspace.track(BODY, withKey("used"));
     const others = [
       await workspace.track({ ...BODY, partner: "x" }, withKey("used")),
       await workspace.track({ events: [EVENT] }, withKey("used")),
-      await workspace.call("POST", "/users/export/ids", BODY, withKey("used")),
+      await workspace.call("POST", "/users/track?x=1", BODY, withKey("used")),
     ];
     for (const answer of others) {
       assert.equal(answer.status, 422);

@@ -109,6 +109,24 @@ for (const [where, servers] of Object.entries(SERVERS)) {
       assert.deepEqual(revenue_by_currency, { EUR: 14.4, USD: 14.4 });
     });
 
+    test("lose nothing where they name one person in different ways", async () => {
+      const [workspace, send] = await start();
+      const email = "ada@example.com";
+      await send({ attributes: [{ external_id: "ada", email, phone: PHONE }] });
+      const { platform_id } = await ada(workspace);
+      const ways = [{ external_id: "ada" }, { email }, { phone: PHONE }, { platform_id }];
+      await inParallel(ROUNDS, async (writer, round) => {
+        const who = ways[(writer + round) % ways.length];
+        await send({
+          attributes: [{ ...who, marks: { add: [`${writer}-${round}`] }, count: { inc: 1 } }],
+          events: [{ ...who, name: "opened", time: TIME }],
+        });
+      });
+      const { custom_attributes: custom, custom_events } = await ada(workspace);
+      assert.deepEqual(sorted(custom.marks), everyMark);
+      assert.deepEqual([custom.count, custom_events[0].count], Array(2).fill(WRITERS * ROUNDS));
+    });
+
     const names: Record<string, object> = {
       external_id: { external_id: "new" },
       email: { email: "new@example.com" },

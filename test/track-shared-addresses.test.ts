@@ -73,10 +73,46 @@ describe("of several profiles with one address", () => {
     });
   }
 
+  test("the one updated by the later object of a request is the one updated last", async () => {
+    const workspace = await server.workspace();
+    const pairs = Array.from({ length: 12 }, (_, index) => `pair-${index}`);
+    const update = (sides: readonly string[], more: (pair: string) => object) =>
+      workspace.track({
+        attributes: pairs.flatMap((pair) =>
+          sides.map((side) => ({ external_id: `${side}-of-${pair}`, ...more(pair) })),
+        ),
+      });
+    const email = (pair: string) => ({ email: `${pair}@example.com` });
+    await update(["left"], email);
+    await update(["right"], email);
+    const ROUNDS = 4;
+    for (let round = 0; round < ROUNDS; round++) {
+      for (const [earlier, later] of [
+        ["left", "right"],
+        ["right", "left"],
+      ] as const) {
+        await update([earlier, later], () => ({ round }));
+        await workspace.track({
+          events: pairs.map((pair) => ({ ...email(pair), name: `to the ${later}`, time: TIME })),
+        });
+      }
+    }
+    for (const side of ["left", "right"]) {
+      const external_ids = pairs.map((pair) => `${side}-of-${pair}`);
+      for (const { custom_events } of await workspace.profiles({ external_ids })) {
+        assert.deepEqual(
+          custom_events.map((event: any) => [event.name, event.count]),
+          [[`to the ${side}`, ROUNDS]],
+        );
+      }
+    }
+  });
+
   test("an email matches whatever its case", async () => {
     const workspace = await server.workspace();
     await workspace.track({ attributes: [{ external_id: "ada", email: "Ada@Example.COM" }] });
     await workspace.track(eventOf({ email: "aDA@eXAMPLE.com" }));
+    await workspace.track(attributesOf({ email: "ADA@EXAMPLE.COM" }));
     const ada = await workspace.profile({ email_address: "ada@example.com" });
     assert.equal(ada.external_id, "ada");
     assert.equal(ada.email, "Ada@Example.COM");

@@ -155,7 +155,7 @@ describe("translations as files", () => {
       [
         "xliff",
         xliff(`<trans-unit id="id_0"><source>Hello</source><target>\u0000</target></trans-unit>`),
-        /disallowed character/,
+        /disallowed character|NUL character/,
       ],
     ];
     for (const [format, text, reason] of cases) {

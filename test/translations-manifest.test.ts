@@ -237,7 +237,7 @@ describe("translations in the manifest", () => {
       [{ locales: [{ ...spanish, extra: 1 }] }, /not known: 'extra'/],
       [{ locales: [spanish, spanish] }, /the id '.*' twice/],
       [{ locales: [spanish, { ...french, locale_key: "ES_mx" }] }, /the locale_key 'es-mx' twice/],
-      [{ locales: [{ ...spanish, name: "a\0" }] }, /locales\[0\].name.*NUL/],
+      [{ locales: [{ ...spanish, name: "a\0" }] }, /'name' .*NUL/],
       [{ campaigns: [{ id: WELCOME }] }, /name' is required/],
       [{ campaigns: [campaign({ id: "1" })] }, /messages\[0\].id' must match format/],
       [

@@ -46,11 +46,15 @@ export interface Database extends Queryable {
   close(): Promise<void>;
 }
 
-/** Runs reads that belong together: all of them see the database as it was at the first one. */
+/**
+ * Runs reads that belong together: all of them see the database as it was at the first one. Within a
+ * running transaction, which writes as well, each sees what is committed by then.
+ */
 export function readTogether<Result>(
   database: Database,
   work: (tx: Queryable) => Promise<Result>,
 ): Promise<Result> {
+  if (database.isWithin) return database.transaction(work);
   return database.transaction(async (tx) => {
     await tx.query("set transaction isolation level repeatable read, read only");
     return work(tx);
@@ -84,7 +88,7 @@ const RETRY_PAUSE_MS = 20;
 export async function withRetries<Result>(
   database: Database,
   work: (tx: Transaction, attempt: number) => Promise<Result>,
-  tries = 5,
+  tries = 20,
 ): Promise<Result> {
   if (database.isWithin) return database.transaction((tx) => work(tx, Infinity));
   for (let attempt = 1; ; attempt++) {
@@ -92,8 +96,10 @@ export async function withRetries<Result>(
       return await database.transaction((tx) => work(tx, attempt));
     } catch (error) {
       if (attempt >= tries || !isSacrificed(error)) throw error;
-      // Whoever was first in a serialization failure is done by now; in a deadlock it still runs.
-      if (codeOf(error) === DEADLOCK) await pause(Math.random() * RETRY_PAUSE_MS * attempt);
+      // Whoever was first in a serialization failure is done by now; in a deadlock it still runs. Who
+      // lost again and again is one of many, and they get out of step by waiting.
+      const waits = codeOf(error) === DEADLOCK || attempt > 2;
+      if (waits) await pause(Math.random() * RETRY_PAUSE_MS * Math.min(attempt, 5));
     }
   }
 }
@@ -137,7 +143,8 @@ export const isSacrificed = (error: unknown): boolean =>
 /** Whether a unique index refused a row. */
 export const isDuplicate = (error: unknown): boolean => codeOf(error) === "23505";
 
-const UNREACHABLE = /^(08...|57P0[123]|53...|ECONN\w+|ENOTFOUND|EPIPE|ETIMEDOUT|CONNECT\w+)$/;
+const UNREACHABLE =
+  /^(08...|28...|3D000|57P0[123]|53...|ECONN\w+|ENOTFOUND|EPIPE|ETIMEDOUT|CONNECT\w+)$/;
 
 /** Whether the engine could not be reached or is out of means: try again later. */
 export const isUnavailable = (error: unknown): boolean => UNREACHABLE.test(codeOf(error));

@@ -32,7 +32,7 @@ const exportEndpoint = endpoint({
       message: Type.Literal("success"),
     }),
   },
-  idempotency: "reading",
+  idempotency: "ignored",
 }).handledBy(async (services: ExportServices, workspace, { body }) => ({
   status: 201,
   body: { ...(await exportByIds(services, workspace, body)), message: "success" },

@@ -1,5 +1,7 @@
 import type { Workspace } from "../access/workspace.ts";
+import type { Clock } from "../clock.ts";
 import { type Database, type Queryable, readTogether } from "../database/database.ts";
+import { refuseUnstorableText } from "../http/storable-text.ts";
 import { Problem } from "../problem.ts";
 import { findHolders, type LookedUp } from "../profiles/find-holders.ts";
 import {
@@ -12,10 +14,12 @@ import {
 import { selectProfiles } from "../profiles/store.ts";
 import { readEmailStates, readGroupStates } from "../subscriptions/states.ts";
 import { readSummaries } from "../track/summaries.ts";
-import { type ExportField, profileView } from "./profile-view.ts";
+import { DEFAULT_FIELDS, type ExportField, profileView } from "./profile-view.ts";
+import { readEngagementSource } from "./read-engagement-source.ts";
 
 export interface ExportServices {
   readonly database: Database;
+  readonly clock: Clock;
 }
 
 type Id = string | number;
@@ -50,19 +54,22 @@ interface Wanted {
  * Reads profiles by external ids, aliases, platform ids, or by one address, in the publicly known
  * shape. All of it is read at one moment: counts and states fit together.
  *
- * @throws Problem INVALID_REQUEST for none or too many ids, or both an address and a number.
+ * @throws Problem INVALID_REQUEST for none or too many ids, both an address and a number, or a text
+ *   that cannot be stored.
  */
 export async function exportByIds(
-  { database }: ExportServices,
+  { database, clock }: ExportServices,
   workspace: Workspace,
   request: ExportRequest,
 ): Promise<Exported> {
+  refuseUnstorableText(request, "body");
   const wanted = wantedBy(request);
   return readTogether(database, async (tx) => {
     const identifiers = wanted.map((each) => each.identifier);
     const found = await findHolders(tx, workspace.id, identifiers);
     const ids = [...new Set([...found.values()].flat())];
-    const users = await readProfiles(tx, workspace, ids, request.fields_to_export);
+    const fields = request.fields_to_export ?? DEFAULT_FIELDS;
+    const users = await readProfiles(tx, workspace, ids, fields, clock.now());
     const existing = new Set(users.map((user) => user.id));
     const invalid = wanted.filter(
       (each) => !found.get(identifierKey(each.identifier))?.some((id) => existing.has(id)),
@@ -123,17 +130,19 @@ async function readProfiles(
   tx: Queryable,
   workspace: Workspace,
   ids: readonly string[],
-  fields: readonly ExportField[] | undefined,
+  fields: readonly ExportField[],
+  now: Date,
 ) {
-  const [profiles, summaries, groupStates] = await Promise.all([
+  const [profiles, summaries, groupStates, engagement] = await Promise.all([
     selectProfiles(tx, workspace.id, ids),
     readSummaries(tx, workspace.id, ids),
     readGroupStates(tx, workspace.id, ids),
+    readEngagementSource(tx, workspace.id, ids, fields, now),
   ]);
   const emails = profiles.flatMap(({ email }) => (email ? [email.toLowerCase()] : []));
   const emailStates = await readEmailStates(tx, workspace.id, emails);
-  return profiles.map((profile) => ({
-    id: profile.id,
-    view: profileView({ workspace, profile, ...summaries, groupStates, emailStates }, fields),
-  }));
+  return profiles.map((profile) => {
+    const source = { workspace, profile, ...summaries, groupStates, emailStates, engagement };
+    return { id: profile.id, view: profileView(source, fields) };
+  });
 }

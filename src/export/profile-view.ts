@@ -4,6 +4,15 @@ import type { Json } from "../profiles/plain-json.ts";
 import type { ProfileRow } from "../profiles/store.ts";
 import type { EmailStateRow, GroupStateRow } from "../subscriptions/states.ts";
 import type { EventSummary, PurchaseSummary } from "../track/summaries.ts";
+import {
+  appsView,
+  devicesView,
+  type EngagementSource,
+  engagementTimesView,
+  interactionsView,
+  messagesView,
+  recentActivityView,
+} from "./engagement-view.ts";
 
 /** Everything that is known about a person, and what was read beside it. */
 export interface ProfileSource {
@@ -13,6 +22,7 @@ export interface ProfileSource {
   readonly purchases: readonly PurchaseSummary[];
   readonly groupStates: readonly GroupStateRow[];
   readonly emailStates: readonly EmailStateRow[];
+  readonly engagement: EngagementSource;
 }
 
 const standard =
@@ -56,16 +66,32 @@ const FIELDS = {
   revenue_by_currency: revenueByCurrency,
   push_tokens: standard("push_tokens", []),
   subscription_groups: subscriptionGroups,
+  apps: appsView,
+  devices: devicesView,
+  campaigns_received: interactionsView("campaign", "api_campaign_id"),
+  canvases_received: interactionsView("canvas", "api_canvas_id"),
+  cards_clicked: interactionsView("card", "name"),
+  engagement_times: engagementTimesView,
+  message_history: messagesView,
+  recent_activity: recentActivityView,
 } as const;
 
 export type ExportField = keyof typeof FIELDS;
 
 export const EXPORT_FIELDS = Object.keys(FIELDS) as ExportField[];
 
-/** A profile as it is exported; of `fields` only, where they are given. */
+/** These are read row by row, so only for those who ask. decision: docs/decisions/export.md. */
+const ON_REQUEST: readonly ExportField[] = ["message_history", "recent_activity"];
+
+/** What is exported where nothing else is asked for. */
+export const DEFAULT_FIELDS: readonly ExportField[] = EXPORT_FIELDS.filter(
+  (field) => !ON_REQUEST.includes(field),
+);
+
+/** A profile as it is exported, of these fields. */
 export function profileView(
   source: ProfileSource,
-  fields: readonly ExportField[] = EXPORT_FIELDS,
+  fields: readonly ExportField[],
 ): Record<string, unknown> {
   return Object.fromEntries(fields.map((field) => [field, FIELDS[field](source)]));
 }

@@ -75,14 +75,16 @@ export interface Contract {
   readonly dialect?: Dialect;
   /** The media types of the request's body, where it is not JSON; the body is then its text. */
   readonly accepts?: readonly [string, ...string[]];
+  /** The body holds items that the handler judges one by one, so that a bad one spoils no other. */
+  readonly hasItems?: true;
   /** The media type of a success, where it is not JSON; the body is then a string. */
   readonly produces?: string;
   /**
    * How an `Idempotency-Key` is honoured. `transaction` (the default for API keys and SCIM tokens): the handler
    * runs in one transaction with the record of its answer. `handler`: the handler does it itself.
-   * `reading`: the handler changes nothing, so its answer is recorded by itself afterwards.
+   * `ignored`: the endpoint only reads, like every GET, and what it answers has to be current.
    */
-  readonly idempotency?: "transaction" | "handler" | "reading";
+  readonly idempotency?: "transaction" | "handler" | "ignored";
 }
 
 export interface Input<C extends Contract> {

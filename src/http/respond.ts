@@ -72,8 +72,12 @@ const FROM_FRAMEWORK: Readonly<Record<string, [ProblemCode, string]>> = {
 /** Any error as the problem that the caller is told. What is not foreseen tells nothing. */
 export function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
-  const known = FROM_FRAMEWORK[(error as { code?: string }).code ?? ""];
+  const { code = "", statusCode } = error as { code?: string; statusCode?: number };
+  const known = FROM_FRAMEWORK[code];
   if (known) return new Problem(...known);
+  if (code.startsWith("FST_ERR_") && statusCode !== undefined && statusCode < 500) {
+    return new Problem("INVALID_REQUEST", "The request is not one that this server can read.");
+  }
   if (isUnavailable(error)) {
     return new Problem("UNAVAILABLE", "The database cannot be reached. Try again.", {
       retryAfterSeconds: 1,

@@ -212,8 +212,9 @@ async function answerOnce<Services extends HttpServices>(
   run: (services: Services, claim?: Input<Contract>["idempotency"]) => Promise<Reply>,
 ): Promise<Reply> {
   const scope = request.workspace ?? (request.company && ANSWERS_OF_COMPANY);
+  const onlyReads = contract.method === "GET" || contract.idempotency === "ignored";
   const claim =
-    scope && contract.method !== "GET"
+    scope && !onlyReads
       ? services.idempotency.claimOf(request.headers["idempotency-key"], {
           method: request.method,
           url: request.url,
@@ -228,11 +229,6 @@ async function answerOnce<Services extends HttpServices>(
   return idempotency.once(scope, claim, async () => {
     try {
       if (contract.idempotency === "handler") return await run(services, claim);
-      if (contract.idempotency === "reading") {
-        const reply = await run(services);
-        await record(reply);
-        return reply;
-      }
       return await withRetries(database, async (tx) => {
         const reply = await run({ ...services, database: within(database, tx) });
         await idempotency.record(tx, scope, [{ claim, reply }]);

@@ -63,3 +63,8 @@ export async function insertAnswers(
 export async function deleteAnswersBefore(database: Queryable, time: Date): Promise<void> {
   await database.query("delete from idempotency_keys where created_at < $1", [time]);
 }
+
+/** Forgets every answer of a workspace: a key that was used before is free, and nobody is quoted. */
+export async function deleteAllAnswers(tx: Transaction, workspaceId: number): Promise<void> {
+  await tx.query("delete from idempotency_keys where workspace_id = $1", [workspaceId]);
+}

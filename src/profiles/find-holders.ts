@@ -1,5 +1,6 @@
 import type { Queryable } from "../database/database.ts";
 import { identifierKey, isProfileId } from "./identifiers.ts";
+import { selectMerged } from "./merged-store.ts";
 import { selectIdentifiers } from "./store.ts";
 
 /** What a request looks a person up by: an identifier, or the profile's own id. */
@@ -9,8 +10,9 @@ export interface LookedUp {
 }
 
 /**
- * The ids of the profiles behind each identifier, by `identifierKey`, in one statement. A platform_id
- * stands for itself: whether it exists is told by reading the profile.
+ * The ids of the profiles behind each identifier, by `identifierKey`, in two statements at most. A
+ * platform_id leads where its profile was merged, and else stands for itself: whether it exists is
+ * told by reading the profile.
  */
 export async function findHolders(
   database: Queryable,
@@ -19,10 +21,16 @@ export async function findHolders(
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const holders = new Map<string, string[]>();
   const values: string[] = [];
+  const platformIds: string[] = [];
   for (const identifier of wanted) {
+    holders.set(identifierKey(identifier), []);
     if (identifier.kind !== "platform_id") values.push(identifier.value);
-    const isId = identifier.kind === "platform_id" && isProfileId(identifier.value);
-    holders.set(identifierKey(identifier), isId ? [identifier.value] : []);
+    else if (isProfileId(identifier.value)) platformIds.push(identifier.value);
+  }
+  const merged = await selectMerged(database, workspaceId, platformIds);
+  const keptIds = new Map(merged.map((each) => [each.profileId, each.keptProfileId]));
+  for (const value of platformIds) {
+    holders.set(identifierKey({ kind: "platform_id", value }), [keptIds.get(value) ?? value]);
   }
   for (const row of await selectIdentifiers(database, workspaceId, values)) {
     holders.get(identifierKey(row))?.push(row.profileId);

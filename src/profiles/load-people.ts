@@ -7,6 +7,7 @@ import {
   type Who,
 } from "./identifiers.ts";
 import type { KnownIds } from "./known-ids.ts";
+import { selectMerged } from "./merged-store.ts";
 import { Outdated } from "./outdated.ts";
 import { createPeople, type People } from "./people.ts";
 import {
@@ -40,9 +41,11 @@ export interface LoadOptions {
 }
 
 /**
- * Reads everything that a batch of writes needs, in four statements at most, whatever its size.
+ * Reads everything that a batch of writes needs, in four statements at most, whatever its size; in
+ * one or two more where a platform_id is named.
  *
- * @throws Outdated (outdated.ts), where it locks and somebody was faster.
+ * @throws Outdated (outdated.ts), where somebody was faster: it locks and the world has moved, or a
+ *   profile is merged away while it is looked for.
  */
 export async function loadPeople(
   tx: Transaction,
@@ -53,15 +56,48 @@ export async function loadPeople(
   const wanted = uniqueIdentifiers(needs);
   const remembered = knownIds ? takeRemembered(wanted, workspaceId, knownIds) : [];
   const found = [...remembered, ...(await findIdentifiers(tx, workspaceId, wanted))];
-  const ids = profilesToRead(needs, found, lock);
+  const merged = await followMerged(tx, workspaceId, needs);
+  const ids = profilesToRead(needs, found, merged, lock);
   const spreads = needs.some((need) => need.spreads);
-  if (lock && !spreads) return createPeople(found, await lockProfiles(tx, workspaceId, ids), newId);
-  const rows = await selectProfiles(tx, workspaceId, ids);
+  const isSimple = lock && !spreads;
+  const rows = await (isSimple ? lockProfiles : selectProfiles)(tx, workspaceId, ids);
   const addresses = spreads ? addressesOf(rows, wanted) : new Map<string, Identifier>();
   const sharers = await findIdentifiers(tx, workspaceId, addresses);
   const all = [...found, ...sharers];
-  if (!lock) return createPeople(all, rows, newId);
-  return createPeople(all, await lockAsRead(tx, workspaceId, rows, all), newId);
+  const read = lock && spreads ? await lockAsRead(tx, workspaceId, rows, all) : rows;
+  await refuseMergedMeanwhile(tx, workspaceId, needs, merged, read);
+  return createPeople(all, read, newId, merged);
+}
+
+/** Where the platform_ids of merged profiles lead. decision: merge, the merged platform_id. */
+async function followMerged(
+  tx: Transaction,
+  workspaceId: number,
+  needs: readonly Need[],
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await selectMerged(tx, workspaceId, platformIdsOf(needs));
+  return new Map(rows.map((row) => [row.profileId, row.keptProfileId]));
+}
+
+const platformIdsOf = (needs: readonly Need[]): string[] =>
+  needs.flatMap(({ who }) =>
+    who.kind === "platform_id" && isProfileId(who.value) ? [who.value] : [],
+  );
+
+/** A profile that was not found may have been merged since the merged ones were looked up. */
+async function refuseMergedMeanwhile(
+  tx: Transaction,
+  workspaceId: number,
+  needs: readonly Need[],
+  merged: ReadonlyMap<string, string>,
+  rows: readonly ProfileRow[],
+): Promise<void> {
+  const known = new Set(rows.map((row) => row.id));
+  const missing = platformIdsOf(needs).filter((id) => !known.has(merged.get(id) ?? id));
+  const isMerged =
+    missing.some((id) => merged.has(id)) ||
+    (await selectMerged(tx, workspaceId, missing)).length > 0;
+  if (isMerged) throw new Outdated("a profile was merged or removed");
 }
 
 /**
@@ -124,6 +160,7 @@ async function findIdentifiers(
 function profilesToRead(
   needs: readonly Need[],
   found: readonly FoundIdentifier[],
+  merged: ReadonlyMap<string, string>,
   all: boolean,
 ): string[] {
   const holders = new Map<string, string[]>();
@@ -137,7 +174,7 @@ function profilesToRead(
   for (const { who, reads } of needs) {
     if (who.kind === "platform_id") {
       // Whether it exists is told by reading it.
-      if (isProfileId(who.value)) ids.add(who.value);
+      if (isProfileId(who.value)) ids.add(merged.get(who.value) ?? who.value);
       continue;
     }
     const key = identifierKey(who);

@@ -26,9 +26,15 @@ export interface Person {
   /** Members that change; null removes. */
   readonly standardPatch: Map<string, Json>;
   readonly customPatch: Map<string, Json>;
-  /** The place in the order of updates: the highest is the most recently updated. */
+  /**
+   * The place in the order of updates: the highest is the most recently updated. Microseconds since
+   * the epoch for what was read, so that the order is the one that the next batch will read.
+   */
   rank: number;
-  touched: boolean;
+  /** The place among the touches of this batch; 0 before the first. */
+  order: number;
+  /** When the last touch counts as done; undefined where `changes` is to decide. */
+  updatedAt: number | undefined;
 }
 
 export type AddressKind = "email" | "phone";
@@ -39,8 +45,13 @@ export interface PeopleChanges {
   readonly updated: readonly ProfileUpdate[];
   readonly addedIdentifiers: readonly FoundIdentifier[];
   readonly removedIdentifiers: readonly FoundIdentifier[];
-  /** Addresses for which a profile is made because nobody has them. */
-  readonly addressesOfNew: readonly Identifier[];
+  /** Addresses for which a profile is made because nobody has them any more. */
+  readonly addressesOfNew: readonly NewAddress[];
+}
+
+export interface NewAddress extends Identifier {
+  /** The profiles that had the address when the batch was read. */
+  readonly formerHolders: ReadonlySet<string>;
 }
 
 export interface People {
@@ -51,8 +62,13 @@ export interface People {
   holdersOf(kind: AddressKind, value: string): readonly Person[];
   setEmail(person: Person, address: string | null): void;
   setPhone(person: Person, number: string | null): void;
-  /** Marks a write to the person: nobody is more recently updated now. */
-  touch(person: Person): void;
+  /**
+   * Marks a write to the person: nobody is more recently updated now.
+   *
+   * @param at when the write counts as done, in microseconds since the epoch, no earlier than that
+   *   of the touch before; without it, the time that is given to `changes`.
+   */
+  touch(person: Person, at?: number): void;
   changes(now: Date): PeopleChanges;
 }
 
@@ -61,22 +77,34 @@ export interface People {
  * seeing what the ones before it did.
  *
  * @param found who has the identifiers that the batch names or sets.
- * @param rows the profiles that were read, the most recently updated first.
+ * @param rows the profiles that were read.
+ * @param merged where the ids of merged profiles lead.
  */
 export function createPeople(
   found: readonly FoundIdentifier[],
   rows: readonly ProfileRow[],
   newId: () => string,
+  merged: ReadonlyMap<string, string> = new Map(),
 ): People {
   const people = new Map<string, Person>();
   const holders = new Map<string, Set<string>>();
   const added = new Map<string, FoundIdentifier>();
   const removed = new Map<string, FoundIdentifier>();
-  const addressesOfNew: Identifier[] = [];
+  const addressesOfNew: NewAddress[] = [];
   let lastRank = 0;
+  let lastOrder = 0;
 
-  for (const [index, row] of rows.entries()) people.set(row.id, personOf(row, -index));
+  for (const row of rows) {
+    people.set(row.id, personOf(row));
+    lastRank = Math.max(lastRank, row.updatedAtMicros);
+  }
   for (const identifier of found) hold(identifier);
+
+  /** Not kept from the start: hardly any batch makes a profile for an address that somebody had. */
+  const formerHolders = ({ kind, value }: Identifier): ReadonlySet<string> =>
+    new Set(
+      found.flatMap((each) => (each.kind === kind && each.value === value ? [each.profileId] : [])),
+    );
 
   function hold({ kind, value, profileId }: FoundIdentifier): void {
     const key = identifierKey({ kind, value });
@@ -107,7 +135,7 @@ export function createPeople(
 
   const self: People = {
     find(who) {
-      if (who.kind === "platform_id") return people.get(who.value);
+      if (who.kind === "platform_id") return people.get(merged.get(who.value) ?? who.value);
       const ids = holders.get(identifierKey(who));
       if (!ids?.size) return undefined;
       return [...ids].map(personWith).reduce(preferred);
@@ -122,7 +150,8 @@ export function createPeople(
         addIdentifier({ kind: who.kind, value: who.value, profileId: person.id });
       }
       if (who.kind === "email" || who.kind === "phone") {
-        addressesOfNew.push({ kind: who.kind, value: who.value });
+        const address = { kind: who.kind, value: who.value };
+        addressesOfNew.push({ ...address, formerHolders: formerHolders(address) });
       }
       self.touch(person);
       return person;
@@ -144,14 +173,19 @@ export function createPeople(
       moveAddress("phone", person.id, before, number);
     },
 
-    touch(person) {
-      person.rank = ++lastRank;
-      person.touched = true;
+    touch(person, at) {
+      person.rank = at === undefined ? lastRank + 1 : Math.max(person.rank, at);
+      person.order = ++lastOrder;
+      person.updatedAt = at;
+      lastRank = Math.max(lastRank, person.rank);
     },
 
     changes(now) {
-      const touched = [...people.values()].filter((person) => person.touched);
-      const at = (person: Person) => microsecondTime(now, person.rank);
+      const touched = [...people.values()].filter((person) => person.order > 0);
+      const at = ({ updatedAt, order }: Person) =>
+        updatedAt === undefined
+          ? microsecondTime(now, order)
+          : microsecondTime(new Date(Math.floor(updatedAt / 1_000)), updatedAt % 1_000);
       return {
         created: touched.filter((each) => each.isNew).map((each) => newRow(each, at(each))),
         updated: touched.filter((each) => !each.isNew).map((each) => updateOf(each, at(each))),
@@ -176,11 +210,14 @@ export function createPeople(
   return self;
 }
 
-/** One with an external_id before one without; then the most recently updated. */
+/**
+ * One with an external_id before one without; then the most recently updated; of two that one item
+ * has reached at the same moment the one that was made later.
+ */
 function preferred(one: Person, other: Person): Person {
   const identified = (person: Person) => (person.externalId ? 1 : 0);
   const order = identified(other) - identified(one) || other.rank - one.rank;
-  return order > 0 ? other : one;
+  return order > 0 || (order === 0 && other.id > one.id) ? other : one;
 }
 
 const patches = () => ({
@@ -188,7 +225,7 @@ const patches = () => ({
   customPatch: new Map<string, Json>(),
 });
 
-const personOf = (row: ProfileRow, rank: number): Person => ({
+const personOf = (row: ProfileRow): Person => ({
   id: row.id,
   isNew: false,
   stored: row,
@@ -197,8 +234,9 @@ const personOf = (row: ProfileRow, rank: number): Person => ({
   email: row.email,
   phone: row.phone,
   ...patches(),
-  rank,
-  touched: false,
+  rank: row.updatedAtMicros,
+  order: 0,
+  updatedAt: undefined,
 });
 
 const unreadPerson = (id: string): Person => ({
@@ -211,7 +249,8 @@ const unreadPerson = (id: string): Person => ({
   phone: undefined,
   ...patches(),
   rank: 0,
-  touched: false,
+  order: 0,
+  updatedAt: undefined,
 });
 
 const newPerson = (id: string, who: Who): Person => ({
@@ -224,7 +263,8 @@ const newPerson = (id: string, who: Who): Person => ({
   phone: null,
   ...patches(),
   rank: 0,
-  touched: true,
+  order: 0,
+  updatedAt: undefined,
 });
 
 const newRow = (person: Person, updatedAt: string): NewProfile => ({
@@ -265,7 +305,7 @@ export function attributeOf(
 }
 
 /** A time with microseconds, so that the writes of one batch keep their order. */
-function microsecondTime(now: Date, offset: number): string {
+export function microsecondTime(now: Date, offset: number): string {
   const micros = String(offset % 1_000).padStart(3, "0");
   const milliseconds = new Date(now.getTime() + Math.floor(offset / 1_000)).toISOString();
   return `${milliseconds.slice(0, -1)}${micros}Z`;

@@ -1,4 +1,5 @@
-import type { Transaction } from "../database/database.ts";
+import { allDone, type Transaction } from "../database/database.ts";
+import { identifierKey } from "./identifiers.ts";
 import { Outdated } from "./outdated.ts";
 import type { PeopleChanges } from "./people.ts";
 import {
@@ -24,17 +25,18 @@ export async function savePeople(
   const { created, updated, addedIdentifiers, removedIdentifiers, addressesOfNew } = changes;
   if (addressesOfNew.length > 0) {
     await lockAddresses(tx, workspaceId, addressesOfNew);
-    const wanted = new Set(addressesOfNew.map(({ kind, value }) => `${kind} ${value}`));
+    const former = new Map(addressesOfNew.map((each) => [identifierKey(each), each.formerHolders]));
     const values = addressesOfNew.map((address) => address.value);
-    const taken = await selectIdentifiers(tx, workspaceId, values);
-    if (taken.some(({ kind, value }) => wanted.has(`${kind} ${value}`))) {
+    const holders = await selectIdentifiers(tx, workspaceId, values);
+    if (holders.some((each) => former.get(identifierKey(each))?.has(each.profileId) === false)) {
       throw new Outdated("an address has an owner by now");
     }
   }
-  const [inserted, , kept] = await Promise.all([
+  const [inserted, , kept] = await allDone([
     insertIdentifiers(tx, workspaceId, addedIdentifiers),
     insertProfiles(tx, workspaceId, created),
     updateProfiles(tx, workspaceId, updated),
+    // Last, because only who holds a profile removes what leads to it.
     deleteIdentifiers(tx, workspaceId, removedIdentifiers),
   ]);
   if (inserted < addedIdentifiers.length) throw new Outdated("an identifier has an owner by now");

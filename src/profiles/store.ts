@@ -56,6 +56,7 @@ export async function deleteIdentifiers(
   identifiers: readonly FoundIdentifier[],
 ): Promise<void> {
   if (identifiers.length === 0) return;
+  const sorted = [...identifiers].sort((a, b) => (a.value < b.value ? -1 : 1));
   await tx.query(
     `delete from identifiers using
        unnest($2::text[], $3::identifier_kind[], $4::uuid[]) as gone (value, kind, profile_id)
@@ -65,9 +66,9 @@ export async function deleteIdentifiers(
        and identifiers.profile_id = gone.profile_id`,
     [
       workspaceId,
-      identifiers.map((each) => each.value),
-      identifiers.map((each) => each.kind),
-      identifiers.map((each) => each.profileId),
+      sorted.map((each) => each.value),
+      sorted.map((each) => each.kind),
+      sorted.map((each) => each.profileId),
     ],
   );
 }
@@ -101,7 +102,8 @@ export async function selectProfiles(
   if (ids.length === 0) return [];
   return database.query<ProfileRow>(
     `select ${PROFILE_COLUMNS} from profiles
-     where workspace_id = $1 and profile_id = any($2::uuid[]) order by updated_at desc`,
+     where workspace_id = $1 and profile_id = any($2::uuid[])
+     order by updated_at desc, profile_id desc`,
     [workspaceId, ids],
   );
 }
@@ -151,19 +153,20 @@ export async function insertProfiles(
      from unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
        $8::text[], $9::text[]::timestamptz[])
        as new (id, external_id, aliases, email, phone, standard, custom, updated_at)`,
-    [
-      workspaceId,
-      profiles.map((profile) => profile.id),
-      profiles.map((profile) => profile.externalId),
-      profiles.map((profile) => JSON.stringify(profile.aliases)),
-      profiles.map((profile) => profile.email),
-      profiles.map((profile) => profile.phone),
-      profiles.map((profile) => JSON.stringify(profile.standardAttributes)),
-      profiles.map((profile) => JSON.stringify(profile.customAttributes)),
-      profiles.map((profile) => profile.updatedAt),
-    ],
+    [workspaceId, ...columnsOf(profiles)],
   );
 }
+
+const columnsOf = (profiles: readonly NewProfile[]) => [
+  profiles.map((profile) => profile.id),
+  profiles.map((profile) => profile.externalId),
+  profiles.map((profile) => JSON.stringify(profile.aliases)),
+  profiles.map((profile) => profile.email),
+  profiles.map((profile) => profile.phone),
+  profiles.map((profile) => JSON.stringify(profile.standardAttributes)),
+  profiles.map((profile) => JSON.stringify(profile.customAttributes)),
+  profiles.map((profile) => profile.updatedAt),
+];
 
 /** What changes about a stored profile. A member of an attributes patch that is null is removed. */
 export interface ProfileUpdate {
@@ -233,6 +236,41 @@ export async function updateProfiles(
     ],
   );
   return rows.length;
+}
+
+/** Writes whole profiles that the transaction has locked. */
+export async function replaceProfiles(
+  tx: Transaction,
+  workspaceId: number,
+  profiles: readonly NewProfile[],
+): Promise<void> {
+  if (profiles.length === 0) return;
+  await tx.query(
+    `update profiles set
+       version = profiles.version + 1,
+       updated_at = greatest(profiles.updated_at, new.updated_at),
+       external_id = new.external_id, aliases = new.aliases::jsonb,
+       email = new.email, phone = new.phone,
+       standard_attributes = new.standard::jsonb, custom_attributes = new.custom::jsonb
+     from unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
+       $8::text[], $9::text[]::timestamptz[])
+       as new (id, external_id, aliases, email, phone, standard, custom, updated_at)
+     where profiles.workspace_id = $1 and profiles.profile_id = new.id`,
+    [workspaceId, ...columnsOf(profiles)],
+  );
+}
+
+/** Removes profiles that the transaction has locked; nobody can write to them any more. */
+export async function deleteProfiles(
+  tx: Transaction,
+  workspaceId: number,
+  ids: readonly string[],
+): Promise<void> {
+  if (ids.length === 0) return;
+  await tx.query("delete from profiles where workspace_id = $1 and profile_id = any($2::uuid[])", [
+    workspaceId,
+    ids,
+  ]);
 }
 
 const removes = (patch: Attributes | null): boolean =>

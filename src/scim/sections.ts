@@ -35,7 +35,7 @@ const teams: Section = {
       const known = present.find((each) => each.name === name);
       return { id: id ?? known?.id ?? target.newId(), name };
     });
-    refuseDuplicates(wanted, "id", `teams of ${target.workspaceName}`);
+    refuseDuplicates(wanted, "id", ["teams"]);
     const todo = difference(present, wanted, (team) => team.name);
     await deleteTeams(tx, target.workspaceId, [...todo.removed, ...todo.updated]);
     await insertTeams(tx, target.workspaceId, [...todo.created, ...todo.updated]);
@@ -90,7 +90,7 @@ function checkDefaults(declared: JsonObject, organisation: Organisation) {
     return readDefaults(declared, organisation);
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    const path = ["company", "scim_defaults"];
+    const path = ["scim_defaults"];
     throw new Problem(error.code, `scim_defaults: ${error.message}`, { body: { path } });
   }
 }

@@ -9,7 +9,12 @@ const Place = Type.Object({
   index: Type.Integer({ minimum: 0 }),
 });
 
-const ItemError = Type.Intersect([Type.Object({ type: Type.String() }), Message, Place]);
+const ErrorText = Type.Intersect([Type.Object({ type: Type.String() }), Message]);
+
+const ItemError = Type.Intersect([ErrorText, Place]);
+
+/** Of a request that is refused as a whole: without a place where it is not about one object. */
+const RequestError = Type.Intersect([ErrorText, Type.Partial(Place)]);
 
 /**
  * The objects are checked one by one (`check-request.ts`), so that one bad object does not refuse
@@ -38,7 +43,7 @@ const trackEndpoint = endpoint({
       errors: Type.Optional(Type.Array(ItemError)),
       skipped: Type.Optional(Type.Array(Type.Intersect([Message, Place]))),
     }),
-    400: Type.Object({ message: Type.String(), errors: Type.Array(ItemError) }),
+    400: Type.Object({ message: Type.String(), errors: Type.Array(RequestError) }),
   },
   dialect: "message-and-errors",
   idempotency: "handler",

@@ -6,6 +6,8 @@ import type { WriteRequest } from "./write-batch.ts";
 export interface Part {
   readonly lane: number;
   readonly items: readonly Item[];
+  /** The place of each item in the request. */
+  readonly places: readonly number[];
 }
 
 /**
@@ -16,22 +18,27 @@ export interface Part {
  */
 export function splitRequest(request: WriteRequest, lanes: number): Part[] {
   const { items } = request;
-  const isWhole = lanes === 1 || request.recorded !== undefined || !items.every(isOnItsOwn);
-  if (isWhole) return [{ lane: laneOf(items[0], lanes), items }];
+  // Where merged external ids lead to the kept user, two of them may name one person.
+  const hasTwoNames = request.workspace.settings.redirect_merged_ids;
+  const isWhole =
+    lanes === 1 || hasTwoNames || request.recorded !== undefined || !items.every(isOnItsOwn);
+  const whole = (lane: number): Part[] => [{ lane, items, places: [...items.keys()] }];
+  if (isWhole) return whole(laneOf(items[0], lanes));
   const laneOfAddress = new Map<string, number>();
-  const parts = new Map<number, Item[]>();
-  for (const item of items) {
+  const parts = new Map<number, { items: Item[]; places: number[] }>();
+  for (const [place, item] of items.entries()) {
     const lane = laneOf(item, lanes);
     for (const address of item.addresses) {
       const key = identifierKey(address);
-      if ((laneOfAddress.get(key) ?? lane) !== lane) return [{ lane, items }];
+      if ((laneOfAddress.get(key) ?? lane) !== lane) return whole(lane);
       laneOfAddress.set(key, lane);
     }
-    const part = parts.get(lane);
-    if (part) part.push(item);
-    else parts.set(lane, [item]);
+    const part = parts.get(lane) ?? { items: [], places: [] };
+    part.items.push(item);
+    part.places.push(place);
+    parts.set(lane, part);
   }
-  return [...parts].map(([lane, part]) => ({ lane, items: part }));
+  return [...parts].map(([lane, part]) => ({ lane, ...part }));
 }
 
 /** Whether an item concerns nobody but the person it names by external_id. */

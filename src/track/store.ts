@@ -1,4 +1,4 @@
-import type { Queryable, Transaction } from "../database/database.ts";
+import { allDone, type Queryable, type Transaction } from "../database/database.ts";
 import type { Happened } from "./apply-item.ts";
 import type { EventWork, PurchaseWork } from "./item.ts";
 
@@ -147,11 +147,189 @@ export async function selectPurchaseSummaries(
   );
 }
 
+/** So many days back, that is since then. */
+export interface Window {
+  readonly days: number;
+  readonly since: Date;
+}
+
+export interface RecentEvents {
+  readonly profileId: string;
+  readonly name: string;
+  readonly days: number;
+  readonly count: number;
+}
+
+/** How many events of each name fall into each of the windows; none leaves the row out. */
+export async function selectRecentEvents(
+  database: Queryable,
+  workspaceId: number,
+  profileIds: readonly string[],
+  windows: readonly Window[],
+): Promise<RecentEvents[]> {
+  return database.query<RecentEvents>(
+    `select profile_id as "profileId", name, days, count(*) as count
+     from events join unnest($3::int[], $4::timestamptz[]) as recent (days, since)
+       on occurred_at >= since
+     where workspace_id = $1 and profile_id = any($2::uuid[])
+     group by profile_id, name, days order by name, days`,
+    [
+      workspaceId,
+      profileIds,
+      windows.map((window) => window.days),
+      windows.map((window) => window.since),
+    ],
+  );
+}
+
+export interface RecentPurchases {
+  readonly profileId: string;
+  readonly productId: string;
+  readonly currency: string;
+  readonly days: number;
+  readonly count: number;
+  /** An exact decimal, in the currency's base unit. */
+  readonly revenue: string;
+}
+
+/** How many purchases of each product fall into each of the windows, and what they cost. */
+export async function selectRecentPurchases(
+  database: Queryable,
+  workspaceId: number,
+  profileIds: readonly string[],
+  windows: readonly Window[],
+): Promise<RecentPurchases[]> {
+  return database.query<RecentPurchases>(
+    `select profile_id as "profileId", product_id as "productId", currency, days,
+       sum(quantity) as count, sum(quantity * price) as revenue
+     from purchases join unnest($3::int[], $4::timestamptz[]) as recent (days, since)
+       on occurred_at >= since
+     where workspace_id = $1 and profile_id = any($2::uuid[])
+     group by profile_id, product_id, currency, days order by product_id, currency, days`,
+    [
+      workspaceId,
+      profileIds,
+      windows.map((window) => window.days),
+      windows.map((window) => window.since),
+    ],
+  );
+}
+
+/** Sets the summaries of events. At most one row for each profile and name. */
+export async function upsertEventSummaries(
+  tx: Transaction,
+  workspaceId: number,
+  summaries: readonly EventSummary[],
+): Promise<void> {
+  if (summaries.length === 0) return;
+  await tx.query(
+    `insert into event_summaries (workspace_id, profile_id, name, count, first_at, last_at)
+     select $1, profile_id, name, count, first_at, last_at
+     from unnest($2::uuid[], $3::text[], $4::bigint[], $5::timestamptz[], $6::timestamptz[])
+       as new (profile_id, name, count, first_at, last_at)
+     on conflict (workspace_id, profile_id, name) do update set
+       count = excluded.count, first_at = excluded.first_at, last_at = excluded.last_at`,
+    [
+      workspaceId,
+      summaries.map((summary) => summary.profileId),
+      summaries.map((summary) => summary.name),
+      summaries.map((summary) => summary.count),
+      summaries.map((summary) => summary.firstAt),
+      summaries.map((summary) => summary.lastAt),
+    ],
+  );
+}
+
+/** Sets the summaries of purchases. At most one row for each profile, product and currency. */
+export async function upsertPurchaseSummaries(
+  tx: Transaction,
+  workspaceId: number,
+  summaries: readonly PurchaseSummary[],
+): Promise<void> {
+  if (summaries.length === 0) return;
+  await tx.query(
+    `insert into purchase_summaries
+       (workspace_id, profile_id, product_id, currency, count, revenue, first_at, last_at)
+     select $1, profile_id, product_id, currency, count, revenue::numeric, first_at, last_at
+     from unnest($2::uuid[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::timestamptz[],
+       $8::timestamptz[])
+       as new (profile_id, product_id, currency, count, revenue, first_at, last_at)
+     on conflict (workspace_id, profile_id, product_id, currency) do update set
+       count = excluded.count, revenue = excluded.revenue,
+       first_at = excluded.first_at, last_at = excluded.last_at`,
+    [
+      workspaceId,
+      summaries.map((summary) => summary.profileId),
+      summaries.map((summary) => summary.productId),
+      summaries.map((summary) => summary.currency),
+      summaries.map((summary) => summary.count),
+      summaries.map((summary) => summary.revenue),
+      summaries.map((summary) => summary.firstAt),
+      summaries.map((summary) => summary.lastAt),
+    ],
+  );
+}
+
+/**
+ * Writes the events and purchases of profiles down at others, unchanged; those they came from are
+ * removed afterwards.
+ *
+ * Not `delete … returning` into `insert`: Citus knows no such statement across shards. The profiles
+ * are locked, so nothing can be added between the two statements. `= any` beside the join, so that
+ * the rows are found by key whatever the engine believes about the table.
+ */
+export async function copyEventsAndPurchases(
+  tx: Transaction,
+  workspaceId: number,
+  from: readonly string[],
+  to: readonly string[],
+): Promise<void> {
+  await allDone([
+    tx.query(
+      `insert into events
+         (workspace_id, profile_id, event_id, name, occurred_at, app_id, properties)
+       select $1, move.kept, e.event_id, e.name, e.occurred_at, e.app_id, e.properties
+       from events e join unnest($2::uuid[], $3::uuid[]) as move (merged, kept)
+         on e.profile_id = move.merged
+       where e.workspace_id = $1 and e.profile_id = any($2::uuid[])`,
+      [workspaceId, from, to],
+    ),
+    tx.query(
+      `insert into purchases (workspace_id, profile_id, purchase_id, product_id, currency, price,
+         quantity, occurred_at, app_id, properties)
+       select $1, move.kept, p.purchase_id, p.product_id, p.currency, p.price, p.quantity,
+         p.occurred_at, p.app_id, p.properties
+       from purchases p join unnest($2::uuid[], $3::uuid[]) as move (merged, kept)
+         on p.profile_id = move.merged
+       where p.workspace_id = $1 and p.profile_id = any($2::uuid[])`,
+      [workspaceId, from, to],
+    ),
+  ]);
+}
+
+const TABLES = ["events", "event_summaries", "purchases", "purchase_summaries"] as const;
+
+/** Removes the events and purchases of these profiles, with their summaries. */
+export async function deleteEventsAndPurchases(
+  tx: Transaction,
+  workspaceId: number,
+  profileIds: readonly string[],
+): Promise<void> {
+  await allDone(
+    TABLES.map((table) =>
+      tx.query(`delete from ${table} where workspace_id = $1 and profile_id = any($2::uuid[])`, [
+        workspaceId,
+        profileIds,
+      ]),
+    ),
+  );
+}
+
 export async function deleteAllEventsAndPurchases(
   tx: Transaction,
   workspaceId: number,
 ): Promise<void> {
-  for (const table of ["events", "event_summaries", "purchases", "purchase_summaries"]) {
+  for (const table of TABLES) {
     await tx.query(`delete from ${table} where workspace_id = $1`, [workspaceId]);
   }
 }

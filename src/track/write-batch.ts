@@ -7,6 +7,7 @@ import type { KnownIds } from "../profiles/known-ids.ts";
 import { loadPeople } from "../profiles/load-people.ts";
 import { savePeople } from "../profiles/save-people.ts";
 import { writeSubscriptions } from "../subscriptions/states.ts";
+import { writePeopleOf } from "../workspaces/reset.ts";
 import { applyItem, type Behalf, startBatch, subscriptionChanges } from "./apply-item.ts";
 import type { Item, Verdict } from "./item.ts";
 import { insertEvents, insertPurchases } from "./store.ts";
@@ -14,6 +15,11 @@ import { insertEvents, insertPurchases } from "./store.ts";
 /** The part of a request that is written. */
 export interface WriteRequest extends Behalf {
   readonly items: readonly Item[];
+  /**
+   * When each item counts as done, in microseconds since the epoch, so that who was updated last does
+   * not depend on which transaction wrote it; without it, when the transaction is worked out.
+   */
+  readonly moments?: readonly number[];
   /** An answer that is recorded in the same transaction, worked out from the verdicts. */
   readonly recorded?: {
     readonly claim: IdempotencyClaim;
@@ -30,7 +36,7 @@ export interface WriteServices {
 }
 
 /** How often a batch is worked out anew because somebody else was faster. */
-const TRIES = 10;
+const TRIES = 20;
 
 /**
  * From which try on profiles are locked before they are read. Not from the second: a person whom two
@@ -75,20 +81,23 @@ async function writeOnce(
   const { workspace } = first;
   const now = services.clock.now();
   const { newId } = services.clock;
-  const people = await loadPeople(
-    tx,
-    workspace.id,
-    requests.flatMap((request) => request.items),
-    {
-      newId,
-      lock: attempt >= LOCKING_TRY,
-      ...(attempt === 1 && { knownIds: services.knownIds }),
-    },
-  );
+  const [, people] = await Promise.all([
+    writePeopleOf(tx, workspace.id),
+    loadPeople(
+      tx,
+      workspace.id,
+      requests.flatMap((request) => request.items),
+      {
+        newId,
+        lock: attempt >= LOCKING_TRY,
+        ...(attempt === 1 && { knownIds: services.knownIds }),
+      },
+    ),
+  ]);
 
   const batch = startBatch(people, newId);
   const verdicts = requests.map((request) =>
-    request.items.map((item) => applyItem(batch, request, item)),
+    request.items.map((item, index) => applyItem(batch, request, item, request.moments?.[index])),
   );
 
   await savePeople(tx, workspace.id, people.changes(now));

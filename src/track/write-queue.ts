@@ -2,7 +2,7 @@ import { isUnavailable } from "../database/database.ts";
 import { KeyTaken } from "../http/idempotency.ts";
 import { Problem } from "../problem.ts";
 import type { Verdict } from "./item.ts";
-import { splitRequest } from "./split-request.ts";
+import { type Part, splitRequest } from "./split-request.ts";
 import { type WriteRequest, type WriteServices, writeBatch } from "./write-batch.ts";
 
 /** How many items may wait. Beyond that a request is refused before memory grows. */
@@ -13,6 +13,9 @@ const BATCH_ITEMS = 1_000;
 
 /** How many transactions write at the same time, at most (docs/performance.md). */
 const MOST_LANES = 3;
+
+/** One for whom an item reaches, one for whom it names (`applyItem`). */
+const MICROSECONDS_OF_ITEM = 2;
 
 export interface WriteQueue {
   /**
@@ -40,6 +43,14 @@ export function createWriteQueue(services: WriteServices): WriteQueue {
   const count = Math.min(MOST_LANES, services.database.concurrency);
   const lanes = Array.from({ length: count }, () => createLane(services));
   let waitingItems = 0;
+  let lastMoment = 0;
+
+  /** A moment after all that were given before, with room for so many items (`applyItem`). */
+  function nextMoment(items: number): number {
+    const moment = Math.max(services.clock.now().getTime() * 1_000, lastMoment);
+    lastMoment = moment + items * MICROSECONDS_OF_ITEM;
+    return moment;
+  }
 
   function report(items: number): void {
     waitingItems += items;
@@ -57,10 +68,17 @@ export function createWriteQueue(services: WriteServices): WriteQueue {
       report(length);
       try {
         const parts = splitRequest(request, count);
+        const moment = nextMoment(length);
         const written = await Promise.allSettled(
-          parts.map((part) => (lanes[part.lane] as Lane).write({ ...request, items: part.items })),
+          parts.map(({ lane, items, places }) =>
+            (lanes[lane] as Lane).write({
+              ...request,
+              items,
+              moments: places.map((place) => moment + place * MICROSECONDS_OF_ITEM),
+            }),
+          ),
         );
-        return inOrder(request, parts, written);
+        return inOrder(parts, written);
       } finally {
         report(-length);
       }
@@ -70,17 +88,18 @@ export function createWriteQueue(services: WriteServices): WriteQueue {
 
 /** The verdicts of all parts in the order of the request's items; the first error, if there is one. */
 function inOrder(
-  { items }: WriteRequest,
-  parts: ReturnType<typeof splitRequest>,
+  parts: readonly Part[],
   written: readonly PromiseSettledResult<Verdict[]>[],
 ): Verdict[] {
-  const verdicts = new Map(
-    written.flatMap((result, part) => {
-      if (result.status === "rejected") throw result.reason;
-      return result.value.map((verdict, index) => [parts[part]?.items[index], verdict] as const);
-    }),
-  );
-  return items.map((item) => verdicts.get(item) as Verdict);
+  const verdicts: Verdict[] = [];
+  for (const [index, result] of written.entries()) {
+    if (result.status === "rejected") throw result.reason;
+    const places = parts[index]?.places ?? [];
+    for (const [order, verdict] of result.value.entries()) {
+      verdicts[places[order] as number] = verdict;
+    }
+  }
+  return verdicts;
 }
 
 interface Lane {

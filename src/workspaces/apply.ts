@@ -69,12 +69,16 @@ export async function applyManifest(
         workspaceId: workspace.id,
         workspaceName: workspace.name,
       };
-      const applied = applySections(tx, services.sections, workspaceTarget, declared);
-      changes.push(...(await applied.catch((error) => rethrowBelow(["workspaces", index], error))));
+      const place = ["workspaces", index];
+      changes.push(
+        ...(await applySections(tx, services.sections, workspaceTarget, declared, place)),
+      );
     }
     const companyTarget = { ...target, companyId: company.id };
     const ofCompany = services.companySections;
-    changes.push(...(await applySections(tx, ofCompany, companyTarget, manifest.company)));
+    changes.push(
+      ...(await applySections(tx, ofCompany, companyTarget, manifest.company, ["company"])),
+    );
     return changes;
   });
   services.authenticator.forget();
@@ -85,10 +89,10 @@ function checkManifest(services: Sections, unchecked: unknown): Manifest {
   const fault = findManifestFault(schemaOf(services), unchecked);
   if (fault) throw new Problem("INVALID_REQUEST", fault.rule, { body: { path: fault.path } });
   const manifest = unchecked as Manifest;
-  refuseDuplicates(manifest.workspaces, "name", "workspaces");
-  refuseDoubleEntries(services.companySections, manifest.company, "company");
+  refuseDuplicates(manifest.workspaces, "name", ["workspaces"]);
+  refuseDoubleEntries(services.companySections, manifest.company, ["company"]);
   for (const [index, workspace] of manifest.workspaces.entries()) {
-    refuseDoubleEntries(services.sections, workspace, `workspaces[${index}]`);
+    refuseDoubleEntries(services.sections, workspace, ["workspaces", index]);
   }
   return manifest;
 }
@@ -96,12 +100,12 @@ function checkManifest(services: Sections, unchecked: unknown): Manifest {
 function refuseDoubleEntries(
   sections: readonly Pick<Section, "key" | "identity">[],
   declared: Readonly<Record<string, unknown>>,
-  place: string,
+  place: readonly (string | number)[],
 ): void {
   for (const { key, identity } of sections) {
     if (identity === undefined) continue;
     const entries = (declared[key] ?? []) as Record<string, unknown>[];
-    refuseDuplicates(entries, identity, `${place}.${key}`);
+    refuseDuplicates(entries, identity, [...place, key]);
   }
 }
 
@@ -152,20 +156,27 @@ async function applySections<Where extends Target>(
   sections: readonly Section<Where>[],
   target: Where,
   owner: Readonly<Record<string, unknown>>,
+  place: readonly (string | number)[],
 ): Promise<Change[]> {
   const changes: Change[] = [];
   for (const section of sections) {
     const declared = owner[section.key];
     if (declared === undefined) continue;
-    changes.push(...(await section.apply(tx, target, declared as never)));
+    const applied = section.apply(tx, target, declared as never).catch((error) => {
+      throw placedAt(place, section.key, error);
+    });
+    changes.push(...(await applied));
   }
   return changes;
 }
 
-/** A section tells where a fault stands in its workspace; this adds where the workspace stands. */
-function rethrowBelow(place: readonly (string | number)[], error: unknown): never {
-  if (!(error instanceof Problem) || !Array.isArray(error.details.body?.path)) throw error;
+/** A problem that a section found on applying it: at the place that it tells below its owner. */
+function placedAt(place: readonly (string | number)[], key: string, error: unknown): unknown {
+  if (!(error instanceof Problem)) return error;
   const { code, message, details } = error;
-  const path = [...place, ...error.details.body.path];
-  throw new Problem(code, message, { ...details, body: { ...details.body, path } });
+  const below = Array.isArray(details.body?.path) ? details.body.path : [key];
+  return new Problem(code, message, {
+    ...details,
+    body: { ...details.body, path: [...place, ...below] },
+  });
 }

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { type Document, isNode, LineCounter, parseDocument } from "yaml";
+import { type Alias, type Document, isMap, isNode, LineCounter, parseDocument, visit } from "yaml";
 import { Problem } from "../problem.ts";
 
 /** A manifest that cannot be read, or breaks a rule: the message has the file and the line. */
@@ -39,8 +39,29 @@ export async function readManifestFile(
   if (error) {
     throw new ManifestUnreadable(`${path}:${lines.linePos(error.pos[0]).line}`, error.message);
   }
+  if (!isMap(document.contents)) {
+    throw new ManifestUnreadable(`${path}:1`, "The manifest must be an object");
+  }
   const placeOf: ManifestFile["placeOf"] = (place) => `${path}:${lineOf(document, lines, place)}`;
-  return { content: fillIn(document.toJS(), environment, [], placeOf), placeOf };
+  return { content: fillIn(contentOf(document, path, lines), environment, [], placeOf), placeOf };
+}
+
+/** The document as plain values. An alias (`*name`) may lead nowhere, or to far too much. */
+function contentOf(document: Document, path: string, lines: LineCounter): unknown {
+  try {
+    return document.toJS();
+  } catch (error) {
+    const place = `${path}:${lineOfAlias(document, lines)}`;
+    throw new ManifestUnreadable(place, (error as Error).message);
+  }
+}
+
+/** The line of the alias that leads nowhere, else of the first one. */
+function lineOfAlias(document: Document, lines: LineCounter): number {
+  const aliases: Alias[] = [];
+  visit(document, { Alias: (_key, alias) => void aliases.push(alias) });
+  const alias = aliases.find((each) => !each.resolve(document)) ?? aliases[0];
+  return alias?.range ? lines.linePos(alias.range[0]).line : 1;
 }
 
 /** Applies a manifest file; a rule that it breaks is reported with the file and the line. */

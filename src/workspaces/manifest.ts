@@ -125,18 +125,26 @@ export function findManifestFault(schema: TSchema, manifest: unknown): ManifestF
   };
 }
 
-/** Names that stand twice in one list, which no schema can say. @throws Problem INVALID_REQUEST. */
+/**
+ * Refuses names that stand twice in one list, which no schema can say; `path` is the list's.
+ *
+ * @throws Problem INVALID_REQUEST with the path of the second one.
+ */
 export function refuseDuplicates(
   entries: readonly Readonly<Record<string, unknown>>[],
   key: string,
-  place: string,
+  path: ManifestFault["path"],
 ): void {
   const seen = new Set<unknown>();
-  for (const entry of entries) {
+  for (const [index, entry] of entries.entries()) {
     if (seen.has(entry[key])) {
+      const list = path
+        .map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`))
+        .join("");
       throw new Problem(
         "INVALID_REQUEST",
-        `'${place}' has the ${key} '${String(entry[key])}' twice.`,
+        `'${list.slice(1)}' has the ${key} '${String(entry[key])}' twice.`,
+        { body: { path: [...path, index, key] } },
       );
     }
     seen.add(entry[key]);

@@ -1,6 +1,7 @@
 import { type Database, type Transaction, withRetries } from "../database/database.ts";
 import { Problem } from "../problem.ts";
 import { findWorkspace } from "./find-workspace.ts";
+import { lockPeople, lockPeopleShared } from "./store.ts";
 
 /** Removes what one facility holds about the people of a workspace. */
 export type Eraser = (tx: Transaction, workspaceId: number) => Promise<void>;
@@ -10,6 +11,14 @@ export interface ResetServices {
   /** One for every facility that holds user data. */
   readonly erasers: readonly Eraser[];
 }
+
+/**
+ * Said first by every transaction that writes people of a workspace or what belongs to them: it
+ * waits while the workspace is being reset. Otherwise a person made in the middle of a reset would
+ * lose the profile and keep the identifiers, which lead to nobody from then on.
+ */
+export const writePeopleOf = (tx: Transaction, workspaceId: number): Promise<void> =>
+  lockPeopleShared(tx, workspaceId);
 
 /**
  * Empties a workspace of its user data; what is declared (keys, apps, groups) stays.
@@ -25,6 +34,7 @@ export async function resetWorkspace(services: ResetServices, name: string): Pro
     );
   }
   await withRetries(services.database, async (tx) => {
+    await lockPeople(tx, workspace.id);
     for (const erase of services.erasers) await erase(tx, workspace.id);
   });
 }

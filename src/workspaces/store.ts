@@ -8,6 +8,23 @@ export async function lockForApply(tx: Transaction): Promise<void> {
   await tx.query("select pg_advisory_xact_lock($1)", [APPLY_LOCK]);
 }
 
+/** Any number that tells these locks from the others of the program. */
+const PEOPLE_LOCK_CLASS = 7_270_414;
+
+export async function lockPeopleShared(tx: Transaction, workspaceId: number): Promise<void> {
+  await tx.query("select pg_advisory_xact_lock_shared($1::int, $2::int)", [
+    PEOPLE_LOCK_CLASS,
+    workspaceId,
+  ]);
+}
+
+export async function lockPeople(tx: Transaction, workspaceId: number): Promise<void> {
+  await tx.query("select pg_advisory_xact_lock($1::int, $2::int)", [
+    PEOPLE_LOCK_CLASS,
+    workspaceId,
+  ]);
+}
+
 export interface CompanyRow {
   readonly id: string;
   readonly name: string;
@@ -100,6 +117,16 @@ export interface DeclaredApp {
 export async function selectApps(tx: Transaction, workspaceId: number): Promise<DeclaredApp[]> {
   return tx.query<DeclaredApp>(
     "select app_id as id, name, platform from apps where workspace_id = $1 and declared",
+    [workspaceId],
+  );
+}
+
+export async function selectAllApps(
+  database: Queryable,
+  workspaceId: number,
+): Promise<DeclaredApp[]> {
+  return database.query<DeclaredApp>(
+    "select app_id as id, name, platform from apps where workspace_id = $1 order by app_id",
     [workspaceId],
   );
 }

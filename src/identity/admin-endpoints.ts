@@ -1,0 +1,65 @@
+import Type from "typebox";
+import { byAdministrator, endpoint } from "../http/endpoint.ts";
+import { type AuditServices, readAudit } from "./read-audit.ts";
+
+const NullableText = Type.Union([Type.String(), Type.Null()]);
+
+const auditEndpoint = endpoint({
+  method: "GET",
+  path: "/admin/v1/workspaces/:name/identity-audit",
+  summary: "Reads who merged, identified or deleted which users when, the newest first.",
+  access: byAdministrator,
+  params: Type.Object({ name: Type.String() }),
+  query: Type.Object({
+    platform_id: Type.Optional(Type.String({ description: "Kept, merged or deleted." })),
+    cursor: Type.Optional(Type.String({ description: "next_cursor of the page before." })),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500 })),
+  }),
+  replies: {
+    200: Type.Object({
+      entries: Type.Array(
+        Type.Object({
+          id: Type.String(),
+          at: Type.String(),
+          action: Type.Enum(["merge", "identify", "delete"]),
+          call: Type.String(),
+          key_name: NullableText,
+          request_id: Type.String(),
+          platform_id: Type.String(),
+          merged_platform_id: NullableText,
+          effects: Type.Array(
+            Type.Object({
+              field: Type.String(),
+              name: Type.Optional(Type.String()),
+              effect: Type.String(),
+            }),
+          ),
+        }),
+      ),
+      next_cursor: Type.Optional(Type.String()),
+      message: Type.Literal("success"),
+    }),
+  },
+}).handledBy(async (services: AuditServices, _nobody, { params, query }) => {
+  const { entries, nextCursor } = await readAudit(services, params.name, query);
+  return {
+    status: 200,
+    body: {
+      entries: entries.map((entry) => ({
+        id: entry.id,
+        at: entry.at.toISOString(),
+        action: entry.action,
+        call: entry.call,
+        key_name: entry.keyName,
+        request_id: entry.requestId,
+        platform_id: entry.profileId,
+        merged_platform_id: entry.mergedProfileId,
+        effects: [...entry.effects],
+      })),
+      ...(nextCursor !== undefined && { next_cursor: nextCursor }),
+      message: "success",
+    },
+  };
+});
+
+export const identityAdminEndpoints = [auditEndpoint];

@@ -1,0 +1,68 @@
+import type { Transaction } from "../database/database.ts";
+import type { Effect } from "../profiles/combine/effects.ts";
+import { isJsonObject, type Json } from "../profiles/plain-json.ts";
+import type { Circumstances, Told } from "./belongings.ts";
+import type { Change } from "./cast.ts";
+import {
+  type AuditEntry,
+  type AuditedEffect,
+  deleteAllAuditEntries,
+  insertAuditEntries,
+} from "./store.ts";
+
+/** Records what happened to users, without any value of theirs. */
+export async function recordAudit(
+  tx: Transaction,
+  workspaceId: number,
+  told: readonly Told[],
+  { call, clock }: Circumstances,
+): Promise<void> {
+  const at = clock.now();
+  const entries = told.map(
+    ({ change, effects }): AuditEntry => ({
+      id: clock.newId(),
+      at,
+      action: actionOf(change),
+      call: call.name,
+      keyName: call.keyName,
+      requestId: call.requestId,
+      profileId: change.kind === "merge" ? change.kept.platformId : change.user.platformId,
+      mergedProfileId: change.kind === "merge" ? change.merged.platformId : null,
+      effects: effects.map(withoutValues),
+    }),
+  );
+  await insertAuditEntries(tx, workspaceId, entries);
+}
+
+/** Only a merge that was asked for as such brings everything over. */
+const actionOf = (change: Change): AuditEntry["action"] =>
+  change.kind === "merge" && change.extent !== "all" ? "identify" : change.kind;
+
+/** What is counted, so that its numbers may stay; a device's name is itself something of a person. */
+const COUNTED = new Set([
+  "custom_events",
+  "purchases",
+  "apps",
+  "session_count",
+  "purchase_count",
+  "purchase_amount_cents",
+  "message_history",
+]);
+
+const NAMELESS = new Set(["devices"]);
+
+export function withoutValues({ field, name, effect, ...values }: Effect): AuditedEffect {
+  const isNamed = name !== undefined && !NAMELESS.has(field);
+  const counts = COUNTED.has(field)
+    ? Object.fromEntries(Object.entries(values).map(([side, value]) => [side, numbersIn(value)]))
+    : {};
+  return { field, ...(isNamed && { name }), effect, ...counts };
+}
+
+function numbersIn(value: Json): Json {
+  if (!isJsonObject(value)) return typeof value === "number" ? value : null;
+  return Object.fromEntries(Object.entries(value).filter(([, each]) => typeof each === "number"));
+}
+
+export const eraseAudit = (tx: Transaction, workspaceId: number): Promise<void> =>
+  deleteAllAuditEntries(tx, workspaceId);

@@ -1,0 +1,192 @@
+import type { Clock } from "../clock.ts";
+import { allDone, type Queryable, type Transaction } from "../database/database.ts";
+import {
+  moveEngagement,
+  readEngagement,
+  readMessageCounts,
+  removeEngagement,
+  writeEngagement,
+} from "../engagement/engagement.ts";
+import type { Call } from "../http/endpoint.ts";
+import { combine, combineBelongings } from "../profiles/combine/combine.ts";
+import type { Effect } from "../profiles/combine/effects.ts";
+import { type Belongings, NO_BELONGINGS, NOBODY } from "../profiles/combine/whole.ts";
+import { carrySubscriptionsOver, forgetSubscriptions } from "../subscriptions/people-gone.ts";
+import { readGroupStates } from "../subscriptions/states.ts";
+import { moveHistories, removeHistories } from "../track/histories.ts";
+import { readSummaries } from "../track/summaries.ts";
+import type { Change } from "./cast.ts";
+
+/* What belongs to users outside their rows: read for all of them, joined in memory, written once. */
+
+type BelongingsOf = ReadonlyMap<string, Belongings>;
+
+/** A change with its effects on everything that belongs to the user. */
+export interface Told {
+  readonly change: Change;
+  readonly effects: readonly Effect[];
+}
+
+/** What the changes make of everybody's belongings. */
+export interface Outcome {
+  readonly told: readonly Told[];
+  /** By the id of the profile that has them in the end. */
+  readonly after: BelongingsOf;
+}
+
+/** Everything that belongs to these profiles. */
+export async function readBelongings(
+  database: Queryable,
+  workspaceId: number,
+  profileIds: readonly string[],
+): Promise<BelongingsOf> {
+  if (profileIds.length === 0) return new Map();
+  const [{ events, purchases }, groupStates, { apps, devices, interactions }, messages] =
+    await allDone([
+      readSummaries(database, workspaceId, profileIds),
+      readGroupStates(database, workspaceId, profileIds),
+      readEngagement(database, workspaceId, profileIds),
+      readMessageCounts(database, workspaceId, profileIds),
+    ]);
+  const of = <Row extends { readonly profileId: string }>(rows: readonly Row[]) => {
+    const groups = new Map<string, Row[]>(profileIds.map((id) => [id, []]));
+    for (const row of rows) groups.get(row.profileId)?.push(row);
+    return (id: string): readonly Row[] => groups.get(id) ?? [];
+  };
+  const [eventsOf, purchasesOf, statesOf] = [of(events), of(purchases), of(groupStates)];
+  const [appsOf, devicesOf, interactionsOf] = [of(apps), of(devices), of(interactions)];
+  return new Map(
+    profileIds.map((id) => [
+      id,
+      {
+        events: eventsOf(id),
+        purchases: purchasesOf(id),
+        groupStates: statesOf(id),
+        apps: appsOf(id),
+        devices: devicesOf(id),
+        interactions: interactionsOf(id),
+        messages: messages.get(id) ?? 0,
+      },
+    ]),
+  );
+}
+
+/** Carries the changes out on the belongings, in their order, in memory. */
+export function joinBelongings(changes: readonly Change[], before: BelongingsOf): Outcome {
+  const after = new Map(before);
+  const of = (id: string) => after.get(id) ?? NO_BELONGINGS;
+  const told = changes.map((change): Told => {
+    if (change.kind === "identify") return { change, effects: change.effects };
+    if (change.kind === "delete") {
+      const whole = { profile: change.fields, belongings: of(change.user.platformId) };
+      after.delete(change.user.platformId);
+      return { change, effects: combine(NOBODY, whole, "all", false).effects.map(removed) };
+    }
+    const [keptId, mergedId] = [change.kept.platformId, change.merged.platformId];
+    const { value, effects } = combineBelongings(of(keptId), of(mergedId), change.extent);
+    after.set(keptId, value);
+    after.delete(mergedId);
+    return { change, effects: [...change.effects, ...effects] };
+  });
+  return { told, after };
+}
+
+const removed = (effect: Effect): Effect => ({ ...effect, effect: "removed", result: null });
+
+/** Writes what became of the belongings. All profiles must be locked by the transaction. */
+export async function saveBelongings(
+  tx: Transaction,
+  workspaceId: number,
+  { changes, before, after, abandonedEmails }: SavedBelongings,
+  { call, clock }: Circumstances,
+): Promise<void> {
+  const merges = changes.flatMap((change) => (change.kind === "merge" ? [change] : []));
+  const moves = movesOf(merges);
+  const left = new Set(
+    merges.flatMap(({ extent, merged }) =>
+      extent === "tokens_and_messages" ? [merged.platformId] : [],
+    ),
+  );
+  const joined = moves.filter(({ fromId }) => !left.has(fromId));
+  const deleted = changes.flatMap((change) =>
+    change.kind === "delete" ? [change.user.platformId] : [],
+  );
+  const changed = <Row extends object>(of: (belongings: Belongings) => readonly Row[]) =>
+    changedRows(before, after, of);
+  await allDone([
+    moveHistories(tx, workspaceId, columnsOf(joined), {
+      events: changed(({ events }) => events),
+      purchases: changed(({ purchases }) => purchases),
+    }),
+    removeHistories(tx, workspaceId, [...left, ...deleted]),
+    carrySubscriptionsOver(tx, workspaceId, joined, call, clock),
+    forgetSubscriptions(tx, workspaceId, {
+      profileIds: [...left, ...deleted],
+      emails: abandonedEmails,
+    }),
+    moveEngagement(tx, workspaceId, columnsOf(moves)),
+    writeEngagement(tx, workspaceId, {
+      apps: changed(({ apps }) => apps),
+      devices: changed(({ devices }) => devices),
+      interactions: changed(({ interactions }) => interactions),
+    }),
+    removeEngagement(tx, workspaceId, deleted),
+  ]);
+}
+
+export interface SavedBelongings {
+  readonly changes: readonly Change[];
+  readonly before: BelongingsOf;
+  readonly after: BelongingsOf;
+  /** Addresses (lower case) of deleted users that nobody has any more. */
+  readonly abandonedEmails: readonly string[];
+}
+
+/** When and by which call it happens. */
+export interface Circumstances {
+  readonly call: Call;
+  readonly clock: Clock;
+}
+
+/**
+ * Whose things become whose in the end: somebody merged into two after another moves once. Those who
+ * come into one user stand in the order in which what they have is preferred: each before those who
+ * were merged into it, and those after it in the order of the merges.
+ */
+function movesOf(merges: readonly Extract<Change, { kind: "merge" }>[]): Move[] {
+  const mergedInto = new Map<string, string[]>();
+  for (const { kept, merged } of merges) {
+    const others = mergedInto.get(kept.platformId);
+    if (others) others.push(merged.platformId);
+    else mergedInto.set(kept.platformId, [merged.platformId]);
+  }
+  const gone = new Set(merges.map(({ merged }) => merged.platformId));
+  const below = (id: string): string[] =>
+    (mergedInto.get(id) ?? []).flatMap((each) => [each, ...below(each)]);
+  return [...mergedInto.keys()]
+    .filter((id) => !gone.has(id))
+    .flatMap((toId) => below(toId).map((fromId) => ({ fromId, toId })));
+}
+
+interface Move {
+  readonly fromId: string;
+  readonly toId: string;
+}
+
+const columnsOf = (moves: readonly Move[]) => ({
+  from: moves.map(({ fromId }) => fromId),
+  to: moves.map(({ toId }) => toId),
+});
+
+/** What is new or other than it was; an entry that a merge does not touch stays the same object. */
+function changedRows<Row extends object>(
+  before: BelongingsOf,
+  after: BelongingsOf,
+  of: (belongings: Belongings) => readonly Row[],
+): (Row & { readonly profileId: string })[] {
+  return [...after].flatMap(([profileId, belongings]) => {
+    const known = new Set(of(before.get(profileId) ?? NO_BELONGINGS));
+    const rows = of(belongings).filter((row) => !known.has(row));
+    return rows.map((row) => ({ ...row, profileId }));
+  });
+}

@@ -1,0 +1,94 @@
+import type { Workspace } from "../access/workspace.ts";
+import { accepted, type Checked, Problem, refused } from "../problem.ts";
+import { checkPlatformId } from "../profiles/identifiers.ts";
+import type { Cast } from "./cast.ts";
+import type { Applied, IdentityServices } from "./change-identities.ts";
+import { carryOut, checkEach, type Manner, MOST_ITEMS, type Notes, type Work } from "./items.ts";
+import {
+  choose,
+  isFault,
+  isRawObject,
+  type Selector,
+  selectAlias,
+  selectByEmail,
+  selectByPhone,
+  selectExternalId,
+  selectorOf,
+} from "./selectors.ts";
+
+type Kind =
+  | "external_ids"
+  | "user_aliases"
+  | "platform_ids"
+  | "braze_ids"
+  | "email_addresses"
+  | "phone_numbers";
+
+export type DeleteRequest = Readonly<Partial<Record<Kind, readonly unknown[]>>>;
+
+/** The kinds of identifiers, one of which a request may hold. */
+const KINDS: Readonly<Record<Kind, (element: unknown) => Checked<Selector>>> = {
+  external_ids: selectExternalId,
+  user_aliases: selectAlias,
+  platform_ids: selectPlatformId,
+  braze_ids: selectPlatformId,
+  email_addresses: (element) => (isRawObject(element) ? selectByEmail(element) : noObject),
+  phone_numbers: (element) => (isRawObject(element) ? selectByPhone(element) : noObject),
+};
+
+const noObject = refused("NOT_AN_OBJECT", "must be an object");
+
+function selectPlatformId(element: unknown): Checked<Selector> {
+  const checked = checkPlatformId(element);
+  return "fault" in checked ? checked : accepted(selectorOf(checked.value));
+}
+
+/**
+ * Deletes users with everything about them (docs/decisions/deleting-users.md).
+ *
+ * spec: POST /users/delete. What names nobody, or several users, stands in `skipped`.
+ *
+ * @returns how many identifiers were taken, found or not.
+ * @throws Problem INVALID_REQUEST without a kind of identifiers, with two, for more than 50, or where
+ *   none can be taken.
+ */
+export async function deleteUsers(
+  services: IdentityServices,
+  workspace: Workspace,
+  request: DeleteRequest,
+  manner: Manner,
+): Promise<{ readonly count: number; readonly notes: Notes }> {
+  const kinds = (Object.keys(KINDS) as Kind[]).filter((kind) => request[kind] !== undefined);
+  const [kind, second] = kinds;
+  if (kind === undefined || second !== undefined) {
+    const list = Object.keys(KINDS).filter((name) => name !== "braze_ids");
+    throw new Problem(
+      "INVALID_REQUEST",
+      `Exactly one of '${list.join("', '")}' must be given, not ${kinds.length}.`,
+    );
+  }
+  const elements = request[kind] ?? [];
+  if (elements.length > MOST_ITEMS) {
+    throw new Problem("INVALID_REQUEST", "The max number of ids per request was exceeded");
+  }
+  const items = checkEach(kind, elements, (element) => checkElement(element, KINDS[kind]));
+  return carryOut(services, workspace, items, manner);
+}
+
+function checkElement(
+  element: unknown,
+  select: (element: unknown) => Checked<Selector>,
+): Checked<Work> {
+  const selector = select(element);
+  if ("fault" in selector) return selector;
+  return accepted({
+    names: [selector.value.who],
+    apply: (cast) => remove(cast, selector.value),
+  });
+}
+
+function remove(cast: Cast, selector: Selector): Applied {
+  const user = choose(cast, selector);
+  if (isFault(user)) return { fault: user };
+  return { done: "deleted", change: cast.remove(user) };
+}

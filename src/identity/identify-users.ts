@@ -1,0 +1,118 @@
+import type { Workspace } from "../access/workspace.ts";
+import { accepted, type Checked, Problem, refused } from "../problem.ts";
+import type { Extent } from "../profiles/combine/effects.ts";
+import type { Cast } from "./cast.ts";
+import type { Applied, IdentityServices } from "./change-identities.ts";
+import {
+  carryOut,
+  checkEach,
+  type Manner,
+  type Notes,
+  ofObject,
+  refuseTooMany,
+  together,
+  type Work,
+} from "./items.ts";
+import {
+  choose,
+  isFault,
+  type Selector,
+  selectAlias,
+  selectByEmail,
+  selectByPhone,
+  selectExternalId,
+} from "./selectors.ts";
+
+type RawObject = Readonly<Record<string, unknown>>;
+
+/** The lists of an identify request, in the order in which they are carried out. */
+const LISTS: Readonly<Record<ListName, (raw: RawObject) => Checked<Selector>>> = {
+  aliases_to_identify: (raw) => selectAlias(raw.user_alias),
+  emails_to_identify: selectByEmail,
+  phone_numbers_to_identify: selectByPhone,
+};
+
+type ListName = "aliases_to_identify" | "emails_to_identify" | "phone_numbers_to_identify";
+
+export interface IdentifyRequest extends Readonly<Partial<Record<ListName, readonly unknown[]>>> {
+  /** What comes over from a user who is combined into another. decision: `merge` where omitted. */
+  readonly merge_behavior?: "none" | "merge";
+}
+
+/** spec: POST /users/identify, merge_behavior. */
+const EXTENT: Readonly<Record<"none" | "merge", Extent>> = {
+  merge: "all_but_devices",
+  none: "tokens_and_messages",
+};
+
+/**
+ * Gives users without an external_id one.
+ *
+ * spec: POST /users/identify. Where nobody has the external_id, the user gets it and keeps everything;
+ * where somebody has it, the user is combined into that one and removed.
+ *
+ * @returns how many objects were taken.
+ * @throws Problem INVALID_REQUEST without a list, for more than 50 in one, or where no object can be
+ *   taken.
+ */
+export async function identifyUsers(
+  services: IdentityServices,
+  workspace: Workspace,
+  request: IdentifyRequest,
+  manner: Manner,
+): Promise<{ readonly count: number; readonly notes: Notes }> {
+  const names = Object.keys(LISTS) as ListName[];
+  const given = names.filter((name) => request[name] !== undefined);
+  if (given.length === 0) {
+    const list = names.map((name) => `'${name}'`).join(" or ");
+    throw new Problem("INVALID_REQUEST", `${list} is required`);
+  }
+  for (const name of given) refuseTooMany(request[name]);
+  const extent = EXTENT[request.merge_behavior ?? "merge"];
+  const items = given.map((name) => {
+    const check = (raw: RawObject) => checkObject(workspace, raw, LISTS[name], extent);
+    return checkEach(name, request[name] ?? [], ofObject(check));
+  });
+  return carryOut(services, workspace, together(items), manner);
+}
+
+function checkObject(
+  workspace: Workspace,
+  raw: RawObject,
+  select: (raw: RawObject) => Checked<Selector>,
+  extent: Extent,
+): Checked<Work> {
+  const identified = selectExternalId(raw.external_id);
+  if ("fault" in identified) return identified;
+  const selector = select(raw);
+  if ("fault" in selector) return selector;
+  const { who } = identified.value;
+  // spec: Errors, the block list. An id that track refuses is given to nobody here either.
+  if (workspace.settings.blocked_external_ids.includes(who.value)) {
+    return refused(
+      "BLACKLISTED_EXTERNAL_USER_ID",
+      "this external_id is blocked: provided external_id is blacklisted and disallowed",
+    );
+  }
+  return accepted({
+    names: [who, selector.value.who],
+    apply: (cast) => identify(cast, identified.value, selector.value, extent),
+  });
+}
+
+function identify(cast: Cast, identified: Selector, selector: Selector, extent: Extent): Applied {
+  const user = choose(cast, selector);
+  if (isFault(user)) return { fault: user };
+  const [owner] = cast.find(identified.who);
+  if (owner === user) {
+    const message = "the user is the one with this external_id already";
+    return { fault: { code: "ALREADY_IDENTIFIED", message } };
+  }
+  // decision: identify. An identified user is never made another one by an alias or an address.
+  if (user.fields.externalId !== null) {
+    const message = "the user has another external_id already";
+    return { fault: { code: "OTHER_USER_IDENTIFIED", message } };
+  }
+  if (!owner) return { done: "identified", change: cast.identify(user, identified.who.value) };
+  return { done: "merged", change: cast.merge(owner, user, extent) };
+}

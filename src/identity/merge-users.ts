@@ -1,0 +1,120 @@
+import type { Workspace } from "../access/workspace.ts";
+import { accepted, type Checked, Problem, refused } from "../problem.ts";
+import type { Cast } from "./cast.ts";
+import type { Applied, IdentityServices } from "./change-identities.ts";
+import {
+  carryOut,
+  checkEach,
+  errorOf,
+  type Manner,
+  MOST_ITEMS,
+  type Notes,
+  type Work,
+} from "./items.ts";
+import {
+  choose,
+  isFault,
+  isRawObject,
+  type Selector,
+  selectAlias,
+  selectByEmail,
+  selectByPhone,
+  selectExternalId,
+} from "./selectors.ts";
+
+type RawObject = Readonly<Record<string, unknown>>;
+
+/** The messages that clients know. spec: Errors, /users/merge; public facts 3. */
+const NO_ARRAY = "'merge_updates' must be an array of objects";
+const TOO_MANY = "a single request may not contain more than 50 merge updates";
+const OTHER_MEMBERS =
+  "'merge_updates' must only have 'identifier_to_merge' and 'identifier_to_keep'";
+const NO_IDENTIFIER =
+  "identifiers must be objects with an 'external_id' property that is a string, " +
+  "'user_alias' property that is an object, 'email' property that is a string, " +
+  "or 'phone' property that is a string";
+
+/**
+ * Merges users into others: the merged one is gone afterwards, and everything of theirs is found at
+ * the one that is kept (profiles/combine/combine.ts).
+ *
+ * spec: POST /users/merge. In the order of the array, each on what the ones before it left
+ * (docs/decisions/merging.md). An update that names nobody, several users, or one user twice changes
+ * nothing and stands in `skipped`.
+ *
+ * @throws Problem INVALID_REQUEST where anything in the body is not valid; nothing is merged then.
+ */
+export async function mergeUsers(
+  services: IdentityServices,
+  workspace: Workspace,
+  updates: unknown,
+  manner: Manner,
+): Promise<Notes> {
+  if (!Array.isArray(updates) || !updates.every(isRawObject)) {
+    throw new Problem("INVALID_REQUEST", NO_ARRAY);
+  }
+  if (updates.length > MOST_ITEMS) throw new Problem("INVALID_REQUEST", TOO_MANY);
+  const items = checkEach("merge_updates", updates, (raw) => checkUpdate(raw as RawObject));
+  const [first] = items.faults;
+  if (first) {
+    const errors = items.faults.map(errorOf);
+    throw new Problem("INVALID_REQUEST", first.fault.message, { body: { errors } });
+  }
+  return (await carryOut(services, workspace, items, manner)).notes;
+}
+
+const MEMBERS = ["identifier_to_merge", "identifier_to_keep"];
+
+/** spec: Merge update object. */
+function checkUpdate(raw: RawObject): Checked<Work> {
+  if (Object.keys(raw).some((name) => !MEMBERS.includes(name))) {
+    return refused("INVALID_MERGE_UPDATE", OTHER_MEMBERS);
+  }
+  const merged = checkIdentifier(raw.identifier_to_merge);
+  if ("fault" in merged) return merged;
+  const kept = checkIdentifier(raw.identifier_to_keep);
+  if ("fault" in kept) return kept;
+  return accepted({
+    names: [merged.value.who, kept.value.who],
+    apply: (cast) => merge(cast, merged.value, kept.value),
+  });
+}
+
+/** What an identifier may be, each with the type that its member must have. */
+const IDENTIFIERS: Readonly<
+  Record<string, { isOf(value: unknown): boolean; select(raw: RawObject): Checked<Selector> }>
+> = {
+  external_id: {
+    // Numbers are read as strings (decision: Names in the wild).
+    isOf: (value) => typeof value === "string" || typeof value === "number",
+    select: (raw) => selectExternalId(raw.external_id),
+  },
+  user_alias: { isOf: isRawObject, select: (raw) => selectAlias(raw.user_alias) },
+  email: { isOf: (value) => typeof value === "string", select: selectByEmail },
+  phone: { isOf: (value) => typeof value === "string", select: selectByPhone },
+};
+
+function checkIdentifier(raw: unknown): Checked<Selector> {
+  const none = refused("INVALID_IDENTIFIER", NO_IDENTIFIER);
+  if (!isRawObject(raw)) return none;
+  const [name, second] = Object.keys(IDENTIFIERS).filter((each) => raw[each] !== undefined);
+  const identifier = name === undefined || second ? undefined : IDENTIFIERS[name];
+  if (!identifier?.isOf(raw[name as string])) return none;
+  return identifier.select(raw);
+}
+
+function merge(cast: Cast, toMerge: Selector, toKeep: Selector): Applied {
+  const merged = choose(cast, toMerge);
+  if (isFault(merged)) return { fault: inMember(merged, "identifier_to_merge") };
+  const kept = choose(cast, toKeep);
+  if (isFault(kept)) return { fault: inMember(kept, "identifier_to_keep") };
+  if (merged === kept) {
+    return { fault: { code: "SAME_USER", message: "both identifiers lead to the same user" } };
+  }
+  return { done: "merged", change: cast.merge(kept, merged, "all") };
+}
+
+const inMember = <Reason extends { readonly message: string }>(reason: Reason, member: string) => ({
+  ...reason,
+  message: `'${member}': ${reason.message}`,
+});

@@ -1,0 +1,72 @@
+import type { Workspace } from "../access/workspace.ts";
+import { accepted, type Checked } from "../problem.ts";
+import { aliasValue, checkAlias, type Who } from "../profiles/identifiers.ts";
+import type { Cast } from "./cast.ts";
+import type { Applied, IdentityServices } from "./change-identities.ts";
+import {
+  carryOut,
+  checkEach,
+  type Manner,
+  type Notes,
+  ofObject,
+  refuseTooMany,
+  type Work,
+} from "./items.ts";
+import { taken } from "./new-aliases.ts";
+import { choose, isFault, selectorOf } from "./selectors.ts";
+
+/**
+ * Gives aliases another name, under the same label.
+ *
+ * decision: docs/decisions/identity.md; publicly known as POST /users/alias/update. Where nobody has
+ * the old alias, or somebody has the new one, nothing happens and the item stands in `skipped`.
+ *
+ * @throws Problem INVALID_REQUEST for more than 50, or where no object can be taken.
+ */
+export async function renameAliases(
+  services: IdentityServices,
+  workspace: Workspace,
+  updates: readonly unknown[],
+  manner: Manner,
+): Promise<{ readonly count: number; readonly notes: Notes }> {
+  refuseTooMany(updates);
+  const items = checkEach("alias_updates", updates, ofObject(checkRenaming));
+  return carryOut(services, workspace, items, manner);
+}
+
+type AliasWho = Extract<Who, { kind: "alias" }>;
+
+function checkRenaming(raw: Readonly<Record<string, unknown>>): Checked<Work> {
+  const { alias_label, old_alias_name, new_alias_name } = raw;
+  const before = checkAlias({ alias_label, alias_name: old_alias_name });
+  if ("fault" in before) return named(before, "old_alias_name");
+  const after = checkAlias({ alias_label, alias_name: new_alias_name });
+  if ("fault" in after) return named(after, "new_alias_name");
+  const [from, to] = [before.value as AliasWho, after.value as AliasWho];
+  return accepted({ names: [from, to], apply: (cast) => rename(cast, from, to) });
+}
+
+/** The fault in the words of this object. */
+const named = <Refused extends { fault: { code: string; message: string } }>(
+  { fault }: Refused,
+  name: string,
+) => {
+  const message = fault.message
+    .replace("user_alias.alias_name", name)
+    .replace("user_alias.alias_label", "alias_label");
+  return { fault: { ...fault, message } };
+};
+
+function rename(cast: Cast, from: AliasWho, to: AliasWho): Applied {
+  const owner = choose(cast, selectorOf(from));
+  if (isFault(owner)) return { fault: owner };
+  if (from.value === to.value) {
+    return { fault: { code: "ALIAS_PRESENT", message: "the alias has this name already" } };
+  }
+  if (cast.find(to).length > 0) return { fault: taken(to.alias) };
+  const aliases = owner.fields.aliases.map((alias) =>
+    aliasValue(alias) === from.value ? to.alias : alias,
+  );
+  cast.setAliases(owner, aliases);
+  return { done: "renamed" };
+}

@@ -1,0 +1,86 @@
+import { allDone, type Transaction } from "../database/database.ts";
+import { emailValue, identifierKey } from "../profiles/identifiers.ts";
+import { deleteMerged, upsertMerged } from "../profiles/merged-store.ts";
+import { Outdated } from "../profiles/outdated.ts";
+import {
+  deleteIdentifiers,
+  deleteProfiles,
+  type FoundIdentifier,
+  insertIdentifiers,
+  insertProfiles,
+  lockProfiles,
+  type ProfileRow,
+  replaceProfiles,
+  selectIdentifiers,
+} from "../profiles/store.ts";
+import type { CastChanges } from "./cast.ts";
+
+/**
+ * Writes the profiles of a cast, in the order in which a track batch takes things too, so that the two
+ * do not wait for each other in a circle: identifiers that are new, then the profiles in the order
+ * of their ids, and only then what leads to them already, because who holds a profile alone removes
+ * that.
+ *
+ * A profile that is written to or removed has to be as it was read when it is locked: then nobody
+ * wrote anything of these people since.
+ *
+ * @param isLocked whether the profiles were locked when they were read.
+ * @throws Outdated when a profile or an identifier is another than it was.
+ */
+export async function saveCast(
+  tx: Transaction,
+  workspaceId: number,
+  changes: CastChanges,
+  { isLocked, now }: { readonly isLocked: boolean; readonly now: Date },
+): Promise<void> {
+  const { removedIdentifiers, touched } = changes;
+  const { fresh, moved } = splitAdded(changes);
+  const [claimed, locked] = await allDone([
+    insertIdentifiers(tx, workspaceId, fresh),
+    isLocked ? Promise.resolve([]) : lockProfiles(tx, workspaceId, idsOf(touched)),
+  ]);
+  if (!isLocked) refuseChanged(touched, locked);
+  const [, taken] = await allDone([
+    deleteIdentifiers(tx, workspaceId, removedIdentifiers),
+    insertIdentifiers(tx, workspaceId, moved),
+    insertProfiles(tx, workspaceId, changes.created),
+    replaceProfiles(tx, workspaceId, changes.replaced),
+    deleteProfiles(tx, workspaceId, changes.removedIds),
+    deleteMerged(tx, workspaceId, changes.forgottenIds),
+    upsertMerged(tx, workspaceId, changes.redirected, now),
+  ]);
+  if (claimed < fresh.length || taken < moved.length) {
+    throw new Outdated("an identifier has an owner by now");
+  }
+}
+
+/** What names one user can only be given to another once the first one has it no more. */
+function splitAdded({ addedIdentifiers, removedIdentifiers }: CastChanges) {
+  const removed = new Set(removedIdentifiers.map(identifierKey));
+  const isMoved = (each: FoundIdentifier) => removed.has(identifierKey(each));
+  return {
+    fresh: addedIdentifiers.filter((each) => !isMoved(each)),
+    moved: addedIdentifiers.filter(isMoved),
+  };
+}
+
+const idsOf = (rows: readonly ProfileRow[]): string[] => rows.map((row) => row.id);
+
+/** Locking adds one to the version. */
+function refuseChanged(read: readonly ProfileRow[], locked: readonly ProfileRow[]): void {
+  const versions = new Map(locked.map((row) => [row.id, row.version]));
+  if (read.every((row) => versions.get(row.id) === row.version + 1)) return;
+  throw new Outdated("a profile was changed or removed");
+}
+
+/** Those of the addresses (lower case) that nobody has any more. */
+export async function findAbandoned(
+  tx: Transaction,
+  workspaceId: number,
+  rows: readonly ProfileRow[],
+): Promise<string[]> {
+  const emails = rows.flatMap(({ email }) => (email === null ? [] : [emailValue(email)]));
+  const held = await selectIdentifiers(tx, workspaceId, emails);
+  const values = new Set(held.filter(({ kind }) => kind === "email").map(({ value }) => value));
+  return [...new Set(emails)].filter((email) => !values.has(email));
+}

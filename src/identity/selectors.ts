@@ -1,0 +1,104 @@
+import { accepted, type Checked, type Fault, refused } from "../problem.ts";
+import {
+  checkAlias,
+  checkEmailIdentifier,
+  checkExternalId,
+  checkPhoneIdentifier,
+  type Who,
+} from "../profiles/identifiers.ts";
+import type { Cast, Member } from "./cast.ts";
+
+/** spec: Prioritization. */
+const PRIORITIES = ["identified", "unidentified", "most_recently_updated"] as const;
+
+export type Priority = (typeof PRIORITIES)[number];
+
+/** How a request names one user; an address, which several may share, with how to choose. */
+export interface Selector {
+  readonly who: Who;
+  readonly prioritization: readonly Priority[];
+}
+
+type RawObject = Readonly<Record<string, unknown>>;
+
+export const isRawObject = (value: unknown): value is RawObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+export const selectorOf = (who: Who): Selector => ({ who, prioritization: [] });
+
+const mapped = <From, To>(checked: Checked<From>, to: (value: From) => To): Checked<To> =>
+  "fault" in checked ? checked : accepted(to(checked.value));
+
+export const selectExternalId = (value: unknown): Checked<Selector> =>
+  mapped(checkExternalId(value), selectorOf);
+
+export const selectAlias = (value: unknown): Checked<Selector> =>
+  mapped(checkAlias(value), selectorOf);
+
+/** An object with `email` and `prioritization`. */
+export const selectByEmail = (raw: RawObject): Checked<Selector> =>
+  withPriorities(raw, checkEmailIdentifier(raw.email));
+
+/** An object with `phone` and `prioritization`. */
+export const selectByPhone = (raw: RawObject): Checked<Selector> =>
+  withPriorities(raw, checkPhoneIdentifier(raw.phone));
+
+function withPriorities(raw: RawObject, who: Checked<Who>): Checked<Selector> {
+  if ("fault" in who) return who;
+  return mapped(checkPrioritization(raw.prioritization), (prioritization) => ({
+    who: who.value,
+    prioritization,
+  }));
+}
+
+/** spec: Prioritization. It is required beside an address. */
+function checkPrioritization(value: unknown): Checked<readonly Priority[]> {
+  const isList = Array.isArray(value) && value.every((each) => PRIORITIES.includes(each));
+  if (!isList) {
+    return refused(
+      "INVALID_PRIORITIZATION",
+      "'prioritization' must be an array of 'identified', 'unidentified' and 'most_recently_updated'",
+    );
+  }
+  if (value.includes("identified") && value.includes("unidentified")) {
+    return refused(
+      "INVALID_PRIORITIZATION",
+      "'prioritization' may hold only one of 'identified' and 'unidentified'",
+    );
+  }
+  return accepted(value as Priority[]);
+}
+
+/**
+ * The one user that is meant, or why there is none. spec: Prioritization; entries narrow the match in
+ * their order, and where more than one user is left nothing happens.
+ */
+export function choose(cast: Cast, { who, prioritization }: Selector): Member | Fault {
+  const candidates = cast.find(who);
+  const name = who.kind === "alias" ? "user_alias" : who.kind;
+  const left = prioritization.reduce(narrow, candidates);
+  const [chosen, another] = left;
+  if (chosen && !another) return chosen;
+  if (another) {
+    return {
+      code: "AMBIGUOUS_MATCH",
+      message: `${left.length} users have this '${name}' and the prioritization leaves more than one`,
+    };
+  }
+  return {
+    code: "USER_NOT_FOUND",
+    message:
+      candidates.length > 0
+        ? `the prioritization leaves none of the users that have this '${name}'`
+        : `no user has this '${name}'`,
+  };
+}
+
+export const isFault = (value: Member | Fault): value is Fault => "code" in value;
+
+function narrow(candidates: readonly Member[], priority: Priority): readonly Member[] {
+  if (priority === "identified") return candidates.filter((each) => each.fields.externalId);
+  if (priority === "unidentified") return candidates.filter((each) => !each.fields.externalId);
+  const latest = Math.max(...candidates.map((each) => each.rank));
+  return candidates.filter((each) => each.rank === latest);
+}

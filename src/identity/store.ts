@@ -1,0 +1,86 @@
+import type { Queryable, Transaction } from "../database/database.ts";
+import type { Json } from "../profiles/plain-json.ts";
+
+/** Who joined or removed which profiles, when, and what came of it. Holds no value of a person. */
+export interface AuditEntry {
+  readonly id: string;
+  readonly at: Date;
+  readonly action: "merge" | "identify" | "delete";
+  readonly call: string;
+  readonly keyName: string | null;
+  readonly requestId: string;
+  /** The profile that was kept, or deleted. */
+  readonly profileId: string;
+  readonly mergedProfileId: string | null;
+  readonly effects: readonly AuditedEffect[];
+}
+
+/** An effect with the names of things and the numbers of what is counted, and nothing else. */
+export interface AuditedEffect {
+  readonly field: string;
+  readonly name?: string;
+  readonly effect: string;
+  readonly kept?: Json;
+  readonly merged?: Json;
+  readonly result?: Json;
+}
+
+export async function insertAuditEntries(
+  tx: Transaction,
+  workspaceId: number,
+  entries: readonly AuditEntry[],
+): Promise<void> {
+  if (entries.length === 0) return;
+  await tx.query(
+    `insert into identity_audit (workspace_id, audit_id, at, action, call, key_name, request_id,
+       profile_id, merged_profile_id, effects)
+     select $1, id, at, action, call, key_name, request_id, profile_id, merged_profile_id,
+       effects::jsonb
+     from unnest($2::uuid[], $3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::text[],
+       $8::uuid[], $9::uuid[], $10::text[])
+       as new (id, at, action, call, key_name, request_id, profile_id, merged_profile_id, effects)`,
+    [
+      workspaceId,
+      entries.map((entry) => entry.id),
+      entries.map((entry) => entry.at),
+      entries.map((entry) => entry.action),
+      entries.map((entry) => entry.call),
+      entries.map((entry) => entry.keyName),
+      entries.map((entry) => entry.requestId),
+      entries.map((entry) => entry.profileId),
+      entries.map((entry) => entry.mergedProfileId),
+      entries.map((entry) => JSON.stringify(entry.effects)),
+    ],
+  );
+}
+
+/** Which entries are wanted; what is undefined does not narrow. */
+export interface AuditFilter {
+  /** Kept, merged or deleted. */
+  readonly profileId: string | undefined;
+  /** Only what was recorded before this one. */
+  readonly beforeId: string | undefined;
+  readonly limit: number;
+}
+
+/** Entries, the newest first. */
+export async function selectAuditEntries(
+  database: Queryable,
+  workspaceId: number,
+  { profileId, beforeId, limit }: AuditFilter,
+): Promise<AuditEntry[]> {
+  return database.query<AuditEntry>(
+    `select audit_id as id, at, action, call, key_name as "keyName", request_id as "requestId",
+       profile_id as "profileId", merged_profile_id as "mergedProfileId", effects
+     from identity_audit
+     where workspace_id = $1
+       and ($2::uuid is null or profile_id = $2 or merged_profile_id = $2)
+       and ($3::uuid is null or audit_id < $3)
+     order by audit_id desc limit $4`,
+    [workspaceId, profileId ?? null, beforeId ?? null, limit],
+  );
+}
+
+export async function deleteAllAuditEntries(tx: Transaction, workspaceId: number): Promise<void> {
+  await tx.query("delete from identity_audit where workspace_id = $1", [workspaceId]);
+}

@@ -1,0 +1,192 @@
+/*
+ * Manifests in files: `rapport apply` against a running server, and MANIFEST at a start. A fault is
+ * told with the file, the line and the rule, and nothing is applied.
+ */
+import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { type Environment, post, runCommand, startChild } from "./child-server.ts";
+import { startServer, testConfig } from "./harness.ts";
+import { temporaryFolder } from "./stored-rows.ts";
+
+const server = await startServer();
+const folder = await temporaryFolder();
+// Names the company, so that no test does; and has a key that others may not take.
+await server.workspace({ api_keys: [{ name: "a", key: "taken-key", permissions: [] }] });
+
+let files = 0;
+async function manifestFile(text: string, extension = "yaml"): Promise<string> {
+  const path = join(folder, `manifest-${++files}.${extension}`);
+  await writeFile(path, text);
+  return path;
+}
+
+/** Runs `rapport apply` with the token of the server, unless the environment has another. */
+const apply = (path: string, environment: Environment = {}, ...more: string[]) =>
+  runCommand(["apply", path, "--url", server.url, ...more], {
+    ADMIN_TOKEN: server.adminToken,
+    ...environment,
+  });
+
+const EVENT = { external_id: "ada", name: "opened", time: "2026-01-01T12:00:00Z" };
+
+const keyWorks = async (key: string, url = server.url): Promise<boolean> =>
+  (await post(`${url}/users/track`, key, { events: [EVENT] })).status === 201;
+
+const variable = (name: string): string => `\${${name}}`;
+
+const GOOD = (name: string, key = `${name}-key`) => `
+company:
+  name: Test
+workspaces:
+  - name: ${name}
+    api_keys: [{ name: dev, key: "${key}", permissions: [all] }]
+    subscription_groups:
+      - { id: g1, name: Newsletter, channel: email }
+`;
+
+describe("rapport apply", { concurrency: 4 }, () => {
+  test("applies a file and says what changed; a second time there is nothing to change", async () => {
+    const path = await manifestFile(GOOD("file-1"));
+    const first = await apply(path);
+    assert.deepEqual(first, {
+      code: 0,
+      stdout:
+        "created workspace file-1\ncreated api_key dev in file-1\n" +
+        "created subscription_group Newsletter in file-1\n",
+      stderr: "",
+    });
+    assert.equal(await keyWorks("file-1-key"), true);
+    assert.deepEqual(await apply(path), { code: 0, stdout: "Nothing to change.\n", stderr: "" });
+  });
+
+  test("reads JSON too", async () => {
+    const manifest = {
+      company: { name: "Test" },
+      workspaces: [{ name: "json", api_keys: [{ name: "a", key: "json-key", permissions: [] }] }],
+    };
+    const { code, stdout } = await apply(await manifestFile(JSON.stringify(manifest), "json"));
+    assert.equal(code, 0);
+    assert.match(stdout, /created api_key a in json/);
+  });
+
+  test("puts environment variables in the place of their names, and leaves the lower-case names of pages", async () => {
+    const text = GOOD("vars", `${variable("PREFIX")}-${variable("KEY")}`).replace(
+      "Newsletter",
+      `"To ${variable("you")}"`,
+    );
+    const path = await manifestFile(text);
+    const { code, stdout } = await apply(path, { PREFIX: "pre", KEY: "fix" });
+    assert.equal(code, 0);
+    assert.match(stdout, /created subscription_group To \$\{you\} in vars/);
+    assert.equal(await keyWorks("pre-fix"), true);
+  });
+
+  const faults: [what: string, text: string, line: number, rule: RegExp][] = [
+    [
+      "a variable that is not set",
+      GOOD("f1", variable("NOT_SET")),
+      6,
+      /NOT_SET, which is not set\.$/,
+    ],
+    ["a rule of the schema", GOOD("f2").replace("email", "fax"), 8, /email, sms, whatsapp$/],
+    [
+      "a key that is not known",
+      GOOD("f3").replace("    api_keys", "    colour: red\n    api_keys"),
+      6,
+      /'colour'$/,
+    ],
+    ["a member that is missing", GOOD("f4").replace("id: g1, ", ""), 8, /id' is required$/],
+    [
+      "a name that stands twice",
+      `${GOOD("f5")}      - { id: g1, name: Again, channel: sms }\n`,
+      9,
+      /has the id 'g1' twice\.$/,
+    ],
+    ["a key that another workspace has", GOOD("f6", "taken-key"), 6, /another key has already\.$/],
+    ["YAML that cannot be read", `${GOOD("f7")}  - [unclosed\n`, 10, /./],
+    [
+      "an alias that leads nowhere",
+      GOOD("f8").replace("name: Test", "name: *nowhere"),
+      3,
+      /alias/i,
+    ],
+    [
+      "aliases that lead to far too much",
+      `${GOOD("f9")}${[
+        "a: &a [1]",
+        ...[..."bcdef"].map((name, index) => {
+          const before = "abcde"[index];
+          return `${name}: &${name} [${Array(10).fill(`*${before}`).join(", ")}]`;
+        }),
+      ].join("\n")}\n`,
+      10,
+      /resource exhaustion/,
+    ],
+    ["nothing", "", 1, /^The manifest must be an object$/],
+  ];
+  for (const [what, text, line, rule] of faults) {
+    test(`refuses ${what} with the file, the line and the rule, and applies nothing`, async () => {
+      const path = await manifestFile(text);
+      const { code, stdout, stderr } = await apply(path);
+      assert.deepEqual([code, stdout], [1, ""]);
+      const [firstLine = ""] = stderr.split("\n");
+      const place = `rapport: ${path}:${line}: `;
+      assert.ok(firstLine.startsWith(place), `${firstLine}\n${place}`);
+      assert.match(firstLine.slice(place.length), rule);
+      const name = /- name: (\w+)/.exec(text)?.[1];
+      if (name) assert.match((await apply(await manifestFile(GOOD(name)))).stdout, /created work/);
+    });
+  }
+
+  test("says what is wrong with a file, a token or an address that does not work", async () => {
+    const path = await manifestFile(GOOD("file-1"));
+    const missing = await apply(join(folder, "none.yaml"));
+    assert.deepEqual([missing.code, missing.stdout], [1, ""]);
+    assert.match(missing.stderr, /^rapport: .*none\.yaml: it cannot be read \(ENOENT\)\.\n$/);
+    const stranger = await apply(path, { ADMIN_TOKEN: "wrong" });
+    assert.deepEqual(
+      [stranger.code, stranger.stderr],
+      [1, "rapport: The server refused (401): Invalid admin token\n"],
+    );
+    const nowhere = await apply(path, {}, "--url", "http://127.0.0.1:9");
+    assert.equal(nowhere.code, 1);
+    assert.match(nowhere.stderr, /^rapport: The server at http:\/\/127\.0\.0\.1:9 cannot be reach/);
+    const noToken = await apply(path, { ADMIN_TOKEN: "", DATA_DIR: folder });
+    assert.equal(noToken.code, 1);
+    assert.match(noToken.stderr, /^rapport: No admin token: set ADMIN_TOKEN, pass --admin-token/);
+  });
+
+  test("takes the token from --admin-token, or from the data folder of a server here", async () => {
+    const path = await manifestFile(GOOD("file-1"));
+    const given = await apply(path, { ADMIN_TOKEN: "" }, "--admin-token", server.adminToken);
+    assert.equal(given.code, 0);
+    const dataDir = await temporaryFolder();
+    await writeFile(join(dataDir, "admin-token"), `${server.adminToken}\n`);
+    assert.equal((await apply(path, { ADMIN_TOKEN: "", DATA_DIR: dataDir })).code, 0);
+  });
+});
+
+describe("MANIFEST at a start", () => {
+  test("is applied before the first request, and in the place of the demo workspace", async () => {
+    const { databaseUrl } = await testConfig();
+    const environment = {
+      DATA_DIR: await temporaryFolder(),
+      ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
+    };
+    const refusal = await runCommand(["serve"], {
+      ...environment,
+      PORT: "0",
+      MANIFEST: await manifestFile(GOOD("start").replace("email", "fax")),
+    });
+    assert.equal(refusal.code, 1);
+    assert.match(refusal.stderr, /^rapport: .*manifest-\d+\.yaml:8: .*whatsapp\n$/m);
+
+    const MANIFEST = await manifestFile(GOOD("start"));
+    const child = await startChild({ ...environment, MANIFEST });
+    assert.doesNotMatch(child.greeting, /API key/);
+    assert.equal(await keyWorks("start-key", child.url), true);
+    assert.equal((await child.end("SIGTERM")).code, 0);
+  });
+});

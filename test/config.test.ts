@@ -1,0 +1,132 @@
+/* The settings of a server: defaults, what each takes, and the sentence about one that cannot be meant. */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { type Config, InvalidSetting, readConfig, SETTINGS } from "../src/config.ts";
+import { packageRoot } from "../src/database/migrate.ts";
+import { runCommand } from "./child-server.ts";
+
+function assertHas(config: Config, expected: Partial<Config>): void {
+  for (const [name, value] of Object.entries(expected)) {
+    assert.deepEqual(config[name as keyof Config], value, name);
+  }
+}
+
+describe("the settings of a server", () => {
+  test("without any: the embedded engine in ./data, on port 8080 of this machine alone", () => {
+    assertHas(readConfig({}), {
+      host: "127.0.0.1",
+      port: 8080,
+      dataDir: "./data",
+      databaseUrl: undefined,
+      manifest: undefined,
+      adminToken: undefined,
+      logLevel: "info",
+      workers: 1,
+      trustedProxies: [],
+      metricsPort: undefined,
+    });
+  });
+
+  test("are taken as they are given, without the space around them; an empty one is none", () => {
+    const config = readConfig({
+      HOST: " 0.0.0.0 ",
+      PORT: "0",
+      DATA_DIR: "memory:",
+      DATABASE_URL: "postgresql://user:password@db.example:5432/rapport",
+      MANIFEST: "manifest.yaml",
+      ADMIN_TOKEN: "token",
+      LOG_LEVEL: "silent",
+      WEB_CONCURRENCY: "4",
+      TRUSTED_PROXIES: "10.0.0.0/8, ::1",
+      METRICS_PORT: "9090",
+    });
+    assertHas(config, {
+      host: "0.0.0.0",
+      port: 0,
+      dataDir: "memory:",
+      databaseUrl: "postgresql://user:password@db.example:5432/rapport",
+      manifest: "manifest.yaml",
+      adminToken: "token",
+      logLevel: "silent",
+      workers: 4,
+      trustedProxies: ["10.0.0.0/8", "::1"],
+      metricsPort: 9090,
+    });
+    const empty = Object.fromEntries(Object.keys(SETTINGS).map((name) => [name, " "]));
+    assert.deepEqual(readConfig(empty), readConfig({}));
+  });
+
+  const wrong: [name: string, values: string[]][] = [
+    ["PORT", ["-1", "65536", "80a", "8.5", "http"]],
+    ["METRICS_PORT", ["65536", "x"]],
+    ["DATABASE_URL", ["mysql://user:password@host/db", "host=localhost password=password"]],
+    ["LOG_LEVEL", ["loud", "INFO"]],
+    ["WEB_CONCURRENCY", ["0", "-1", "1.5", "many", "257", "2"]],
+    ["TRUSTED_PROXIES", ["proxy.example", "10.0.0.0/33"]],
+  ];
+  for (const [name, values] of wrong) {
+    for (const value of values) {
+      test(`${name}=${value} is refused with a sentence that names it`, () => {
+        assert.throws(
+          () => readConfig({ [name]: value }),
+          (error: Error) => {
+            assert.ok(error instanceof InvalidSetting);
+            assert.match(error.message, new RegExp(`${name}.*\\.$`));
+            assert.ok(!error.message.includes("password"), "It tells a password.");
+            return true;
+          },
+        );
+      });
+    }
+  }
+
+  test("that cannot be meant end the program with that sentence and code 1", async () => {
+    const { code, stdout, stderr } = await runCommand(["serve"], { PORT: "http" });
+    assert.deepEqual([code, stdout], [1, ""]);
+    assert.match(stderr, /^rapport: .*PORT.*whole number from 0 to 65535\.\n$/);
+  });
+});
+
+describe("rapport --help", () => {
+  for (const args of [["--help"], ["serve", "--help"]]) {
+    test(`rapport ${args.join(" ")} tells every setting with its default`, async () => {
+      const { code, stdout, stderr } = await runCommand(args, {});
+      assert.deepEqual([code, stderr], [0, ""]);
+      for (const [name, { about, default: value }] of Object.entries(SETTINGS)) {
+        assert.ok(stdout.includes(name) && stdout.includes(about), name);
+        if (value) assert.ok(stdout.includes(`(default: ${value})`), name);
+      }
+    });
+  }
+
+  test("rapport --help lists the subcommands, and each of them has help of its own", async () => {
+    const { stdout } = await runCommand(["--help"], {});
+    const commands = [...stdout.matchAll(/^ {2}([a-z]+)(?: \[| <| {2,})/gm)].map(
+      ([, name]) => name,
+    );
+    for (const name of ["serve", "migrate", "apply"]) assert.ok(commands.includes(name), name);
+    for (const name of commands) {
+      const help = await runCommand([name as string, "--help"], {});
+      assert.equal(help.code, 0);
+      assert.match(help.stdout, new RegExp(`^Usage: rapport ${name === "help" ? "" : name}`));
+    }
+  });
+
+  test("the package has one executable, and its name is rapport", () => {
+    const text = readFileSync(join(packageRoot(), "package.json"), "utf8");
+    const { bin } = JSON.parse(text) as { bin: Record<string, string> };
+    assert.deepEqual(Object.keys(bin), ["rapport"]);
+    const file = readFileSync(join(packageRoot(), bin.rapport ?? ""), "utf8");
+    assert.match(file, /^#!\/usr\/bin\/env node\n/);
+  });
+
+  test("an unknown subcommand or option is an error that says so", async () => {
+    for (const args of [["fly"], ["serve", "--fly"], ["apply"]]) {
+      const { code, stderr } = await runCommand(args, { PORT: "0", DATA_DIR: "memory:" });
+      assert.equal(code, 1, args.join(" "));
+      assert.match(stderr, /^error: /m);
+    }
+  });
+});

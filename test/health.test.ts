@@ -1,0 +1,55 @@
+/* `/health/live` and `/health/ready`: what watches over the server asks without a key. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import postgres from "postgres";
+import { healthEndpoints } from "../src/health/endpoints.ts";
+import { Problem } from "../src/problem.ts";
+import { openDatabase } from "../src/serve.ts";
+import { ENGINE, startServer, testConfig } from "./harness.ts";
+
+describe("a server that serves", () => {
+  test("answers /health/live and /health/ready with 200, without a key", async () => {
+    const server = await startServer();
+    for (const path of ["/health/live", "/health/ready"]) {
+      const { status, body } = await server.send("GET", path);
+      assert.deepEqual([status, body], [200, { message: "success" }]);
+    }
+  });
+
+  test("is not ready while its database is gone, says so with 503, and lives", {
+    skip: ENGINE !== "postgres",
+  }, async () => {
+    const server = await startServer();
+    const url = new URL(server.config.databaseUrl ?? "");
+    const name = url.pathname.slice(1);
+    url.pathname = "/postgres";
+    const sql = postgres(url.href, { max: 1, onnotice: () => {} });
+    await sql.unsafe(`drop database ${name} with (force)`);
+    await sql.end();
+    const ready = await server.send("GET", "/health/ready");
+    assert.deepEqual([ready.status, ready.body.message], [503, "The database does not answer."]);
+    assert.match(ready.headers.get("retry-after") ?? "", /^[1-9]\d*$/);
+    assert.equal((await server.send("GET", "/health/live")).status, 200);
+    const track = await server.send("POST", "/users/track", {}, { key: "any" });
+    assert.equal(track.status, 503);
+    assert.match(track.headers.get("retry-after") ?? "", /^[1-9]\d*$/);
+  });
+});
+
+describe("/health/ready", () => {
+  const ready = healthEndpoints.find(({ contract }) => contract.path === "/health/ready");
+  const input = { params: undefined, query: undefined, body: undefined } as never;
+
+  test("is a 503 before the manifest is applied, while it stops, and on a database that is closed", async () => {
+    const database = await openDatabase(await testConfig());
+    const ask = (isReady: boolean) =>
+      ready?.handler({ database, readiness: { isReady } } as never, undefined, input);
+    assert.equal((await ask(true))?.status, 200);
+    await assert.rejects(
+      async () => ask(false),
+      (problem: Problem) => problem instanceof Problem && problem.code === "UNAVAILABLE",
+    );
+    await database.close();
+    await assert.rejects(async () => ask(true), { code: "UNAVAILABLE" });
+  });
+});

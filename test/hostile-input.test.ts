@@ -1,0 +1,205 @@
+/*
+ * Requests that no well-meaning client sends: broken bodies, wrong types and sizes, paths and methods
+ * that are not there. The answer is a 4xx that says why, never a 5xx. For values inside a body that
+ * is JSON: hostile-values.test.ts.
+ */
+import assert from "node:assert/strict";
+import { METHODS, request } from "node:http";
+import { describe, test } from "node:test";
+import { ENDPOINTS } from "../src/app.ts";
+import { pathsOf } from "../src/http/endpoint.ts";
+import { startServer } from "./harness.ts";
+import { sampleRequests } from "./sample-requests.ts";
+
+const server = await startServer();
+const workspace = await server.workspace();
+
+const TIME = "2026-01-01T12:00:00Z";
+const EVENT = { external_id: "ada", name: "opened", time: TIME };
+const BODY_PATHS = ["/users/track", "/users/export/ids", "/admin/v1/apply"];
+
+const JSON_HEADERS = {
+  authorization: `Bearer ${workspace.key}`,
+  "content-type": "application/json",
+};
+
+/** Sends bytes as they are, with the right of whoever may call that path. */
+const raw = (path: string, bytes: string | Uint8Array, headers: Record<string, string> = {}) =>
+  workspace.call<any>("POST", path, undefined, {
+    raw: bytes,
+    headers,
+    ...(path.startsWith("/admin") && { key: server.adminToken }),
+  });
+
+describe("a body that is no JSON object is refused with a sentence", () => {
+  const malformed: Record<string, string | Uint8Array> = {
+    nothing: "",
+    "an object that ends too early": '{"events":[',
+    "a trailing comma": '{"events":[],}',
+    "single quotes": "{'events':[]}",
+    "a comment": '{"events":[]} // done',
+    "two values": "{}{}",
+    "NaN as a number": '{"events":[NaN]}',
+    "a raw control character in a string": '{"partner":"a\u0001b"}',
+    "10,000 levels that are not closed": "[".repeat(10_000),
+    "bytes that are not UTF-8": Uint8Array.of(0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d),
+    "a surrogate in UTF-8": Uint8Array.of(0x7b, 0x22, 0xed, 0xa0, 0x80, 0x22, 0x3a, 0x31, 0x7d),
+  };
+  for (const [what, bytes] of Object.entries(malformed)) {
+    test(`${what}: the same sentence in message and error`, async () => {
+      for (const path of BODY_PATHS) {
+        const { status, body } = await raw(path, bytes);
+        assert.equal(status, 400);
+        assert.match(body.message, /^Error while parsing request body: it is not .*syntax\.$/);
+        assert.equal(body.error, body.message);
+      }
+    });
+  }
+
+  for (const text of ["[]", '"text"', "5", "true", "null", '[{"external_id":"a"}]']) {
+    test(`${text} is no object`, async () => {
+      for (const path of BODY_PATHS) {
+        const { status, body } = await raw(path, text);
+        assert.equal(status, 400);
+        assert.match(body.message, /^The (body|manifest) must be an object$/);
+      }
+    });
+  }
+});
+
+describe("the size and the type of a body", () => {
+  const LIMIT = 4_194_304;
+  const sized = (bytes: number) => JSON.stringify({ events: [EVENT] }).padEnd(bytes);
+
+  test("4,194,304 bytes are taken and one more is refused with 413, with and without a length", async () => {
+    assert.equal((await raw("/users/track", sized(LIMIT))).status, 201);
+    for (const path of BODY_PATHS) {
+      const { status, body } = await raw(path, sized(LIMIT + 1));
+      assert.deepEqual([status, body.message], [413, "The body is larger than 4 MB."]);
+    }
+    const chunked = await new Promise<number | undefined>((resolve, reject) => {
+      const sent = request(
+        `${server.url}/users/track`,
+        { method: "POST", headers: { ...JSON_HEADERS, "transfer-encoding": "chunked" } },
+        (response) => resolve(response.resume().statusCode),
+      );
+      sent.once("error", reject).end(sized(LIMIT + 1));
+    });
+    assert.equal(chunked, 413);
+  });
+
+  const types: Record<string, number> = {
+    "application/json": 201,
+    "application/json; charset=utf-8": 201,
+    "Application/JSON": 201,
+    "application/vnd.api+json": 201,
+    "text/plain": 415,
+    "application/x-www-form-urlencoded": 415,
+    "multipart/form-data; boundary=x": 415,
+    "application/jsonx": 415,
+    "text/json": 415,
+    ";": 415,
+  };
+  for (const [type, expected] of Object.entries(types)) {
+    test(`the Content-Type ${type} is ${expected === 201 ? "taken" : "refused with 415"}`, async () => {
+      const body = JSON.stringify({ events: [EVENT] });
+      const answer = await raw("/users/track", body, { "content-type": type });
+      assert.equal(answer.status, expected);
+      if (expected === 415) assert.match(answer.body.message, /Content-Type/);
+    });
+  }
+
+  test("every endpoint that takes a body takes it as JSON and as nothing else", async () => {
+    const samples = sampleRequests(workspace.name);
+    for (const { contract } of ENDPOINTS) {
+      const { by } = contract.access;
+      const name = `${contract.method} ${pathsOf(contract)[0]}`;
+      if (!contract.body || !(name in samples)) continue;
+      const { path = pathsOf(contract)[0] ?? "", body } = samples[name] ?? {};
+      const key = by === "administrator" ? server.adminToken : workspace.key;
+      const send = (text: string, type: string) =>
+        server.send(contract.method, path, undefined, {
+          key,
+          raw: text,
+          headers: { "content-type": type },
+        });
+      const good = JSON.stringify(body);
+      assert.ok((await send(good, "application/json")).status < 300, name);
+      assert.equal((await send(good, "text/plain")).status, 415, name);
+      assert.equal((await send(`${good},`, "application/json")).status, 400, name);
+      assert.equal((await send("[]", "application/json")).status, 400, name);
+    }
+  });
+
+  test("a body without a Content-Type is refused with 415", async () => {
+    const response = await fetch(`${server.url}/users/track`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${workspace.key}` },
+      body: new TextEncoder().encode(JSON.stringify({ events: [EVENT] })),
+    });
+    assert.equal(response.status, 415);
+  });
+});
+
+describe("paths and methods that are not there", () => {
+  test("an unknown path is a 404 as JSON", async () => {
+    for (const path of ["/", "/nope", "/users", "/users/track/x", "//", "/admin/v1", "/%F0%9F"]) {
+      for (const method of ["GET", "POST", "PUT", "DELETE"]) {
+        const { status, body } = await server.send(method, path, undefined, { key: workspace.key });
+        assert.ok(status === 404 || (status === 400 && path.includes("%")), `${method} ${path}`);
+        assert.equal(typeof body.message, "string");
+      }
+    }
+  });
+
+  test("a path is served whatever the host is called that it is asked of", async () => {
+    for (const host of ["localhost", "rest.example.com", "rest.iad-01.example.com:8443", "[::1]"]) {
+      const status = await new Promise((resolve, reject) => {
+        const options = { method: "POST", headers: { ...JSON_HEADERS, host } };
+        const sent = request(`${server.url}/users/track`, options, (response) =>
+          resolve(response.resume().statusCode),
+        );
+        sent.once("error", reject).end(JSON.stringify({ events: [EVENT] }));
+      });
+      assert.equal(status, 201, host);
+    }
+  });
+
+  test("a path that cannot be decoded is a 400 as JSON", async () => {
+    for (const path of ["/%", "/users/%zz", "/admin/v1/workspaces/%ff/reset", "/%ED%A0%80"]) {
+      const { status, body } = await server.send("POST", path);
+      assert.deepEqual([status, body.message], [400, "The path is not a valid URL path."]);
+    }
+  });
+
+  test("a query that cannot be decoded is not an error of the server", async () => {
+    for (const query of ["?%zz=%", "?a[b]=c&a[0]=%ff", "?__proto__=1", `?${"a&".repeat(2_000)}`]) {
+      assert.equal((await server.send("GET", `/health/live${query}`)).status, 200);
+    }
+  });
+
+  test("another method on a known path is a 405 that says which it takes", async () => {
+    for (const method of ["GET", "PUT", "PATCH", "DELETE"]) {
+      const answer = await workspace.call(method, "/users/track");
+      assert.equal(answer.status, 405);
+      assert.equal(answer.headers.get("allow"), "POST");
+      assert.deepEqual(answer.body, { message: "This path takes POST." });
+    }
+    assert.equal((await server.send("POST", "/health/live")).status, 405);
+  });
+
+  test("no method that HTTP knows is an error of the server", async () => {
+    for (const method of METHODS.filter((each) => each !== "CONNECT")) {
+      for (const path of ["/users/track", "/nope"]) {
+        const status = await new Promise<number>((resolve, reject) => {
+          const sent = request(server.url + path, { method }, (response) => {
+            response.resume();
+            resolve(response.statusCode ?? 0);
+          });
+          sent.once("error", reject).end();
+        });
+        assert.ok(status >= 400 && status < 500, `${method} ${path}: ${status}`);
+      }
+    }
+  });
+});

@@ -1,0 +1,238 @@
+/* POST /users/alias/new and /users/alias/update. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { startServer } from "./harness.ts";
+import {
+  alias,
+  id,
+  makeUsers,
+  many,
+  newAliases,
+  notesOf,
+  refuses,
+  remove,
+  renameAliases,
+  skips,
+  succeeds,
+  userOf,
+} from "./identity-calls.ts";
+
+const server = await startServer();
+
+describe("POST /users/alias/new", () => {
+  test("adds an alias to the user with the external_id", async () => {
+    const workspace = await server.workspace();
+    await makeUsers(workspace, id("ada"));
+    const answer = await succeeds(newAliases(workspace, { ...id("ada"), ...alias("a") }));
+    assert.deepEqual(answer, { aliases_processed: 1, message: "success" });
+    const ada = await workspace.profile({ user_aliases: [alias("a")] });
+    assert.equal(ada.external_id, "ada");
+    assert.deepEqual(ada.user_aliases, [alias("a")]);
+  });
+
+  test("makes an alias-only user where no external_id is given", async () => {
+    const workspace = await server.workspace();
+    await succeeds(newAliases(workspace, alias("a"), alias("b", "other")));
+    const a = await workspace.profile({ user_aliases: [alias("a")] });
+    const b = await workspace.profile({ user_aliases: [alias("b", "other")] });
+    assert.deepEqual([a.external_id, b.external_id], [null, null]);
+    assert.notEqual(a.platform_id, b.platform_id);
+    assert.match(a.platform_id, /^[0-9a-f-]{36}$/);
+    await workspace.track({ attributes: [{ user_alias: alias("a"), plan: "x" }] });
+    const [again] = await workspace.profiles({ platform_ids: [a.platform_id] });
+    assert.deepEqual(again?.custom_attributes, { plan: "x" });
+  });
+
+  test("adds nothing and makes nobody for an external_id that nobody has", async () => {
+    const workspace = await server.workspace();
+    const sent = newAliases(workspace, { ...id("nobody"), ...alias("a") });
+    const answer = await skips(sent, "user_aliases 0 USER_NOT_FOUND");
+    assert.equal(answer.aliases_processed, 1);
+    assert.deepEqual(await workspace.profiles({ user_aliases: [alias("a")] }), []);
+    assert.equal(await userOf(workspace, "nobody"), undefined);
+  });
+
+  test("takes the pair under user_alias and numbers as external ids, as existing clients send them", async () => {
+    const workspace = await server.workspace();
+    await makeUsers(workspace, id("17"));
+    await succeeds(
+      newAliases(workspace, { user_alias: alias("a") }, { external_id: 17, ...alias("b") }),
+    );
+    assert.deepEqual((await userOf(workspace, "17"))?.user_aliases, [alias("b")]);
+    assert.equal((await workspace.profiles({ user_aliases: [alias("a")] })).length, 1);
+  });
+
+  test("is idempotent, and never takes an alias from one user for another", async () => {
+    const workspace = await server.workspace();
+    await makeUsers(workspace, id("ada"), id("bob"));
+    await succeeds(newAliases(workspace, { ...id("ada"), ...alias("a") }, alias("free")));
+    await skips(
+      newAliases(
+        workspace,
+        { ...id("ada"), ...alias("a") },
+        { ...id("bob"), ...alias("a") },
+        alias("a"),
+        { ...id("bob"), ...alias("free") },
+        { ...id("bob"), ...alias("b") },
+      ),
+      "user_aliases 0 ALIAS_PRESENT",
+      "user_aliases 1 ALIAS_TAKEN",
+      "user_aliases 2 ALIAS_TAKEN",
+      "user_aliases 3 ALIAS_TAKEN",
+    );
+    assert.deepEqual((await userOf(workspace, "bob"))?.user_aliases, [alias("b")]);
+  });
+
+  test("sees within a request what the items before did", async () => {
+    const workspace = await server.workspace();
+    await skips(newAliases(workspace, alias("a"), alias("a")), "user_aliases 1 ALIAS_TAKEN");
+    assert.equal((await workspace.profiles({ user_aliases: [alias("a")] })).length, 1);
+  });
+
+  test("lets a user have several aliases with one label", async () => {
+    const workspace = await server.workspace();
+    await makeUsers(workspace, id("ada"));
+    await succeeds(
+      newAliases(workspace, { ...id("ada"), ...alias("a") }, { ...id("ada"), ...alias("b") }),
+    );
+    const { user_aliases } = (await userOf(workspace, "ada")) ?? {};
+    assert.deepEqual(user_aliases, [alias("a"), alias("b")]);
+  });
+
+  test("takes 50 aliases and not 51", async () => {
+    const workspace = await server.workspace();
+    const aliases = many(51, (index) => alias(`a${index}`));
+    await refuses(newAliases(workspace, ...aliases), /^The max number of .* was exceeded$/);
+    assert.deepEqual(await workspace.profiles({ user_aliases: [alias("a0")] }), []);
+    const answer = await succeeds(newAliases(workspace, ...aliases.slice(1)));
+    assert.equal(answer.aliases_processed, 50);
+  });
+
+  test("requires user_aliases, an array", async () => {
+    const workspace = await server.workspace();
+    const path = "/users/alias/new";
+    await refuses(workspace.call("POST", path, {}), "'user_aliases' is required");
+    for (const user_aliases of ["a", null, alias("a")]) {
+      const sent = workspace.call<any>("POST", path, { user_aliases });
+      await refuses(sent, "'user_aliases' must be an array");
+    }
+  });
+
+  describe("refuses a new user alias object that is not one, and names the place", () => {
+    const cases: [unknown, string][] = [
+      ["a", "NOT_AN_OBJECT"],
+      [{}, "INVALID_USER_ALIAS"],
+      [{ alias_name: "a" }, "INVALID_USER_ALIAS"],
+      [{ alias_label: "l" }, "INVALID_USER_ALIAS"],
+      [{ ...alias("a"), alias_name: "" }, "INVALID_USER_ALIAS"],
+      [{ ...alias("a"), alias_name: 5 }, "INVALID_USER_ALIAS"],
+      [{ ...alias("a"), alias_label: ["l"] }, "INVALID_USER_ALIAS"],
+      [{ ...alias("x".repeat(988)) }, "INVALID_USER_ALIAS"],
+      [{ ...alias("a"), external_id: { a: 1 } }, "INVALID_EXTERNAL_ID"],
+      [{ ...alias("a"), external_id: "x".repeat(988) }, "EXTERNAL_USER_ID_TOO_LARGE"],
+      [alias("a\0"), "INVALID_TEXT"],
+      [alias("\ud800"), "INVALID_TEXT"],
+    ];
+    for (const [object, code] of cases) {
+      test(`${JSON.stringify(object).slice(0, 60)} is ${code}`, async () => {
+        const workspace = await server.workspace();
+        const answer = await newAliases(workspace, object as object);
+        assert.equal(answer.status, 400);
+        assert.match(answer.body.message, /^user_aliases\[0\]: ./);
+        assert.deepEqual(notesOf(answer.body.errors), [`user_aliases 0 ${code}`]);
+      });
+    }
+  });
+
+  test("takes the objects beside one that is refused", async () => {
+    const workspace = await server.workspace();
+    const { status, body } = await newAliases(workspace, alias("a"), {}, alias("b"));
+    assert.equal(status, 201);
+    assert.equal(body.aliases_processed, 2);
+    assert.deepEqual(notesOf(body.errors), ["user_aliases 1 INVALID_USER_ALIAS"]);
+    assert.equal(body.errors?.[0]?.type, body.errors?.[0]?.message);
+    assert.equal((await workspace.profiles({ user_aliases: [alias("b")] })).length, 1);
+  });
+});
+
+describe("POST /users/alias/update", () => {
+  const renaming = (old_alias_name: string, new_alias_name: string, alias_label = "l") => ({
+    alias_label,
+    old_alias_name,
+    new_alias_name,
+  });
+
+  test("gives an alias another name; the old one is free again", async () => {
+    const workspace = await server.workspace();
+    await makeUsers(workspace, id("ada"));
+    await succeeds(newAliases(workspace, { ...id("ada"), ...alias("old") }));
+    const answer = await succeeds(renameAliases(workspace, renaming("old", "new")));
+    assert.deepEqual(answer, { aliases_processed: 1, message: "success" });
+    const ada = await workspace.profile({ user_aliases: [alias("new")] });
+    assert.deepEqual([ada.external_id, ada.user_aliases], ["ada", [alias("new")]]);
+    await succeeds(newAliases(workspace, alias("old")));
+    const other = await workspace.profile({ user_aliases: [alias("old")] });
+    assert.equal(other.external_id, null);
+  });
+
+  test("changes nothing where the old alias is nobody's or the new one is taken", async () => {
+    const workspace = await server.workspace();
+    await succeeds(newAliases(workspace, alias("a"), alias("b")));
+    await skips(
+      renameAliases(
+        workspace,
+        renaming("nobody", "x"),
+        renaming("a", "b"),
+        renaming("a", "a"),
+        renaming("a", "x", "another label"),
+      ),
+      "alias_updates 0 USER_NOT_FOUND",
+      "alias_updates 1 ALIAS_TAKEN",
+      "alias_updates 2 ALIAS_PRESENT",
+      "alias_updates 3 USER_NOT_FOUND",
+    );
+    const a = await workspace.profile({ user_aliases: [alias("a")] });
+    assert.deepEqual(a.user_aliases, [alias("a")]);
+  });
+
+  test("is carried out in the order of the array", async () => {
+    const workspace = await server.workspace();
+    await succeeds(newAliases(workspace, alias("a"), alias("b")));
+    const [a] = await workspace.profiles({ user_aliases: [alias("a")] });
+    await succeeds(
+      renameAliases(workspace, renaming("a", "c"), renaming("b", "a"), renaming("c", "b")),
+    );
+    const b = await workspace.profile({ user_aliases: [alias("b")] });
+    assert.equal(b.platform_id, a?.platform_id);
+  });
+
+  test("refuses objects that lack a name, and more than 50", async () => {
+    const workspace = await server.workspace();
+    const answer = await renameAliases(workspace, { alias_label: "l", old_alias_name: "a" });
+    assert.equal(answer.status, 400);
+    assert.match(answer.body.message, /'new_alias_name' must be a string/);
+    const updates = many(51, (index) => renaming(`a${index}`, `b${index}`));
+    await refuses(renameAliases(workspace, ...updates), /exceeded/);
+    await refuses(workspace.call("POST", "/users/alias/update", {}), /'alias_updates' is required/);
+  });
+
+  test("asks for the permission users.alias.update", async () => {
+    const workspace = await server.workspace({
+      api_keys: [{ name: "other", key: "key-without-update", permissions: ["users.alias.new"] }],
+    });
+    const body = { alias_updates: [] };
+    const options = { key: "key-without-update" };
+    const answer = await workspace.call("POST", "/users/alias/update", body, options);
+    assert.equal(answer.status, 403);
+  });
+});
+
+test("an alias of a deleted user is free again", async () => {
+  const workspace = await server.workspace();
+  await makeUsers(workspace, id("ada"));
+  await succeeds(newAliases(workspace, { ...id("ada"), ...alias("a") }));
+  await succeeds(remove(workspace, { external_ids: ["ada"] }));
+  await succeeds(newAliases(workspace, alias("a")));
+  const [user] = await workspace.profiles({ user_aliases: [alias("a")] });
+  assert.deepEqual(user?.custom_events, []);
+});

@@ -1,0 +1,143 @@
+/*
+ * What requests about identities cost in statements, however many items they hold. Below HTTP, because
+ * it counts what reaches the engine. Nothing is timed: speed is measured by benchmarks.
+ */
+import assert from "node:assert/strict";
+import { after, describe, test } from "node:test";
+import type { Workspace } from "../src/access/workspace.ts";
+import { systemClock } from "../src/clock.ts";
+import type { Database } from "../src/database/database.ts";
+import { migrate } from "../src/database/migrate.ts";
+import { deleteUsers } from "../src/identity/delete-users.ts";
+import { identifyUsers } from "../src/identity/identify-users.ts";
+import type { Manner } from "../src/identity/items.ts";
+import { mergeUsers } from "../src/identity/merge-users.ts";
+import { addAliases } from "../src/identity/new-aliases.ts";
+import { createPeople } from "../src/profiles/people.ts";
+import { savePeople } from "../src/profiles/save-people.ts";
+import { openDatabase } from "../src/serve.ts";
+import { testConfig } from "./harness.ts";
+import { alias, byAlias, id, many } from "./identity-calls.ts";
+
+const database = await openDatabase(await testConfig());
+after(() => database.close());
+await migrate(database);
+
+const workspace: Workspace = {
+  id: 1,
+  name: "test",
+  settings: {
+    track_max_updates: 50,
+    multi_language: false,
+    blocked_external_ids: [],
+    rate_limits: {},
+    redirect_merged_ids: false,
+  },
+  appIds: new Set(),
+  groupChannels: new Map(),
+};
+
+const MANNER: Manner = {
+  call: { name: "a test", keyName: null, requestId: "0" },
+  isDryRun: false,
+};
+
+let last = 0;
+
+/** Makes users with external ids that nobody else has. @returns the ids. */
+async function makeUsers(count: number): Promise<string[]> {
+  const names = many(count, () => `user ${++last}`);
+  const people = createPeople([], [], systemClock.newId);
+  for (const value of names) people.create({ kind: "external_id", value });
+  const changes = people.changes(systemClock.now());
+  await database.transaction((tx) => savePeople(tx, workspace.id, changes));
+  return names;
+}
+
+/** How many statements the work sends to the engine. */
+async function statementsOf(work: (counting: Database) => Promise<unknown>): Promise<number> {
+  let statements = 0;
+  await work({
+    ...database,
+    query: () => assert.fail("a statement outside of the transaction"),
+    transaction: (inside) =>
+      database.transaction((tx) =>
+        inside({
+          ...tx,
+          query: (sql, parameters) => {
+            statements += 1;
+            return tx.query(sql, parameters);
+          },
+        }),
+      ),
+  });
+  return statements;
+}
+
+const services = (counting: Database) => ({ database: counting, clock: systemClock });
+
+async function mergePairs(count: number): Promise<number> {
+  const names = await makeUsers(2 * count);
+  const updates = many(count, (index) => ({
+    identifier_to_merge: id(names[2 * index] as string),
+    identifier_to_keep: id(names[2 * index + 1] as string),
+  }));
+  return statementsOf(async (counting) => {
+    const notes = await mergeUsers(services(counting), workspace, updates, MANNER);
+    assert.equal(notes.skipped, undefined);
+  });
+}
+
+async function mergeChain(count: number): Promise<number> {
+  const names = await makeUsers(count + 1);
+  const updates = many(count, (index) => ({
+    identifier_to_merge: id(names[index] as string),
+    identifier_to_keep: id(names[index + 1] as string),
+  }));
+  return statementsOf((counting) => mergeUsers(services(counting), workspace, updates, MANNER));
+}
+
+async function identifyNew(count: number): Promise<number> {
+  const aliases = many(count, () => alias(`alias ${++last}`));
+  await addAliases({ database, clock: systemClock }, workspace, aliases, MANNER);
+  const names = await makeUsers(count);
+  const aliases_to_identify = many(count, (index) => ({
+    ...id(names[index] as string),
+    ...byAlias(aliases[index]?.alias_name as string),
+  }));
+  return statementsOf(async (counting) => {
+    const request = { aliases_to_identify };
+    const { notes } = await identifyUsers(services(counting), workspace, request, MANNER);
+    assert.equal(notes.skipped, undefined);
+  });
+}
+
+async function deleteSome(count: number): Promise<number> {
+  const external_ids = await makeUsers(count);
+  return statementsOf((counting) =>
+    deleteUsers(services(counting), workspace, { external_ids }, MANNER),
+  );
+}
+
+async function nameSome(count: number): Promise<number> {
+  const aliases = many(count, () => alias(`alias ${++last}`));
+  return statementsOf((counting) => addAliases(services(counting), workspace, aliases, MANNER));
+}
+
+describe("50 items take no more statements than one", () => {
+  const requests: [what: string, run: (count: number) => Promise<number>, most: number][] = [
+    ["merges of different users", mergePairs, 32],
+    ["a chain of merges", mergeChain, 32],
+    ["identified aliases", identifyNew, 34],
+    ["deleted users", deleteSome, 26],
+    ["new aliases", nameSome, 5],
+  ];
+  for (const [what, run, most] of requests) {
+    test(what, async () => {
+      const one = await run(1);
+      const fifty = await run(50);
+      assert.equal(fifty, one);
+      assert.ok(one <= most, `${one} statements`);
+    });
+  }
+});

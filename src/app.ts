@@ -1,3 +1,4 @@
+import { auditEndpoints } from "./audit/endpoints.ts";
 import { engagementEndpoints } from "./engagement/endpoints.ts";
 import { eraseEngagement } from "./engagement/engagement.ts";
 import { exportEndpoints } from "./export/endpoints.ts";
@@ -18,6 +19,7 @@ import { deleteAllEventsAndPurchases } from "./track/store.ts";
 import { translationAdminEndpoints } from "./translations/admin-endpoints.ts";
 import { translationEndpoints } from "./translations/endpoints.ts";
 import { TRANSLATION_SECTIONS } from "./translations/sections.ts";
+import { apiKeyEndpoints } from "./workspaces/api-key-endpoints.ts";
 import { workspaceEndpoints } from "./workspaces/endpoints.ts";
 import type { Eraser } from "./workspaces/reset.ts";
 import type { CompanySection, Section } from "./workspaces/section.ts";
@@ -39,6 +41,8 @@ export const ENDPOINTS = [
   ...translationEndpoints,
   ...translationAdminEndpoints,
   ...workspaceEndpoints,
+  ...apiKeyEndpoints,
+  ...auditEndpoints,
 ];
 
 /** Every part that a workspace may have in a manifest. */

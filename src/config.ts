@@ -34,6 +34,14 @@ export const SETTINGS = {
     default: "",
     about: "Addresses and CIDR blocks, separated by commas, whose X-Forwarded-For is believed.",
   },
+  REQUEST_TIMEOUT: {
+    default: "60",
+    about: "How many seconds a request may take to arrive; its headers a quarter of that.",
+  },
+  MAX_REQUESTS: {
+    default: "2000",
+    about: "How many requests a server process works on at once; more get 503 and Retry-After.",
+  },
   METRICS_PORT: {
     default: "",
     about: "A port of its own for GET /metrics (Prometheus), on HOST; without it there are none.",
@@ -57,6 +65,8 @@ export interface Config {
   readonly logLevel: string;
   readonly workers: number;
   readonly trustedProxies: readonly string[];
+  readonly requestTimeoutSeconds: number;
+  readonly maxRequests: number;
   readonly metricsPort: number | undefined;
 }
 
@@ -88,6 +98,8 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     logLevel: readLogLevel(text("LOG_LEVEL")),
     workers: readWorkers(text("WEB_CONCURRENCY"), text("DATABASE_URL")),
     trustedProxies: readProxies(text("TRUSTED_PROXIES")),
+    requestTimeoutSeconds: readCount("REQUEST_TIMEOUT", text("REQUEST_TIMEOUT"), 3_600),
+    maxRequests: readCount("MAX_REQUESTS", text("MAX_REQUESTS"), 1_000_000),
     metricsPort: text("METRICS_PORT") ? readPort("METRICS_PORT", text("METRICS_PORT")) : undefined,
   };
 }
@@ -98,6 +110,14 @@ function readPort(name: "PORT" | "METRICS_PORT", text: string): number {
     throw new InvalidSetting(name, text, "a port is a whole number from 0 to 65535.");
   }
   return port;
+}
+
+function readCount(name: keyof typeof SETTINGS, text: string, most: number): number {
+  const count = Number(text);
+  if (!/^\d+$/.test(text) || count < 1 || count > most) {
+    throw new InvalidSetting(name, text, `it is a whole number from 1 to ${most}.`);
+  }
+  return count;
 }
 
 function readDatabaseUrl(text: string): string | undefined {

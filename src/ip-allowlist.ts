@@ -18,6 +18,8 @@ export function isAllowed(allowlist: readonly string[], ip: string): boolean {
     const family = isIP(address) === 6 ? "ipv6" : "ipv4";
     list.addSubnet(address, Number(prefix ?? (family === "ipv6" ? 128 : 32)), family);
   }
+  // A proxy may pass on anything; what is no address is on no list.
+  if (isIP(ip) === 0) return false;
   // An IPv4 caller on a socket for both versions looks like ::ffff:10.0.0.1.
   const plain = ip.replace(/^::ffff:(?=\d+\.)/i, "");
   return list.check(plain, isIP(plain) === 6 ? "ipv6" : "ipv4");

@@ -1,10 +1,12 @@
 #!/usr/bin/env node
 import cluster from "node:cluster";
 import { Command } from "commander";
+import type { AdminTarget } from "./admin-client.ts";
 import { applyThroughApi } from "./apply-command.ts";
 import { announce, startWorkers } from "./cluster.ts";
 import { readConfig, SETTINGS } from "./config.ts";
 import { migrate } from "./database/migrate.ts";
+import { addKeysCommand } from "./keys-command.ts";
 import { openDatabase, serve } from "./serve.ts";
 import { welcomeText } from "./welcome.ts";
 
@@ -61,20 +63,24 @@ program
     process.stdout.write(applied.length > 0 ? `${applied.join("\n")}\n` : "Nothing to do.\n");
   });
 
-program
-  .command("apply <manifest>")
+/** The options of a command that talks to a running server. */
+const withTarget = (command: Command): Command =>
+  command
+    .option("--url <url>", "the server's base URL", "http://127.0.0.1:8080")
+    .option("--admin-token <token>", "default: ADMIN_TOKEN, or what the data folder has");
+
+function targetOf(options: { url: string; adminToken?: string }): AdminTarget {
+  const { adminToken, dataDir } = readConfig();
+  return { url: options.url, adminToken: options.adminToken ?? adminToken, dataDir };
+}
+
+withTarget(program.command("apply <manifest>"))
   .description("Applies a manifest to a running server.")
-  .option("--url <url>", "the server's base URL", "http://127.0.0.1:8080")
-  .option("--admin-token <token>", "default: ADMIN_TOKEN, or what the data folder has")
   .action(async (manifest: string, options: { url: string; adminToken?: string }) => {
-    const config = readConfig();
-    const changes = await applyThroughApi(manifest, {
-      url: options.url,
-      adminToken: options.adminToken ?? config.adminToken,
-      dataDir: config.dataDir,
-    });
-    process.stdout.write(changes);
+    process.stdout.write(await applyThroughApi(manifest, targetOf(options)));
   });
+
+addKeysCommand(program, withTarget, targetOf);
 
 function fail(error: unknown): void {
   process.stderr.write(`rapport: ${error instanceof Error ? error.message : String(error)}\n`);

@@ -8,6 +8,10 @@ export interface Metrics {
   request(labels: { method: string; route: string; status: number }, seconds: number): void;
   /** One transaction of the write queue: how many items it wrote, in how many seconds. */
   batch(items: number, seconds: number): void;
+  /** How many requests are in flight. */
+  inFlight(requests: number): void;
+  /** One request that was refused because the server has too much to do, and why. */
+  shed(why: string): void;
   /** How many items wait for the next transaction. */
   waiting(items: number): void;
 }
@@ -39,6 +43,17 @@ export function createMetrics(): Metrics {
     help: "Items that wait for the next transaction of the write queue.",
     registers,
   });
+  const inFlight = new Gauge({
+    name: "rapport_http_requests_in_flight",
+    help: "Requests that are being read, worked on or answered.",
+    registers,
+  });
+  const shed = new Counter({
+    name: "rapport_http_requests_shed_total",
+    help: "Requests refused because the server had too much to do.",
+    labelNames: ["why"],
+    registers,
+  });
   return {
     registry,
     request: ({ method, route, status }, seconds) =>
@@ -47,6 +62,8 @@ export function createMetrics(): Metrics {
       batches.observe(seconds);
       items.inc(count);
     },
+    inFlight: (count) => inFlight.set(count),
+    shed: (why) => shed.inc({ why }),
     waiting: (count) => waiting.set(count),
   };
 }

@@ -3,7 +3,9 @@ import pino, { type DestinationStream, type Logger } from "pino";
 import { createAuthenticator } from "./access/authenticate.ts";
 import { keptSecret } from "./access/kept-secret.ts";
 import { createRateLimits } from "./access/rate-limits.ts";
+import { createSightings } from "./access/sightings.ts";
 import { COMPANY_SECTIONS, ENDPOINTS, ERASERS, SECTIONS } from "./app.ts";
+import { BY_THE_SERVER } from "./audit/audit.ts";
 import { systemClock } from "./clock.ts";
 import type { Config } from "./config.ts";
 import type { Database } from "./database/database.ts";
@@ -12,6 +14,7 @@ import { openEmbedded } from "./database/pglite.ts";
 import { openPostgres } from "./database/postgres.ts";
 import { documentationEndpoints } from "./http/documentation.ts";
 import { createIdempotency } from "./http/idempotency.ts";
+import { bodyBytesOfThisProcess, createLoad } from "./http/load.ts";
 import { listenForMetrics } from "./http/metrics-listener.ts";
 import { createServer } from "./http/server.ts";
 import { createMetrics } from "./metrics.ts";
@@ -31,6 +34,9 @@ export interface RunningServer {
 
 /** How often what has expired is removed and, on the embedded engine, tables are vacuumed. */
 const TIDY_EVERY_MS = 10 * 60 * 1_000;
+
+/** A key is written less often than that: see `access/sightings.ts`. */
+const SIGHTINGS_EVERY_MS = 15 * 1_000;
 
 /** The engine that the settings ask for. */
 export const openDatabase = (config: Config): Promise<Database> =>
@@ -61,17 +67,24 @@ async function start(config: Config, database: Database, log: Logger): Promise<R
   const clock = systemClock;
   const adminToken =
     config.adminToken ?? (await keptSecret(config.dataDir, "admin-token", "admin"));
-  const authenticator = createAuthenticator(database, adminToken);
+  const sightings = createSightings(database, clock);
+  const authenticator = createAuthenticator({ database, clock, sightings }, adminToken);
   const idempotency = createIdempotency({ database, clock });
   const metrics = createMetrics();
+  const load = createLoad(
+    { requests: config.maxRequests, bodyBytes: bodyBytesOfThisProcess() },
+    metrics,
+  );
   const services = {
     database,
     clock,
     log,
     metrics,
+    load,
     authenticator,
+    sightings,
     idempotency,
-    rateLimits: createRateLimits(),
+    rateLimits: createRateLimits({ database, clock }),
     sections: SECTIONS,
     companySections: COMPANY_SECTIONS,
     erasers: ERASERS,
@@ -86,34 +99,45 @@ async function start(config: Config, database: Database, log: Logger): Promise<R
   };
   const demoKey = config.manifest
     ? await applyManifestFile(config.manifest, process.env, (manifest) =>
-        applyManifest(services, manifest),
+        applyManifest(services, manifest, BY_THE_SERVER),
       ).then(() => undefined)
     : await ensureDemo(services, config.dataDir);
 
   const endpoints = [...ENDPOINTS, ...documentationEndpoints(ENDPOINTS.map((e) => e.contract))];
-  const server = createServer(services, endpoints, config.trustedProxies);
+  const server = createServer(services, endpoints, config);
   await server.listen({ host: config.host, port: config.port });
   const metricsListener =
     config.metricsPort === undefined
       ? undefined
       : await listenForMetrics(metrics.registry, config.host, config.metricsPort);
   services.readiness.isReady = true;
-  const tidy = setInterval(() => {
-    const tidied = idempotency.sweep().then(() => database.maintain());
-    tidied.catch((error) => log.warn({ code: error.code }, "tidying up failed"));
-  }, TIDY_EVERY_MS).unref();
+  const chores = [
+    every(TIDY_EVERY_MS, log, "tidying up", async () => {
+      await idempotency.sweep();
+      await database.maintain();
+    }),
+    every(SIGHTINGS_EVERY_MS, log, "noting keys last seen", () => sightings.write()),
+  ];
 
   return {
     welcome: { url: urlOf(server.server.address() as AddressInfo), adminToken, demoKey },
     async stop() {
       log.info("stopping");
       services.readiness.isReady = false;
-      clearInterval(tidy);
+      for (const chore of chores) clearInterval(chore);
       await server.close();
+      load.stop();
       metricsListener?.close();
+      await sightings.write().catch((error) => log.warn({ code: error.code }, "not noted"));
       await database.close();
     },
   };
+}
+
+/** Does something now and then; where it fails, the next time will do. */
+function every(ms: number, log: Logger, what: string, chore: () => Promise<void>): NodeJS.Timeout {
+  const run = () => chore().catch((error) => log.warn({ what, code: error.code }, "chore failed"));
+  return setInterval(() => void run(), ms).unref();
 }
 
 function urlOf({ address, family, port }: AddressInfo): string {

@@ -104,7 +104,12 @@ describe("rapport apply", { concurrency: 4 }, () => {
       9,
       /has the id 'g1' twice\.$/,
     ],
-    ["a key that another workspace has", GOOD("f6", "taken-key"), 6, /another key has already\.$/],
+    [
+      "a key that another workspace has",
+      GOOD("f6", "taken-key"),
+      6,
+      /opens something already, or was revoked\.$/,
+    ],
     ["YAML that cannot be read", `${GOOD("f7")}  - [unclosed\n`, 10, /./],
     [
       "an alias that leads nowhere",

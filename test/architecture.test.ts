@@ -16,6 +16,7 @@ const FOLDERS = [
   "database",
   "access",
   "http",
+  "audit",
   "workspaces",
   "profiles",
   "subscriptions",
@@ -33,7 +34,9 @@ const COMPOSITION = [
   "main.ts",
   "serve.ts",
   "app.ts",
+  "admin-client.ts",
   "apply-command.ts",
+  "keys-command.ts",
   "welcome.ts",
   "cluster.ts",
 ];

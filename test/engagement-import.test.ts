@@ -186,6 +186,11 @@ describe("an object that cannot be taken is reported with its place, the others 
       "BAD_PUSH_TOKEN_APP_ID",
     ],
     ["a push token that is none", { ...id("ada"), push_tokens: ["t"] }, "BAD_PUSH_TOKEN_VALUE"],
+    [
+      "a number that is not exact",
+      { ...id("ada"), apps: [{ ...app, sessions: 2 ** 60 }] },
+      "NUMBER_NOT_EXACT",
+    ],
     ["a NUL character", { ...id("ada"), cards_clicked: [{ name: "\0" }] }, "INVALID_TEXT"],
   ];
   for (const [why, object, code] of cases) {

@@ -42,8 +42,9 @@ describe("/health/ready", () => {
 
   test("is a 503 before the manifest is applied, while it stops, and on a database that is closed", async () => {
     const database = await openDatabase(await testConfig());
+    const load = { overload: () => undefined };
     const ask = (isReady: boolean) =>
-      ready?.handler({ database, readiness: { isReady } } as never, undefined, input);
+      ready?.handler({ database, load, readiness: { isReady } } as never, undefined, input);
     assert.equal((await ask(true))?.status, 200);
     await assert.rejects(
       async () => ask(false),

@@ -215,16 +215,6 @@ describe("POST /users/alias/update", () => {
     await refuses(renameAliases(workspace, ...updates), /exceeded/);
     await refuses(workspace.call("POST", "/users/alias/update", {}), /'alias_updates' is required/);
   });
-
-  test("asks for the permission users.alias.update", async () => {
-    const workspace = await server.workspace({
-      api_keys: [{ name: "other", key: "key-without-update", permissions: ["users.alias.new"] }],
-    });
-    const body = { alias_updates: [] };
-    const options = { key: "key-without-update" };
-    const answer = await workspace.call("POST", "/users/alias/update", body, options);
-    assert.equal(answer.status, 403);
-  });
 });
 
 test("an alias of a deleted user is free again", async () => {

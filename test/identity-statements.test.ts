@@ -38,7 +38,7 @@ const workspace: Workspace = {
 };
 
 const MANNER: Manner = {
-  call: { name: "a test", keyName: null, requestId: "0" },
+  call: { name: "a test", by: "key", keyName: null, requestId: "0", address: "127.0.0.1" },
   isDryRun: false,
 };
 

@@ -111,8 +111,8 @@ test("rapport migrate says what it applied, and then that there is nothing to do
   assert.deepEqual([second.code, second.stdout], [0, "Nothing to do.\n"]);
 });
 
-test("migrations are numbered without a gap", () => {
-  for (const [index, name] of FILES.entries()) {
-    assert.match(name, new RegExp(`^${String(index + 1).padStart(4, "0")}-[a-z0-9-]+\\.sql$`));
-  }
+test("every migration has a number of its own", () => {
+  for (const name of FILES) assert.match(name, /^\d{4}-[a-z0-9-]+\.sql$/);
+  const numbers = FILES.map((name) => name.slice(0, 4));
+  assert.equal(new Set(numbers).size, numbers.length);
 });

@@ -1,101 +1,283 @@
 /*
- * One request that works for every endpoint: what access.test.ts sends with and without the right to.
- * The key is the method and the first path as they are declared.
+ * One request that works for every endpoint: what access.test.ts sends with and without the right to,
+ * and hostile-input.test.ts in other forms. The key is the method and the first path as declared. A
+ * sample is made anew for each request, together with what has to be there for it.
  */
-
-import { NEWSLETTER } from "./harness.ts";
+import { randomUUID } from "node:crypto";
+import {
+  type Answer,
+  type CallOptions,
+  NEWSLETTER,
+  type TestServer,
+  type TestWorkspace,
+} from "./harness.ts";
+import { declare, newUser, PATCH_SCHEMA, scimClient, TOKEN } from "./scim-client.ts";
+import {
+  FIRST_STEP,
+  FRENCH,
+  HOLA,
+  inCampaign,
+  inCanvas,
+  ONBOARDING,
+  SOURCE,
+  SPANISH,
+  translatedWorkspace,
+  WELCOME,
+  WELCOME_MAIL,
+  withQuery,
+} from "./translated-workspace.ts";
 
 export interface Sample {
-  /** Where the path has parameters: the path with values in their place. */
-  readonly path?: string;
+  /** The parameters of the path; `name` is the workspace's if it is not given. */
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string | undefined>>;
   readonly body?: unknown;
+  /** In the place of a JSON body. */
+  readonly raw?: string;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
-const EMAIL = "ada@example.com";
-const SAMPLE_GROUP = "5a2d6f0e-8f53-4f0c-9d54-2c7d5a3b1e90";
+/** The bearer token of the company for SCIM. */
+export const SCIM_TOKEN = TOKEN.token;
+
+export type Samples = Readonly<Record<string, () => Sample | Promise<Sample>>>;
+
+/** What the workspace of the samples has to have. */
+export const sampleWorkspace = translatedWorkspace;
+
+/** The path of a sample at one spelling of its endpoint. */
+export function pathOf(declaredPath: string, workspace: string, sample: Sample): string {
+  const params: Sample["params"] = { name: workspace, ...sample.params };
+  const path = declaredPath.replaceAll(/:(\w+)/g, (_whole, name: string) =>
+    encodeURIComponent(params[name] ?? ""),
+  );
+  return sample.query ? withQuery(path, sample.query) : path;
+}
+
+/** Makes the samples; the company of the server gets a SCIM token. */
+export async function sampleRequests(
+  server: TestServer,
+  workspace: TestWorkspace,
+): Promise<Samples> {
+  await declare(server, {}, []);
+  const admin = async (
+    method: string,
+    path: string,
+    options: Pick<CallOptions, "raw" | "headers"> & { body?: unknown } = {},
+  ): Promise<Answer<any>> => {
+    const { body, ...rest } = options;
+    const whole = `/admin/v1/workspaces/${workspace.name}${path}`;
+    const answer = await server.send(method, whole, body, { key: server.adminToken, ...rest });
+    if (answer.status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(answer.body)}`);
+    return answer;
+  };
+  return {
+    ...open,
+    ...ofUsers,
+    ...ofWorkspaces(admin),
+    ...ofApiKeys(admin),
+    ...ofTranslations(admin),
+    ...ofScim(server),
+  };
+}
+
+type Admin = (
+  method: string,
+  path: string,
+  options?: { body?: unknown; raw?: string; headers?: Record<string, string> },
+) => Promise<Answer<any>>;
 
 const ALIAS = { alias_name: "a1", alias_label: "app" };
 
 const EVENT = { external_id: "ada", name: "opened", time: "2026-01-01T12:00:00Z" };
+const STATE = { subscription_group_id: NEWSLETTER, subscription_state: "subscribed" };
 
-/**
- * Endpoints whose success needs more than one request can prepare: that they work, and answer as
- * declared, is proved by the tests of their facility. Who is refused is checked for them here too.
- */
-export const PROVED_ELSEWHERE: readonly RegExp[] = [
-  / \/scim\/v2\//,
-  / \/(campaign|canvases)\/translations/,
-  / \/admin\/v1\/workspaces\/:name\/(locales|campaigns|canvases|messages)/,
-];
+const open: Samples = {
+  "GET /health/live": () => ({}),
+  "GET /health/ready": () => ({}),
+  "GET /openapi.json": () => ({}),
+  "GET /docs": () => ({}),
+};
 
-/** Sample requests for a workspace with this name, made by `server.workspace()`. */
-export const sampleRequests = (workspace: string): Readonly<Record<string, Sample>> => ({
-  "GET /health/live": {},
-  "GET /health/ready": {},
-  "GET /openapi.json": {},
-  "GET /docs": {},
-  "POST /users/track": { body: { events: [EVENT] } },
-  "POST /users/export/ids": { body: { external_ids: ["ada"] } },
-  "POST /v2/subscription/status/set": {
-    body: {
-      subscription_groups: [
-        { subscription_group_id: NEWSLETTER, subscription_state: "subscribed", emails: [EMAIL] },
-      ],
-    },
-  },
-  "POST /subscription/status/set": {
-    body: { subscription_group_id: NEWSLETTER, subscription_state: "subscribed", email: [EMAIL] },
-  },
-  "POST /email/status": { body: { email: EMAIL, subscription_state: "opted_in" } },
-  "GET /subscription/status/get": {
-    path: `/subscription/status/get?subscription_group_id=${NEWSLETTER}&external_id=ada`,
-  },
-  "GET /subscription/user/status": { path: "/subscription/user/status?external_id=ada" },
-  "GET /admin/v1/workspaces/:name/subscription-groups": {
-    path: `/admin/v1/workspaces/${workspace}/subscription-groups`,
-  },
-  "GET /admin/v1/workspaces/:name/subscription-groups/:id": {
-    path: `/admin/v1/workspaces/${workspace}/subscription-groups/${NEWSLETTER}`,
-  },
-  "PUT /admin/v1/workspaces/:name/subscription-groups/:id": {
-    path: `/admin/v1/workspaces/${workspace}/subscription-groups/${SAMPLE_GROUP}`,
-    body: { name: "Sample", channel: "email" },
-  },
-  "DELETE /admin/v1/workspaces/:name/subscription-groups/:id": {
-    path: `/admin/v1/workspaces/${workspace}/subscription-groups/${SAMPLE_GROUP}`,
-  },
-  "GET /admin/v1/workspaces/:name/subscription-history": {
-    path: `/admin/v1/workspaces/${workspace}/subscription-history`,
-  },
-  "DELETE /admin/v1/workspaces/:name/email-states/:email": {
-    path: `/admin/v1/workspaces/${workspace}/email-states/${EMAIL}`,
-  },
-  "POST /users/alias/new": { body: { user_aliases: [ALIAS] } },
-  "POST /users/alias/update": {
+const ofUsers: Samples = {
+  "POST /users/track": () => ({ body: { events: [EVENT] } }),
+  "POST /users/alias/new": () => ({ body: { user_aliases: [ALIAS] } }),
+  "POST /users/alias/update": () => ({
     body: {
       alias_updates: [{ alias_label: "app", old_alias_name: "a1", new_alias_name: "a2" }],
     },
-  },
-  "POST /users/identify": {
+  }),
+  "POST /users/identify": () => ({
     body: { aliases_to_identify: [{ external_id: "ada", user_alias: ALIAS }] },
-  },
-  "POST /users/merge": {
+  }),
+  "POST /users/merge": () => ({
     body: {
       merge_updates: [
         { identifier_to_merge: { external_id: "eve" }, identifier_to_keep: { external_id: "ada" } },
       ],
     },
+  }),
+  "POST /users/delete": () => ({ body: { external_ids: ["eve"] } }),
+  "POST /users/export/ids": () => ({ body: { external_ids: ["ada"] } }),
+  "POST /v2/subscription/status/set": () => ({
+    body: { subscription_groups: [{ ...STATE, external_ids: ["ada"] }] },
+  }),
+  "POST /subscription/status/set": () => ({ body: { ...STATE, external_id: "ada" } }),
+  "GET /subscription/status/get": () => ({
+    query: { subscription_group_id: NEWSLETTER, external_id: "ada" },
+  }),
+  "GET /subscription/user/status": () => ({ query: { external_id: "ada" } }),
+  "POST /email/status": () => ({
+    body: { email: "ada@example.com", subscription_state: "subscribed" },
+  }),
+};
+
+const GROUP = { name: "Sample", channel: "email" };
+
+const ofWorkspaces = (admin: Admin): Samples => ({
+  "POST /admin/v1/apply": () => ({ body: { company: { name: "Test" }, workspaces: [] } }),
+  "POST /admin/v1/workspaces/:name/reset": () => ({}),
+  "GET /admin/v1/workspaces/:name/subscription-groups": () => ({}),
+  "GET /admin/v1/workspaces/:name/subscription-groups/:id": () => ({ params: { id: NEWSLETTER } }),
+  "PUT /admin/v1/workspaces/:name/subscription-groups/:id": () => ({
+    params: { id: "sample" },
+    body: GROUP,
+  }),
+  "DELETE /admin/v1/workspaces/:name/subscription-groups/:id": async () => {
+    await admin("PUT", "/subscription-groups/sample", { body: GROUP });
+    return { params: { id: "sample" } };
   },
-  "POST /users/delete": { body: { external_ids: ["eve"] } },
-  "GET /admin/v1/workspaces/:name/identity-audit": {
-    path: `/admin/v1/workspaces/${workspace}/identity-audit`,
-  },
-  "POST /admin/v1/workspaces/:name/import": {
-    path: `/admin/v1/workspaces/${workspace}/import`,
-    body: { users: [{ external_id: "ada", apps: [] }] },
-  },
-  "POST /admin/v1/apply": { body: { company: { name: "Test" }, workspaces: [] } },
-  "POST /admin/v1/workspaces/:name/reset": {
-    path: `/admin/v1/workspaces/${workspace}/reset`,
-  },
+  "GET /admin/v1/workspaces/:name/identity-audit": () => ({}),
+  "POST /admin/v1/workspaces/:name/import": () => ({
+    body: { users: [{ external_id: "ada", cards_clicked: [{ name: "card" }] }] },
+  }),
+  "GET /admin/v1/workspaces/:name/subscription-history": () => ({ query: { external_id: "ada" } }),
+  "DELETE /admin/v1/workspaces/:name/email-states/:email": () => ({
+    params: { email: "ada@example.com" },
+  }),
 });
+
+const ofApiKeys = (admin: Admin): Samples => {
+  const PATH = "/admin/v1/workspaces/:name/api-keys";
+  const newKey = () => ({ name: randomUUID(), permissions: ["users.track"] });
+  const ofKey = (body?: unknown) => async () => {
+    const key = newKey();
+    await admin("POST", "/api-keys", { body: key });
+    return { params: { key: key.name }, body };
+  };
+  return {
+    [`GET ${PATH}`]: () => ({}),
+    [`POST ${PATH}`]: () => ({ body: newKey() }),
+    [`PUT ${PATH}/:key`]: ofKey({ permissions: ["users.track"], ip_allowlist: [] }),
+    [`POST ${PATH}/:key/rotate`]: ofKey({ overlap_seconds: 60 }),
+    [`DELETE ${PATH}/:key`]: ofKey(),
+    "GET /admin/v1/audit": () => ({}),
+  };
+};
+
+const localeOf = (id: string) => ({
+  name: "German",
+  country: "Germany",
+  language: "German",
+  locale_key: `de-x-${id.slice(0, 8)}`,
+});
+const IN_SPANISH = { locale_id: SPANISH };
+const MESSAGE = { campaign_id: WELCOME, channel: "email", multi_language: true, source: SOURCE };
+
+/** Something new that a request may take away. */
+const madeAnew = (admin: Admin, path: string, bodyOf: (id: string) => object) => async () => {
+  const id = randomUUID();
+  await admin("PUT", `${path}/${id}`, { body: bodyOf(id) });
+  return { params: { id } };
+};
+
+const ofTranslations = (admin: Admin): Samples => {
+  const message = { id: WELCOME_MAIL };
+  const translation = { id: WELCOME_MAIL, locale_id: SPANISH };
+  const file = (name: string, type: string) => async () => {
+    const { body } = await admin("GET", `/messages/${WELCOME_MAIL}/${name}`);
+    return { params: message, raw: body, headers: { "content-type": type } };
+  };
+  const PATH = "/admin/v1/workspaces/:name";
+  return {
+    "GET /campaign/translations/": () => ({ query: inCampaign(IN_SPANISH) }),
+    "GET /canvases/translations/": () => ({ query: inCanvas(IN_SPANISH) }),
+    "GET /campaign/translations/source/": () => ({ query: inCampaign() }),
+    "GET /canvases/translations/source/": () => ({ query: inCanvas() }),
+    "PUT /campaign/translations/": () => ({
+      body: { ...inCampaign(IN_SPANISH), translation_map: HOLA },
+    }),
+    "PUT /canvases/translations/": () => ({
+      body: { ...inCanvas(IN_SPANISH), translation_map: HOLA },
+    }),
+
+    [`GET ${PATH}/locales`]: () => ({}),
+    [`PUT ${PATH}/locales/:id`]: () => ({
+      params: { id: FRENCH },
+      body: { name: "French", country: "France", language: "French", locale_key: "fr-FR" },
+    }),
+    [`DELETE ${PATH}/locales/:id`]: madeAnew(admin, "/locales", localeOf),
+    [`GET ${PATH}/campaigns`]: () => ({}),
+    [`GET ${PATH}/canvases`]: () => ({}),
+    [`PUT ${PATH}/campaigns/:id`]: () => ({ params: { id: WELCOME }, body: { name: "Welcome" } }),
+    [`PUT ${PATH}/canvases/:id`]: () => ({
+      params: { id: ONBOARDING },
+      body: { name: "Onboarding", step_ids: [FIRST_STEP] },
+    }),
+    [`DELETE ${PATH}/campaigns/:id`]: madeAnew(admin, "/campaigns", () => ({ name: "New" })),
+    [`DELETE ${PATH}/canvases/:id`]: madeAnew(admin, "/canvases", () => ({
+      name: "New",
+      step_ids: [],
+    })),
+    [`GET ${PATH}/messages/:id`]: () => ({ params: message }),
+    [`PUT ${PATH}/messages/:id`]: () => ({ params: message, body: MESSAGE }),
+    [`DELETE ${PATH}/messages/:id`]: madeAnew(admin, "/messages", () => MESSAGE),
+    [`PUT ${PATH}/messages/:id/translations/:locale_id`]: () => ({
+      params: translation,
+      body: { translation_map: HOLA },
+    }),
+    [`DELETE ${PATH}/messages/:id/translations/:locale_id`]: async () => {
+      const body = { translation_map: HOLA };
+      await admin("PUT", `/messages/${WELCOME_MAIL}/translations/${SPANISH}`, { body });
+      return { params: translation };
+    },
+    [`GET ${PATH}/messages/:id/render`]: () => ({ params: message }),
+    [`GET ${PATH}/messages/:id/translations.csv`]: () => ({ params: message }),
+    [`GET ${PATH}/messages/:id/translations.xliff`]: () => ({ params: message }),
+    [`PUT ${PATH}/messages/:id/translations.csv`]: file("translations.csv", "text/csv"),
+    [`PUT ${PATH}/messages/:id/translations.xliff`]: file(
+      "translations.xliff",
+      "application/xliff+xml",
+    ),
+  };
+};
+
+const ofScim = (server: TestServer): Samples => {
+  const scim = scimClient(server);
+  const headers = { "x-request-origin": TOKEN.service_origin };
+  const permissions = { companyPermissions: [], appGroup: [] };
+  const ofUser = (body?: unknown) => async () => ({
+    params: { id: (await scim.user({ permissions })).id },
+    headers,
+    body,
+  });
+  return {
+    "POST /scim/v2/Users": () => ({ headers, body: newUser({ permissions }) }),
+    "GET /scim/v2/Users": () => ({ headers }),
+    "GET /scim/v2/Users/:id": ofUser(),
+    "PUT /scim/v2/Users/:id": ofUser(newUser({ permissions })),
+    "PATCH /scim/v2/Users/:id": ofUser({
+      schemas: [PATCH_SCHEMA],
+      Operations: [{ op: "replace", path: "name.givenName", value: "Grace" }],
+    }),
+    "DELETE /scim/v2/Users/:id": ofUser(),
+    "GET /scim/v2/ServiceProviderConfig": () => ({ headers }),
+    "GET /scim/v2/ResourceTypes": () => ({ headers }),
+    "GET /scim/v2/ResourceTypes/:id": () => ({ params: { id: "User" }, headers }),
+    "GET /scim/v2/Schemas": () => ({ headers }),
+    "GET /scim/v2/Schemas/:id": () => ({
+      params: { id: "urn:ietf:params:scim:schemas:core:2.0:User" },
+      headers,
+    }),
+  };
+};

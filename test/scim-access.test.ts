@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { createRateLimits } from "../src/access/rate-limits.ts";
+import { systemClock } from "../src/clock.ts";
+import type { Database } from "../src/database/database.ts";
 import { startServer } from "./harness.ts";
 import { assertRefused, assertScim, declare, newUser, scimClient, TOKEN } from "./scim-client.ts";
 
@@ -139,7 +141,9 @@ describe("the limit of SCIM", () => {
   });
 
   test("refuses the request after the last with the time to wait, each company for itself", async () => {
-    const limits = createRateLimits();
+    // On the embedded engine the database is not asked.
+    const database = { engine: "embedded" } as Database;
+    const limits = createRateLimits({ database, clock: systemClock });
     const company = { id: "one" };
     for (let request = 1; request <= 5_000; request++) {
       const state = await limits.count(company, "scim");

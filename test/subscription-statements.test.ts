@@ -28,7 +28,13 @@ const database = await openDatabase(await testConfig());
 after(() => database.close());
 await migrate(database);
 
-const CALL: Call = { name: "a test", keyName: null, requestId: "0" };
+const CALL: Call = {
+  name: "a test",
+  by: "key",
+  keyName: null,
+  requestId: "0",
+  address: "127.0.0.1",
+};
 
 let workspaces = 0;
 
@@ -111,7 +117,7 @@ describe("the cost of a set", () => {
     const workspace = newWorkspace();
     await people(workspace, ...names(50), ...names(25));
     const one = await costOf(workspace, [setOf("news", "subscribed", [emailOf("u7")])]);
-    assert.deepEqual(one, { transactions: 1, statements: 5 });
+    assert.deepEqual(one, { transactions: 1, statements: 6 });
     const whos = names(50).map(emailOf);
     const many = ["news", "alerts", "chat"].map((id) => setOf(id, "unsubscribed", whos));
     assert.deepEqual(await costOf(workspace, many), one);
@@ -137,8 +143,8 @@ describe("the cost of a set", () => {
       costs.push([count.transactions, count.statements]);
     }
     assert.deepEqual(costs, [
-      [1, 4],
-      [1, 4],
+      [1, 5],
+      [1, 5],
     ]);
   });
 });

@@ -1,17 +1,14 @@
+import type { Clock } from "../clock.ts";
 import type { Database } from "../database/database.ts";
 import { isAllowed } from "../ip-allowlist.ts";
 import { Problem } from "../problem.ts";
 import type { Company } from "./company.ts";
 import type { Permission } from "./permissions.ts";
-import { hashSecret, sameSecret } from "./secrets.ts";
-import { selectKeyHolder, selectTokenHolder } from "./store.ts";
+import { remember } from "./remembered.ts";
+import { sameSecret } from "./secrets.ts";
+import type { Sightings } from "./sightings.ts";
+import { selectKeyHolders, selectTokenHolders } from "./store.ts";
 import type { KeyHolder } from "./workspace.ts";
-
-/** How long a server process relies on what it read of a key and its workspace, in milliseconds. */
-const TRUST_MS = 1_000;
-
-/** How many tokens are remembered at once; beyond that the memory starts afresh. */
-const REMEMBERED_TOKENS = 10_000;
 
 export interface Authenticator {
   /** The holder of an API key that is used from `ip`. @throws Problem UNAUTHENTICATED or FORBIDDEN. */
@@ -33,20 +30,29 @@ export interface Authenticator {
   forget(): void;
 }
 
+export interface AuthenticatorServices {
+  readonly database: Database;
+  readonly clock: Clock;
+  /** Gets to know which keys are used. */
+  readonly sightings: Sightings;
+}
+
 /**
  * Tells who sends a request from its `Authorization: Bearer` header.
  *
- * Keys and tokens are looked up by their hash and remembered for a second, so that the hot path asks the
- * database nothing; a change made through this process is seen at once, one made through another
- * process within that second.
+ * Keys and tokens are looked up by their hash and remembered for a second: a change made through this
+ * process is seen at once, one made through another process within that second.
  */
-export function createAuthenticator(database: Database, adminToken: string): Authenticator {
-  const keys = briefMemory((hash) => selectKeyHolder(database, hash));
-  const tokens = briefMemory((hash) => selectTokenHolder(database, hash));
+export function createAuthenticator(
+  { database, clock, sightings }: AuthenticatorServices,
+  adminToken: string,
+): Authenticator {
+  const keys = remember((hashes) => selectKeyHolders(database, hashes, clock.now()));
+  const tokens = remember((hashes) => selectTokenHolders(database, hashes));
 
   return {
     async keyHolder(authorization, permission, ip) {
-      const holder = await keys.holderOf(bearerToken(authorization));
+      const holder = await keys.find(bearerToken(authorization));
       if (!holder) throw new Problem("UNAUTHENTICATED", "Invalid API key");
       if (!isAllowed(holder.ipAllowlist, ip)) {
         throw new Problem("FORBIDDEN", "This API key may not be used from this address.");
@@ -54,10 +60,11 @@ export function createAuthenticator(database: Database, adminToken: string): Aut
       if (!holder.permissions.has("all") && !holder.permissions.has(permission)) {
         throw new Problem("FORBIDDEN", `This API key lacks the permission ${permission}.`);
       }
+      sightings.note(holder.keyId);
       return holder;
     },
     async scimCompany(authorization, origin) {
-      const holder = await tokens.holderOf(bearerToken(authorization));
+      const holder = await tokens.find(bearerToken(authorization));
       if (!holder) throw new Problem("UNAUTHENTICATED", "Invalid SCIM token");
       if (holder.requiredOrigin !== undefined && holder.requiredOrigin !== origin) {
         throw new Problem(
@@ -77,24 +84,6 @@ export function createAuthenticator(database: Database, adminToken: string): Aut
       keys.forget();
       tokens.forget();
     },
-  };
-}
-
-/** Remembers for a second who holds a token, or that nobody does. */
-function briefMemory<Holder>(select: (hash: string) => Promise<Holder | undefined>) {
-  const remembered = new Map<string, { holder: Holder | undefined; until: number }>();
-  return {
-    async holderOf(token: string | undefined): Promise<Holder | undefined> {
-      if (token === undefined) return undefined;
-      const hash = hashSecret(token);
-      const known = remembered.get(hash);
-      if (known && known.until > performance.now()) return known.holder;
-      const holder = await select(hash);
-      if (remembered.size >= REMEMBERED_TOKENS) remembered.clear();
-      remembered.set(hash, { holder, until: performance.now() + TRUST_MS });
-      return holder;
-    },
-    forget: () => remembered.clear(),
   };
 }
 

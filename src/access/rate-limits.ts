@@ -1,4 +1,7 @@
-import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
+import type { Clock } from "../clock.ts";
+import type { Database } from "../database/database.ts";
+import { lendFromWindow } from "./limit-store.ts";
+import { createLimitWindows, type LimitState, lendToOneProcess } from "./limit-windows.ts";
 import type { Permission } from "./permissions.ts";
 import type { RateLimitSetting } from "./workspace.ts";
 
@@ -72,23 +75,27 @@ export interface RateLimitState {
   readonly retryAfterSeconds: number;
 }
 
+export interface RateLimitServices {
+  readonly database: Database;
+  readonly clock: Clock;
+}
+
 export interface RateLimits {
   /** Counts one request. Undefined where the subject has switched the limit off. */
   count(subject: LimitedSubject, name: LimitName): Promise<RateLimitState | undefined>;
 }
 
-/** Counts requests per subject and bucket, in this process. */
-export function createRateLimits(): RateLimits {
-  const limiters = new Map<string, RateLimiterMemory>();
-
-  function limiterFor(requests: number, perSeconds: number): RateLimiterMemory {
-    const key = `${requests}/${perSeconds}`;
-    const known = limiters.get(key);
-    if (known) return known;
-    const limiter = new RateLimiterMemory({ points: requests, duration: perSeconds });
-    limiters.set(key, limiter);
-    return limiter;
-  }
+/**
+ * Counts requests per subject and bucket: in this process on the embedded engine, which has no other;
+ * else with all processes that use the same database.
+ */
+export function createRateLimits({ database, clock }: RateLimitServices): RateLimits {
+  const take = createLimitWindows(
+    database.engine === "embedded"
+      ? lendToOneProcess()
+      : (limit, wanted, now) => lendFromWindow(database, limit, wanted, now),
+    clock,
+  );
 
   return {
     async count(subject, name) {
@@ -98,22 +105,20 @@ export function createRateLimits(): RateLimits {
       // A limit of a name's own takes it out of the bucket it would share.
       const counter = setting ? name : (bucket.names[0] ?? "default");
       const requests = setting?.requests ?? bucket.requests;
-      const limiter = limiterFor(requests, setting?.per_seconds ?? bucket.perSeconds);
-      const result = await limiter
-        .consume(`${subject.id} ${counter}`)
-        .catch((refusal: unknown) => refusal);
-      if (!(result instanceof RateLimiterRes)) throw result;
-      return stateOf(result, requests);
+      const perSeconds = setting?.per_seconds ?? bucket.perSeconds;
+      // Another length is another window; another number of requests is the same one, larger or smaller.
+      const limit = { name: `${subject.id} ${counter} ${perSeconds}`, requests, perSeconds };
+      return stateOf(await take(limit), requests, clock.now());
     },
   };
 }
 
-function stateOf(result: RateLimiterRes, limit: number): RateLimitState {
-  const taken = result.consumedPoints <= limit;
+function stateOf({ isTaken, remaining, endsAt }: LimitState, limit: number, now: Date) {
+  const secondsLeft = Math.ceil((endsAt.getTime() - now.getTime()) / 1_000);
   return {
     limit,
-    remaining: Math.max(0, result.remainingPoints),
-    resetAt: Math.ceil((Date.now() + result.msBeforeNext) / 1_000),
-    retryAfterSeconds: taken ? 0 : Math.max(1, Math.ceil(result.msBeforeNext / 1_000)),
+    remaining,
+    resetAt: Math.ceil(endsAt.getTime() / 1_000),
+    retryAfterSeconds: isTaken ? 0 : Math.max(1, secondsLeft),
   };
 }

@@ -3,7 +3,9 @@ import type { TokenHolder } from "./company.ts";
 import type { Permission } from "./permissions.ts";
 import type { Channel, KeyHolder, WorkspaceSettings } from "./workspace.ts";
 
-interface KeyRow {
+interface HolderRow {
+  secret_hash: string;
+  key_id: string;
   name: string;
   permissions: (Permission | "all")[];
   ip_allowlist: string[];
@@ -14,92 +16,42 @@ interface KeyRow {
   groups: { id: string; channel: Channel }[] | null;
 }
 
-/** The holder of the key with this hash, with all that is declared about the workspace. */
-export async function selectKeyHolder(
+/** The holders of the keys that these secrets open now, by hash, with all that is declared about their workspaces. */
+export async function selectKeyHolders(
   database: Queryable,
-  keyHash: string,
-): Promise<KeyHolder | undefined> {
-  const [row] = await database.query<KeyRow>(
-    `select k.name, to_jsonb(k.permissions) as permissions,
+  secretHashes: readonly string[],
+  now: Date,
+): Promise<Map<string, KeyHolder>> {
+  const rows = await database.query<HolderRow>(
+    `select s.secret_hash, k.key_id, k.name, to_jsonb(k.permissions) as permissions,
        to_jsonb(k.ip_allowlist) as ip_allowlist, w.workspace_id, w.name as workspace_name, w.settings,
        (select jsonb_agg(a.app_id) from apps a where a.workspace_id = w.workspace_id) as apps,
        (select jsonb_agg(jsonb_build_object('id', g.group_id, 'channel', g.channel))
           from subscription_groups g where g.workspace_id = w.workspace_id) as groups
-     from api_keys k join workspaces w on w.workspace_id = k.workspace_id
-     where k.key_hash = $1`,
-    [keyHash],
+     from secrets s join api_keys k on k.key_id = s.owner_id
+       join workspaces w on w.workspace_id = k.workspace_id
+     where s.secret_hash = any($1::text[]) and (s.expires_at is null or s.expires_at > $2)`,
+    [secretHashes, now],
   );
-  return (
-    row && {
-      keyName: row.name,
-      permissions: new Set(row.permissions),
-      ipAllowlist: row.ip_allowlist,
-      workspace: {
-        id: row.workspace_id,
-        name: row.workspace_name,
-        settings: row.settings,
-        appIds: new Set(row.apps),
-        groupChannels: new Map(row.groups?.map((group) => [group.id, group.channel])),
-      },
-    }
-  );
+  return new Map(rows.map((row) => [row.secret_hash, holderOf(row)]));
 }
 
-export interface DeclaredKey {
-  readonly name: string;
-  readonly keyHash: string;
-  readonly permissions: readonly string[];
-  readonly ipAllowlist: readonly string[];
-}
-
-/** The keys of a workspace that a manifest made. */
-export async function selectDeclaredKeys(
-  database: Queryable,
-  workspaceId: number,
-): Promise<DeclaredKey[]> {
-  return database.query<DeclaredKey>(
-    `select name, key_hash as "keyHash", to_jsonb(permissions) as permissions,
-       to_jsonb(ip_allowlist) as "ipAllowlist"
-     from api_keys where workspace_id = $1 and declared`,
-    [workspaceId],
-  );
-}
-
-export async function insertKey(
-  tx: Transaction,
-  workspaceId: number,
-  key: DeclaredKey & { readonly id: string; readonly declared: boolean },
-  now: Date,
-): Promise<void> {
-  await tx.query(
-    `insert into api_keys
-       (key_id, workspace_id, name, key_hash, permissions, ip_allowlist, declared, created_at)
-     values ($1, $2, $3, $4, $5::text[], $6::text[], $7, $8)`,
-    [
-      key.id,
-      workspaceId,
-      key.name,
-      key.keyHash,
-      key.permissions,
-      key.ipAllowlist,
-      key.declared,
-      now,
-    ],
-  );
-}
-
-export async function deleteKeys(
-  tx: Transaction,
-  workspaceId: number,
-  names: readonly string[],
-): Promise<void> {
-  await tx.query("delete from api_keys where workspace_id = $1 and name = any($2::text[])", [
-    workspaceId,
-    names,
-  ]);
-}
+const holderOf = (row: HolderRow): KeyHolder => ({
+  keyId: row.key_id,
+  keyName: row.name,
+  permissions: new Set(row.permissions),
+  ipAllowlist: row.ip_allowlist,
+  workspace: {
+    id: row.workspace_id,
+    name: row.workspace_name,
+    settings: row.settings,
+    appIds: new Set(row.apps),
+    groupChannels: new Map(row.groups?.map((group) => [group.id, group.channel])),
+  },
+});
 
 interface TokenRow {
+  token_hash: string;
   name: string;
   service_origin: string;
   require_origin: boolean;
@@ -107,23 +59,26 @@ interface TokenRow {
   company_name: string;
 }
 
-/** The holder of the SCIM token with this hash. */
-export async function selectTokenHolder(
+/** The holders of the SCIM tokens with these hashes, by hash. */
+export async function selectTokenHolders(
   database: Queryable,
-  tokenHash: string,
-): Promise<TokenHolder | undefined> {
-  const [row] = await database.query<TokenRow>(
-    `select t.name, t.service_origin, t.require_origin, c.company_id, c.name as company_name
+  tokenHashes: readonly string[],
+): Promise<Map<string, TokenHolder>> {
+  const rows = await database.query<TokenRow>(
+    `select t.token_hash, t.name, t.service_origin, t.require_origin, c.company_id, c.name as company_name
      from scim_tokens t join companies c on c.company_id = t.company_id
-     where t.token_hash = $1`,
-    [tokenHash],
+     where t.token_hash = any($1::text[])`,
+    [tokenHashes],
   );
-  return (
-    row && {
-      tokenName: row.name,
-      company: { id: row.company_id, name: row.company_name },
-      requiredOrigin: row.require_origin ? row.service_origin : undefined,
-    }
+  return new Map(
+    rows.map((row) => [
+      row.token_hash,
+      {
+        tokenName: row.name,
+        company: { id: row.company_id, name: row.company_name },
+        requiredOrigin: row.require_origin ? row.service_origin : undefined,
+      },
+    ]),
   );
 }
 

@@ -28,6 +28,7 @@ export interface Workspace {
 
 /** The holder of an API key: the workspace it belongs to and what it may do there. */
 export interface KeyHolder {
+  readonly keyId: string;
   readonly keyName: string;
   readonly workspace: Workspace;
   readonly permissions: ReadonlySet<Permission | "all">;

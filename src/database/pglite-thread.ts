@@ -21,6 +21,16 @@ export interface ThreadAnswer {
   readonly error?: { readonly message: string; readonly code: string | undefined };
 }
 
+/**
+ * The engine's client reads each text with a decoder of its own, and a decoder takes U+FEFF at the
+ * beginning for a mark of the encoding and drops it. Here it is a character like any other.
+ */
+globalThis.TextDecoder = class extends TextDecoder {
+  constructor(label?: string, options?: ConstructorParameters<typeof TextDecoder>[1]) {
+    super(label, { ignoreBOM: true, ...options });
+  }
+};
+
 const engine = await openEngine(workerData as string);
 
 parentPort?.on("message", async ({ id, kind, sql, parameters }: ThreadRequest) => {

@@ -1,12 +1,14 @@
 import Type from "typebox";
 import type { Database } from "../database/database.ts";
 import { byAnybody, endpoint } from "../http/endpoint.ts";
+import type { Load } from "../http/load.ts";
 import { Problem } from "../problem.ts";
 
 export interface HealthServices {
   readonly database: Database;
   /** Whether the server takes requests: it is migrated, the manifest applied, and it is not stopping. */
   readonly readiness: { isReady: boolean };
+  readonly load: Load;
 }
 
 const Ok = Type.Object({ message: Type.Literal("success") });
@@ -16,6 +18,7 @@ const live = endpoint({
   path: "/health/live",
   summary: "Says that the process runs.",
   access: byAnybody,
+  isEssential: true,
   replies: { 200: Ok },
 }).handledBy(async () => ({ status: 200, body: { message: "success" } }));
 
@@ -25,11 +28,14 @@ const PATIENCE_MS = 2_000;
 const ready = endpoint({
   method: "GET",
   path: "/health/ready",
-  summary: "Says that requests are taken: migrated, manifest applied, and the database answers.",
+  summary:
+    "Says that requests are taken: migrated, manifest applied, not overloaded, and the database answers.",
   access: byAnybody,
+  isEssential: true,
   replies: { 200: Ok },
-}).handledBy(async ({ database, readiness }: HealthServices) => {
+}).handledBy(async ({ database, readiness, load }: HealthServices) => {
   if (!readiness.isReady) throw notReady("The server is starting or stopping.");
+  if (load.overload()) throw notReady("The server has too much to do.");
   const answers = await Promise.race([
     database.query("select 1").then(
       () => true,

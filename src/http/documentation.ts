@@ -21,16 +21,9 @@ export function documentationEndpoints(contracts: readonly Contract[]): Endpoint
       access: byAnybody,
       produces: "text/html",
       replies: { 200: Type.String() },
-    }).handledBy(async () => ({ status: 200, body: page, headers: PAGE_HEADERS })),
+    }).handledBy(async () => ({ status: 200, body: page })),
   ];
 }
-
-/** The page has no script and loads nothing. */
-const PAGE_HEADERS = {
-  "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'",
-  "x-content-type-options": "nosniff",
-  "referrer-policy": "no-referrer",
-};
 
 const STYLE = `
   :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }

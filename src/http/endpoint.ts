@@ -54,10 +54,14 @@ export interface IdempotencyClaim {
 export interface Call {
   /** Method and path as they are declared, such as `POST /users/track`. */
   readonly name: string;
+  /** In which capacity somebody calls. */
+  readonly by: Access["by"];
   /** The API key's name; null where it is not the holder of a key who calls. */
   readonly keyName: string | null;
   /** As it stands in `X-Request-Id`. */
   readonly requestId: string;
+  /** The caller's IP address; behind a trusted proxy the one that it tells. */
+  readonly address: string;
 }
 
 export interface Contract {
@@ -85,6 +89,8 @@ export interface Contract {
    * `ignored`: the endpoint only reads, like every GET, and what it answers has to be current.
    */
   readonly idempotency?: "transaction" | "handler" | "ignored";
+  /** Whether it is answered even when the server has too much to do. */
+  readonly isEssential?: true;
 }
 
 export interface Input<C extends Contract> {

@@ -9,11 +9,14 @@ export const STATUS_OF: Readonly<Record<ProblemCode, number>> = {
   FORBIDDEN: 403,
   NOT_FOUND: 404,
   METHOD_NOT_ALLOWED: 405,
+  REQUEST_TIMEOUT: 408,
   CONFLICT: 409,
   BODY_TOO_LARGE: 413,
+  URL_TOO_LONG: 414,
   UNSUPPORTED_MEDIA_TYPE: 415,
   IDEMPOTENCY_KEY_REUSED: 422,
   RATE_LIMITED: 429,
+  HEADERS_TOO_LARGE: 431,
   INTERNAL: 500,
   UNAVAILABLE: 503,
 };
@@ -68,6 +71,12 @@ const FROM_FRAMEWORK: Readonly<Record<string, [ProblemCode, string]>> = {
   FST_ERR_BAD_URL: ["INVALID_REQUEST", "The path is not a valid URL path."],
   FST_ERR_MAX_PARAM_LENGTH: ["NOT_FOUND", "There is nothing at this path."],
 };
+
+/** What a request is told that is refused for the sake of the others. Which limit it was, logs know. */
+export const tooMuchLoad = (): Problem =>
+  new Problem("UNAVAILABLE", "The server has too much to do. Try again.", {
+    retryAfterSeconds: 1,
+  });
 
 /** Any error as the problem that the caller is told. What is not foreseen tells nothing. */
 export function asProblem(error: unknown): Problem {

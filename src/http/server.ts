@@ -9,6 +9,12 @@ import { type Database, within, withRetries } from "../database/database.ts";
 import type { Metrics } from "../metrics.ts";
 import { Problem } from "../problem.ts";
 import {
+  type ConnectionLimits,
+  connectionOptions,
+  LONGEST_URL,
+  limitConnections,
+} from "./connections.ts";
+import {
   type Access,
   type Call,
   type Contract,
@@ -20,9 +26,12 @@ import {
 } from "./endpoint.ts";
 import { ANSWERS_OF_COMPANY, type Idempotency } from "./idempotency.ts";
 import { BODY_LIMIT_BYTES } from "./json-body.ts";
+import type { Load, Room } from "./load.ts";
 import { readBodies, refuseForeignBody } from "./media-types.ts";
-import { asProblem, MEDIA_TYPE_OF, problemReply, STATUS_OF } from "./respond.ts";
+import { PAGE_HEADERS } from "./page-headers.ts";
+import { asProblem, MEDIA_TYPE_OF, problemReply, STATUS_OF, tooMuchLoad } from "./respond.ts";
 import { countConnections } from "./stopping.ts";
+import { unpackBodies } from "./unpack.ts";
 import { compileContract } from "./validate.ts";
 
 declare module "fastify" {
@@ -35,6 +44,8 @@ declare module "fastify" {
     keyName: string | undefined;
     /** The body as it was sent. */
     bytes: Buffer | undefined;
+    /** What the request takes of what the server can hold. */
+    room: Room | undefined;
   }
 }
 
@@ -46,6 +57,12 @@ export interface HttpServices {
   readonly authenticator: Authenticator;
   readonly rateLimits: RateLimits;
   readonly idempotency: Idempotency;
+  readonly load: Load;
+}
+
+export interface ServerSettings extends ConnectionLimits {
+  /** Whose `X-Forwarded-For` is believed: addresses and CIDR blocks. */
+  readonly trustedProxies: readonly string[];
 }
 
 /** An id a caller may give a request, to find it in the logs again. */
@@ -55,12 +72,13 @@ const REQUEST_ID = /^[\w.:-]{1,128}$/;
 export function createServer<Services extends HttpServices>(
   services: Services,
   endpoints: readonly Endpoint<Services>[],
-  trustedProxies: readonly string[] = [],
+  settings: ServerSettings,
 ): FastifyInstance {
   const dialectOf = dialectByPath(endpoints);
   const server = fastify({
+    ...connectionOptions(settings),
     // Whose X-Forwarded-For is believed. design: nobody's by default.
-    trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
+    trustProxy: settings.trustedProxies.length > 0 ? [...settings.trustedProxies] : false,
     bodyLimit: BODY_LIMIT_BYTES,
     // Whatever may be declared as a name or an id can stand in a path: 255 characters, encoded.
     routerOptions: { maxParamLength: 255 * 12 },
@@ -70,6 +88,7 @@ export function createServer<Services extends HttpServices>(
       return typeof given === "string" && REQUEST_ID.test(given) ? given : randomUUID();
     },
     frameworkErrors: (error, request, reply) => {
+      reply.header("x-request-id", request.id);
       const dialect = dialectOf(request.url);
       void send(reply, problemReply(asProblem(error), dialect), MEDIA_TYPE_OF[dialect]);
     },
@@ -78,15 +97,19 @@ export function createServer<Services extends HttpServices>(
   server.decorateRequest("company", undefined);
   server.decorateRequest("keyName", undefined);
   server.decorateRequest("bytes", undefined);
+  server.decorateRequest("room", undefined);
+  limitConnections(server.server);
   readBodies(server, endpoints);
+  unpackBodies(server);
   const closeUnusedConnections = countConnections(server.server);
   server.addHook("preClose", async () => closeUnusedConnections());
-  server.addHook("onRequest", async (request, reply) => {
+  server.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);
+    done(longUrl(request) ?? makeRoom(services.load, request, reply));
   });
   observeRequests(server, services);
   server.setErrorHandler((error, request, reply) => {
-    const problem = asProblem(error);
+    const problem = hasGone(request, error) ? goneCaller() : asProblem(error);
     logFailure(services.log, request, problem);
     const dialect = contractOf(request)?.dialect ?? dialectOf(request.url);
     return send(reply, problemReply(problem, dialect), MEDIA_TYPE_OF[dialect]);
@@ -97,6 +120,31 @@ export function createServer<Services extends HttpServices>(
   for (const endpoint of endpoints) addEndpoint(server, services, endpoint);
   refuseOtherMethods(server, endpoints);
   return server;
+}
+
+/** Whether the body broke off: the connection is gone, and it was not the database's. */
+const hasGone = ({ raw }: FastifyRequest, error: unknown): boolean =>
+  !(error instanceof Problem) && raw.destroyed && !raw.complete;
+
+const goneCaller = () =>
+  new Problem("INVALID_REQUEST", "The connection ended before the request did.");
+
+function longUrl({ url }: FastifyRequest): Problem | undefined {
+  if (url.length <= LONGEST_URL) return undefined;
+  const sentence = `The path and query are longer than ${LONGEST_URL} characters.`;
+  return new Problem("URL_TOO_LONG", sentence);
+}
+
+/** Refuses a request that the server has no room for; health is asked when that matters most. */
+function makeRoom(load: Load, request: FastifyRequest, reply: FastifyReply): Problem | undefined {
+  if (contractOf(request)?.isEssential) return undefined;
+  const announced = Number(request.headers["content-length"] ?? 0);
+  // A body over the limit is never read: it gets its 413, and takes no room.
+  const room = load.admit(announced > BODY_LIMIT_BYTES ? 0 : announced);
+  if (typeof room === "string") return tooMuchLoad();
+  request.room = room;
+  reply.raw.once("close", room.hold());
+  return undefined;
 }
 
 const contractOf = (request: FastifyRequest): Contract | undefined =>
@@ -142,8 +190,14 @@ function addEndpoint<Services extends HttpServices>(
           const input = { ...read(request), call: callOf(contract, request), idempotency };
           return handler(own, request.workspace ?? request.company, input as Input<Contract>);
         };
-        const answer = await answerOnce(services, contract, request, run);
-        return send(reply, answer, mediaType);
+        // A caller who has gone does not make the work smaller.
+        const letGo = request.room?.hold();
+        try {
+          const answer = await answerOnce(services, contract, request, run);
+          return send(reply, answer, mediaType);
+        } finally {
+          letGo?.();
+        }
       },
     });
   }
@@ -151,8 +205,10 @@ function addEndpoint<Services extends HttpServices>(
 
 const callOf = (contract: Contract, request: FastifyRequest): Call => ({
   name: `${contract.method} ${pathsOf(contract)[0]}`,
+  by: contract.access.by,
   keyName: request.keyName ?? null,
   requestId: request.id,
+  address: request.ip,
 });
 
 /** Checks who calls and whether the limit lets it through, before a byte of the body is read. */
@@ -280,6 +336,7 @@ function refuseOtherMethods(server: FastifyInstance, endpoints: readonly Endpoin
 
 /** Sends an answer; a body of the type JSON is a value, any other a text. */
 function send(reply: FastifyReply, answer: Reply, mediaType: string): FastifyReply {
+  if (mediaType === "text/html") reply.headers(PAGE_HEADERS);
   reply.code(answer.status).headers(answer.headers ?? {});
   if (answer.body === undefined) return reply.send();
   const isJson = mediaType.endsWith("json");
@@ -310,15 +367,15 @@ function observeRequests(server: FastifyInstance, { log, metrics }: HttpServices
 
 /** What went wrong on our side. The message of an engine's error may quote data, so it is left out. */
 function logFailure(log: Logger, request: FastifyRequest, problem: Problem): void {
-  if (STATUS_OF[problem.code] < 500) return;
   const cause = problem.details.cause as (Error & { code?: string }) | undefined;
+  if (STATUS_OF[problem.code] < 500 || !cause) return;
   log.error(
     {
       request_id: request.id,
       route: request.routeOptions.url,
-      error: cause?.name,
-      code: cause?.code,
-      stack: cause?.stack?.split("\n").filter((line) => /^\s+at /.test(line)),
+      error: cause.name,
+      code: cause.code,
+      stack: cause.stack?.split("\n").filter((line) => /^\s+at /.test(line)),
     },
     "request failed",
   );

@@ -22,9 +22,15 @@ export function compileContract(contract: Contract): (parts: Parts) => Parts {
   const { query: querySchema } = contract;
   // What an administrator sends is mostly one thing, and refused as one.
   const isWhole = contract.access.by === "administrator" && !contract.hasItems;
+  // A filter of SCIM is a text in a text, and is refused in SCIM's words.
+  const isFiltered = contract.dialect === "scim";
+  const readParameters = (raw: unknown, schema: TSchema) => {
+    const read = readQuery(raw, schema);
+    return isFiltered ? read : storable(read, "query");
+  };
   return (parts) => ({
     params: params?.(storable(parts.params, "path")),
-    query: query && querySchema && query(storable(readQuery(parts.query, querySchema), "query")),
+    query: query && querySchema && query(readParameters(parts.query, querySchema)),
     body: body?.(isWhole ? storable(parts.body, "body") : parts.body),
   });
 }

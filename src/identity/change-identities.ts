@@ -13,6 +13,7 @@ import type { Fault } from "../problem.ts";
 import type { Who } from "../profiles/identifiers.ts";
 import { lockProfiles, selectProfiles } from "../profiles/store.ts";
 import { writeSubscriptions } from "../subscriptions/states.ts";
+import { writePeopleOf } from "../workspaces/reset.ts";
 import { recordAudit } from "./audit.ts";
 import { joinBelongings, readBelongings, saveBelongings, type Told } from "./belongings.ts";
 import type { Cast, CastChanges, Change } from "./cast.ts";
@@ -89,6 +90,7 @@ export function changeIdentities(
     const isLocked = attempt >= LOCKING_TRY;
     const readOrLock = isLocked ? lockProfiles : selectProfiles;
     const read = (ids: readonly string[]) => readOrLock(tx, workspace.id, ids);
+    await writePeopleOf(tx, workspace.id);
     const work = await workOut(tx, services, workspace, request, read);
     await save(tx, services, workspace, request, work, isLocked);
     return work.results;

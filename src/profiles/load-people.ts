@@ -1,4 +1,5 @@
-import type { Transaction } from "../database/database.ts";
+import { allDone, type Transaction } from "../database/database.ts";
+import { writePeopleOf } from "../workspaces/reset.ts";
 import {
   emailValue,
   type Identifier,
@@ -41,8 +42,9 @@ export interface LoadOptions {
 }
 
 /**
- * Reads everything that a batch of writes needs, in four statements at most, whatever its size; in
- * one or two more where a platform_id is named.
+ * Reads everything that a batch of writes needs, in five statements at most, whatever its size, and in
+ * one or two more where a platform_id is named; keeps a reset of the workspace waiting until the
+ * transaction ends.
  *
  * @throws Outdated (outdated.ts), where somebody was faster: it locks and the world has moved, or a
  *   profile is merged away while it is looked for.
@@ -55,7 +57,12 @@ export async function loadPeople(
 ): Promise<People> {
   const wanted = uniqueIdentifiers(needs);
   const remembered = knownIds ? takeRemembered(wanted, workspaceId, knownIds) : [];
-  const found = [...remembered, ...(await findIdentifiers(tx, workspaceId, wanted))];
+  // In one round trip: the second is read once the first is held.
+  const [, looked] = await allDone([
+    writePeopleOf(tx, workspaceId),
+    findIdentifiers(tx, workspaceId, wanted),
+  ]);
+  const found = [...remembered, ...looked];
   const merged = await followMerged(tx, workspaceId, needs);
   const ids = profilesToRead(needs, found, merged, lock);
   const spreads = needs.some((need) => need.spreads);

@@ -7,7 +7,6 @@ import type { KnownIds } from "../profiles/known-ids.ts";
 import { loadPeople } from "../profiles/load-people.ts";
 import { savePeople } from "../profiles/save-people.ts";
 import { writeSubscriptions } from "../subscriptions/states.ts";
-import { writePeopleOf } from "../workspaces/reset.ts";
 import { applyItem, type Behalf, startBatch, subscriptionChanges } from "./apply-item.ts";
 import type { Item, Verdict } from "./item.ts";
 import { insertEvents, insertPurchases } from "./store.ts";
@@ -81,19 +80,16 @@ async function writeOnce(
   const { workspace } = first;
   const now = services.clock.now();
   const { newId } = services.clock;
-  const [, people] = await Promise.all([
-    writePeopleOf(tx, workspace.id),
-    loadPeople(
-      tx,
-      workspace.id,
-      requests.flatMap((request) => request.items),
-      {
-        newId,
-        lock: attempt >= LOCKING_TRY,
-        ...(attempt === 1 && { knownIds: services.knownIds }),
-      },
-    ),
-  ]);
+  const people = await loadPeople(
+    tx,
+    workspace.id,
+    requests.flatMap((request) => request.items),
+    {
+      newId,
+      lock: attempt >= LOCKING_TRY,
+      ...(attempt === 1 && { knownIds: services.knownIds }),
+    },
+  );
 
   const batch = startBatch(people, newId);
   const verdicts = requests.map((request) =>

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { TSchema } from "typebox";
 import type { Authenticator } from "../access/authenticate.ts";
+import { type Origin, recordChanges } from "../audit/audit.ts";
 import type { Clock } from "../clock.ts";
 import type { Database, Transaction } from "../database/database.ts";
 import { Problem } from "../problem.ts";
@@ -42,7 +43,7 @@ export const schemaOf = ({ sections, companySections }: Sections): TSchema =>
 
 /**
  * Makes the workspaces what the manifest says, in one transaction; applying it again changes
- * nothing. Workspaces that it does not name stay as they are.
+ * nothing. Workspaces that it does not name stay as they are. Every change is audited.
  *
  * @returns what changed, in the order in which it was applied.
  * @throws Problem INVALID_REQUEST with the place and the rule, CONFLICT; nothing is applied then.
@@ -50,6 +51,7 @@ export const schemaOf = ({ sections, companySections }: Sections): TSchema =>
 export async function applyManifest(
   services: ApplyServices,
   unchecked: unknown,
+  origin: Origin,
 ): Promise<readonly Change[]> {
   const manifest = checkManifest(services, unchecked);
   const target = { now: services.clock.now(), newId: services.clock.newId };
@@ -79,6 +81,7 @@ export async function applyManifest(
     changes.push(
       ...(await applySections(tx, ofCompany, companyTarget, manifest.company, ["company"])),
     );
+    await recordChanges(tx, services.clock, origin, changes);
     return changes;
   });
   services.authenticator.forget();
@@ -139,16 +142,17 @@ async function applyWorkspace(
   known: WorkspaceRow | undefined,
   wanted: WorkspaceRow,
 ): Promise<Change[]> {
-  const change = (action: Change["action"]): Change[] => [
-    { action, kind: "workspace", workspace: wanted.name, name: wanted.name },
+  const change = (action: Change["action"], details: Change["details"]): Change[] => [
+    { action, kind: "workspace", workspace: wanted.name, name: wanted.name, details },
   ];
+  const { settings, allowReset: allow_reset } = wanted;
   if (!known) {
     await insertWorkspace(tx, companyId, wanted, services.clock.now());
-    return change("created");
+    return change("created", { allow_reset, settings });
   }
   if (isDeepStrictEqual(known, wanted)) return [];
   await updateWorkspace(tx, wanted);
-  return change("updated");
+  return change("updated", { allow_reset, settings });
 }
 
 async function applySections<Where extends Target>(

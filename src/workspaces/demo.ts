@@ -1,5 +1,6 @@
 import { keptSecret } from "../access/kept-secret.ts";
 import { findKeyHolder } from "../access/keys.ts";
+import { BY_THE_SERVER } from "../audit/audit.ts";
 import { type ApplyServices, applyManifest } from "./apply.ts";
 import { selectWorkspaces } from "./store.ts";
 
@@ -32,6 +33,6 @@ export async function ensureDemo(
 ): Promise<string | undefined> {
   const isEmpty = (await selectWorkspaces(services.database)).length === 0;
   const key = await keptSecret(dataDir, "demo-api-key", "demo");
-  if (isEmpty) await applyManifest(services, demoManifest(key));
-  return (await findKeyHolder(services.database, key)) && key;
+  if (isEmpty) await applyManifest(services, demoManifest(key), BY_THE_SERVER);
+  return (await findKeyHolder(services.database, key, services.clock.now())) && key;
 }

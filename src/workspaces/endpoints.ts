@@ -1,7 +1,9 @@
 import Type from "typebox";
+import { originOf } from "../audit/audit.ts";
 import { byAdministrator, endpoint } from "../http/endpoint.ts";
 import { type ApplyServices, applyManifest } from "./apply.ts";
 import { type ResetServices, resetWorkspace } from "./reset.ts";
+import type { Change as ManifestChange } from "./section.ts";
 
 const Change = Type.Object({
   action: Type.Enum(["created", "updated", "removed"]),
@@ -19,10 +21,12 @@ const applyEndpoint = endpoint({
   replies: {
     200: Type.Object({ changes: Type.Array(Change), message: Type.Literal("success") }),
   },
-}).handledBy(async (services: ApplyServices, _nobody, { body }) => ({
-  status: 200,
-  body: { changes: [...(await applyManifest(services, body))], message: "success" },
-}));
+}).handledBy(async (services: ApplyServices, _nobody, { body, call }) => {
+  const changes = await applyManifest(services, body, originOf(call));
+  return { status: 200, body: { changes: changes.map(withoutDetails), message: "success" } };
+});
+
+const withoutDetails = ({ details: _details, ...change }: ManifestChange) => change;
 
 const resetEndpoint = endpoint({
   method: "POST",
@@ -31,8 +35,8 @@ const resetEndpoint = endpoint({
   access: byAdministrator,
   params: Type.Object({ name: Type.String() }),
   replies: { 200: Type.Object({ message: Type.Literal("success") }) },
-}).handledBy(async (services: ResetServices, _nobody, { params }) => {
-  await resetWorkspace(services, params.name);
+}).handledBy(async (services: ResetServices, _nobody, { params, call }) => {
+  await resetWorkspace(services, params.name, originOf(call));
   return { status: 200, body: { message: "success" } };
 });
 

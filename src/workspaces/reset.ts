@@ -1,3 +1,5 @@
+import { type Origin, recordChanges } from "../audit/audit.ts";
+import type { Clock } from "../clock.ts";
 import { type Database, type Transaction, withRetries } from "../database/database.ts";
 import { Problem } from "../problem.ts";
 import { findWorkspace } from "./find-workspace.ts";
@@ -8,6 +10,7 @@ export type Eraser = (tx: Transaction, workspaceId: number) => Promise<void>;
 
 export interface ResetServices {
   readonly database: Database;
+  readonly clock: Clock;
   /** One for every facility that holds user data. */
   readonly erasers: readonly Eraser[];
 }
@@ -21,11 +24,15 @@ export const writePeopleOf = (tx: Transaction, workspaceId: number): Promise<voi
   lockPeopleShared(tx, workspaceId);
 
 /**
- * Empties a workspace of its user data; what is declared (keys, apps, groups) stays.
+ * Empties a workspace of its user data; what is declared (keys, apps, groups) stays. It is audited.
  *
  * @throws Problem NOT_FOUND, or FORBIDDEN where the manifest does not say `allow_reset: true`.
  */
-export async function resetWorkspace(services: ResetServices, name: string): Promise<void> {
+export async function resetWorkspace(
+  services: ResetServices,
+  name: string,
+  origin: Origin,
+): Promise<void> {
   const workspace = await findWorkspace(services.database, name);
   if (!workspace.allowReset) {
     throw new Problem(
@@ -36,5 +43,7 @@ export async function resetWorkspace(services: ResetServices, name: string): Pro
   await withRetries(services.database, async (tx) => {
     await lockPeople(tx, workspace.id);
     for (const erase of services.erasers) await erase(tx, workspace.id);
+    const change = { action: "reset", kind: "workspace", workspace: name, name };
+    await recordChanges(tx, services.clock, origin, [change]);
   });
 }

@@ -8,6 +8,8 @@ export interface Change {
   readonly kind: string;
   readonly workspace: string;
   readonly name: string;
+  /** What it is now, where that is worth a line in the audit. */
+  readonly details?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** What every section is applied with. */
@@ -68,8 +70,15 @@ export function describe<Entry>(
   workspace: string,
   done: { created: Entry[]; updated: Entry[]; removed: Entry[] },
   name: (entry: Entry) => string,
+  details?: (entry: Entry) => Change["details"],
 ): Change[] {
   return (["created", "updated", "removed"] as const).flatMap((action) =>
-    done[action].map((entry) => ({ action, kind, workspace, name: name(entry) })),
+    done[action].map((entry) => ({
+      action,
+      kind,
+      workspace,
+      name: name(entry),
+      ...(details && action !== "removed" && { details: details(entry) }),
+    })),
   );
 }

@@ -1,8 +1,8 @@
 import Type, { type Static } from "typebox";
-import { readDeclaredKeys, replaceKeys, storedForm } from "../access/keys.ts";
-import { PERMISSIONS } from "../access/permissions.ts";
+import { type NewKey, readDeclaredKeys, replaceKeys, storedForm } from "../access/keys.ts";
 import { readDeclaredTokens, replaceTokens, storedToken } from "../access/scim-tokens.ts";
-import { isAllowlistEntry } from "../ip-allowlist.ts";
+import { Problem } from "../problem.ts";
+import { grantDetails, IpAllowlist, isTimestamp, KeyPermissions } from "./api-key-form.ts";
 import { DeclaredId } from "./manifest.ts";
 import { type CompanySection, describe, difference, type Section } from "./section.ts";
 import {
@@ -27,11 +27,12 @@ const ApiKey = Type.Object(
   {
     name: Name,
     key: Secret,
-    permissions: Type.Array(Type.Enum(["all", ...PERMISSIONS])),
-    ip_allowlist: Type.Optional(
-      Type.Array(
-        Type.Refine(Type.String(), isAllowlistEntry, () => "must be an IP address or CIDR"),
-      ),
+    permissions: KeyPermissions,
+    ip_allowlist: Type.Optional(IpAllowlist),
+    // The secret that `key` takes over from, which is good until then.
+    previous_key: Type.Optional(Secret),
+    previous_key_until: Type.Optional(
+      Type.Refine(Type.String(), isTimestamp, () => "must be an ISO 8601 time with a zone"),
     ),
   },
   { additionalProperties: false },
@@ -42,16 +43,28 @@ export const apiKeys: Section = {
   schema: ApiKey,
   identity: "name",
   async apply(tx, target, entries: readonly Static<typeof ApiKey>[]) {
-    const wanted = entries.map(({ ip_allowlist, ...entry }) => ({
-      ...entry,
-      ipAllowlist: ip_allowlist ?? [],
-    }));
+    const wanted = entries.map((entry) => storedForm(newKeyOf(entry)));
     const present = await readDeclaredKeys(tx, target.workspaceId);
-    const todo = difference(present, wanted.map(storedForm), (key) => key.name);
+    const todo = difference(present, wanted, (key) => key.name);
     await replaceKeys(tx, target, todo);
-    return describe("api_key", target.workspaceName, todo, (key) => key.name);
+    return describe("api_key", target.workspaceName, todo, (key) => key.name, grantDetails);
   },
 };
+
+function newKeyOf(entry: Static<typeof ApiKey>): NewKey {
+  const { name, key, permissions, ip_allowlist = [], previous_key, previous_key_until } = entry;
+  if ((previous_key === undefined) !== (previous_key_until === undefined)) {
+    throw new Problem(
+      "INVALID_REQUEST",
+      `The API key '${name}' needs both 'previous_key' and 'previous_key_until', or neither.`,
+    );
+  }
+  const previous =
+    previous_key === undefined || previous_key_until === undefined
+      ? undefined
+      : { key: previous_key, until: new Date(previous_key_until) };
+  return { name, key, permissions, ipAllowlist: ip_allowlist, previous };
+}
 
 const App = Type.Object(
   { id: DeclaredId, name: Name, platform: Type.String({ minLength: 1, maxLength: 255 }) },

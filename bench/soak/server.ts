@@ -1,0 +1,54 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { packageRoot } from "../../src/database/migrate.ts";
+
+/** The server as its users start it, in a process of its own. */
+export interface SoakServer {
+  readonly url: string;
+  readonly adminToken: string;
+  /** What it holds in memory now, in MB. */
+  memory(): number;
+  stop(): Promise<number | null>;
+}
+
+const ADMIN_TOKEN = "soak-admin-token";
+
+export async function startServer(databaseUrl: string | undefined): Promise<SoakServer> {
+  const child = spawn(process.execPath, [join(packageRoot(), "dist/src/main.js"), "serve"], {
+    env: {
+      PATH: process.env.PATH,
+      PORT: "0",
+      DATA_DIR: "memory:",
+      LOG_LEVEL: "error",
+      ADMIN_TOKEN,
+      ...(databaseUrl && { DATABASE_URL: databaseUrl }),
+    },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const ended = once(child, "exit");
+  let greeting = "";
+  for await (const chunk of child.stdout) {
+    greeting += chunk;
+    if (greeting.includes("Try it:") || greeting.includes("ready at")) break;
+  }
+  const url = /ready at (\S+)/.exec(greeting)?.[1];
+  if (!url) throw new Error(`The server did not start: ${greeting}`);
+  return {
+    url,
+    adminToken: ADMIN_TOKEN,
+    memory: () => residentMegabytes(child.pid as number),
+    async stop() {
+      child.kill("SIGTERM");
+      const [code] = await ended;
+      return code as number | null;
+    },
+  };
+}
+
+/** From /proc (Linux). */
+function residentMegabytes(processId: number): number {
+  const status = readFileSync(`/proc/${processId}/status`, "utf8");
+  return Math.round(Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1_024);
+}

@@ -1,0 +1,66 @@
+import { hashSecret } from "./secrets.ts";
+
+/** How long a server process relies on what it read, in milliseconds. */
+const TRUST_MS = 1_000;
+
+/** How many secrets are remembered at once; beyond that the memory starts afresh. */
+const MOST_REMEMBERED = 10_000;
+
+/** Finds who holds a secret, and remembers it for a second: the hot path asks the database nothing. */
+export interface Remembered<Holder> {
+  find(secret: string | undefined): Promise<Holder | undefined>;
+  /** What is read from now on is read anew. */
+  forget(): void;
+}
+
+/**
+ * One statement runs at a time; secrets that are asked for meanwhile go into the next one together.
+ * So a flood of wrong secrets costs one connection, and no more.
+ *
+ * @param read takes hashes, returns the holders of those that somebody holds.
+ */
+export function remember<Holder>(
+  read: (hashes: readonly string[]) => Promise<ReadonlyMap<string, Holder>>,
+): Remembered<Holder> {
+  let known = new Map<string, { readonly holder: Holder | undefined; readonly until: number }>();
+  let asked = new Set<string>();
+  let next: Promise<ReadonlyMap<string, Holder>> | undefined;
+  let running: Promise<unknown> = Promise.resolve();
+
+  /** The next statement, which takes all hashes that were asked for until it starts. */
+  function readNext(): Promise<ReadonlyMap<string, Holder>> {
+    const before = running;
+    const run = async () => {
+      await before.catch(() => {});
+      const hashes = asked;
+      const memory = known;
+      asked = new Set();
+      next = undefined;
+      const holders = await read([...hashes]);
+      // What was read before somebody called forget() may be outdated: it goes to the old memory.
+      if (memory.size + hashes.size > MOST_REMEMBERED) memory.clear();
+      const until = performance.now() + TRUST_MS;
+      for (const hash of hashes) memory.set(hash, { holder: holders.get(hash), until });
+      return holders;
+    };
+    return run();
+  }
+
+  return {
+    async find(secret) {
+      if (secret === undefined) return undefined;
+      const hash = hashSecret(secret);
+      const found = known.get(hash);
+      if (found && found.until > performance.now()) return found.holder;
+      asked.add(hash);
+      if (!next) {
+        next = readNext();
+        running = next;
+      }
+      return (await next).get(hash);
+    },
+    forget() {
+      known = new Map();
+    },
+  };
+}

@@ -1,0 +1,58 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Problem } from "./problem.ts";
+
+/** The running server that a command talks to. */
+export interface AdminTarget {
+  readonly url: string;
+  readonly adminToken: string | undefined;
+  /** Where the token of a server on this machine is kept. */
+  readonly dataDir: string;
+}
+
+interface Refusal {
+  readonly message: string;
+  /** Of a manifest: where in it the fault is. */
+  readonly path?: readonly (string | number)[];
+}
+
+/**
+ * Calls the admin API of a running server.
+ *
+ * @param path below `/admin/v1`, such as `/apply`; its parameters are encoded.
+ * @returns the body of the answer.
+ * @throws Problem INVALID_REQUEST with the place in a manifest that is faulty, else an Error in words.
+ */
+export async function callAdmin<Answer>(
+  target: AdminTarget,
+  method: "GET" | "POST" | "PUT" | "DELETE",
+  path: string,
+  body?: unknown,
+): Promise<Answer> {
+  const adminToken = target.adminToken ?? (await readKeptToken(target.dataDir));
+  const response = await fetch(new URL(`/admin/v1${path}`, target.url), {
+    method,
+    headers: {
+      authorization: `Bearer ${adminToken}`,
+      ...(body !== undefined && { "content-type": "application/json" }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  }).catch((error: Error) => {
+    throw new Error(
+      `The server at ${target.url} cannot be reached: ${String(error.cause ?? error)}`,
+    );
+  });
+  const answer = (await response.json()) as Refusal;
+  if (response.ok) return answer as Answer;
+  if (answer.path) throw new Problem("INVALID_REQUEST", answer.message, { body: { ...answer } });
+  throw new Error(`The server refused (${response.status}): ${answer.message}`);
+}
+
+async function readKeptToken(dataDir: string): Promise<string> {
+  const path = join(dataDir, "admin-token");
+  const token = await readFile(path, "utf8").catch(() => undefined);
+  if (token) return token.trim();
+  throw new Error(
+    `No admin token: set ADMIN_TOKEN, pass --admin-token, or run this where ${path} can be read.`,
+  );
+}

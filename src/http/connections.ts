@@ -1,0 +1,73 @@
+import { randomUUID } from "node:crypto";
+import { type Server, STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
+import { Problem } from "../problem.ts";
+import { problemReply } from "./respond.ts";
+
+/** How much patience the server has with a connection. */
+export interface ConnectionLimits {
+  /** How long a whole request may take to arrive, in seconds; its headers a quarter of that. */
+  readonly requestTimeoutSeconds: number;
+}
+
+/** The request line and the headers together: fifty long identifiers fit into a query. */
+const MOST_HEADER_BYTES = 65_536;
+
+/** Of which the path and the query may take so many characters. */
+export const LONGEST_URL = 49_152;
+
+/** Longer than the minute after which most proxies let go of an idle connection themselves. */
+const KEEP_ALIVE_MS = 72_000;
+
+/** A connection on which nothing moves: somebody who does not read the answer. */
+const SILENCE_MS = 5 * 60_000;
+
+/** Beyond that new connections are closed at once: each takes some kilobytes, and a descriptor. */
+const MOST_CONNECTIONS = 10_000;
+
+/** What the framework needs to be told, so that nobody can hold a connection for ever. */
+export function connectionOptions({ requestTimeoutSeconds }: ConnectionLimits) {
+  const requestMs = requestTimeoutSeconds * 1_000;
+  return {
+    requestTimeout: requestMs,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    connectionTimeout: SILENCE_MS,
+    http: {
+      maxHeaderSize: MOST_HEADER_BYTES,
+      headersTimeout: requestMs / 4,
+      connectionsCheckingInterval: Math.min(5_000, requestMs / 4),
+    },
+    clientErrorHandler,
+  };
+}
+
+export function limitConnections(server: Server): void {
+  server.maxConnections = MOST_CONNECTIONS;
+}
+
+/** What the parser refuses before there is a request. Nothing of what was sent is repeated. */
+function clientErrorHandler(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === "ECONNRESET" || socket.destroyed || !socket.writable) {
+    socket.destroy(error);
+    return;
+  }
+  const { status, body } = problemReply(problemOf(error.code));
+  const text = JSON.stringify(body);
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n` +
+      "content-type: application/json; charset=utf-8\r\n" +
+      `content-length: ${Buffer.byteLength(text)}\r\n` +
+      `x-request-id: ${randomUUID()}\r\nconnection: close\r\n\r\n${text}`,
+    () => socket.destroy(),
+  );
+}
+
+function problemOf(code: string | undefined): Problem {
+  if (code === "HPE_HEADER_OVERFLOW") {
+    return new Problem("HEADERS_TOO_LARGE", "The path and the headers are larger than 64 KB.");
+  }
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") {
+    return new Problem("REQUEST_TIMEOUT", "The request took too long to arrive.");
+  }
+  return new Problem("INVALID_REQUEST", "This is not a valid HTTP request.");
+}

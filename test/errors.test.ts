@@ -1,0 +1,81 @@
+/* docs/errors.md is checked against the program: codes, statuses, and the words of the sentences. */
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { packageRoot } from "../src/database/migrate.ts";
+import { STATUS_OF } from "../src/http/respond.ts";
+
+const ROOT = packageRoot();
+const SOURCES = join(ROOT, "src");
+
+/** Settings are written like codes; they stand in the README. */
+const NOT_ERRORS = ["config.ts", "main.ts"];
+
+const sources = readdirSync(SOURCES, { recursive: true, encoding: "utf8" })
+  .filter((path) => path.endsWith(".ts") && !NOT_ERRORS.includes(path))
+  .map((path) => readFileSync(join(SOURCES, path), "utf8"))
+  // Sentences that are written on several lines are one sentence.
+  .map((text) => text.replaceAll(/["`] \+\s+["`]/g, ""));
+
+interface Row {
+  readonly code: string;
+  readonly status: number | undefined;
+  readonly sentences: readonly string[];
+}
+
+const rows: Row[] = readFileSync(join(ROOT, "docs/errors.md"), "utf8")
+  .split("\n")
+  .filter((line) => /^\| `[A-Z_]+` \|/.test(line))
+  .map((line) => {
+    const cells = line.split(" | ").map((cell) => cell.replace(/^\| /, "").replace(/ \|$/, ""));
+    const status = cells.length === 4 ? Number(cells[1]) : undefined;
+    const sentences = cells.at(-2)?.matchAll(/`([^`]+)`/g) ?? [];
+    return {
+      code: cells[0]?.replaceAll("`", "") ?? "",
+      status,
+      sentences: [...sentences].map(([, sentence]) => sentence as string),
+    };
+  });
+
+const used = new Set([
+  ...Object.keys(STATUS_OF),
+  ...sources.flatMap((text) =>
+    // What the parser of Node calls its errors is no code of ours.
+    [...text.matchAll(/"(?!HPE_|ERR_)([A-Z]+(?:_[A-Z]+)+)"/g)].map(([, code]) => code as string),
+  ),
+]);
+
+describe("docs/errors.md", () => {
+  test("has a row for every code of the program, and for no other", () => {
+    const described = rows.map((row) => row.code);
+    assert.deepEqual(
+      [...used].filter((code) => !described.includes(code)),
+      [],
+      "Enter the code into docs/errors.md: what it says, and what to do.",
+    );
+    assert.deepEqual(
+      described.filter((code) => !used.has(code)),
+      [],
+      "Take the code that is gone out of docs/errors.md.",
+    );
+    assert.equal(new Set(described).size, described.length, "One row for each code.");
+  });
+
+  test("gives every refusal of a request its status", () => {
+    const statuses = rows.flatMap(({ code, status }) => (status ? [[code, status]] : []));
+    assert.deepEqual(Object.fromEntries(statuses), STATUS_OF);
+  });
+
+  test("quotes words that the program really uses", () => {
+    for (const { code, sentences } of rows) {
+      assert.ok(sentences.length > 0, `${code} needs a sentence.`);
+      for (const part of sentences.flatMap((sentence) =>
+        sentence.split("…").map((words) => words.trim()),
+      )) {
+        const isUsed = sources.some((text) => text.includes(part));
+        assert.ok(isUsed, `${code}: nothing in src/ says "${part}".`);
+      }
+    }
+  });
+});

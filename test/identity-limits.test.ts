@@ -1,0 +1,40 @@
+/* How often the endpoints of identities may be called. Who may call them is in access.test.ts. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { startServer, type TestWorkspace } from "./harness.ts";
+
+const server = await startServer();
+
+const REQUESTS: readonly (readonly [path: string, body: object])[] = [
+  ["/users/alias/new", { user_aliases: [] }],
+  ["/users/alias/update", { alias_updates: [] }],
+  ["/users/identify", { aliases_to_identify: [] }],
+  ["/users/merge", { merge_updates: [] }],
+  ["/users/delete", { external_ids: [] }],
+];
+
+describe("the limit", () => {
+  const remaining = async (workspace: TestWorkspace, path: string, body: object) => {
+    const { headers } = await workspace.call("POST", path, body);
+    return [headers.get("x-ratelimit-limit"), headers.get("x-ratelimit-remaining")];
+  };
+
+  test("is 20,000 requests a minute, shared by all of them", async () => {
+    const workspace = await server.workspace();
+    for (const [index, [path, body]] of REQUESTS.entries()) {
+      const left = `${20_000 - index - 1}`;
+      assert.deepEqual(await remaining(workspace, path, body), ["20000", left]);
+    }
+  });
+
+  test("holds for /users/identify of every workspace, and can be changed", async () => {
+    const rate_limits = { "users.identify": { requests: 2, per_seconds: 60 } };
+    const workspace = await server.workspace({ settings: { rate_limits } });
+    const send = () => workspace.call("POST", "/users/identify", { aliases_to_identify: [] });
+    assert.equal((await send()).status, 201);
+    assert.equal((await send()).status, 201);
+    const third = await send();
+    assert.equal(third.status, 429);
+    assert.ok(Number(third.headers.get("retry-after")) >= 1);
+  });
+});

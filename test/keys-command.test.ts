@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { promisify } from "node:util";
+import { packageRoot } from "../src/database/migrate.ts";
+import { startServer } from "./harness.ts";
+
+const server = await startServer();
+
+const EVENT = { events: [{ external_id: "ada", name: "came", time: "2026-01-01T00:00:00Z" }] };
+
+const opens = async (key: string): Promise<boolean> =>
+  (await server.send("POST", "/users/track", EVENT, { key })).status === 201;
+
+describe("rapport keys", () => {
+  const run = promisify(execFile);
+  const keys = (...args: string[]) =>
+    run(process.execPath, [
+      join(packageRoot(), "dist/src/main.js"),
+      "keys",
+      ...args,
+      "--url",
+      server.url,
+      "--admin-token",
+      server.adminToken,
+    ]);
+
+  test("creates, lists, rotates and revokes a key of a running server", async () => {
+    const workspace = await server.workspace();
+    const { stdout: older } = await keys(
+      "create",
+      workspace.name,
+      "ci",
+      "--permission",
+      "users.track",
+    );
+    assert.ok(await opens(older.trim()));
+    const { stdout: newer, stderr } = await keys("rotate", workspace.name, "ci", "--overlap", "2h");
+    assert.match(stderr, /The older secret is good until 20/);
+    assert.deepEqual([await opens(older.trim()), await opens(newer.trim())], [true, true]);
+    const { stdout: list } = await keys("list", workspace.name);
+    assert.match(list, /^ci {2}permissions users\.track {2}created 20.* {2}older secret until 20/m);
+    await keys("revoke", workspace.name, "ci");
+    assert.deepEqual([await opens(older.trim()), await opens(newer.trim())], [false, false]);
+  });
+
+  test("says in words why it cannot", async () => {
+    const workspace = await server.workspace();
+    await assert.rejects(keys("rotate", workspace.name, "nobody"), /There is no API key 'nobody'/);
+    await assert.rejects(keys("rotate", workspace.name, "test", "--overlap", "soon"), /30m, 24h/);
+  });
+});

@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { openDatabase, serve } from "../src/serve.ts";
+import { testConfig } from "./harness.ts";
+import { temporaryFolder } from "./stored-rows.ts";
+
+const EVENT = { events: [{ external_id: "ada", name: "came", time: "2026-01-01T00:00:00Z" }] };
+
+describe("the secrets of keys and of the administrator", () => {
+  test("stand nowhere in the database, in no log line and in no answer but the one that shows them", async () => {
+    const lines: string[] = [];
+    const config = { ...(await testConfig()), dataDir: await temporaryFolder(), logLevel: "trace" };
+    const running = await serve(config, { write: (line) => void lines.push(line) });
+    const send = async (method: string, path: string, key: string, body?: unknown) => {
+      const answer = await fetch(running.welcome.url + path, {
+        method,
+        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      return answer.json() as Promise<{ key: string }>;
+    };
+    const admin = (method: string, path: string, body?: unknown) =>
+      send(method, path, running.welcome.adminToken, body);
+    const secrets = ["declared-secret-1", "declared-secret-2", running.welcome.adminToken];
+    await admin("POST", "/admin/v1/apply", {
+      company: { name: "Test" },
+      workspaces: [
+        {
+          name: "kept",
+          api_keys: [
+            {
+              name: "dev",
+              key: secrets[0],
+              permissions: ["all"],
+              previous_key: secrets[1],
+              previous_key_until: "2999-01-01T00:00:00Z",
+            },
+          ],
+        },
+      ],
+    });
+    const path = "/admin/v1/workspaces/kept/api-keys";
+    secrets.push((await admin("POST", path, { name: "ci", permissions: ["all"] })).key);
+    secrets.push((await admin("POST", `${path}/ci/rotate`, {})).key);
+    const shown: unknown[] = [];
+    for (const secret of secrets) {
+      shown.push(await send("POST", "/users/track", secret, EVENT));
+      shown.push(await send("POST", "/users/merge", secret, EVENT));
+      shown.push(await send("POST", "/admin/v1/apply", `${secret}x`, { company: secret }));
+    }
+    shown.push(await admin("GET", path), await admin("GET", "/admin/v1/audit"));
+    await running.stop();
+
+    const database = await openDatabase(config);
+    const tables = await database.query<{ name: string }>(
+      "select table_name as name from information_schema.tables where table_schema = 'public'",
+    );
+    for (const { name } of tables) {
+      shown.push(await database.query(`select to_jsonb(each) as row from ${name} each`));
+    }
+    await database.close();
+    assert.equal(secrets.length, 5);
+    assert.ok(lines.length > 10);
+    for (const place of [...lines, ...shown.map((each) => JSON.stringify(each))]) {
+      for (const secret of secrets) assert.ok(!place.includes(secret), place.slice(0, 500));
+    }
+  });
+});

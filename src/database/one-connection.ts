@@ -4,6 +4,8 @@ import { encodeParameters } from "./parameters.ts";
 /** The one connection that an embedded engine has. Statements run in the order of the calls. */
 export interface Connection {
   query(sql: string, parameters: readonly unknown[]): Promise<unknown[]>;
+  /** @returns how many rows it wrote. */
+  execute(sql: string, parameters: readonly unknown[]): Promise<number>;
   script(sql: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -21,6 +23,7 @@ export function databaseOf(connection: Connection): Database {
   const direct: Queryable = {
     query: async <Row>(sql: string, parameters: readonly unknown[] = []) =>
       (await connection.query(sql, encodeParameters(parameters))) as Row[],
+    execute: (sql, parameters = []) => connection.execute(sql, encodeParameters(parameters)),
   };
 
   async function transaction<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result> {
@@ -39,6 +42,7 @@ export function databaseOf(connection: Connection): Database {
     engine: "embedded",
     concurrency: 1,
     query: (sql, parameters) => alone(() => direct.query(sql, parameters)),
+    execute: (sql, parameters) => alone(() => direct.execute(sql, parameters)),
     transaction: (work) => alone(() => transaction(work)),
     async maintain() {
       const tables = await this.query<{ name: string }>(

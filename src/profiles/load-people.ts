@@ -32,7 +32,7 @@ export interface Need {
 
 export interface ReadOptions {
   newId(): string;
-  /** Saves looking up the people that it knows; it may be out of date. */
+  /** Where whoever is found is remembered, so that they need not be looked up again. */
   readonly knownIds?: KnownIds;
 }
 
@@ -58,10 +58,18 @@ export async function loadPeople(
   needs: readonly Need[],
   options: LoadOptions,
 ): Promise<People> {
-  // In one round trip with what is read first: that is read once this is held.
+  // In one round trip with what is read first: that is read once this is held. Nobody is taken from
+  // memory, which may be out of date.
   const [, people] = await allDone([
     writePeopleOf(tx, workspaceId),
-    read(tx, workspaceId, needs, options, options.lock ? tx : undefined),
+    read(
+      tx,
+      workspaceId,
+      needs,
+      options,
+      recall(needs, workspaceId),
+      options.lock ? tx : undefined,
+    ),
   ]);
   return people;
 }
@@ -78,18 +86,31 @@ export const readPeople = (
   workspaceId: number,
   needs: readonly Need[],
   options: ReadOptions,
-): Promise<People> => read(database, workspaceId, needs, options, undefined);
+): Promise<People> =>
+  read(
+    database,
+    workspaceId,
+    needs,
+    options,
+    recall(needs, workspaceId, options.knownIds),
+    undefined,
+  );
 
-/** @param lock the transaction that locks the profiles, if one does. */
+/**
+ * @param recalled who is known to have some of the identifiers.
+ * @param lock the transaction that locks the profiles, if one does.
+ */
 async function read(
   database: Queryable,
   workspaceId: number,
   needs: readonly Need[],
   { newId, knownIds }: ReadOptions,
+  { remembered, wanted }: Recalled,
   lock: Transaction | undefined,
 ): Promise<People> {
-  const { remembered, wanted } = recall(needs, workspaceId, knownIds);
-  const found = [...remembered, ...(await findIdentifiers(database, workspaceId, wanted))];
+  const looked = await findIdentifiers(database, workspaceId, wanted);
+  if (knownIds) rememberAll(knownIds, workspaceId, looked);
+  const found = [...remembered, ...looked];
   const merged = await followMerged(database, workspaceId, needs);
   const ids = profilesToRead(needs, found, merged, lock !== undefined);
   const spreads = needs.some((need) => need.spreads);
@@ -159,11 +180,12 @@ async function lockAsRead(
 }
 
 /** Who is remembered, and which identifiers must be looked up. */
-function recall(
-  needs: readonly Need[],
-  workspaceId: number,
-  knownIds: KnownIds | undefined,
-): { remembered: FoundIdentifier[]; wanted: Map<string, Identifier> } {
+interface Recalled {
+  readonly remembered: readonly FoundIdentifier[];
+  readonly wanted: ReadonlyMap<string, Identifier>;
+}
+
+function recall(needs: readonly Need[], workspaceId: number, knownIds?: KnownIds): Recalled {
   const remembered = new Map<string, FoundIdentifier>();
   const wanted = new Map<string, Identifier>();
   for (const { who, addresses } of needs) {
@@ -181,6 +203,17 @@ function recall(
     wanted.set(identifierKey(who), who);
   }
   return { remembered: [...remembered.values()], wanted };
+}
+
+/** Remembers whom external ids lead to, among committed identifiers. */
+export function rememberAll(
+  knownIds: KnownIds,
+  workspaceId: number,
+  identifiers: readonly FoundIdentifier[],
+): void {
+  for (const { kind, value, profileId } of identifiers) {
+    if (kind === "external_id") knownIds.remember(workspaceId, value, profileId);
+  }
 }
 
 async function findIdentifiers(

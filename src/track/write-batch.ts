@@ -11,7 +11,7 @@ import type { IdempotencyClaim, Reply } from "../http/endpoint.ts";
 import type { Idempotency } from "../http/idempotency.ts";
 import type { Metrics } from "../metrics.ts";
 import type { KnownIds } from "../profiles/known-ids.ts";
-import { loadPeople, readPeople } from "../profiles/load-people.ts";
+import { loadPeople, readPeople, rememberAll } from "../profiles/load-people.ts";
 import type { People, PeopleChanges } from "../profiles/people.ts";
 import { savePeople } from "../profiles/save-people.ts";
 import { writeSubscriptions } from "../subscriptions/states.ts";
@@ -93,12 +93,12 @@ export async function writeBatch(
     async (tx, attempt) => {
       if (attempt === 1 && ahead) return save(tx, services, workspace, ahead);
       const lock = attempt >= LOCKING_TRY;
-      const people = await loadPeople(tx, workspace.id, needs, { newId, lock });
+      const people = await loadPeople(tx, workspace.id, needs, { newId, knownIds, lock });
       return save(tx, services, workspace, workOut(services, requests, people));
     },
     TRIES,
   );
-  rememberPeople(knownIds, workspace, written);
+  rememberAll(knownIds, workspace.id, written.changes.addedIdentifiers);
   return written.verdicts;
 }
 
@@ -153,18 +153,3 @@ const recordedAnswers = ({ requests, verdicts }: Worked) =>
   requests.flatMap(({ recorded }, index) =>
     recorded ? [{ claim: recorded.claim, reply: recorded.answer(verdicts[index] ?? []) }] : [],
   );
-
-/** Once it is committed: who an external_id leads to. */
-function rememberPeople(
-  knownIds: KnownIds,
-  workspace: Workspace,
-  { requests, verdicts }: Worked,
-): void {
-  for (const [index, { items }] of requests.entries()) {
-    for (const [place, { who }] of items.entries()) {
-      const verdict = verdicts[index]?.[place];
-      if (who.kind !== "external_id" || verdict?.outcome !== "applied") continue;
-      knownIds.remember(workspace.id, who.value, verdict.profileId);
-    }
-  }
-}

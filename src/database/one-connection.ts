@@ -27,9 +27,12 @@ export function databaseOf(connection: Connection): Database {
   };
 
   async function transaction<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result> {
-    await connection.script("begin");
+    // Not waited for: what follows comes after it, and fails where it does, for then the engine is gone.
+    const begun = connection.script("begin");
+    begun.catch(() => {});
     try {
       const result = await work({ ...direct, script: (sql) => connection.script(sql) });
+      await begun;
       await connection.script("commit");
       return result;
     } catch (error) {
@@ -40,7 +43,8 @@ export function databaseOf(connection: Connection): Database {
 
   return {
     engine: "embedded",
-    concurrency: 1,
+    // They take turns, but while the engine runs one, another one can be worked out.
+    concurrency: 2,
     query: (sql, parameters) => alone(() => direct.query(sql, parameters)),
     execute: (sql, parameters) => alone(() => direct.execute(sql, parameters)),
     transaction: (work) => alone(() => transaction(work)),

@@ -34,6 +34,17 @@ export async function runBenchmark(
   workloads: readonly Workload[],
   options: BenchmarkOptions,
 ): Promise<void> {
+  await inFolder(async (folder, cleanUp) => {
+    for (const engine of await openEngines(options, folder, cleanUp)) {
+      await runOn(engine, workloads, options, folder, cleanUp);
+    }
+  });
+}
+
+/** Runs something with a folder of its own, and cleans up behind it, however it ends. */
+export async function inFolder(
+  run: (folder: string, cleanUp: CleanUp) => Promise<void>,
+): Promise<void> {
   if (process.platform !== "linux") {
     throw new Error("Processor time and memory are read from /proc: run it on Linux.");
   }
@@ -44,16 +55,19 @@ export async function runBenchmark(
   try {
     const folder = await mkdtemp(join(tmpdir(), "rapport-bench-"));
     cleanUp.add(() => rm(folder, { recursive: true, force: true }));
-    for (const engine of await openEngines(options, folder, cleanUp)) {
-      await runOn(engine, workloads, options, folder, cleanUp);
-    }
+    await run(folder, cleanUp);
   } finally {
     await cleanUp.run();
   }
 }
 
-async function openEngines(
-  { engine: wanted, databaseUrl, profile }: BenchmarkOptions,
+/** Opens the engines that are asked for; what must be closed is entered in `cleanUp`. */
+export async function openEngines(
+  {
+    engine: wanted,
+    databaseUrl,
+    profile,
+  }: Pick<BenchmarkOptions, "engine" | "databaseUrl" | "profile">,
   folder: string,
   cleanUp: CleanUp,
 ): Promise<Engine[]> {

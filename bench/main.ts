@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { type BenchmarkOptions, runBenchmark } from "./benchmark.ts";
 import { playRole, type Role, type RoleMain } from "./processes/child.ts";
+import { runSyncBenchmark, type SyncOptions } from "./warehouse-sync.ts";
 import { WORKLOADS, workloadNamed } from "./workloads/workloads.ts";
 
 /*
@@ -37,6 +38,13 @@ const program = new Command("bench")
   .action((names: string[], options: BenchmarkOptions) =>
     runBenchmark(names.length > 0 ? names.map(workloadNamed) : WORKLOADS, options),
   );
+
+program
+  .command("sync")
+  .description("Syncs rows of attributes from a table of PostgreSQL into PostgreSQL, once.")
+  .option("--rows <count>", "how many", count, 1_000_000)
+  .option("--database-url <url>", "a PostgreSQL that runs already; databases are made in it")
+  .action((options: SyncOptions) => runSyncBenchmark(options));
 
 // Loaded only where they are played, so that no role carries what another one needs.
 const ROLES: Readonly<Record<Role, () => Promise<RoleMain<never, never>>>> = {

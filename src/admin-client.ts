@@ -14,6 +14,8 @@ interface Refusal {
   readonly message: string;
   /** Of a manifest: where in it the fault is. */
   readonly path?: readonly (string | number)[];
+  /** Of a list: what is wrong with which of its objects. */
+  readonly errors?: readonly object[];
 }
 
 /**
@@ -21,7 +23,8 @@ interface Refusal {
  *
  * @param path below `/admin/v1`, such as `/apply`; its parameters are encoded.
  * @returns the body of the answer.
- * @throws Problem INVALID_REQUEST with the place in a manifest that is faulty, else an Error in words.
+ * @throws Problem INVALID_REQUEST with the body of the answer, where that tells the place in a manifest
+ *   or the objects of a list that are faulty; else an Error in words.
  */
 export async function callAdmin<Answer>(
   target: AdminTarget,
@@ -44,7 +47,8 @@ export async function callAdmin<Answer>(
   });
   const answer = (await response.json()) as Refusal;
   if (response.ok) return answer as Answer;
-  if (answer.path) throw new Problem("INVALID_REQUEST", answer.message, { body: { ...answer } });
+  if (answer.path ?? answer.errors)
+    throw new Problem("INVALID_REQUEST", answer.message, { body: { ...answer } });
   throw new Error(`The server refused (${response.status}): ${answer.message}`);
 }
 

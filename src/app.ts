@@ -1,4 +1,13 @@
 import { auditEndpoints } from "./audit/endpoints.ts";
+import { cdiAdminEndpoints } from "./cdi/admin-endpoints.ts";
+import { cdiEndpoints } from "./cdi/endpoints.ts";
+import { eraseSyncs, sweepSyncs } from "./cdi/forget.ts";
+import { type MailServices, mailJob } from "./cdi/mail.ts";
+import { cdiManageEndpoints } from "./cdi/manage-endpoints.ts";
+import type { SyncServices } from "./cdi/run.ts";
+import { integrations } from "./cdi/section.ts";
+import { syncJob } from "./cdi/sync.ts";
+import type { Database } from "./database/database.ts";
 import { engagementEndpoints } from "./engagement/endpoints.ts";
 import { eraseEngagement } from "./engagement/engagement.ts";
 import { exportEndpoints } from "./export/endpoints.ts";
@@ -7,6 +16,7 @@ import { deleteAllAnswers } from "./http/store.ts";
 import { identityAdminEndpoints } from "./identity/admin-endpoints.ts";
 import { eraseAudit } from "./identity/audit.ts";
 import { identityEndpoints } from "./identity/endpoints.ts";
+import type { JobKind } from "./jobs/job.ts";
 import { deleteAllMerged } from "./profiles/merged-store.ts";
 import { deleteAllProfiles } from "./profiles/store.ts";
 import { scimEndpoints } from "./scim/endpoints.ts";
@@ -37,6 +47,9 @@ export const ENDPOINTS = [
   ...exportEndpoints,
   ...subscriptionEndpoints,
   ...subscriptionAdminEndpoints,
+  ...cdiEndpoints,
+  ...cdiAdminEndpoints,
+  ...cdiManageEndpoints,
   ...scimEndpoints,
   ...translationEndpoints,
   ...translationAdminEndpoints,
@@ -48,6 +61,7 @@ export const ENDPOINTS = [
 /** Every part that a workspace may have in a manifest. */
 export const SECTIONS: readonly Section[] = [
   ...CORE_SECTIONS,
+  integrations,
   ...SCIM_SECTIONS,
   ...TRANSLATION_SECTIONS,
 ];
@@ -58,8 +72,13 @@ export const COMPANY_SECTIONS: readonly CompanySection[] = [
   ...SCIM_COMPANY_SECTIONS,
 ];
 
+/** Every kind of work that is done in the background. */
+export const JOBS: readonly JobKind<SyncServices & MailServices>[] = [syncJob, mailJob];
+
 /** What a reset empties: one for every facility that holds user data. */
 export const ERASERS: readonly Eraser[] = [
+  // First: afterwards no sync that runs can bring anybody back.
+  eraseSyncs,
   eraseSubscriptions,
   deleteAllEventsAndPurchases,
   eraseEngagement,
@@ -68,3 +87,6 @@ export const ERASERS: readonly Eraser[] = [
   deleteAllProfiles,
   deleteAllAnswers,
 ];
+
+/** What is removed after a time. */
+export const SWEEPERS: readonly ((database: Database, now: Date) => Promise<void>)[] = [sweepSyncs];

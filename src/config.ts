@@ -3,6 +3,7 @@
  * `process.env`; `rapport serve --help` and docs/configuration.md follow from the table.
  */
 
+import { availableParallelism } from "node:os";
 import { isAllowlistEntry } from "./ip-allowlist.ts";
 
 interface Setting {
@@ -27,8 +28,10 @@ export const SETTINGS = {
     about: "The token of /admin/v1; else one is made and kept in the data folder (mode 0600).",
   },
   WEB_CONCURRENCY: {
-    default: "1",
-    about: "How many server processes share the port; more than one needs DATABASE_URL.",
+    default: "",
+    about:
+      "How many server processes share the port; without it, with DATABASE_URL one for every two " +
+      "cores, at most 4, and one on the embedded engine, which serves no more.",
   },
   TRUSTED_PROXIES: {
     default: "",
@@ -45,6 +48,15 @@ export const SETTINGS = {
   METRICS_PORT: {
     default: "",
     about: "A port of its own for GET /metrics (Prometheus), on HOST; without it there are none.",
+  },
+  SMTP_URL: {
+    default: "",
+    about: "The mail server that reports go through: smtp://user:password@host:port or smtps://….",
+  },
+  SMTP_FROM: { default: "Rapport <rapport@localhost>", about: "The sender of reports." },
+  JOB_LEASE_SECONDS: {
+    default: "15",
+    about: "How long a job of a process that was killed waits until another one goes on with it.",
   },
   LOG_LEVEL: {
     default: "info",
@@ -68,6 +80,9 @@ export interface Config {
   readonly requestTimeoutSeconds: number;
   readonly maxRequests: number;
   readonly metricsPort: number | undefined;
+  readonly smtpUrl: string | undefined;
+  readonly smtpFrom: string;
+  readonly jobLeaseSeconds: number;
 }
 
 /** A setting has a value that cannot be meant. */
@@ -101,6 +116,9 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     requestTimeoutSeconds: readCount("REQUEST_TIMEOUT", text("REQUEST_TIMEOUT"), 3_600),
     maxRequests: readCount("MAX_REQUESTS", text("MAX_REQUESTS"), 1_000_000),
     metricsPort: text("METRICS_PORT") ? readPort("METRICS_PORT", text("METRICS_PORT")) : undefined,
+    smtpUrl: readSmtpUrl(text("SMTP_URL")),
+    smtpFrom: text("SMTP_FROM"),
+    jobLeaseSeconds: readLease(text("JOB_LEASE_SECONDS")),
   };
 }
 
@@ -129,7 +147,25 @@ function readDatabaseUrl(text: string): string | undefined {
   return text;
 }
 
+function readSmtpUrl(text: string): string | undefined {
+  if (!text) return undefined;
+  if (!/^smtps?:\/\/./.test(text) || !URL.canParse(text)) {
+    // The value is left out of the message: it may hold a password.
+    throw new InvalidSetting("SMTP_URL", "…", "it begins with smtp:// or smtps://.");
+  }
+  return text;
+}
+
+function readLease(text: string): number {
+  const seconds = Number(text);
+  if (!/^\d+$/.test(text) || seconds < 1 || seconds > 3_600) {
+    throw new InvalidSetting("JOB_LEASE_SECONDS", text, "it is a whole number from 1 to 3600.");
+  }
+  return seconds;
+}
+
 function readWorkers(text: string, databaseUrl: string): number {
+  if (!text) return databaseUrl ? processesFor(availableParallelism()) : 1;
   const workers = Number(text);
   if (!/^\d+$/.test(text) || workers < 1 || workers > 256) {
     throw new InvalidSetting("WEB_CONCURRENCY", text, "it is a whole number from 1 to 256.");
@@ -139,6 +175,9 @@ function readWorkers(text: string, databaseUrl: string): number {
   }
   return workers;
 }
+
+/** A process keeps one core busy, and PostgreSQL about as much for it (docs/performance.md). */
+export const processesFor = (cores: number): number => Math.max(1, Math.min(4, cores >> 1));
 
 function readProxies(text: string): string[] {
   const proxies = text

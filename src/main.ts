@@ -3,9 +3,11 @@ import cluster from "node:cluster";
 import { Command } from "commander";
 import type { AdminTarget } from "./admin-client.ts";
 import { applyThroughApi } from "./apply-command.ts";
+import { runSyncThroughApi } from "./cdi-command.ts";
 import { announce, startWorkers } from "./cluster.ts";
 import { readConfig, SETTINGS } from "./config.ts";
 import { migrate } from "./database/migrate.ts";
+import { importThroughApi } from "./import-command.ts";
 import { addKeysCommand } from "./keys-command.ts";
 import { openDatabase, serve } from "./serve.ts";
 import { welcomeText } from "./welcome.ts";
@@ -14,7 +16,7 @@ import { welcomeText } from "./welcome.ts";
 
 const settings = Object.entries(SETTINGS)
   .map(([name, { about, default: value }]) => {
-    return `  ${name.padEnd(14)} ${about}${value && ` (default: ${value})`}`;
+    return `  ${name.padEnd(17)} ${about}${value && ` (default: ${value})`}`;
   })
   .join("\n");
 
@@ -79,6 +81,32 @@ withTarget(program.command("apply <manifest>"))
   .action(async (manifest: string, options: { url: string; adminToken?: string }) => {
     process.stdout.write(await applyThroughApi(manifest, targetOf(options)));
   });
+
+withTarget(program.command("import <workspace> <file>"))
+  .description("Imports users from a file, one JSON object a line, into a running server.")
+  .addHelpText(
+    "after",
+    "\nExits with 0 when every line was imported, 2 when some were not, else 1.",
+  )
+  .action(
+    async (workspace: string, path: string, options: { url: string; adminToken?: string }) => {
+      const outputs = { output: process.stdout, errors: process.stderr };
+      process.exitCode = await importThroughApi({ path, workspace }, targetOf(options), outputs);
+    },
+  );
+
+const cdi = program.command("cdi").description("Syncs from a warehouse.");
+
+withTarget(cdi.command("run <integration>"))
+  .description("Starts a sync on a running server and shows it until it ends.")
+  .option("--workspace <name>", "where several workspaces have an integration of that name")
+  .addHelpText("after", "\nExits with 0 on success, 2 when some rows failed, 1 otherwise.")
+  .action(
+    async (name: string, options: { url: string; adminToken?: string; workspace?: string }) => {
+      const sync = { name, workspace: options.workspace };
+      process.exitCode = await runSyncThroughApi(sync, targetOf(options), process.stdout);
+    },
+  );
 
 addKeysCommand(program, withTarget, targetOf);
 

@@ -4,7 +4,7 @@ import { createAuthenticator } from "./access/authenticate.ts";
 import { keptSecret } from "./access/kept-secret.ts";
 import { createRateLimits } from "./access/rate-limits.ts";
 import { createSightings } from "./access/sightings.ts";
-import { COMPANY_SECTIONS, ENDPOINTS, ERASERS, SECTIONS } from "./app.ts";
+import { COMPANY_SECTIONS, ENDPOINTS, ERASERS, JOBS, SECTIONS, SWEEPERS } from "./app.ts";
 import { BY_THE_SERVER } from "./audit/audit.ts";
 import { systemClock } from "./clock.ts";
 import type { Config } from "./config.ts";
@@ -17,6 +17,8 @@ import { createIdempotency } from "./http/idempotency.ts";
 import { bodyBytesOfThisProcess, createLoad } from "./http/load.ts";
 import { listenForMetrics } from "./http/metrics-listener.ts";
 import { createServer } from "./http/server.ts";
+import { startWorker, type Worker } from "./jobs/worker.ts";
+import { createMailer } from "./mailer.ts";
 import { createMetrics } from "./metrics.ts";
 import { createKnownIds } from "./profiles/known-ids.ts";
 import { createWriteQueue } from "./track/write-queue.ts";
@@ -71,6 +73,8 @@ async function start(config: Config, database: Database, log: Logger): Promise<R
   const authenticator = createAuthenticator({ database, clock, sightings }, adminToken);
   const idempotency = createIdempotency({ database, clock });
   const metrics = createMetrics();
+  const knownIds = createKnownIds();
+  let worker: Worker | undefined;
   const load = createLoad(
     { requests: config.maxRequests, bodyBytes: bodyBytesOfThisProcess() },
     metrics,
@@ -89,13 +93,13 @@ async function start(config: Config, database: Database, log: Logger): Promise<R
     companySections: COMPANY_SECTIONS,
     erasers: ERASERS,
     readiness: { isReady: false },
-    writeQueue: createWriteQueue({
-      database,
-      clock,
-      idempotency,
-      metrics,
-      knownIds: createKnownIds(),
-    }),
+    knownIds,
+    writeQueue: createWriteQueue(
+      { database, clock, idempotency, metrics, knownIds },
+      config.workers,
+    ),
+    mailer: config.smtpUrl ? createMailer(config.smtpUrl, config.smtpFrom) : undefined,
+    worker: { wake: () => worker?.wake() },
   };
   const demoKey = config.manifest
     ? await applyManifestFile(config.manifest, process.env, (manifest) =>
@@ -110,10 +114,12 @@ async function start(config: Config, database: Database, log: Logger): Promise<R
     config.metricsPort === undefined
       ? undefined
       : await listenForMetrics(metrics.registry, config.host, config.metricsPort);
+  worker = await startWorker(services, JOBS, config.jobLeaseSeconds * 1_000);
   services.readiness.isReady = true;
   const chores = [
     every(TIDY_EVERY_MS, log, "tidying up", async () => {
       await idempotency.sweep();
+      for (const sweep of SWEEPERS) await sweep(database, clock.now());
       await database.maintain();
     }),
     every(SIGHTINGS_EVERY_MS, log, "noting keys last seen", () => sightings.write()),
@@ -126,6 +132,7 @@ async function start(config: Config, database: Database, log: Logger): Promise<R
       services.readiness.isReady = false;
       for (const chore of chores) clearInterval(chore);
       await server.close();
+      await worker?.stop();
       load.stop();
       metricsListener?.close();
       await sightings.write().catch((error) => log.warn({ code: error.code }, "not noted"));

@@ -16,6 +16,7 @@ const FOLDERS = [
   "database",
   "access",
   "http",
+  "jobs",
   "audit",
   "workspaces",
   "profiles",
@@ -26,6 +27,7 @@ const FOLDERS = [
   "translations",
   "export",
   "identity",
+  "cdi",
   "health",
 ];
 
@@ -36,6 +38,8 @@ const COMPOSITION = [
   "app.ts",
   "admin-client.ts",
   "apply-command.ts",
+  "cdi-command.ts",
+  "import-command.ts",
   "keys-command.ts",
   "welcome.ts",
   "cluster.ts",
@@ -106,6 +110,8 @@ describe("the house", () => {
     const statement = /[`"]\s*(?:select\s[^`"]*\sfrom|insert into|update \w+ set|delete from)\s/;
     const wrong = sources
       .filter(({ path }) => !path.endsWith("store.ts") && folderOf(path) !== "database")
+      // What is asked of other people's warehouses is not about our tables.
+      .filter(({ path }) => !path.startsWith("cdi/sources/"))
       .filter(({ path, text }) => path !== "health/endpoints.ts" && statement.test(text));
     assert.deepEqual(
       wrong.map((each) => each.path),

@@ -43,7 +43,15 @@ export const SCIM_TOKEN = TOKEN.token;
 export type Samples = Readonly<Record<string, () => Sample | Promise<Sample>>>;
 
 /** What the workspace of the samples has to have. */
-export const sampleWorkspace = translatedWorkspace;
+export const sampleWorkspace = () => ({ ...translatedWorkspace(), integrations: [NOWHERE] });
+
+/** A sync that ends at once: what it reads is not there. */
+const NOWHERE = {
+  id: "6e1d3c4a-93b0-4c7e-8a55-0f2b7c9d1e34",
+  name: "Nowhere",
+  type: "attributes",
+  warehouse: { type: "files", url: "/nowhere/users.csv" },
+};
 
 /** The path of a sample at one spelling of its endpoint. */
 export function pathOf(declaredPath: string, workspace: string, sample: Sample): string {
@@ -77,6 +85,7 @@ export async function sampleRequests(
     ...ofWorkspaces(admin),
     ...ofApiKeys(admin),
     ...ofTranslations(admin),
+    ...ofSyncs(admin),
     ...ofScim(server),
   };
 }
@@ -249,6 +258,49 @@ const ofTranslations = (admin: Admin): Samples => {
       "translations.xliff",
       "application/xliff+xml",
     ),
+  };
+};
+
+const ofSyncs = (admin: Admin): Samples => {
+  const integration = `/integrations/${NOWHERE.id}`;
+  const params = { integration_id: NOWHERE.id };
+  /** A sync can be started while none runs. */
+  const whenIdle = async () => {
+    const { body } = await admin("GET", `${integration}/runs`);
+    if (body.results[0]?.job_status !== "running") return { params };
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    return whenIdle();
+  };
+  const newIntegration = () => {
+    const { id: _id, ...body } = { ...NOWHERE, name: randomUUID() };
+    return { params: { integration_id: randomUUID() }, body };
+  };
+  const ofRun = async () => {
+    const made = newIntegration();
+    const path = `/integrations/${made.params.integration_id}`;
+    await admin("PUT", path, made);
+    const { body } = await admin("POST", `${path}/sync`);
+    return { params: { ...made.params, run_id: body.run_id } };
+  };
+  const LIST = "/admin/v1/workspaces/:name/integrations";
+  const ONE = `${LIST}/:integration_id`;
+  return {
+    [`GET ${LIST}`]: () => ({}),
+    [`GET ${ONE}`]: () => ({ params }),
+    [`PUT ${ONE}`]: () => newIntegration(),
+    [`DELETE ${ONE}`]: async () => {
+      const made = newIntegration();
+      await admin("PUT", `/integrations/${made.params.integration_id}`, made);
+      return { params: made.params };
+    },
+    "GET /cdi/integrations": () => ({}),
+    "GET /cdi/integrations/:integration_id/job_sync_status": () => ({ params }),
+    "POST /cdi/integrations/:integration_id/sync": whenIdle,
+    "GET /admin/v1/integrations": () => ({ query: { name: NOWHERE.name } }),
+    [`POST ${ONE}/sync`]: whenIdle,
+    [`GET ${ONE}/runs`]: () => ({ params }),
+    [`GET ${ONE}/runs/:run_id`]: ofRun,
+    [`GET ${ONE}/runs/:run_id/rows`]: ofRun,
   };
 };
 

@@ -13,6 +13,8 @@ export interface ServerProcess {
 
 export const API_KEY = "bench-key";
 
+export const ADMIN_TOKEN = "bench-admin";
+
 /** The permissions whose limits the workloads would reach. */
 const UNLIMITED = ["users.track", "users.export.ids", "subscription.status.set"];
 
@@ -66,7 +68,7 @@ export async function startServer(
         HOST: "127.0.0.1",
         PORT: "0",
         MANIFEST: manifest,
-        ADMIN_TOKEN: "bench-admin",
+        ADMIN_TOKEN,
         WEB_CONCURRENCY: workers === undefined ? "" : String(workers),
       },
     },

@@ -52,16 +52,16 @@ export interface IdempotencyClaim {
 
 /** By which call something is done, for what must be provable later. */
 export interface Call {
-  /** Method and path as they are declared, such as `POST /users/track`. */
+  /** Method and path as they are declared, such as `POST /users/track`; or a job's name. */
   readonly name: string;
-  /** In which capacity somebody calls. */
-  readonly by: Access["by"];
+  /** In which capacity somebody calls; a job does on nobody's behalf. */
+  readonly by: Access["by"] | "job";
   /** The API key's name; null where it is not the holder of a key who calls. */
   readonly keyName: string | null;
-  /** As it stands in `X-Request-Id`. */
+  /** As it stands in `X-Request-Id`; of a job its id. */
   readonly requestId: string;
-  /** The caller's IP address; behind a trusted proxy the one that it tells. */
-  readonly address: string;
+  /** The caller's IP address; behind a trusted proxy the one that it tells. Null of a job. */
+  readonly address: string | null;
 }
 
 export interface Contract {

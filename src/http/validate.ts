@@ -52,6 +52,7 @@ function compile(schema: TSchema, part: string): (value: unknown) => unknown {
 
 interface ValidationError {
   readonly keyword: string;
+  readonly schemaPath: string;
   readonly instancePath: string;
   readonly message: string;
   readonly params: object;
@@ -68,7 +69,8 @@ const A_VALUE_OF: Readonly<Record<string, string>> = {
 };
 
 /** One sentence that names the field as a caller would write it: `'updates[0].name' must be …`. */
-export function sentenceOf(errors: readonly ValidationError[], part: string): string {
+export function sentenceOf(all: readonly ValidationError[], part: string): string {
+  const errors = ofMeantBranches(all);
   const error = tellingOf(errors);
   if (!error) return `The ${part} is not valid.`;
   const field = fieldPath(error.instancePath);
@@ -92,6 +94,36 @@ export function sentenceOf(errors: readonly ValidationError[], part: string): st
   }
   if (error.keyword === "anyOf") return `${subject} must be ${alternatives(errors, error)}`;
   return `${subject} ${error.message}`;
+}
+
+/**
+ * Of a union of objects that their `type` tells apart, only the errors of the branch that is meant;
+ * where none is, which types there are.
+ */
+function ofMeantBranches(errors: readonly ValidationError[]): readonly ValidationError[] {
+  const strangers = errors.flatMap((error) => {
+    const [, union, branch] = /^(.*)(\/anyOf\/\d+)\/properties\/type$/.exec(error.schemaPath) ?? [];
+    return union === undefined ? [] : [{ error, union, branch: `${union}${branch}` }];
+  });
+  const [first] = strangers;
+  if (!first) return errors;
+  const isBelow = ({ schemaPath }: ValidationError, path: string) =>
+    schemaPath === path || schemaPath.startsWith(`${path}/`);
+  const others = errors.filter((error) => !isBelow(error, first.union));
+  const meant = errors.filter(
+    (error) =>
+      isBelow(error, `${first.union}/anyOf`) &&
+      !strangers.some(({ branch }) => isBelow(error, branch)),
+  );
+  if (meant.length > 0) return [...others, ...meant];
+  const allowedValues = strangers.flatMap(({ error }) => {
+    const { allowedValue, allowedValues = [allowedValue] } = error.params as {
+      allowedValue?: unknown;
+      allowedValues?: unknown[];
+    };
+    return allowedValues;
+  });
+  return [...others, { ...first.error, keyword: "enum", params: { allowedValues } }];
 }
 
 /** The error that tells most: the summary of a union rather than each of its branches. */

@@ -60,6 +60,8 @@ export interface Request {
   readonly call: Call;
   /** Whether nothing is to be changed, only told what would be. */
   readonly isDryRun: boolean;
+  /** What is committed with the changes or not at all. It runs again whenever they are tried again. */
+  alsoWrite?(tx: Transaction, results: readonly Result[]): Promise<void>;
 }
 
 /**
@@ -93,6 +95,7 @@ export function changeIdentities(
     await writePeopleOf(tx, workspace.id);
     const work = await workOut(tx, services, workspace, request, read);
     await save(tx, services, workspace, request, work, isLocked);
+    await request.alsoWrite?.(tx, work.results);
     return work.results;
   });
 }

@@ -1,8 +1,10 @@
 import type { Workspace } from "../access/workspace.ts";
-import { accepted, type Checked, Problem, refused } from "../problem.ts";
-import { checkPlatformId } from "../profiles/identifiers.ts";
+import type { Transaction } from "../database/database.ts";
+import type { Call } from "../http/endpoint.ts";
+import { accepted, type Checked, type Fault, Problem, refused } from "../problem.ts";
+import { checkPlatformId, type Who } from "../profiles/identifiers.ts";
 import type { Cast } from "./cast.ts";
-import type { Applied, IdentityServices } from "./change-identities.ts";
+import { type Applied, changeIdentities, type IdentityServices } from "./change-identities.ts";
 import { carryOut, checkEach, type Manner, MOST_ITEMS, type Notes, type Work } from "./items.ts";
 import {
   choose,
@@ -75,17 +77,51 @@ export async function deleteUsers(
   return carryOut(services, workspace, items, manner);
 }
 
+/** Users to be deleted, named one by one, and what is committed with their deletion or not at all. */
+export interface Deletion {
+  readonly call: Call;
+  readonly names: readonly Who[];
+  /** @param faults why nothing was deleted for a name, in their order; undefined where it was. */
+  alsoWrite(tx: Transaction, faults: readonly (Fault | undefined)[]): Promise<void>;
+}
+
+/**
+ * Deletes users that checked names lead to, any number, in one transaction. A name that leads to
+ * nobody, or an address that several users have, deletes nobody.
+ */
+export async function deleteNamed(
+  services: IdentityServices,
+  workspace: Workspace,
+  { call, names, alsoWrite }: Deletion,
+): Promise<void> {
+  const steps = names.map((who, index) => ({
+    ...deletionOf(selectorOf(who)),
+    place: { array: "names", index },
+  }));
+  await changeIdentities(services, workspace, {
+    steps,
+    call,
+    isDryRun: false,
+    alsoWrite: (tx, results) =>
+      alsoWrite(
+        tx,
+        results.map(({ applied }) => ("fault" in applied ? applied.fault : undefined)),
+      ),
+  });
+}
+
 function checkElement(
   element: unknown,
   select: (element: unknown) => Checked<Selector>,
 ): Checked<Work> {
   const selector = select(element);
-  if ("fault" in selector) return selector;
-  return accepted({
-    names: [selector.value.who],
-    apply: (cast) => remove(cast, selector.value),
-  });
+  return "fault" in selector ? selector : accepted(deletionOf(selector.value));
 }
+
+const deletionOf = (selector: Selector): Work => ({
+  names: [selector.who],
+  apply: (cast) => remove(cast, selector),
+});
 
 function remove(cast: Cast, selector: Selector): Applied {
   const user = choose(cast, selector);

@@ -145,7 +145,7 @@ export async function insertProfiles(
   profiles: readonly NewProfile[],
 ): Promise<void> {
   if (profiles.length === 0) return;
-  await tx.query(
+  await tx.execute(
     `insert into profiles (workspace_id, profile_id, version, external_id, aliases, email, phone,
        standard_attributes, custom_attributes, created_at, updated_at)
      select $1, id, 1, external_id, aliases::jsonb, email, phone, standard::jsonb, custom::jsonb,

@@ -36,7 +36,8 @@ export function checkRequest(workspace: Workspace, body: TrackBody, now: Date): 
   return { items, faults };
 }
 
-function checkItem(
+/** Checks one object of any array. */
+export function checkItem(
   workspace: Workspace,
   array: InputArray,
   raw: unknown,

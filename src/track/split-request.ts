@@ -14,14 +14,15 @@ export interface Part {
  * Splits a request among lanes by person, so that each person's items stay together and in order.
  *
  * It stays whole where the order of two persons' items could be noticed (they share an address), where
- * a person may be named in two ways, and where it must be applied whole (an Idempotency-Key).
+ * a person may be named in two ways, and where it must be applied whole (an Idempotency-Key, or
+ * something else that is committed with it).
  */
 export function splitRequest(request: WriteRequest, lanes: number): Part[] {
   const { items } = request;
+  const isIndivisible = request.recorded !== undefined || request.alsoWrite !== undefined;
   // Where merged external ids lead to the kept user, two of them may name one person.
   const hasTwoNames = request.workspace.settings.redirect_merged_ids;
-  const isWhole =
-    lanes === 1 || hasTwoNames || request.recorded !== undefined || !items.every(isOnItsOwn);
+  const isWhole = lanes === 1 || isIndivisible || hasTwoNames || !items.every(isOnItsOwn);
   const whole = (lane: number): Part[] => [{ lane, items, places: [...items.keys()] }];
   if (isWhole) return whole(laneOf(items[0], lanes));
   const laneOfAddress = new Map<string, number>();

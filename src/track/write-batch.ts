@@ -39,6 +39,8 @@ export interface WriteRequest extends Behalf {
     readonly claim: IdempotencyClaim;
     answer(verdicts: readonly Verdict[]): Reply;
   };
+  /** What is committed with the items or not at all. It runs again whenever the batch does. */
+  alsoWrite?(tx: Transaction, verdicts: readonly Verdict[]): Promise<void>;
 }
 
 export interface WriteServices {
@@ -145,6 +147,9 @@ async function save(
     insertPurchases(tx, workspace.id, batch.purchases),
     writeSubscriptions(tx, workspace.id, subscriptionChanges(batch), services.clock),
     services.idempotency.record(tx, workspace, recordedAnswers(worked)),
+    ...worked.requests.flatMap(
+      (request, index) => request.alsoWrite?.(tx, worked.verdicts[index] ?? []) ?? [],
+    ),
   ]);
   return worked;
 }

@@ -1,0 +1,177 @@
+import Type from "typebox";
+import { byAdministrator, endpoint } from "../http/endpoint.ts";
+import { findWorkspace } from "../workspaces/find-workspace.ts";
+import { readWorkspaceNames } from "../workspaces/names.ts";
+import { JOB_STATUSES } from "./integration.ts";
+import { getRun, type ListServices, listRunRows, listRuns } from "./list.ts";
+import type { LogEntry } from "./progress-store.ts";
+import { type RunRow, selectIntegrationsNamed } from "./store.ts";
+import { type TriggerServices, triggerSync } from "./trigger.ts";
+
+/* The administrator's side of the sync: what ran, how it stands, and every row that failed. */
+
+const Nullable = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
+
+const Success = Type.Literal("success");
+
+const Cursor = Type.Object({ cursor: Type.Optional(Type.String()) });
+
+const Run = Type.Object({
+  run_id: Type.String(),
+  job_status: Type.Enum([...JOB_STATUSES]),
+  message: Nullable(Type.String()),
+  sync_start_time: Type.String(),
+  sync_finish_time: Nullable(Type.String()),
+  last_timestamp_synced: Nullable(Type.String()),
+  rows_expected: Nullable(Type.Integer()),
+  rows_read: Type.Integer(),
+  rows_synced: Type.Integer(),
+  rows_skipped: Type.Integer(),
+  rows_failed_with_errors: Type.Integer(),
+});
+
+const Row = Type.Object({
+  outcome: Type.Enum(["failed", "skipped", "waiting"]),
+  identity: Type.Record(Type.String(), Type.String()),
+  updated_at: Nullable(Type.String()),
+  field: Nullable(Type.String()),
+  code: Type.String(),
+  message: Type.String(),
+});
+
+const runView = (run: RunRow) => ({
+  run_id: run.id,
+  job_status: run.status,
+  message: run.message,
+  sync_start_time: run.startedAt.toISOString(),
+  sync_finish_time: run.finishedAt?.toISOString() ?? null,
+  last_timestamp_synced: run.processedThrough,
+  rows_expected: run.rowsExpected,
+  rows_read: run.rowsRead,
+  rows_synced: run.rowsSynced,
+  rows_skipped: run.rowsSkipped,
+  rows_failed_with_errors: run.rowsFailed,
+});
+
+const rowView = ({ id: _id, updatedAt, ...entry }: LogEntry) => ({
+  ...entry,
+  updated_at: updatedAt,
+});
+
+const findByName = endpoint({
+  method: "GET",
+  path: "/admin/v1/integrations",
+  summary: "Finds the warehouse integrations that have a name, in all workspaces.",
+  access: byAdministrator,
+  query: Type.Object({ name: Type.String() }),
+  replies: {
+    200: Type.Object({
+      results: Type.Array(
+        Type.Object({
+          workspace: Type.String(),
+          integration_id: Type.String(),
+          integration_name: Type.String(),
+          integration_type: Type.String(),
+          integration_status: Type.String(),
+          last_job_status: Nullable(Type.String()),
+        }),
+      ),
+      message: Success,
+    }),
+  },
+}).handledBy(async ({ database }: ListServices, _nobody, { query }) => {
+  const found = await selectIntegrationsNamed(database, query.name);
+  const names = await readWorkspaceNames(database);
+  const results = found.map((integration) => ({
+    workspace: names.get(integration.workspaceId) ?? "",
+    integration_id: integration.id,
+    integration_name: integration.name,
+    integration_type: integration.type,
+    integration_status: integration.status,
+    last_job_status: integration.lastStatus,
+  }));
+  return { status: 200, body: { results, message: "success" } };
+});
+
+const BASE = "/admin/v1/workspaces/:name/integrations/:integration_id";
+
+const OfIntegration = { name: Type.String(), integration_id: Type.String() };
+
+const OfRun = Type.Object({ ...OfIntegration, run_id: Type.String() });
+
+const sync = endpoint({
+  method: "POST",
+  path: `${BASE}/sync`,
+  summary: "Starts a sync now, and answers with the id of its run.",
+  access: byAdministrator,
+  params: Type.Object(OfIntegration),
+  replies: { 202: Type.Object({ run_id: Type.String(), message: Success }) },
+}).handledBy(async (services: TriggerServices, _nobody, { params }) => {
+  const workspace = await findWorkspace(services.database, params.name);
+  const runId = await triggerSync(services, workspace, params.integration_id);
+  return { status: 202, body: { run_id: runId, message: "success" } };
+});
+
+const runs = endpoint({
+  method: "GET",
+  path: `${BASE}/runs`,
+  summary: "Lists the runs of an integration, the newest first, ten a page.",
+  access: byAdministrator,
+  params: Type.Object(OfIntegration),
+  query: Cursor,
+  replies: { 200: Type.Object({ results: Type.Array(Run), message: Success }) },
+}).handledBy(async (services: ListServices, _nobody, { params, query }) => {
+  const workspace = await findWorkspace(services.database, params.name);
+  const path = `${pathTo(params)}/runs`;
+  const { rows, headers } = await listRuns(
+    services,
+    workspace,
+    params.integration_id,
+    path,
+    query.cursor,
+  );
+  return { status: 200, headers, body: { results: rows.map(runView), message: "success" } };
+});
+
+const run = endpoint({
+  method: "GET",
+  path: `${BASE}/runs/:run_id`,
+  summary: "Reads a run: how it stands, and how many rows came to what.",
+  access: byAdministrator,
+  params: OfRun,
+  replies: { 200: Type.Object({ run: Run, message: Success }) },
+}).handledBy(async (services: ListServices, _nobody, { params }) => {
+  const workspace = await findWorkspace(services.database, params.name);
+  const found = await getRun(services, workspace, params.integration_id, params.run_id);
+  return { status: 200, body: { run: runView(found), message: "success" } };
+});
+
+const runRows = endpoint({
+  method: "GET",
+  path: `${BASE}/runs/:run_id/rows`,
+  summary: "Lists the rows of a run that failed, were skipped or wait, a hundred a page.",
+  access: byAdministrator,
+  params: OfRun,
+  query: Cursor,
+  replies: { 200: Type.Object({ results: Type.Array(Row), message: Success }) },
+}).handledBy(async (services: ListServices, _nobody, { params, query }) => {
+  const workspace = await findWorkspace(services.database, params.name);
+  const path = `${pathTo(params)}/runs/${params.run_id}/rows`;
+  const { rows, headers } = await listRunRows(
+    services,
+    workspace,
+    params.integration_id,
+    params.run_id,
+    path,
+    query.cursor,
+  );
+  return { status: 200, headers, body: { results: rows.map(rowView), message: "success" } };
+});
+
+const pathTo = (params: { readonly name: string; readonly integration_id: string }): string =>
+  BASE.replace(":name", encodeURIComponent(params.name)).replace(
+    ":integration_id",
+    params.integration_id,
+  );
+
+export const cdiAdminEndpoints = [findByName, sync, runs, run, runRows];

@@ -1,0 +1,84 @@
+import type { Transaction } from "../database/database.ts";
+import { deleteNamed } from "../identity/delete-users.ts";
+import type { Fault } from "../problem.ts";
+import type { Behalf } from "../track/apply-item.ts";
+import type { InputArray, Item, Verdict } from "../track/item.ts";
+import { type WriteServices, writeBatch } from "../track/write-batch.ts";
+import { type CheckedRow, checkDeletion, checkRow, type RowFault, withField } from "./check-row.ts";
+import type { SourceRow } from "./sources/source.ts";
+
+/** What is to be said of a row that was not simply applied, by its index. */
+export interface Note {
+  readonly index: number;
+  readonly outcome: "failed" | "skipped";
+  readonly fault: RowFault;
+}
+
+/** What is committed with the rows, in their transaction. */
+type Commit = (tx: Transaction, notes: readonly Note[]) => Promise<void>;
+
+/** Writes rows of attributes, events or purchases by the path of /users/track. */
+export async function trackRows(
+  services: WriteServices,
+  { workspace, call, type }: Behalf & { readonly type: InputArray },
+  rows: readonly SourceRow[],
+  commit: Commit,
+): Promise<void> {
+  const now = services.clock.now();
+  const { taken, rejected } = checkEach(rows, (row) => checkRow(workspace, type, row, now));
+  const items = taken.map(({ value, index }): Item => ({ ...value, array: type, index }));
+  const judge = (verdicts: readonly Verdict[]) =>
+    verdicts.flatMap((verdict, place) => noteOn(verdict, items[place]?.index ?? 0));
+  await writeBatch(services, [
+    {
+      workspace,
+      call,
+      items,
+      alsoWrite: (tx, verdicts) => commit(tx, [...rejected, ...judge(verdicts)]),
+    },
+  ]);
+}
+
+function noteOn(verdict: Verdict, index: number): Note[] {
+  if (verdict.outcome === "applied") return [];
+  if (verdict.outcome === "skipped") return [skipped(index, verdict.reason)];
+  return [{ index, outcome: "failed", fault: withField(verdict.fault) }];
+}
+
+/** Deletes the users that rows name. */
+export async function deleteRows(
+  services: WriteServices,
+  { workspace, call }: Behalf,
+  rows: readonly SourceRow[],
+  commit: Commit,
+): Promise<void> {
+  const { taken, rejected } = checkEach(rows, checkDeletion);
+  const judge = (faults: readonly (Fault | undefined)[]) =>
+    faults.flatMap((fault, place) => (fault ? [skipped(taken[place]?.index ?? 0, fault)] : []));
+  await deleteNamed(services, workspace, {
+    call,
+    names: taken.map(({ value }) => value),
+    alsoWrite: (tx, faults) => commit(tx, [...rejected, ...judge(faults)]),
+  });
+}
+
+const skipped = (index: number, reason: Fault): Note => ({
+  index,
+  outcome: "skipped",
+  fault: withField(reason),
+});
+
+/** Checks rows one by one: those that can be taken, each with its index, and notes on the others. */
+function checkEach<Value>(
+  rows: readonly SourceRow[],
+  check: (row: SourceRow) => CheckedRow<Value>,
+): { taken: { value: Value; index: number }[]; rejected: Note[] } {
+  const taken: { value: Value; index: number }[] = [];
+  const rejected: Note[] = [];
+  for (const [index, row] of rows.entries()) {
+    const checked = check(row);
+    if ("value" in checked) taken.push({ value: checked.value, index });
+    else rejected.push({ index, outcome: "failed", fault: checked.fault });
+  }
+  return { taken, rejected };
+}

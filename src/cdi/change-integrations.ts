@@ -1,0 +1,99 @@
+import { isDuplicate, type Transaction } from "../database/database.ts";
+import { withdraw } from "../jobs/queue.ts";
+import { removeSchedules, setSchedules } from "../jobs/schedule.ts";
+import { Problem } from "../problem.ts";
+import type { SectionTarget } from "../workspaces/section.ts";
+import { forgetProgress, forgetRuns } from "./forget.ts";
+import { type Integration, SYNC_JOB } from "./integration.ts";
+import { placeOf } from "./sources/kinds.ts";
+import {
+  abandonRuns,
+  deleteIntegrations,
+  selectIntegrationsById,
+  upsertIntegrations,
+} from "./store.ts";
+
+/** In which workspace, and when. */
+export type Where = Pick<SectionTarget, "workspaceId" | "now">;
+
+/**
+ * Makes, changes and removes integrations. One whose rows are others from now on starts from the
+ * beginning; one that is removed loses its history too.
+ *
+ * @param isDeclared whether it is a manifest that says so.
+ * @throws Problem CONFLICT where another integration has the name.
+ */
+export async function changeIntegrations(
+  tx: Transaction,
+  where: Where,
+  { saved, removed }: { saved: readonly Integration[]; removed: readonly string[] },
+  isDeclared: boolean,
+): Promise<void> {
+  const { workspaceId } = where;
+  const savedIds = saved.map(idOf);
+  // Schedules before jobs, in the order in which the worker locks them.
+  await removeSchedules(tx, workspaceId, SYNC_JOB, [...removed, ...savedIds]);
+  await remove(tx, where, removed);
+  const present = await selectIntegrationsById(tx, workspaceId, savedIds);
+  await startAfresh(tx, where, movedAmong(saved, present));
+  await save(tx, where, saved, isDeclared);
+}
+
+/** What the audit keeps of an integration: nothing of how its warehouse is entered. */
+export const detailsOf = ({ type, status, schedule, warehouse }: Integration) => ({
+  type,
+  status,
+  schedule,
+  warehouse: placeOf(warehouse),
+});
+
+const idOf = ({ id }: Integration): string => id;
+
+async function remove(
+  tx: Transaction,
+  { workspaceId }: Where,
+  ids: readonly string[],
+): Promise<void> {
+  if (ids.length === 0) return;
+  await withdraw(tx, workspaceId, SYNC_JOB, ids);
+  await forgetProgress(tx, workspaceId, ids);
+  await forgetRuns(tx, workspaceId, ids);
+  await deleteIntegrations(tx, workspaceId, ids);
+}
+
+/** Those whose rows lie elsewhere from now on, or mean something else. */
+function movedAmong(wanted: readonly Integration[], present: readonly Integration[]): string[] {
+  const meaningOf = ({ type, warehouse }: Integration) => `${type} ${placeOf(warehouse)}`;
+  const after = new Map(wanted.map((each) => [each.id, meaningOf(each)]));
+  return present.filter((each) => after.get(each.id) !== meaningOf(each)).map(idOf);
+}
+
+/** Other rows have another progress: what was read of the old ones says nothing about them. */
+async function startAfresh(
+  tx: Transaction,
+  { workspaceId, now }: Where,
+  ids: readonly string[],
+): Promise<void> {
+  if (ids.length === 0) return;
+  await withdraw(tx, workspaceId, SYNC_JOB, ids);
+  await abandonRuns(tx, workspaceId, ids, "The integration was changed while it ran.", now);
+  await forgetProgress(tx, workspaceId, ids);
+}
+
+async function save(
+  tx: Transaction,
+  { workspaceId, now }: Where,
+  integrations: readonly Integration[],
+  isDeclared: boolean,
+): Promise<void> {
+  await upsertIntegrations(tx, workspaceId, integrations, isDeclared, now).catch((error) => {
+    if (!isDuplicate(error)) throw error;
+    throw new Problem("CONFLICT", "Two integrations of a workspace have the same name.");
+  });
+  const scheduled = integrations.flatMap(({ id, schedule, status }) =>
+    schedule !== null && status === "active"
+      ? [{ workspaceId, kind: SYNC_JOB, subject: id, cron: schedule }]
+      : [],
+  );
+  await setSchedules(tx, scheduled, now);
+}

@@ -1,0 +1,86 @@
+import Type, { type Static } from "typebox";
+import { isCron } from "../jobs/schedule.ts";
+import { checkEmail } from "../profiles/standard-attributes.ts";
+import {
+  DEFAULT_RETRY,
+  INTEGRATION_STATUSES,
+  INTEGRATION_TYPES,
+  type Integration,
+  isUuid,
+} from "./integration.ts";
+import { type Warehouse, WarehouseSchema } from "./sources/kinds.ts";
+
+/* How an integration is declared: in a manifest, or one by one through the admin API. */
+
+const areAddresses = (text: string): boolean =>
+  addressesIn(text).every((address) => !("fault" in checkEmail(address)));
+
+const addressesIn = (text: string): string[] =>
+  text
+    .split(",")
+    .map((address) => address.trim())
+    .filter(Boolean);
+
+/** In one form only, so that the same id cannot stand twice in a list. */
+const isLowerCaseUuid = (text: string): boolean => isUuid(text) && text === text.toLowerCase();
+
+/** The members of an integration besides its id. */
+const members = {
+  name: Type.String({ minLength: 1, maxLength: 255 }),
+  type: Type.Enum([...INTEGRATION_TYPES]),
+  status: Type.Optional(Type.Enum([...INTEGRATION_STATUSES])),
+  contact_emails: Type.Optional(
+    Type.Refine(
+      Type.String(),
+      areAddresses,
+      () => "must hold email addresses, separated by commas",
+    ),
+  ),
+  schedule: Type.Optional(
+    Type.Refine(
+      Type.String(),
+      isCron,
+      () => "must be a cron expression of five fields, such as */15 * * * *",
+    ),
+  ),
+  retry: Type.Optional(
+    Type.Object(
+      {
+        attempts: Type.Optional(Type.Integer({ minimum: 1, maximum: 20 })),
+        delay_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 3_600 })),
+      },
+      { additionalProperties: false },
+    ),
+  ),
+  warehouse: WarehouseSchema,
+};
+
+/** As it stands in a manifest. */
+export const IntegrationEntry = Type.Object(
+  {
+    id: Type.Refine(Type.String(), isLowerCaseUuid, () => "must be a UUID in lower case"),
+    ...members,
+  },
+  { additionalProperties: false },
+);
+
+/** As it stands below the path that has its id. */
+export const IntegrationBody = Type.Object(members, { additionalProperties: false });
+
+export type Entry = Static<typeof IntegrationEntry>;
+
+/** What a declaration means, with what it leaves out filled in. */
+export const integrationOf = ({
+  contact_emails = "",
+  status,
+  schedule,
+  retry,
+  ...entry
+}: Entry): Integration => ({
+  ...entry,
+  warehouse: entry.warehouse as Warehouse,
+  status: status ?? "active",
+  schedule: schedule ?? null,
+  contactEmails: addressesIn(contact_emails),
+  retry: { ...DEFAULT_RETRY, ...retry },
+});

@@ -1,0 +1,91 @@
+import { withRetries } from "../database/database.ts";
+import { enqueue } from "../jobs/queue.ts";
+import type { JobStatus } from "./integration.ts";
+import { MAIL_JOB, mailSubject } from "./mail.ts";
+import { insertLogEntries, type LogEntry } from "./progress-store.ts";
+import type { Run, SyncServices } from "./run.ts";
+import type { StrayRow, Strays } from "./sources/source.ts";
+import { finishRun, type RunRow, selectRun } from "./store.ts";
+import { storable, storableText } from "./write-rows.ts";
+
+/** How a run ends. Without a status it is told from the rows. */
+export interface Ending {
+  readonly status?: JobStatus;
+  readonly message: string | null;
+  readonly strays?: Strays;
+}
+
+/** The end of a run that read everything; undefined where there was nothing at all to read. */
+export function endingOf(strays: Strays | undefined): Ending {
+  if (!strays) return { message: "There is no file to read." };
+  const { future, unreadable } = strays;
+  const sentences = [
+    ...(unreadable > 0
+      ? [`Rows without a readable UPDATED_AT, which never sync: ${unreadable}.`]
+      : []),
+    ...(future > 0
+      ? [`Rows that wait, because their UPDATED_AT is still to come: ${future}.`]
+      : []),
+  ];
+  return { message: sentences.join(" ") || null, strays };
+}
+
+/**
+ * Ends a run: its status, the notes on rows that no reading comes to, and a mail to the contacts
+ * where not everything went well. All in one transaction with the end of the job.
+ */
+export async function endRun(services: SyncServices, run: Run, ending: Ending): Promise<void> {
+  const { database, clock, log } = services;
+  const { job, workspace, integration } = run;
+  const ended = await withRetries(database, async (tx) => {
+    await job.finish(tx);
+    const now = clock.now();
+    const entries = ending.strays?.examples.map((row) => strayEntry(row, clock.newId())) ?? [];
+    await insertLogEntries(tx, workspace.id, integration.id, job.id, entries, now);
+    const failed = ending.strays?.unreadable ?? 0;
+    const counted = (await selectRun(tx, workspace.id, integration.id, job.id)) as RunRow;
+    const status = ending.status ?? statusOf(counted.rowsSynced, counted.rowsFailed + failed);
+    const { message } = ending;
+    await finishRun(tx, workspace.id, integration.id, job.id, { status, message, failed, now });
+    if (status !== "success" && integration.contactEmails.length > 0) {
+      const subject = mailSubject(integration.id, job.id);
+      await enqueue(tx, clock, { workspaceId: workspace.id, kind: MAIL_JOB, subject });
+    }
+    return { status, rows_synced: counted.rowsSynced, rows_failed: counted.rowsFailed + failed };
+  });
+  log.info({ workspace: workspace.name, integration_id: integration.id, ...ended }, "sync ended");
+}
+
+/** design: CDI. No row could be synced though there were some: error; an empty run: success. */
+function statusOf(synced: number, failed: number): JobStatus {
+  if (failed === 0) return "success";
+  return synced > 0 ? "partial" : "error";
+}
+
+const STRAY_FAULTS = {
+  future: {
+    outcome: "waiting",
+    field: "UPDATED_AT",
+    code: "UPDATED_AT_IN_FUTURE",
+    message: "'UPDATED_AT' is still to come: the row is synced when its time has come",
+  },
+  timeless: {
+    outcome: "failed",
+    field: "UPDATED_AT",
+    code: "INVALID_UPDATED_AT",
+    message: "'UPDATED_AT' is missing or no time that can be read",
+  },
+  broken: {
+    outcome: "failed",
+    field: null,
+    code: "BROKEN_LINE",
+    message: "the line is no row: it has other columns than the first line, or a quote too many",
+  },
+} as const;
+
+const strayEntry = ({ why, identity, updatedAt }: StrayRow, id: string): LogEntry => ({
+  id,
+  identity: storable(identity),
+  updatedAt: updatedAt === null ? null : storableText(updatedAt),
+  ...STRAY_FAULTS[why],
+});

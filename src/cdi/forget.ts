@@ -1,0 +1,43 @@
+import type { Database, Transaction } from "../database/database.ts";
+import { withdraw } from "../jobs/queue.ts";
+import { SYNC_JOB } from "./integration.ts";
+import { deleteBoundary, deleteLog, deleteLogBefore } from "./progress-store.ts";
+import { clearProgress, deleteRuns, deleteRunsBefore } from "./store.ts";
+
+/** Integrations start from the beginning again: what was read of their rows is forgotten. */
+export async function forgetProgress(
+  tx: Transaction,
+  workspaceId: number,
+  integrationIds: readonly string[] | undefined,
+): Promise<void> {
+  await clearProgress(tx, workspaceId, integrationIds);
+  await deleteBoundary(tx, workspaceId, integrationIds);
+}
+
+/** Removes the runs of integrations with their logs. */
+export async function forgetRuns(
+  tx: Transaction,
+  workspaceId: number,
+  integrationIds: readonly string[] | undefined,
+): Promise<void> {
+  await deleteRuns(tx, workspaceId, integrationIds);
+  await deleteLog(tx, workspaceId, integrationIds);
+}
+
+/**
+ * What a reset does: nothing was ever synced. A sync that runs can commit nothing any more, which is
+ * why this comes before people are removed.
+ */
+export async function eraseSyncs(tx: Transaction, workspaceId: number): Promise<void> {
+  await withdraw(tx, workspaceId, SYNC_JOB);
+  await forgetProgress(tx, workspaceId, undefined);
+  await forgetRuns(tx, workspaceId, undefined);
+}
+
+const DAY_MS = 24 * 3_600 * 1_000;
+
+/** Row logs are kept for 30 days, runs for a year. */
+export async function sweepSyncs(database: Database, now: Date): Promise<void> {
+  await deleteLogBefore(database, new Date(now.getTime() - 30 * DAY_MS));
+  await deleteRunsBefore(database, new Date(now.getTime() - 365 * DAY_MS));
+}

@@ -1,0 +1,44 @@
+import type { Warehouse } from "./sources/kinds.ts";
+
+/** What the rows of an integration are. */
+export const INTEGRATION_TYPES = ["attributes", "events", "purchases", "delete"] as const;
+
+export type IntegrationType = (typeof INTEGRATION_TYPES)[number];
+
+/** `paused`: its schedule rests; it can still be triggered. */
+export const INTEGRATION_STATUSES = ["active", "paused"] as const;
+
+/** How often a run tries a source that fails, and how long it waits before the second try. */
+export interface Retry {
+  readonly attempts: number;
+  /** Doubled before every further try. */
+  readonly delay_seconds: number;
+}
+
+export const DEFAULT_RETRY: Retry = { attempts: 5, delay_seconds: 10 };
+
+/** A table of a warehouse whose rows become attributes, events, purchases or deletions. */
+export interface Integration {
+  readonly id: string;
+  readonly name: string;
+  readonly type: IntegrationType;
+  readonly status: (typeof INTEGRATION_STATUSES)[number];
+  readonly contactEmails: readonly string[];
+  /** A cron expression in UTC; null where it runs only when it is triggered. */
+  readonly schedule: string | null;
+  readonly retry: Retry;
+  readonly warehouse: Warehouse;
+}
+
+/** The kind of the jobs that sync; their subject is the id of the integration. */
+export const SYNC_JOB = "cdi.sync";
+
+/** How a run stands: spec: Sync job, with the publicly known values. */
+export const JOB_STATUSES = ["running", "success", "partial", "error", "config_error"] as const;
+
+export type JobStatus = (typeof JOB_STATUSES)[number];
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Integrations and runs have UUIDs for ids. */
+export const isUuid = (text: string): boolean => UUID.test(text);

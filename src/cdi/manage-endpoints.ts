@@ -1,0 +1,114 @@
+import Type, { type Static } from "typebox";
+import { originOf } from "../audit/audit.ts";
+import { byAdministrator, endpoint } from "../http/endpoint.ts";
+import { Problem } from "../problem.ts";
+import { refuseUnstorable } from "../profiles/plain-json.ts";
+import { IntegrationBody, integrationOf } from "./declaration.ts";
+import { INTEGRATION_STATUSES, INTEGRATION_TYPES, isUuid } from "./integration.ts";
+import {
+  type ManageServices,
+  putIntegration,
+  readIntegration,
+  readIntegrations,
+  removeIntegration,
+} from "./manage.ts";
+import { placeIn } from "./sources/kinds.ts";
+import type { IntegrationRow } from "./store.ts";
+
+const Success = Type.Literal("success");
+
+const NullableText = Type.Union([Type.String(), Type.Null()]);
+
+const Integration = {
+  integration_id: Type.String(),
+  name: Type.String(),
+  type: Type.Enum([...INTEGRATION_TYPES]),
+  status: Type.Enum([...INTEGRATION_STATUSES]),
+  contact_emails: Type.String(),
+  schedule: NullableText,
+  retry: Type.Object({ attempts: Type.Integer(), delay_seconds: Type.Integer() }),
+  warehouse: Type.Object(
+    { type: Type.String(), place: Type.String() },
+    { description: "Its kind and the table or the files; how it is entered is never shown." },
+  ),
+  declared: Type.Boolean({ description: "Whether a manifest declared it." }),
+};
+
+const viewOf = (integration: IntegrationRow): Static<Type.TObject<typeof Integration>> => ({
+  integration_id: integration.id,
+  name: integration.name,
+  type: integration.type,
+  status: integration.status,
+  contact_emails: integration.contactEmails.join(", "),
+  schedule: integration.schedule,
+  retry: integration.retry,
+  warehouse: { type: integration.warehouse.type, place: placeIn(integration.warehouse) },
+  declared: integration.declared,
+});
+
+const LIST = "/admin/v1/workspaces/:name/integrations";
+
+const ONE = `${LIST}/:integration_id` as const;
+
+const OfIntegration = Type.Object({ name: Type.String(), integration_id: Type.String() });
+
+const listEndpoint = endpoint({
+  method: "GET",
+  path: LIST,
+  summary: "Lists the warehouse integrations of a workspace as they are declared.",
+  access: byAdministrator,
+  params: Type.Object({ name: Type.String() }),
+  replies: {
+    200: Type.Object({ integrations: Type.Array(Type.Object(Integration)), message: Success }),
+  },
+}).handledBy(async (services: ManageServices, _nobody, { params }) => {
+  const integrations = await readIntegrations(services, params.name);
+  return { status: 200, body: { integrations: integrations.map(viewOf), message: "success" } };
+});
+
+const readEndpoint = endpoint({
+  method: "GET",
+  path: ONE,
+  summary: "Reads a warehouse integration as it is declared.",
+  access: byAdministrator,
+  params: OfIntegration,
+  replies: { 200: Type.Object({ ...Integration, message: Success }) },
+}).handledBy(async (services: ManageServices, _nobody, { params }) => {
+  const found = await readIntegration(services, params.name, params.integration_id);
+  return { status: 200, body: { ...viewOf(found), message: "success" } };
+});
+
+const putEndpoint = endpoint({
+  method: "PUT",
+  path: ONE,
+  summary: "Makes a warehouse integration, or changes it.",
+  access: byAdministrator,
+  params: OfIntegration,
+  body: IntegrationBody,
+  replies: { 200: Type.Object({ ...Integration, message: Success }) },
+}).handledBy(async (services: ManageServices, _nobody, { params, body, call }) => {
+  refuseUnstorable(body);
+  const id = params.integration_id.toLowerCase();
+  if (!isUuid(id)) throw new Problem("INVALID_REQUEST", "Invalid integration ID");
+  const saved = await putIntegration(
+    services,
+    params.name,
+    originOf(call),
+    integrationOf({ id, ...body }),
+  );
+  return { status: 200, body: { ...viewOf(saved), message: "success" } };
+});
+
+const removeEndpoint = endpoint({
+  method: "DELETE",
+  path: ONE,
+  summary: "Removes a warehouse integration with its runs; what it synced stays.",
+  access: byAdministrator,
+  params: OfIntegration,
+  replies: { 200: Type.Object({ message: Success }) },
+}).handledBy(async (services: ManageServices, _nobody, { params, call }) => {
+  await removeIntegration(services, params.name, originOf(call), params.integration_id);
+  return { status: 200, body: { message: "success" } };
+});
+
+export const cdiManageEndpoints = [listEndpoint, readEndpoint, putEndpoint, removeEndpoint];

@@ -1,0 +1,87 @@
+import { isDeepStrictEqual } from "node:util";
+import { type Origin, recordChanges } from "../audit/audit.ts";
+import type { Clock } from "../clock.ts";
+import { type Database, withRetries } from "../database/database.ts";
+import { findWorkspace } from "../workspaces/find-workspace.ts";
+import { changeIntegrations, detailsOf } from "./change-integrations.ts";
+import type { Integration } from "./integration.ts";
+import { getIntegration } from "./list.ts";
+import { type IntegrationRow, selectIntegrations, selectIntegrationsById } from "./store.ts";
+
+/* Integrations one by one, as the administrator sees and changes them. */
+
+export interface ManageServices {
+  readonly database: Database;
+  readonly clock: Clock;
+}
+
+/** The integrations of a workspace, by name. @throws Problem NOT_FOUND. */
+export async function readIntegrations(
+  { database }: Pick<ManageServices, "database">,
+  workspaceName: string,
+): Promise<IntegrationRow[]> {
+  const { id } = await findWorkspace(database, workspaceName);
+  return selectIntegrations(database, id);
+}
+
+/** One of them. @throws Problem NOT_FOUND, or INVALID_REQUEST for an id that is no UUID. */
+export async function readIntegration(
+  services: Pick<ManageServices, "database">,
+  workspaceName: string,
+  id: string,
+): Promise<IntegrationRow> {
+  const workspace = await findWorkspace(services.database, workspaceName);
+  return getIntegration(services, workspace, id);
+}
+
+/**
+ * Makes an integration, or changes it; one whose rows are others from now on starts from the
+ * beginning. One that a manifest declared stays declared: the next manifest that is applied has the
+ * last word on it.
+ *
+ * @throws Problem NOT_FOUND for the workspace, CONFLICT where another integration has the name.
+ */
+export async function putIntegration(
+  services: ManageServices,
+  workspaceName: string,
+  origin: Origin,
+  integration: Integration,
+): Promise<IntegrationRow> {
+  const { database, clock } = services;
+  const workspace = await findWorkspace(database, workspaceName);
+  await withRetries(database, async (tx) => {
+    const where = { workspaceId: workspace.id, now: clock.now() };
+    const [present] = await selectIntegrationsById(tx, workspace.id, [integration.id]);
+    if (present && isDeepStrictEqual(present, integration)) return;
+    await changeIntegrations(tx, where, { saved: [integration], removed: [] }, false);
+    await recordChanges(tx, clock, origin, [
+      {
+        action: present ? "updated" : "created",
+        kind: "integration",
+        workspace: workspaceName,
+        name: integration.name,
+        details: detailsOf(integration),
+      },
+    ]);
+  });
+  return getIntegration(services, workspace, integration.id);
+}
+
+/** Removes an integration with its runs and their log. @throws Problem as `readIntegration`. */
+export async function removeIntegration(
+  services: ManageServices,
+  workspaceName: string,
+  origin: Origin,
+  id: string,
+): Promise<void> {
+  const { database, clock } = services;
+  const workspace = await findWorkspace(database, workspaceName);
+  await withRetries(database, async (tx) => {
+    const present = await getIntegration({ database: tx }, workspace, id);
+    const where = { workspaceId: workspace.id, now: clock.now() };
+    await changeIntegrations(tx, where, { saved: [], removed: [present.id] }, false);
+    await recordChanges(tx, clock, origin, [
+      { action: "removed", kind: "integration", workspace: workspaceName, name: present.name },
+    ]);
+  });
+}

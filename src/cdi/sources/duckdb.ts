@@ -1,0 +1,193 @@
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { type Ask, type FileFormat, findBrokenLines, findTable } from "./file-table.ts";
+import {
+  BEGINNING,
+  LARGEST_PAYLOAD_BYTES,
+  type Source,
+  type SourceColumn,
+  SourceFailed,
+  type SourceRow,
+  SourceUnfit,
+  type Strays,
+  type TableShape,
+  type TimeRange,
+} from "./source.ts";
+import { readRow, readStrays } from "./values.ts";
+
+/** What it may hold in memory; the rest goes to the temporary folder. */
+const SETTINGS = {
+  memory_limit: "256MB",
+  threads: "2",
+  // Nothing is fetched from the network behind the administrator's back.
+  autoinstall_known_extensions: "false",
+  autoload_known_extensions: "false",
+};
+
+/**
+ * Opens files of one format as one table, through DuckDB. The package is optional, because its binary
+ * is large: it is loaded when the first file source is opened.
+ *
+ * @param folder a place for what does not fit into memory.
+ * @throws SourceUnfit where the package is missing, or a file is not of the format.
+ */
+export async function openFiles(
+  paths: readonly string[],
+  format: FileFormat,
+  folder: string,
+  signal: AbortSignal,
+): Promise<Source> {
+  const { DuckDBInstance } = await import("@duckdb/node-api").catch((error: unknown) => {
+    throw new SourceUnfit(
+      "Reading files needs the optional package @duckdb/node-api, which is not installed here: " +
+        "run npm install without --omit=optional.",
+      error,
+    );
+  });
+  const instance = await DuckDBInstance.create(":memory:", {
+    ...SETTINGS,
+    temp_directory: folder,
+  });
+  const connection = await instance.connect();
+  const interrupt = () => connection.interrupt();
+  signal.addEventListener("abort", interrupt, { once: true });
+  const close = async () => {
+    signal.removeEventListener("abort", interrupt);
+    connection.closeSync();
+    instance.closeSync();
+  };
+  try {
+    signal.throwIfAborted();
+    const ask = createAsk(connection);
+    await ask("set TimeZone = 'UTC'");
+    const table = await findTable(ask, paths, format);
+    return {
+      columns: table === undefined ? undefined : await readColumns(ask, table),
+      async select(shape, range) {
+        await stageRows(ask, `${table}`, shape, range);
+        return {
+          count: await countRows(ask, range),
+          rows: () => readRows(connection, shape, range),
+          strays: (after, atMost) => findStrays(ask, shape, after, atMost),
+        };
+      },
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Every value is asked for as text. */
+function createAsk(connection: DuckDBConnection): Ask {
+  return async (statement) => {
+    const reader = await connection.runAndReadAll(statement).catch(fail);
+    return reader.getRowsJson() as (string | null)[][];
+  };
+}
+
+/** What is not as the format wants it. Anything else, such as a disk that is full, may pass. */
+const UNFIT = /^(?:Invalid Input|Binder|Catalog|Parser|Conversion|Serialization) Error/;
+
+/** Only the first line of a message: those below may quote a row. */
+function fail(error: unknown): never {
+  const message = (error as Error).message.split("\n")[0] ?? "";
+  if (UNFIT.test(message)) throw new SourceUnfit(`The files cannot be read: ${message}`, error);
+  throw new SourceFailed(error, message);
+}
+
+const TIME = /^(?:TIMESTAMP|DATE|VARCHAR)/;
+
+/** Whole numbers of any size, and decimals without a fraction. */
+const TEXT = /^(?:VARCHAR|JSON|UUID|U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?|DECIMAL\(\d+,0\))$/;
+
+async function readColumns(ask: Ask, table: string): Promise<SourceColumn[]> {
+  const columns = await ask(
+    `select column_name, column_type from (describe select * from ${table})`,
+  );
+  return columns.map(([name, type]) => ({
+    name: name ?? "",
+    isTime: TIME.test(type ?? ""),
+    isText: TEXT.test(type ?? ""),
+  }));
+}
+
+const quoted = ({ name }: SourceColumn): string => `"${name.replaceAll('"', '""')}"`;
+
+const timeLiteral = (time: string): string => `timestamptz '${time}'`;
+
+/**
+ * Takes over what may be read: everything but the rows before the range. The files are gone through
+ * once, and a table can be sorted beyond what fits into memory, which files cannot.
+ */
+async function stageRows(
+  ask: Ask,
+  table: string,
+  { updatedAt, identifiers, payload }: TableShape,
+  { from }: TimeRange,
+): Promise<void> {
+  const text = (column: SourceColumn) => `${quoted(column)}::varchar`;
+  const json = payload ? text(payload) : "null::varchar";
+  await ask(
+    `create or replace temp table staged as
+     select try_cast(${quoted(updatedAt)} as timestamptz) as time, ${text(updatedAt)} as written,
+       strlen(${json}) as bytes,
+       case when strlen(${json}) <= ${LARGEST_PAYLOAD_BYTES} then ${json} end as payload,
+       ${identifiers.map((column) => `${text(column)} as ${column.part}`).join(", ")}
+     from ${table} where time is null or time >= ${timeLiteral(from)}
+       or time < ${timeLiteral(BEGINNING)}`,
+  );
+}
+
+const within = ({ from, until }: TimeRange): string =>
+  `time between ${timeLiteral(from)} and ${timeLiteral(until)}`;
+
+async function countRows(ask: Ask, range: TimeRange): Promise<number> {
+  const [row] = await ask(`select count(*) from staged where ${within(range)}`);
+  return Number(row?.[0]);
+}
+
+async function* readRows(
+  connection: DuckDBConnection,
+  shape: TableShape,
+  range: TimeRange,
+): AsyncGenerator<SourceRow[]> {
+  const result = await connection
+    .stream(
+      `select strftime(time, '%Y-%m-%dT%H:%M:%S.%fZ'), bytes::varchar, payload, ${partsOf(shape)}
+       from staged where ${within(range)} order by time`,
+    )
+    .catch(fail);
+  for (;;) {
+    const chunk = await result.fetchChunk().catch(fail);
+    if (!chunk?.rowCount) return;
+    yield (chunk.getRows() as (string | null)[][]).map((row) => readRow(shape, row));
+  }
+}
+
+const partsOf = ({ identifiers }: TableShape): string =>
+  identifiers.map(({ part }) => part).join(", ");
+
+async function findStrays(
+  ask: Ask,
+  shape: TableShape,
+  after: string,
+  atMost: number,
+): Promise<Strays> {
+  const isFuture = `coalesce(time > ${timeLiteral(after)}, false)`;
+  const isTimeless = `coalesce(time < ${timeLiteral(BEGINNING)}, true)`;
+  const astray = `from staged where ${isTimeless} or ${isFuture}`;
+  const [counts = []] = await ask(
+    `select count(*) filter (where not ${isFuture}), count(*) filter (where ${isFuture}) ${astray}`,
+  );
+  const examples = await ask(
+    `select if(${isFuture}, '1', '0'), written, ${partsOf(shape)} ${astray} limit ${atMost}`,
+  );
+  const strays = readStrays(shape, counts, examples);
+  const broken = await findBrokenLines(ask, atMost - strays.examples.length);
+  return {
+    ...strays,
+    unreadable: strays.unreadable + broken.count,
+    examples: [...strays.examples, ...broken.examples],
+  };
+}

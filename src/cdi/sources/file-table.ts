@@ -1,0 +1,117 @@
+import { basename } from "node:path";
+import { SourceUnfit, type StrayRow } from "./source.ts";
+
+/*
+ * How files of each format are read as one table. What DuckDB would guess from a sample is said
+ * instead: a guess may turn "007" into 7, leave out the lines before what it takes for the first, or put
+ * a null where a JSON object lacks a member.
+ */
+
+export const FILE_FORMATS = ["parquet", "csv", "ndjson"] as const;
+
+export type FileFormat = (typeof FILE_FORMATS)[number];
+
+/** Runs a statement; every value comes back as text. */
+export type Ask = (statement: string) => Promise<(string | null)[][]>;
+
+/** What stands after `from` to read the files, or undefined where there is nothing in them. */
+export async function findTable(
+  ask: Ask,
+  paths: readonly string[],
+  format: FileFormat,
+): Promise<string | undefined> {
+  if (paths.length === 0) return undefined;
+  if (format === "parquet") {
+    return `read_parquet(${listOf(paths)}, union_by_name = true, binary_as_string = true,
+      hive_partitioning = false)`;
+  }
+  return format === "csv" ? findCsv(ask, paths) : findJson(ask, paths);
+}
+
+const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+
+/** A path that means one file, whatever its name; DuckDB would take these characters for a pattern. */
+const fileAt = (path: string): string => literal(path.replaceAll(/[*?[]/g, "[$&]"));
+
+const listOf = (paths: readonly string[]): string => `[${paths.map(fileAt).join(", ")}]`;
+
+const allText = (names: readonly string[]): string =>
+  `{${names.map((name) => `${literal(name)}: 'VARCHAR'`).join(", ")}}`;
+
+/** In UTF-8. A line longer than this is no row, like one with another number of columns. */
+const CSV = `auto_detect = false, hive_partitioning = false,
+  max_line_size = 8388608, buffer_size = 16777216`;
+
+const MOST_COLUMNS = 500;
+
+/** Files may have their columns in any order: the first line says it. */
+async function findCsv(ask: Ask, paths: readonly string[]): Promise<string | undefined> {
+  const tables: string[] = [];
+  for (const path of paths) {
+    const columns = await readFirstLine(ask, path);
+    if (!columns) continue;
+    tables.push(
+      `from read_csv(${fileAt(path)}, header = true, store_rejects = true, quote = '"',
+         escape = '"', columns = ${allText(columns)}, ${CSV})`,
+    );
+  }
+  return tables.length === 0 ? undefined : `(${tables.join(" union all by name ")})`;
+}
+
+/** The names of a file's columns, or undefined where it is empty. */
+async function readFirstLine(ask: Ask, path: string): Promise<string[] | undefined> {
+  const numbers = Array.from({ length: MOST_COLUMNS }, (_, index) => `column${index}`);
+  const first = `from read_csv(${fileAt(path)}, header = false, ignore_errors = true, ${CSV}`;
+  const [names] = await ask(
+    `${first}, null_padding = true, parallel = false, quote = '"', escape = '"', columns = ${allText(numbers)})
+     limit 1`,
+  );
+  if (names) {
+    const count = names.findLastIndex((name) => name !== null) + 1;
+    return numbers.slice(0, count).map((number, index) => names[index] ?? number);
+  }
+  const [line] = await ask(
+    `${first}, delim = '\x01', quote = '', escape = '', columns = {'line': 'VARCHAR'}) limit 1`,
+  );
+  if (line)
+    throw new SourceUnfit(
+      `The first line of ${basename(path)} cannot be read, or has more than ${MOST_COLUMNS} columns.`,
+    );
+  return undefined;
+}
+
+/** A line that is no JSON object becomes a row without anything: it is reported, not left out. */
+async function findJson(ask: Ask, paths: readonly string[]): Promise<string | undefined> {
+  const names = await ask(
+    `select distinct unnest(json_keys(json))
+     from read_ndjson_objects(${listOf(paths)}, ignore_errors = true)
+     where json_type(json) = 'OBJECT'`,
+  );
+  if (names.length === 0) return undefined;
+  return `read_json(${listOf(paths)}, format = 'newline_delimited', ignore_errors = true,
+    columns = ${allText(names.map(([name]) => name ?? ""))}, hive_partitioning = false)`;
+}
+
+/** The lines of CSV files that are no rows, once the files were read. */
+export async function findBrokenLines(
+  ask: Ask,
+  atMost: number,
+): Promise<{ readonly count: number; readonly examples: readonly StrayRow[] }> {
+  const [hasRejects] = await ask(
+    "select 1 from duckdb_tables() where table_name = 'reject_errors' limit 1",
+  );
+  if (!hasRejects) return { count: 0, examples: [] };
+  // Each reading of a file notes them again.
+  const lines = `select distinct parse_filename(file_path) as file, line
+    from reject_errors join reject_scans using (scan_id, file_id)`;
+  const [counted] = await ask(`select count(*) from (${lines})`);
+  const examples = await ask(`${lines} order by file, line limit ${atMost}`);
+  return {
+    count: Number(counted?.[0]),
+    examples: examples.map(([file, line]) => ({
+      why: "broken",
+      identity: { file: file ?? "", line: line ?? "" },
+      updatedAt: null,
+    })),
+  };
+}

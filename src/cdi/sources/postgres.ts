@@ -1,0 +1,197 @@
+import postgres from "postgres";
+import Type, { type Static } from "typebox";
+import {
+  BEGINNING,
+  LARGEST_PAYLOAD_BYTES,
+  type SourceColumn,
+  SourceFailed,
+  type SourceKind,
+  type SourceRow,
+  SourceUnfit,
+  type Strays,
+  type TableShape,
+  type TimeRange,
+} from "./source.ts";
+import { readRow, readStrays } from "./values.ts";
+
+/*
+ * A table or view of PostgreSQL, or of what speaks its protocol, such as Redshift: nothing here is
+ * asked of the server that Redshift does not know.
+ */
+
+const NAME = '(?:[A-Za-z_][A-Za-z0-9_$]*|"[^"\\u0000]+")';
+
+const Warehouse = Type.Object(
+  {
+    type: Type.Enum(["postgres", "redshift"]),
+    url: Type.String({ pattern: "^postgres(ql)?://" }),
+    /** As it would stand in a statement: `public.crm_users`, with quotes where it needs some. */
+    table: Type.String({ pattern: `^${NAME}(?:\\.${NAME}){0,2}$`, maxLength: 255 }),
+  },
+  { additionalProperties: false },
+);
+
+/** How many rows are asked for at a time: with 1 MB in each of them they fit into memory. */
+const ROWS_AT_A_TIME = 256;
+
+export const postgresSource: SourceKind<Static<typeof Warehouse>> = {
+  schema: Warehouse,
+  placeOf: ({ table }) => table,
+
+  async open({ type, url, table }, signal) {
+    signal.throwIfAborted();
+    // One connection: the transaction and the cursor are its own.
+    const sql = postgres(url, {
+      max: 1,
+      max_lifetime: null,
+      connect_timeout: 10,
+      fetch_types: false,
+      onnotice: () => {},
+      connection: { application_name: "rapport" },
+    });
+    const close = () => sql.end({ timeout: 0 });
+    signal.addEventListener("abort", close, { once: true });
+    const ask = <Row>(statement: string): Promise<Row[]> =>
+      sql
+        .unsafe(statement)
+        .values()
+        .then((rows) => rows as unknown as Row[])
+        .catch(fail);
+    try {
+      await ask("begin read only");
+      const columns = await readColumns(sql, table);
+      const source = { ask, table, text: TEXT_TYPE[type] };
+      return {
+        columns,
+        select: async (shape, range) => ({
+          count: await countRows(source, shape, range),
+          rows: () => readRows(source, shape, range),
+          strays: (after, atMost) => findStrays(source, shape, after, atMost),
+        }),
+        close: async () => {
+          signal.removeEventListener("abort", close);
+          await close();
+        },
+      };
+    } catch (error) {
+      await close();
+      throw error;
+    }
+  },
+};
+
+/** What a value is cast to; `text` of Redshift has 256 characters. */
+const TEXT_TYPE = { postgres: "text", redshift: "varchar(65535)" } as const;
+
+interface Table {
+  ask<Row>(statement: string): Promise<Row[]>;
+  /** Its name as it stands in a statement. */
+  readonly table: string;
+  readonly text: string;
+}
+
+/** What no later try can mend: names, rights, passwords. */
+const UNFIT = /^(?:42|28|3D|3F)/;
+
+function fail(error: unknown): never {
+  const { code, message } = error as Error & { code?: string };
+  if (UNFIT.test(code ?? "")) throw new SourceUnfit(`The warehouse refuses: ${message}.`, error);
+  throw new SourceFailed(error);
+}
+
+/** By the number of the type: timestamp, timestamptz, date. */
+const TIMES = [1114, 1184, 1082];
+
+/** float4, float8, bool, bytea. */
+const NOT_TEXT = [700, 701, 16, 17];
+
+const TIMESTAMPTZ = 1184;
+
+interface PostgresColumn extends SourceColumn {
+  readonly hasZone: boolean;
+}
+
+async function readColumns(sql: postgres.Sql, table: string): Promise<PostgresColumn[]> {
+  const { columns } = await sql.unsafe(`select * from ${table} limit 0`).catch(fail);
+  return columns.map(({ name, type }) => ({
+    name,
+    isTime: TIMES.includes(type),
+    isText: !TIMES.includes(type) && !NOT_TEXT.includes(type),
+    hasZone: type === TIMESTAMPTZ,
+  }));
+}
+
+const quoted = ({ name }: SourceColumn): string => `"${name.replaceAll('"', '""')}"`;
+
+/** A time of ours in the type of the column; one without a zone is in UTC. */
+const timeLiteral = (time: string, column: SourceColumn): string =>
+  (column as PostgresColumn).hasZone
+    ? `timestamp with time zone '${time}'`
+    : `timestamp '${time.replace("T", " ").replace("Z", "")}'`;
+
+function within({ updatedAt }: TableShape, { from, until }: TimeRange): string {
+  const column = quoted(updatedAt);
+  return `${column} >= ${timeLiteral(from, updatedAt)} and ${column} <= ${timeLiteral(until, updatedAt)}`;
+}
+
+async function countRows({ ask, table }: Table, shape: TableShape, range: TimeRange) {
+  const statement = `select count(*) from ${table} where ${within(shape, range)}`;
+  const [row] = await ask<[count: string]>(statement);
+  return Number(row?.[0]);
+}
+
+async function* readRows(
+  { ask, table, text }: Table,
+  shape: TableShape,
+  range: TimeRange,
+): AsyncGenerator<SourceRow[]> {
+  await ask(
+    `declare rapport_rows cursor for select ${rowColumns(shape, text)}
+     from ${table} where ${within(shape, range)} order by ${quoted(shape.updatedAt)}`,
+  );
+  for (;;) {
+    const rows = await ask<(string | null)[]>(`fetch forward ${ROWS_AT_A_TIME} from rapport_rows`);
+    if (rows.length === 0) break;
+    yield rows.map((row) => readRow(shape, row));
+  }
+  await ask("close rapport_rows");
+}
+
+function rowColumns(shape: TableShape, text: string): string {
+  const payload = shape.payload ? `${quoted(shape.payload)}::${text}` : "null";
+  return [
+    `to_char(${inUtc(shape.updatedAt)}, 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`,
+    `octet_length(${payload})`,
+    `case when octet_length(${payload}) <= ${LARGEST_PAYLOAD_BYTES} then ${payload} end`,
+    ...identifierColumns(shape, text),
+  ].join(", ");
+}
+
+const inUtc = (column: SourceColumn): string =>
+  (column as PostgresColumn).hasZone
+    ? `${quoted(column)} at time zone 'UTC'`
+    : `${quoted(column)}::timestamp`;
+
+const identifierColumns = ({ identifiers }: TableShape, text: string): string[] =>
+  identifiers.map((column) => `${quoted(column)}::${text}`);
+
+async function findStrays(
+  { ask, table, text }: Table,
+  shape: TableShape,
+  after: string,
+  atMost: number,
+): Promise<Strays> {
+  const column = quoted(shape.updatedAt);
+  const isFuture = `${column} > ${timeLiteral(after, shape.updatedAt)}`;
+  const isTimeless = `(${column} is null or ${column} < ${timeLiteral(BEGINNING, shape.updatedAt)})`;
+  const astray = `from ${table} where ${isTimeless} or ${isFuture}`;
+  const [counts = []] = await ask<(string | null)[]>(
+    `select sum(case when ${isFuture} then 0 else 1 end), sum(case when ${isFuture} then 1 else 0 end)
+     ${astray}`,
+  );
+  const examples = await ask<(string | null)[]>(
+    `select case when ${isFuture} then '1' else '0' end, ${column}::${text},
+       ${identifierColumns(shape, text).join(", ")} ${astray} limit ${atMost}`,
+  );
+  return readStrays(shape, counts, examples);
+}

@@ -1,0 +1,123 @@
+import { createWriteStream } from "node:fs";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { AwsClient } from "aws4fetch";
+import Type, { type Static } from "typebox";
+import { openFiles } from "./duckdb.ts";
+import { FILE_FORMATS, type FileFormat } from "./file-table.ts";
+import { FORMAT_RULE, formatOf, hasFormat, saysFormat, withFolder } from "./files.ts";
+import { SourceFailed, type SourceKind, SourceUnfit } from "./source.ts";
+
+/*
+ * Files on S3 or a storage that speaks its protocol. They are copied to a temporary folder and read
+ * there: DuckDB could read them where they are, but would have to fetch native code for it from the
+ * network of the machine it runs on (decision: docs/decisions/warehouse-sources.md).
+ */
+
+const Warehouse = Type.Object(
+  {
+    type: Type.Enum(["s3"]),
+    /** `s3://bucket/folder/users.parquet`, or `s3://bucket/folder/` for all files in it and below. */
+    url: Type.String({ pattern: "^s3://[a-z0-9][a-z0-9.-]*/" }),
+    format: Type.Optional(Type.Enum([...FILE_FORMATS])),
+    region: Type.Optional(Type.String({ minLength: 1 })),
+    /** Of a storage other than Amazon's, such as `https://storage.example:9000`. */
+    endpoint: Type.Optional(Type.String({ pattern: "^https?://" })),
+    access_key_id: Type.String({ minLength: 1 }),
+    secret_access_key: Type.String({ minLength: 1 }),
+  },
+  { additionalProperties: false },
+);
+
+type S3Warehouse = Static<typeof Warehouse>;
+
+export const s3Source: SourceKind<S3Warehouse> = {
+  schema: Type.Refine(Warehouse, saysFormat, () => FORMAT_RULE),
+  placeOf: ({ url }) => url,
+
+  open: (warehouse, signal) =>
+    withFolder(async (folder) => {
+      const bucket = openBucket(warehouse, signal);
+      const format = warehouse.format ?? (formatOf(warehouse.url) as FileFormat);
+      const paths: string[] = [];
+      for (const [index, key] of (await bucket.list(format)).entries()) {
+        // The name decides how it is unpacked, so it keeps its ending.
+        const path = join(folder, `${index}-${key.slice(key.lastIndexOf("/") + 1).slice(-100)}`);
+        await bucket.copy(key, path);
+        paths.push(path);
+      }
+      return openFiles(paths, format, folder, signal);
+    }),
+};
+
+interface Bucket {
+  /** The keys of the files to read. */
+  list(format: FileFormat): Promise<string[]>;
+  copy(key: string, path: string): Promise<void>;
+}
+
+function openBucket(warehouse: S3Warehouse, signal: AbortSignal): Bucket {
+  const { url, region = "us-east-1", endpoint } = warehouse;
+  const [, name = "", path = ""] = /^s3:\/\/([^/]+)\/(.*)$/.exec(url) ?? [];
+  const base = endpoint
+    ? `${endpoint.replace(/\/$/, "")}/${name}`
+    : `https://${name}.s3.${region}.amazonaws.com`;
+  const client = new AwsClient({
+    accessKeyId: warehouse.access_key_id,
+    secretAccessKey: warehouse.secret_access_key,
+    service: "s3",
+    region,
+    // Tries are counted by the run.
+    retries: 0,
+  });
+
+  async function get(place: string): Promise<Response> {
+    const response = await client.fetch(`${base}/${place}`, { signal }).catch((error: Error) => {
+      throw new SourceFailed(error.cause ?? error);
+    });
+    if (response.ok) return response;
+    const reason = /<Code>(\w+)<\/Code>/.exec(await response.text())?.[1] ?? response.statusText;
+    const message = `The storage refuses ${url}: ${reason}.`;
+    throw REFUSALS.test(reason) ? new SourceUnfit(message) : new SourceFailed(response, message);
+  }
+
+  return {
+    async list(format) {
+      if (path !== "" && !path.endsWith("/")) return [path];
+      const keys: string[] = [];
+      let next: string | undefined;
+      do {
+        const query = new URLSearchParams({
+          "list-type": "2",
+          "encoding-type": "url",
+          prefix: path,
+          ...(next !== undefined && { "continuation-token": next }),
+        });
+        const page = await (await get(`?${query}`)).text();
+        keys.push(
+          ...elements(page, "Key").map((key) => decodeURIComponent(key.replaceAll("+", " "))),
+        );
+        next = elements(page, "NextContinuationToken")[0];
+      } while (next !== undefined);
+      return keys.filter((key) => hasFormat(key, format)).sort();
+    },
+
+    async copy(key, to) {
+      const { body } = await get(key.split("/").map(encodeURIComponent).join("/"));
+      await pipeline(Readable.fromWeb(body as never), createWriteStream(to)).catch((error) => {
+        throw new SourceFailed(error);
+      });
+    },
+  };
+}
+
+/** What no later try can mend. */
+const REFUSALS =
+  /^(?:NoSuchBucket|NoSuchKey|AccessDenied|InvalidAccessKeyId|SignatureDoesNotMatch|InvalidBucketName|PermanentRedirect)$/;
+
+/** The contents of all elements of a name; what a listing holds has no entities but the token's. */
+const elements = (xml: string, name: string): string[] =>
+  [...xml.matchAll(new RegExp(`<${name}>([^<]*)</${name}>`, "g"))].map(([, text = ""]) =>
+    text.replaceAll("&quot;", '"').replaceAll("&amp;", "&"),
+  );

@@ -1,0 +1,137 @@
+import type { TSchema } from "typebox";
+
+/*
+ * What a sync needs of a place where rows lie. A further kind of place is one file that says so for it,
+ * and a line in `kinds.ts`.
+ */
+
+/** A kind of warehouse. */
+export interface SourceKind<Warehouse> {
+  /** What an integration's `warehouse` looks like in the manifest; its `type` tells the kinds apart. */
+  readonly schema: TSchema;
+  /** What the rows belong to: progress holds as long as this stays the same. */
+  placeOf(warehouse: Warehouse): string;
+  /**
+   * Opens it. When the signal is aborted, what is being read throws soon.
+   *
+   * @throws SourceUnfit; anything else is a failure that may pass.
+   */
+  open(warehouse: Warehouse, signal: AbortSignal): Promise<Source>;
+}
+
+/** An opened table, or files of one format. */
+export interface Source {
+  /** Undefined where there is nothing at all to read, such as a folder without files. */
+  readonly columns: readonly SourceColumn[] | undefined;
+  /** Makes ready to read the rows of a range. */
+  select(shape: TableShape, range: TimeRange): Promise<Selection>;
+  close(): Promise<void>;
+}
+
+export interface Selection {
+  /** How many rows there are in the range. */
+  readonly count: number;
+  /** The rows in the order of UPDATED_AT, a few hundred at a time. */
+  rows(): AsyncIterable<readonly SourceRow[]>;
+  /** What is in no range: rows without an UPDATED_AT, and those later than `after`. */
+  strays(after: string, atMost: number): Promise<Strays>;
+}
+
+export interface SourceColumn {
+  /** As it is spelled there. */
+  readonly name: string;
+  /** Whether its values can be read as times. */
+  readonly isTime: boolean;
+  /** Whether its values can be written as text that everybody would write in the same way. */
+  readonly isText: boolean;
+}
+
+/** The columns that name a person; `braze_id` is read as `platform_id`. */
+export const IDENTIFIER_COLUMNS = [
+  "external_id",
+  "alias_name",
+  "alias_label",
+  "platform_id",
+  "email",
+  "phone",
+] as const;
+
+export type IdentifierColumn = (typeof IDENTIFIER_COLUMNS)[number];
+
+/** Which column of a table plays which part. */
+export interface TableShape {
+  readonly updatedAt: SourceColumn;
+  readonly identifiers: readonly (SourceColumn & { readonly part: IdentifierColumn })[];
+  /** Undefined in a table of deletions. */
+  readonly payload: SourceColumn | undefined;
+}
+
+/**
+ * Times are texts of one form, `2026-01-31T12:00:00.123456Z`, because a `Date` cannot hold
+ * microseconds and a boundary must be met exactly. They compare as texts.
+ */
+export interface TimeRange {
+  /** Inclusive. */
+  readonly from: string;
+  /** Inclusive. */
+  readonly until: string;
+}
+
+/** Before every time that can be written in that form. */
+export const BEGINNING = "0001-01-01T00:00:00.000000Z";
+
+/** A time of our own in the form of the source's: the last microsecond of its millisecond. */
+export const sourceTime = (date: Date): string => date.toISOString().replace("Z", "999Z");
+
+export interface SourceRow {
+  readonly updatedAt: string;
+  readonly identifiers: Identifiers;
+  /** Null where the source has none, or one that is larger than `LARGEST_PAYLOAD_BYTES`. */
+  readonly payload: string | null;
+  /** In UTF-8; of one that is too large too. */
+  readonly payloadBytes: number;
+}
+
+export type Identifiers = Readonly<Partial<Record<IdentifierColumn, string>>>;
+
+/** 1 MB. decision: docs/decisions/warehouse-rows.md */
+export const LARGEST_PAYLOAD_BYTES = 1_048_576;
+
+export interface Strays {
+  /** Rows whose UPDATED_AT is missing or is no time, and lines of files that are no rows. */
+  readonly unreadable: number;
+  /** Rows whose UPDATED_AT is still to come. */
+  readonly future: number;
+  /** Some of them. */
+  readonly examples: readonly StrayRow[];
+}
+
+export interface StrayRow {
+  readonly why: "timeless" | "future" | "broken";
+  /** Its identifiers; of a broken line, where it stands. */
+  readonly identity: Readonly<Record<string, string>>;
+  /** As the source writes it. */
+  readonly updatedAt: string | null;
+}
+
+/** The source can never satisfy the integration as it is declared. The message says why. */
+export class SourceUnfit extends Error {
+  constructor(message: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = "SourceUnfit";
+  }
+}
+
+/** The source failed; it may work another time. */
+export class SourceFailed extends Error {
+  constructor(cause: unknown, message = sentenceOf(cause)) {
+    super(message, { cause });
+    this.name = "SourceFailed";
+  }
+}
+
+/** A connection that was refused at several addresses has a code and no message. */
+const sentenceOf = (cause: unknown): string => {
+  const { message, code } = cause as Partial<Error & { code: string }>;
+  return message || code || String(cause);
+};

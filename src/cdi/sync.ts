@@ -1,0 +1,147 @@
+import { loadWorkspace } from "../access/load-workspace.ts";
+import { isUnavailable, withRetries } from "../database/database.ts";
+import { callOf, type Job, type JobKind, LeaseLost, TryAgain } from "../jobs/job.ts";
+import type { KnownIds } from "../profiles/known-ids.ts";
+import { type Ending, endingOf, endRun } from "./end-run.ts";
+import { SYNC_JOB } from "./integration.ts";
+import { ahead, inBatches } from "./read-ahead.ts";
+import type { Run, SyncServices } from "./run.ts";
+import { openSource } from "./sources/kinds.ts";
+import {
+  BEGINNING,
+  type Selection,
+  SourceFailed,
+  SourceUnfit,
+  sourceTime,
+} from "./sources/source.ts";
+import { insertRun, selectIntegration, selectRun, updateRun } from "./store.ts";
+import { readTableShape } from "./table-shape.ts";
+import { writeRows } from "./write-rows.ts";
+
+/**
+ * Syncs an integration: reads the rows from the last UPDATED_AT on that was processed, applies them,
+ * and ends the run with its status.
+ *
+ * Everything it needs to go on is committed with the rows, so it may be killed at any moment and
+ * begun again by any process. A source that fails is tried again as often as the integration says;
+ * a try that got somewhere starts the count afresh.
+ */
+export const syncJob: JobKind<SyncServices> = {
+  name: SYNC_JOB,
+  async run(services, job) {
+    const run = await beginRun(services, job);
+    if (!run) return;
+    const progress = { hasAdvanced: false };
+    const ending = await readAll(services, run, progress).catch((error) =>
+      endingAfter(services, run, progress.hasAdvanced, error),
+    );
+    await endRun(services, run, ending);
+  },
+};
+
+async function beginRun({ database, clock }: SyncServices, job: Job): Promise<Run | undefined> {
+  const { workspaceId, subject } = job;
+  const workspace = await loadWorkspace(database, workspaceId);
+  return withRetries(database, async (tx) => {
+    await job.hold(tx);
+    const integration = await selectIntegration(tx, workspaceId, subject);
+    if (!integration || !workspace) {
+      await job.finish(tx);
+      return undefined;
+    }
+    await insertRun(tx, workspaceId, subject, job.id, clock.now());
+    const run = await selectRun(tx, workspaceId, subject, job.id);
+    return run && { job, workspace, integration, run };
+  });
+}
+
+/** How far the warehouse's clock may be ahead before a time in the future is worth a note. */
+const CLOCK_TOLERANCE_MS = 5 * 60 * 1_000;
+
+/** How many rows that cannot be read by time are noted one by one. */
+const MOST_STRAYS = 100;
+
+/** The run goes through people once: remembering them would cost memory and help nobody. */
+const NOBODY: KnownIds = { get: () => undefined, remember: () => {} };
+
+async function readAll(
+  services: SyncServices,
+  run: Run,
+  progress: { hasAdvanced: boolean },
+): Promise<Ending> {
+  const { job, integration } = run;
+  const source = await openSource(integration.warehouse, job.signal);
+  try {
+    if (!source.columns) return endingOf(undefined);
+    const shape = readTableShape(source.columns, integration.type);
+    const range = {
+      from: integration.processedThrough ?? BEGINNING,
+      until: sourceTime(run.run.startedAt),
+    };
+    const selection = await source.select(shape, range);
+    await applyRows({ ...services, knownIds: NOBODY }, run, selection, range.from, progress);
+    const soon = new Date(services.clock.now().getTime() + CLOCK_TOLERANCE_MS);
+    return endingOf(await selection.strays(sourceTime(soon), MOST_STRAYS));
+  } finally {
+    await source.close();
+  }
+}
+
+async function applyRows(
+  services: SyncServices,
+  { job, workspace, integration, run }: Run,
+  selection: Selection,
+  from: string,
+  progress: { hasAdvanced: boolean },
+): Promise<void> {
+  const { database, clock } = services;
+  const expected = { rowsToCome: selection.count, message: null };
+  await updateRun(database, workspace.id, integration.id, run.id, expected);
+  const { type } = integration;
+  const reading = { id: clock.newId(), job, workspace, call: callOf(job), type };
+  let through = from;
+  for await (const rows of ahead(inBatches(selection.rows()))) {
+    job.signal.throwIfAborted();
+    const written = await writeRows(services, reading, rows, through);
+    through = written.through;
+    progress.hasAdvanced ||= written.hasAdvanced;
+  }
+}
+
+/**
+ * What an error means for the run.
+ *
+ * @throws TryAgain, or the error itself where it is not the run's matter: the process stops, or our own
+ *   database is out of reach.
+ */
+async function endingAfter(
+  { database, log }: SyncServices,
+  { job, workspace, integration, run }: Run,
+  hasAdvanced: boolean,
+  error: unknown,
+): Promise<Ending> {
+  if (job.signal.aborted || error instanceof LeaseLost) throw error;
+  const { message } = error as Error;
+  if (error instanceof SourceUnfit) return { status: "config_error", message };
+  const isSource = error instanceof SourceFailed;
+  if (!isSource && isUnavailable(error)) throw error;
+  const reason = isSource ? `The source failed: ${message}` : "Rapport failed: see its log.";
+  if (!isSource)
+    log.error({ err: { name: (error as Error).name, stack: stackOf(error) } }, "sync failed");
+
+  const { attempts, delay_seconds } = integration.retry;
+  const failures = hasAdvanced ? 0 : job.failures;
+  if (failures + 1 >= attempts) return { status: "error", message: reason };
+  const delayMs = Math.min(delay_seconds * 2 ** failures, LONGEST_DELAY_SECONDS) * 1_000;
+  await updateRun(database, workspace.id, integration.id, run.id, {
+    rowsToCome: null,
+    message: `Try ${failures + 1} of ${attempts}: ${reason}`,
+  });
+  throw new TryAgain(delayMs, error);
+}
+
+const LONGEST_DELAY_SECONDS = 15 * 60;
+
+/** Without the message, which may quote data. */
+const stackOf = (error: unknown): string[] | undefined =>
+  (error as Error).stack?.split("\n").filter((line) => /^\s+at /.test(line));

@@ -1,0 +1,70 @@
+import type { IntegrationType } from "./integration.ts";
+import {
+  IDENTIFIER_COLUMNS,
+  type IdentifierColumn,
+  type SourceColumn,
+  SourceUnfit,
+  type TableShape,
+} from "./sources/source.ts";
+
+/** How a table may spell the parts that have two names. */
+const OTHER_NAMES: Readonly<Partial<Record<IdentifierColumn, string>>> = {
+  platform_id: "braze_id",
+};
+
+/**
+ * Finds the documented columns in a table, whatever the case of their names: `UPDATED_AT`, at least
+ * one identifier (an alias is the pair `ALIAS_NAME` and `ALIAS_LABEL`), and `PAYLOAD`, which a table
+ * of deletions must not have.
+ *
+ * @throws SourceUnfit that names the column and the rule. decision: docs/decisions/warehouse-rows.md
+ */
+export function readTableShape(
+  columns: readonly SourceColumn[],
+  type: IntegrationType,
+): TableShape {
+  const byName = new Map(columns.map((column) => [column.name.toLowerCase(), column]));
+  const updatedAt = byName.get("updated_at");
+  if (!updatedAt) throw new SourceUnfit("The table has no column UPDATED_AT.");
+  if (!updatedAt.isTime) throw new SourceUnfit("The column UPDATED_AT is no date and time.");
+  return {
+    updatedAt,
+    identifiers: findIdentifiers(byName),
+    payload: findPayload(byName.get("payload"), type),
+  };
+}
+
+function findIdentifiers(byName: ReadonlyMap<string, SourceColumn>): TableShape["identifiers"] {
+  const identifiers = IDENTIFIER_COLUMNS.flatMap((part) => {
+    const column = byName.get(part) ?? byName.get(OTHER_NAMES[part] ?? "");
+    return column ? [{ ...column, part }] : [];
+  });
+  const parts = new Set(identifiers.map(({ part }) => part));
+  if (parts.has("alias_name") !== parts.has("alias_label")) {
+    throw new SourceUnfit("ALIAS_NAME and ALIAS_LABEL belong together: the table has one of them.");
+  }
+  if (parts.size === 0) {
+    throw new SourceUnfit(
+      "The table has no column that names a person: EXTERNAL_ID, ALIAS_NAME and ALIAS_LABEL, " +
+        "PLATFORM_ID, EMAIL or PHONE.",
+    );
+  }
+  for (const { name, isText } of identifiers) {
+    // A fraction has no one spelling: 7 would become "7.0" on its way, and name somebody else.
+    if (!isText) throw new SourceUnfit(`The column ${name} must be text or whole numbers.`);
+  }
+  return identifiers;
+}
+
+function findPayload(
+  column: SourceColumn | undefined,
+  type: IntegrationType,
+): SourceColumn | undefined {
+  if (type === "delete") {
+    if (!column) return undefined;
+    throw new SourceUnfit("A table of users to delete must not have a column PAYLOAD.");
+  }
+  if (!column) throw new SourceUnfit(`A table of ${type} needs a column PAYLOAD.`);
+  if (!column.isText) throw new SourceUnfit("The column PAYLOAD must be JSON as text.");
+  return column;
+}

@@ -1,0 +1,92 @@
+import { allDone, type Transaction } from "../database/database.ts";
+import type { Job } from "../jobs/job.ts";
+import type { Behalf } from "../track/apply-item.ts";
+import type { WriteServices } from "../track/write-batch.ts";
+import { deleteRows, type Note, trackRows } from "./apply-rows.ts";
+import { hashesAt, sift } from "./boundary.ts";
+import type { IntegrationType } from "./integration.ts";
+import {
+  insertLogEntries,
+  type LogEntry,
+  selectBoundary,
+  upsertBoundary,
+} from "./progress-store.ts";
+import type { SourceRow } from "./sources/source.ts";
+import { addToRun, type RowCounts, updateProgress } from "./store.ts";
+
+/** A run that reads its source: for whom, into what, and which reading of it this is. */
+export interface Reading extends Behalf {
+  /** A new one each time the source is opened. */
+  readonly id: string;
+  readonly job: Job;
+  readonly type: IntegrationType;
+}
+
+/**
+ * Applies rows, in one transaction with the progress that says so: both are there or neither is.
+ *
+ * @param rows in the order of UPDATED_AT, none before `through`, at least one.
+ * @param through the boundary so far.
+ * @returns the boundary after them, and whether any of them was new.
+ * @throws LeaseLost where another process has the run by now.
+ */
+export async function writeRows(
+  services: WriteServices,
+  reading: Reading,
+  rows: readonly SourceRow[],
+  through: string,
+): Promise<{ readonly through: string; readonly hasAdvanced: boolean }> {
+  const { id: readingId, job, type } = reading;
+  const { workspaceId, subject: integrationId } = job;
+  const known = await selectBoundary(
+    services.database,
+    workspaceId,
+    integrationId,
+    hashesAt(rows, through),
+    readingId,
+  );
+  const { fresh, boundary } = sift(rows, through, known);
+  const now = services.clock.now();
+  const hasAdvanced = fresh.length > 0;
+
+  async function commit(tx: Transaction, notes: readonly Note[]): Promise<void> {
+    const counts = countRows(rows.length, fresh.length, notes);
+    const entries = [...notes]
+      .sort((one, other) => one.index - other.index)
+      .map((note) => entryOf(fresh, note, services.clock.newId()));
+    await allDone([
+      hasAdvanced ? job.advance(tx) : job.hold(tx),
+      updateProgress(tx, workspaceId, integrationId, boundary.through),
+      upsertBoundary(tx, workspaceId, integrationId, boundary, readingId),
+      addToRun(tx, workspaceId, integrationId, job.id, counts, boundary.through),
+      insertLogEntries(tx, workspaceId, integrationId, job.id, entries, now),
+    ]);
+  }
+
+  if (type === "delete") await deleteRows(services, reading, fresh, commit);
+  else await trackRows(services, { ...reading, type }, fresh, commit);
+  return { through: boundary.through, hasAdvanced };
+}
+
+function countRows(read: number, fresh: number, notes: readonly Note[]): RowCounts {
+  const failed = notes.filter(({ outcome }) => outcome === "failed").length;
+  return { read, synced: fresh - failed, skipped: notes.length - failed, failed };
+}
+
+function entryOf(
+  rows: readonly SourceRow[],
+  { index, outcome, fault }: Note,
+  id: string,
+): LogEntry {
+  const { identifiers, updatedAt } = rows[index] as SourceRow;
+  return { id, outcome, identity: storable(identifiers), updatedAt, ...fault };
+}
+
+/** What identifies a row may hold what no text can: that may be why the row failed. */
+export const storable = (identity: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(identity).map(([name, text]) => [name, storableText(text)]));
+
+const LONGEST_NOTE = 1_000;
+
+export const storableText = (text: string): string =>
+  text.slice(0, LONGEST_NOTE).toWellFormed().replaceAll("\0", "\u{FFFD}");

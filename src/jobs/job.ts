@@ -1,0 +1,77 @@
+import type { Transaction } from "../database/database.ts";
+import type { Call } from "../http/endpoint.ts";
+
+/*
+ * Work that is done in the background. A kind of work is declared once (`JobKind`) and entered in
+ * `app.ts`; a job is a row that says what to do it to. Nothing else is kept in memory, so that any
+ * server process can do the job, and another one can take over when a process is killed.
+ */
+
+/** A kind of work. */
+export interface JobKind<Services> {
+  /** Its name in the table of jobs. */
+  readonly name: string;
+  /**
+   * Does the job, or goes on with it: whatever was committed before stands. Calls `job.finish` in the
+   * transaction that completes it; a job that returns without is started again.
+   *
+   * @throws TryAgain for a failure that may pass; LeaseLost; anything else is tried again too.
+   */
+  run(services: Services, job: Job): Promise<void>;
+}
+
+/** What tells a job from all others. There is at most one of each at a time. */
+export interface JobKey {
+  readonly workspaceId: number;
+  readonly kind: string;
+  /** What it is about, in the words of its kind. */
+  readonly subject: string;
+}
+
+/** A job that this process has claimed. */
+export interface Job extends JobKey {
+  readonly id: string;
+  /** Tries that had failed when this one began, since the job last got somewhere. */
+  readonly failures: number;
+  /** Aborted when the process stops or another one has the job by now. */
+  readonly signal: AbortSignal;
+  /**
+   * Makes a transaction one of this job. It is rolled back where another process has taken the job
+   * over, so that no two ever commit for one job.
+   *
+   * @throws LeaseLost
+   */
+  hold(tx: Transaction): Promise<void>;
+  /** The same for a transaction that gets the job somewhere: failures before it do not count. */
+  advance(tx: Transaction): Promise<void>;
+  /** Removes the job, as part of the transaction that completes it. @throws LeaseLost */
+  finish(tx: Transaction): Promise<void>;
+}
+
+/** A job as that by which something is done, for what must be provable later. */
+export const callOf = ({ kind, id }: Job): Call => ({
+  name: kind,
+  by: "job",
+  keyName: null,
+  requestId: id,
+  address: null,
+});
+
+/** The job failed for a reason that may pass: it starts again after the delay. */
+export class TryAgain extends Error {
+  readonly delayMs: number;
+
+  constructor(delayMs: number, cause: unknown) {
+    super("The job is tried again.", { cause });
+    this.name = "TryAgain";
+    this.delayMs = delayMs;
+  }
+}
+
+/** Another process has the job, or somebody withdrew it. The transaction must be rolled back. */
+export class LeaseLost extends Error {
+  constructor() {
+    super("The job is no longer this process's.");
+    this.name = "LeaseLost";
+  }
+}

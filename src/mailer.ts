@@ -1,0 +1,44 @@
+import { createTransport } from "nodemailer";
+
+export interface Mail {
+  readonly to: readonly string[];
+  readonly subject: string;
+  readonly text: string;
+  /** The same for the same mail, so that one that is sent twice can be known. */
+  readonly id: string;
+}
+
+export interface Mailer {
+  /** @throws the error of the SMTP client, with the server's `responseCode` where it answered. */
+  send(mail: Mail): Promise<void>;
+}
+
+/** How long a server may keep silent, in milliseconds. */
+const PATIENCE_MS = 30_000;
+
+/**
+ * Sends mails through an SMTP server.
+ *
+ * @param url `smtp://user:password@host:port`, or `smtps://…`.
+ * @param from the sender, such as `Rapport <rapport@acme.example>`.
+ */
+export function createMailer(url: string, from: string): Mailer {
+  const transport = createTransport({
+    url,
+    connectionTimeout: PATIENCE_MS,
+    greetingTimeout: PATIENCE_MS,
+    socketTimeout: PATIENCE_MS,
+  });
+  const domain = /@([^>\s]+)/.exec(from)?.[1] ?? "localhost";
+  return {
+    async send({ to, subject, text, id }) {
+      await transport.sendMail({
+        from,
+        to: [...to],
+        subject,
+        text,
+        messageId: `<${id}@${domain}>`,
+      });
+    },
+  };
+}

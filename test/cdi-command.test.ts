@@ -1,0 +1,99 @@
+/*
+ * `rapport cdi run`: a client of the admin API that shows a sync until it ends.
+ */
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { describe, test } from "node:test";
+import type { WriteStream } from "node:tty";
+import { runSyncThroughApi } from "../src/cdi-command.ts";
+import { startIntegration } from "./cdi.ts";
+import { runCommand } from "./child-server.ts";
+import { startServer } from "./harness.ts";
+import { temporaryFolder } from "./stored-rows.ts";
+
+const server = await startServer();
+const folder = await temporaryFolder();
+
+const GOOD = '2026-01-01,ada,"{""n"":1}"';
+const BAD = "2026-01-02,bob,no json";
+
+async function startFile(name: string, ...lines: string[]) {
+  const path = join(folder, `${name}.csv`);
+  await writeFile(path, ["UPDATED_AT,EXTERNAL_ID,PAYLOAD", ...lines].join("\n"));
+  return startIntegration(server, { name, warehouse: { type: "files", url: path } });
+}
+
+const run = (...args: string[]) =>
+  runCommand(["cdi", "run", ...args, "--url", server.url], { ADMIN_TOKEN: server.adminToken });
+
+/** A terminal of 80 columns; what is written to it can be read. */
+function terminal() {
+  const stream = new PassThrough().setEncoding("utf8");
+  let text = "";
+  stream.on("data", (part: string) => {
+    text += part;
+  });
+  const unneeded = () => true;
+  const output = Object.assign(stream, {
+    isTTY: true,
+    columns: 80,
+    cursorTo: unneeded,
+    clearLine: unneeded,
+    moveCursor: unneeded,
+  });
+  return { output: output as unknown as WriteStream, text: () => text };
+}
+
+describe("rapport cdi run", () => {
+  test("prints plain lines where there is no terminal, and ends with 0 on success", async () => {
+    const { name, workspace } = await startFile(randomUUID(), GOOD);
+    const { code, stdout, stderr } = await run(name);
+    assert.deepEqual([code, stderr], [0, ""]);
+    assert.match(stdout, /^\d+( of \d+)? rows read, [\d,]+ rows\/s, 0 errors\n/);
+    assert.match(stdout, /\nsuccess: 1 rows synced, 0 failed\n$/);
+    assert.equal((await workspace.profiles({ external_ids: ["ada"] })).length, 1);
+  });
+
+  test("ends with 2 when some rows failed, and says where they are listed", async () => {
+    const { name, path } = await startFile(randomUUID(), GOOD, BAD);
+    const { code, stdout } = await run(name);
+    assert.equal(code, 2);
+    const [, rows = ""] = /Why rows failed: GET (\S+)\n$/.exec(stdout) ?? [];
+    assert.ok(rows.startsWith(`${path}/runs/`));
+    assert.equal((await server.admin("GET", rows)).body.results[0].identity.external_id, "bob");
+  });
+
+  test("ends with 1 when no row could be synced, or the integration is not found or not one", async () => {
+    const bad = await startFile(randomUUID(), BAD);
+    const failed = await run(bad.name);
+    assert.deepEqual([failed.code, failed.stdout.includes("error: 0 rows synced")], [1, true]);
+
+    const missing = await run("no such integration");
+    assert.deepEqual(
+      [missing.code, missing.stderr],
+      [1, "rapport: There is no integration 'no such integration'.\n"],
+    );
+
+    const twice = randomUUID();
+    const [one, other] = [await startFile(twice, GOOD), await startFile(twice, GOOD)];
+    const unclear = await run(twice);
+    assert.equal(unclear.code, 1);
+    assert.match(unclear.stderr, /Several workspaces have an integration .*: pass --workspace/);
+    assert.ok(unclear.stderr.includes(one.workspace.name));
+    assert.equal((await run(twice, "--workspace", other.workspace.name)).code, 0);
+    assert.deepEqual(await one.workspace.profiles({ external_ids: ["ada"] }), []);
+  });
+
+  test("shows a bar with rows per second and errors in a terminal", async () => {
+    const { name } = await startFile(randomUUID(), GOOD, BAD);
+    const { output, text } = terminal();
+    const target = { url: server.url, adminToken: server.adminToken, dataDir: "memory:" };
+    const code = await runSyncThroughApi({ name, workspace: undefined }, target, output);
+    assert.equal(code, 2);
+    assert.match(text(), /█+ 2 of 2 rows \| [\d,]+ rows\/s \| 1 errors/);
+    assert.match(text(), /partial: 1 rows synced, 1 failed/);
+  });
+});

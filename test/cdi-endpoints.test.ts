@@ -1,0 +1,264 @@
+/*
+ * The integrations and their runs as the API lists them, the trigger, and what may not be asked.
+ */
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { describe, test } from "node:test";
+import { startIntegration } from "./cdi.ts";
+import { startServer, type TestWorkspace } from "./harness.ts";
+import { silentWarehouse, startWarehouse } from "./warehouse.ts";
+
+const server = await startServer();
+const warehouse = await startWarehouse();
+await warehouse.run(`create table users (updated_at timestamptz, external_id text, payload text);
+  insert into users values ('2026-01-01 12:00:00.5+00', 'ada', '{"n":1}'),
+    ('2026-01-01 11:00:00+00', 'bob', 'no json')`);
+
+const PLACE = { type: "postgres", url: warehouse.url, table: "users" };
+
+const entry = (name: string, more: object = {}) => ({
+  id: randomUUID(),
+  name,
+  type: "attributes",
+  warehouse: PLACE,
+  ...more,
+});
+
+/** A workspace with so many integrations, named so that the alphabet is the order. */
+const workspaceOf = (count: number): Promise<TestWorkspace> =>
+  server.workspace({
+    integrations: Array.from({ length: count }, (_, index) =>
+      entry(`I${String(index).padStart(2, "0")}`),
+    ),
+  });
+
+interface ListAnswer {
+  readonly results: any[];
+  readonly message: string;
+}
+
+async function get(workspace: TestWorkspace, path: string) {
+  const { status, headers, body } = await workspace.call<ListAnswer>("GET", path);
+  return { status, body, link: headers.get("link") };
+}
+
+const namesOf = (body: ListAnswer): string[] => body.results.map((each) => each.integration_name);
+
+describe("the list of integrations", () => {
+  test("holds every field, as a string or null where there is nothing yet", async () => {
+    const id = randomUUID();
+    const workspace = await server.workspace({
+      integrations: [
+        entry("CRM", { id, schedule: "30 4 * * 1", contact_emails: "a@example.com,b@example.com" }),
+      ],
+    });
+    const { status, body } = await get(workspace, "/cdi/integrations");
+    assert.equal(status, 200);
+    assert.equal(body.message, "success");
+    const [{ app_group_id, next_scheduled_run, ...integration }] = body.results;
+    assert.equal(typeof app_group_id, "string");
+    assert.deepEqual(integration, {
+      integration_id: id,
+      integration_name: "CRM",
+      integration_type: "attributes",
+      integration_status: "active",
+      contact_emails: "a@example.com, b@example.com",
+      last_updated_at: null,
+      warehouse_type: "postgres",
+      last_job_start_time: null,
+      last_job_status: null,
+    });
+    // Schedules are in UTC: Monday, half past four.
+    const next = new Date(next_scheduled_run);
+    assert.equal(next.toISOString(), next_scheduled_run);
+    assert.deepEqual([next.getUTCDay(), next.getUTCHours(), next.getUTCMinutes()], [1, 4, 30]);
+    assert.ok(next > new Date());
+  });
+
+  test("says after a run when it began, how it ended, and the last UPDATED_AT", async () => {
+    const { workspace, sync } = await startIntegration(server, { warehouse: PLACE });
+    const run = await sync();
+    const { body } = await get(workspace, "/cdi/integrations");
+    const [integration] = body.results;
+    assert.equal(integration.last_updated_at, "2026-01-01T12:00:00.500000Z");
+    assert.equal(integration.last_job_status, "partial");
+    assert.equal(integration.last_job_start_time, (run as any).sync_start_time);
+    assert.equal(integration.next_scheduled_run, null);
+  });
+
+  test("shows a schedule that rests as not planned", async () => {
+    const workspace = await server.workspace({
+      integrations: [entry("CRM", { schedule: "* * * * *", status: "paused" })],
+    });
+    const { body } = await get(workspace, "/cdi/integrations");
+    const [{ integration_status, next_scheduled_run }] = body.results;
+    assert.deepEqual([integration_status, next_scheduled_run], ["paused", null]);
+  });
+
+  test("shows those of its own workspace only", async () => {
+    const [one, other] = [await workspaceOf(2), await workspaceOf(0)];
+    assert.equal((await get(one, "/cdi/integrations")).body.results.length, 2);
+    assert.deepEqual((await get(other, "/cdi/integrations")).body.results, []);
+  });
+});
+
+describe("pages", () => {
+  const NEXT = /^<\/cdi\/integrations\?cursor=([\w-]+)>; rel="next"$/;
+  const PREV = /^<\/cdi\/integrations\?cursor=([\w-]+)>; rel="prev"$/;
+  const BOTH =
+    /^<\/cdi\/integrations\?cursor=([\w-]+)>; rel="prev",<\/cdi\/integrations\?cursor=([\w-]+)>; rel="next"$/;
+
+  test("hold ten integrations and link to their neighbours, to the letter", async () => {
+    const workspace = await workspaceOf(25);
+    const first = await get(workspace, "/cdi/integrations");
+    const [, toSecond] = NEXT.exec(first.link ?? "") ?? [];
+    const second = await get(workspace, `/cdi/integrations?cursor=${toSecond}`);
+    const [, toFirst, toThird] = BOTH.exec(second.link ?? "") ?? [];
+    const third = await get(workspace, `/cdi/integrations?cursor=${toThird}`);
+    assert.deepEqual(
+      [first, second, third].map(({ body }) => body.results.length),
+      [10, 10, 5],
+    );
+    assert.equal(new Set([first, second, third].flatMap(({ body }) => namesOf(body))).size, 25);
+    assert.match(third.link ?? "", PREV);
+
+    const [, toSecondAgain] = PREV.exec(third.link ?? "") ?? [];
+    const secondAgain = await get(workspace, `/cdi/integrations?cursor=${toSecondAgain}`);
+    assert.deepEqual(namesOf(secondAgain.body), namesOf(second.body));
+    assert.match(secondAgain.link ?? "", BOTH);
+    const firstAgain = await get(workspace, `/cdi/integrations?cursor=${toFirst}`);
+    assert.deepEqual(namesOf(firstAgain.body), namesOf(first.body));
+    assert.match(firstAgain.link ?? "", NEXT);
+  });
+
+  test("have no links where there are ten or fewer, and where a full page is the last", async () => {
+    for (const count of [0, 1, 10]) {
+      assert.equal((await get(await workspaceOf(count), "/cdi/integrations")).link, null);
+    }
+    const workspace = await workspaceOf(20);
+    const [, toSecond] = NEXT.exec((await get(workspace, "/cdi/integrations")).link ?? "") ?? [];
+    const second = await get(workspace, `/cdi/integrations?cursor=${toSecond}`);
+    assert.equal(second.body.results.length, 10);
+    assert.match(second.link ?? "", PREV);
+  });
+
+  test("of runs are read in the same way, the newest first, and a new run moves none", async () => {
+    const { workspace, id, sync, path } = await startIntegration(server, { warehouse: PLACE });
+    for (let count = 0; count < 11; count++) await sync();
+    const list = `/cdi/integrations/${id}/job_sync_status`;
+    const first = await get(workspace, list);
+    const link = new RegExp(`^<${list}\\?cursor=([\\w-]+)>; rel="next"$`);
+    const [, toSecond] = link.exec(first.link ?? "") ?? [];
+    await sync();
+    const second = await get(workspace, `${list}?cursor=${toSecond}`);
+    assert.deepEqual([first.body.results.length, second.body.results.length], [10, 1]);
+    assert.match(second.link ?? "", /^<[^>]+>; rel="prev"$/);
+    const starts = [first, second].flatMap(({ body }) =>
+      body.results.map((run) => run.sync_start_time),
+    );
+    assert.deepEqual(starts, [...starts].sort().reverse());
+    assert.equal(new Set(starts).size, 11);
+    // The first of all is the one that had rows.
+    assert.equal(second.body.results[0].job_status, "partial");
+    const admin = await server.admin("GET", `${path}/runs`);
+    assert.match(admin.headers.get("link") ?? "", new RegExp(`^<${path}/runs\\?cursor=`));
+  });
+
+  test("refuse a cursor that cannot be read", async () => {
+    const { workspace, id } = await startIntegration(server, { warehouse: PLACE });
+    const encoded = (text: string) => Buffer.from(text).toString("base64url");
+    const cursors = ["", "x", "c2tpcDow", encoded("after"), encoded("after "), encoded("up a")];
+    for (const cursor of [...cursors, encoded("after a\0"), `${encoded("after a")}=`]) {
+      const { status, body } = await get(workspace, `/cdi/integrations?cursor=${cursor}`);
+      assert.deepEqual([cursor, status, body.message], [cursor, 400, "Invalid cursor"]);
+    }
+    for (const cursor of [...cursors, encoded("after a")]) {
+      const path = `/cdi/integrations/${id}/job_sync_status?cursor=${cursor}`;
+      const { status, body } = await get(workspace, path);
+      assert.deepEqual([cursor, status, body.message], [cursor, 400, "Invalid cursor"]);
+    }
+  });
+});
+
+describe("the sync status", () => {
+  test("holds the runs with every field", async () => {
+    const { workspace, id, sync } = await startIntegration(server, { warehouse: PLACE });
+    await sync();
+    const { status, body } = await get(workspace, `/cdi/integrations/${id}/job_sync_status`);
+    assert.deepEqual([status, body.message], [200, "success"]);
+    const [{ sync_start_time, sync_finish_time, ...run }] = body.results;
+    assert.deepEqual(run, {
+      job_status: "partial",
+      last_timestamp_synced: "2026-01-01T12:00:00.500000Z",
+      rows_synced: 1,
+      rows_failed_with_errors: 1,
+    });
+    for (const time of [sync_start_time, sync_finish_time]) {
+      assert.equal(new Date(time).toISOString(), time);
+    }
+    assert.ok(sync_start_time <= sync_finish_time);
+  });
+});
+
+describe("the trigger", () => {
+  test("answers 202, and 429 while a run goes on that shows as running", async () => {
+    const { url, letGo } = await silentWarehouse();
+    const { workspace, id, path, ended } = await startIntegration(server, {
+      warehouse: { ...PLACE, url },
+    });
+    const trigger = () => workspace.call("POST", `/cdi/integrations/${id}/sync`);
+    const first = await trigger();
+    assert.deepEqual([first.status, first.body], [202, { message: "success" }]);
+    const second = await trigger();
+    assert.deepEqual([second.status, second.body.message], [429, "Another job is in progress"]);
+    assert.match(second.headers.get("retry-after") ?? "", /^\d+$/);
+    const { body } = await get(workspace, `/cdi/integrations/${id}/job_sync_status`);
+    const [{ job_status, sync_finish_time }] = body.results;
+    assert.deepEqual([body.results.length, job_status, sync_finish_time], [1, "running", null]);
+
+    letGo();
+    const runs = await server.admin("GET", `${path}/runs`);
+    assert.equal((await ended(runs.body.results[0].run_id)).job_status, "error");
+    assert.equal((await trigger()).status, 202);
+  });
+
+  test("with an Idempotency-Key starts one run, however often it is sent", async () => {
+    const { workspace, id, path, ended } = await startIntegration(server, { warehouse: PLACE });
+    const headers = { "idempotency-key": "k" };
+    const trigger = () =>
+      workspace.call("POST", `/cdi/integrations/${id}/sync`, undefined, { headers });
+    assert.equal((await trigger()).status, 202);
+    const [{ run_id }] = (await server.admin("GET", `${path}/runs`)).body.results;
+    assert.equal((await ended(run_id)).job_status, "partial");
+    assert.equal((await trigger()).status, 202);
+    assert.equal((await server.admin("GET", `${path}/runs`)).body.results.length, 1);
+  });
+});
+
+describe("an integration id", () => {
+  const PATHS: [method: string, of: (id: string) => string][] = [
+    ["GET", (id) => `/cdi/integrations/${id}/job_sync_status`],
+    ["POST", (id) => `/cdi/integrations/${id}/sync`],
+  ];
+
+  test("that is malformed is refused, and one that is unknown is not found", async () => {
+    const { id: foreign } = await startIntegration(server, { warehouse: PLACE });
+    const workspace = await workspaceOf(1);
+    for (const [method, path] of PATHS) {
+      for (const id of ["x", "123", "00000000-0000-0000-0000-00000000000g"]) {
+        const { status, body } = await workspace.call(method, path(id));
+        assert.deepEqual([status, body.message], [400, "Invalid integration ID"]);
+      }
+      for (const id of [randomUUID(), foreign]) {
+        const { status, body } = await workspace.call(method, path(id));
+        assert.deepEqual([status, body.message], [404, "Integration not found"]);
+      }
+    }
+  });
+
+  test("counts whatever its case", async () => {
+    const { workspace, id } = await startIntegration(server, { warehouse: PLACE });
+    const path = `/cdi/integrations/${id.toUpperCase()}/job_sync_status`;
+    assert.equal((await get(workspace, path)).status, 200);
+  });
+});

@@ -1,0 +1,300 @@
+/*
+ * Work in the background (src/jobs/): that a job is done once whatever happens to those who do it, and
+ * that schedules come true. On a real engine; the clocks are the tests' own.
+ */
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { after, afterEach, describe, test } from "node:test";
+import pino from "pino";
+import { type Clock, systemClock } from "../src/clock.ts";
+import { migrate } from "../src/database/migrate.ts";
+import { type Job, type JobKind, LeaseLost, TryAgain } from "../src/jobs/job.ts";
+import { enqueue, withdraw } from "../src/jobs/queue.ts";
+import {
+  enqueueDue,
+  isCron,
+  readNextTimes,
+  removeSchedules,
+  setSchedules,
+} from "../src/jobs/schedule.ts";
+import { startWorker, type Worker } from "../src/jobs/worker.ts";
+import { openDatabase } from "../src/serve.ts";
+import { testConfig } from "./harness.ts";
+
+const database = await openDatabase(await testConfig());
+await migrate(database);
+after(() => database.close());
+
+/** Those of the test that runs; they would take up what the next one adds. */
+const workers: Worker[] = [];
+afterEach(async () => {
+  await Promise.all(workers.splice(0).map((worker) => worker.stop()));
+});
+
+const log = pino({ level: "silent" });
+const LONG_LEASE_MS = 60_000;
+
+/** A clock that shows what it is told. */
+function clockAt(time: string): Clock & { set(time: string): void } {
+  let now = new Date(time);
+  return {
+    now: () => now,
+    newId: systemClock.newId,
+    set(next) {
+      now = new Date(next);
+    },
+  };
+}
+
+async function start(kind: JobKind<object>, clock: Clock = systemClock): Promise<Worker> {
+  const worker = await startWorker({ database, clock, log }, [kind], LONG_LEASE_MS);
+  workers.push(worker);
+  return worker;
+}
+
+const keyOf = (kind: string, subject = "s") => ({ workspaceId: 1, kind, subject });
+
+const add = (kind: string, subject?: string, clock: Clock = systemClock) =>
+  database.transaction((tx) => enqueue(tx, clock, keyOf(kind, subject)));
+
+const finish = (job: Job) => database.transaction((tx) => job.finish(tx));
+
+/** Something that happens later. */
+function event<Value = void>() {
+  let happen: (value: Value) => void = () => {};
+  const happened = new Promise<Value>((resolve) => {
+    happen = resolve;
+  });
+  return { happen, happened };
+}
+
+const newKind = (): string => `test.${randomUUID()}`;
+
+describe("a job", () => {
+  test("is there once: it can be added again only when it is finished", async () => {
+    const name = newKind();
+    const [begun, letGo, ended] = [event(), event(), event()];
+    const worker = await start({
+      name,
+      async run(_services, job) {
+        begun.happen();
+        await letGo.happened;
+        await finish(job);
+        ended.happen();
+      },
+    });
+    assert.ok(await add(name));
+    assert.equal(await add(name), undefined);
+    worker.wake();
+    await begun.happened;
+    assert.equal(await add(name), undefined);
+    letGo.happen();
+    await ended.happened;
+    assert.ok(await add(name));
+  });
+
+  test("is done by one of many processes", async () => {
+    const name = newKind();
+    const done: string[] = [];
+    const all = event();
+    const kind: JobKind<object> = {
+      name,
+      async run(_services, job) {
+        await finish(job);
+        done.push(job.subject);
+        if (done.length === 30) all.happen();
+      },
+    };
+    const several = await Promise.all([start(kind), start(kind), start(kind)]);
+    const subjects = Array.from({ length: 30 }, (_, index) => `s${index}`);
+    await Promise.all(subjects.map((subject) => add(name, subject)));
+    for (const worker of several) worker.wake();
+    await all.happened;
+    assert.deepEqual(done.sort(), subjects.sort());
+  });
+
+  test("whose process stood still is another's, and its first holder can commit nothing", async () => {
+    const name = newKind();
+    const [begun, taken, refused] = [event(), event(), event<unknown[]>()];
+    // Its clock stands still in the past: whatever lease it takes has run out for the others.
+    const past = clockAt(new Date(Date.now() - 600_000).toISOString());
+    const late = await start(
+      {
+        name,
+        async run(_services, job) {
+          begun.happen();
+          await taken.happened;
+          const errors: unknown[] = [];
+          for (const say of [job.hold, job.advance, job.finish]) {
+            const tried = database.transaction(async (tx) => {
+              await tx.query("insert into jobs values ($1, 1, $2, 'trace', $3, 0)", [
+                randomUUID(),
+                name,
+                new Date("2099-01-01"),
+              ]);
+              await say(tx);
+            });
+            errors.push(await tried.catch((error: unknown) => error));
+          }
+          refused.happen(errors);
+        },
+      },
+      past,
+    );
+    await add(name, "s", past);
+    late.wake();
+    await begun.happened;
+    const letGo = event();
+    const other = await start({
+      name,
+      async run(_services, job) {
+        taken.happen();
+        await letGo.happened;
+        await finish(job);
+      },
+    });
+    other.wake();
+    const errors = await refused.happened;
+    assert.equal(errors.length, 3);
+    for (const error of errors) assert.ok(error instanceof LeaseLost, String(error));
+    const rows = await database.query("select subject from jobs where kind = $1", [name]);
+    assert.deepEqual([...rows], [{ subject: "s" }]);
+    letGo.happen();
+  });
+
+  test("that fails is tried again, and forgets its failures once it got somewhere", async () => {
+    const name = newKind();
+    const failures: number[] = [];
+    const ended = event();
+    const worker = await start({
+      name,
+      async run(_services, job) {
+        failures.push(job.failures);
+        if (failures.length === 5) {
+          await finish(job);
+          return ended.happen();
+        }
+        if (failures.length === 3) await database.transaction((tx) => job.advance(tx));
+        if (failures.length === 2) await database.transaction((tx) => job.hold(tx));
+        throw new TryAgain(0, new Error("passing"));
+      },
+    });
+    await add(name);
+    worker.wake();
+    await ended.happened;
+    assert.deepEqual(failures, [0, 1, 2, 1, 2]);
+  });
+
+  test("that was withdrawn can commit nothing any more", async () => {
+    const name = newKind();
+    const [begun, gone, ended] = [event(), event(), event<unknown>()];
+    const worker = await start({
+      name,
+      async run(_services, job) {
+        begun.happen();
+        await gone.happened;
+        await finish(job).catch(ended.happen);
+      },
+    });
+    await add(name, "one");
+    worker.wake();
+    await begun.happened;
+    await database.transaction((tx) => withdraw(tx, 1, name, ["one"]));
+    gone.happen();
+    assert.ok((await ended.happened) instanceof LeaseLost);
+  });
+
+  test("of a process that stops is told so, given back, and gone on with at once", async () => {
+    const name = newKind();
+    const [begun, ended] = [event(), event<number>()];
+    const first = await start({
+      name,
+      async run(_services, job) {
+        begun.happen();
+        await new Promise((_resolve, reject) => {
+          job.signal.addEventListener("abort", () => reject(new Error("stopped")));
+        });
+      },
+    });
+    await add(name);
+    first.wake();
+    await begun.happened;
+    await first.stop();
+    const second = await start({
+      name,
+      async run(_services, job) {
+        await finish(job);
+        ended.happen(job.failures);
+      },
+    });
+    second.wake();
+    assert.equal(await ended.happened, 0);
+  });
+});
+
+describe("a schedule", () => {
+  const jobsOf = async (kind: string) =>
+    (await database.query<{ subject: string }>("select subject from jobs where kind = $1", [kind]))
+      .map((row) => row.subject)
+      .sort();
+
+  const set = (clock: Clock, kind: string, subject: string, cron: string) =>
+    database.transaction((tx) =>
+      setSchedules(tx, [{ ...keyOf(kind, subject), cron }], clock.now()),
+    );
+
+  const nextOf = async (kind: string, subject: string) =>
+    (await readNextTimes(database, kind, 1)).get(subject)?.toISOString();
+
+  test("puts its job into the queue when its time in UTC has come, not before", async () => {
+    const name = newKind();
+    const clock = clockAt("2020-03-28T23:00:00Z");
+    await set(clock, name, "s", "30 4 * * *");
+    assert.equal(await nextOf(name, "s"), "2020-03-29T04:30:00.000Z");
+    clock.set("2020-03-29T04:29:59.999Z");
+    await enqueueDue(database, clock);
+    assert.deepEqual(await jobsOf(name), []);
+    clock.set("2020-03-29T04:30:00.000Z");
+    await enqueueDue(database, clock);
+    assert.deepEqual(await jobsOf(name), ["s"]);
+    assert.equal(await nextOf(name, "s"), "2020-03-30T04:30:00.000Z");
+  });
+
+  test("whose times nobody saw is made up for once, and a job that is still there is not doubled", async () => {
+    const name = newKind();
+    const clock = clockAt("2020-01-01T00:00:00Z");
+    await set(clock, name, "s", "*/15 * * * *");
+    clock.set("2020-01-03T12:01:00Z");
+    await Promise.all([enqueueDue(database, clock), enqueueDue(database, clock)]);
+    assert.deepEqual(await jobsOf(name), ["s"]);
+    assert.equal(await nextOf(name, "s"), "2020-01-03T12:15:00.000Z");
+    clock.set("2020-01-03T12:15:00Z");
+    await enqueueDue(database, clock);
+    assert.deepEqual(await jobsOf(name), ["s"]);
+  });
+
+  test("ends when it is removed", async () => {
+    const name = newKind();
+    const clock = clockAt("2020-01-01T00:00:00Z");
+    for (const subject of ["kept", "gone"]) await set(clock, name, subject, "* * * * *");
+    await database.transaction((tx) => removeSchedules(tx, 1, name, ["gone"]));
+    clock.set("2020-01-01T00:01:00Z");
+    await enqueueDue(database, clock);
+    assert.deepEqual(await jobsOf(name), ["kept"]);
+  });
+
+  test("is a cron expression of five fields that comes true", () => {
+    const cases: [text: string, isOne: boolean][] = [
+      ["*/15 * * * *", true],
+      ["0 4 1 * MON-FRI", true],
+      ["0 0 29 2 *", true],
+      ["@hourly", true],
+      ["0 0 30 2 *", false],
+      ["0 * * * * *", false],
+      ["60 * * * *", false],
+      ["* * * *", false],
+      ["", false],
+    ];
+    for (const [text, isOne] of cases) assert.equal(isCron(text), isOne, text);
+  });
+});

@@ -1,0 +1,114 @@
+/*
+ * A storage that speaks S3's protocol, as far as reading goes, and holds its files in memory: it lists
+ * objects, gives them out, and refuses whatever is not signed with its key (Signature Version 4, worked
+ * out here from its description, not with the library that signs).
+ */
+import { createHash, createHmac } from "node:crypto";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { after } from "node:test";
+
+export interface TestStorage {
+  readonly endpoint: string;
+  readonly objects: Map<string, Uint8Array>;
+  /** What was asked for, as paths with their query. */
+  readonly requests: string[];
+}
+
+export const ACCESS_KEY_ID = "AKIDEXAMPLE";
+export const SECRET_ACCESS_KEY = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY";
+export const REGION = "eu-central-1";
+
+/** How many keys one page of a listing holds: few, so that tests turn pages. */
+const KEYS_A_PAGE = 2;
+
+/** Starts a storage with one bucket, `crm`. */
+export async function startStorage(): Promise<TestStorage> {
+  const objects = new Map<string, Uint8Array>();
+  const requests: string[] = [];
+  const server = createServer((request, response) => {
+    requests.push(request.url ?? "");
+    answer(objects, request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  after(() => server.close());
+  const { port } = server.address() as { port: number };
+  return { endpoint: `http://127.0.0.1:${port}`, objects, requests };
+}
+
+function answer(
+  objects: ReadonlyMap<string, Uint8Array>,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
+  const url = new URL(request.url ?? "", "http://storage");
+  const [, bucket, ...rest] = url.pathname.split("/").map(decodeURIComponent);
+  const key = rest.join("/");
+  const object = objects.get(key);
+  if (!isSigned(request, url)) refuse(response, 403, "SignatureDoesNotMatch");
+  else if (bucket !== "crm") refuse(response, 404, "NoSuchBucket");
+  else if (key === "") response.end(listing(objects, url.searchParams));
+  else if (object) response.end(object);
+  else refuse(response, 404, "NoSuchKey");
+}
+
+function refuse(response: ServerResponse, status: number, code: string): void {
+  response.writeHead(status).end(`<Error><Code>${code}</Code></Error>`);
+}
+
+function listing(objects: ReadonlyMap<string, Uint8Array>, query: URLSearchParams): string {
+  const keys = [...objects.keys()]
+    .sort()
+    .filter((key) => key.startsWith(query.get("prefix") ?? ""));
+  const from = Number(query.get("continuation-token")?.replace("from=&", "") ?? 0);
+  const page = keys.slice(from, from + KEYS_A_PAGE);
+  const next = from + KEYS_A_PAGE;
+  const contents = page.map((key) => `<Contents><Key>${encodeURIComponent(key)}</Key></Contents>`);
+  const token = `<NextContinuationToken>from=&amp;${next}</NextContinuationToken>`;
+  return `<ListBucketResult>${contents.join("")}${next < keys.length ? token : ""}</ListBucketResult>`;
+}
+
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+const hmac = (key: string | Buffer, text: string): Buffer =>
+  createHmac("sha256", key).update(text).digest();
+
+function isSigned(request: IncomingMessage, url: URL): boolean {
+  const {
+    authorization = "",
+    "x-amz-date": time = "",
+    "x-amz-content-sha256": body = "",
+  } = request.headers as Record<string, string>;
+  const [, day, names = "", signature] =
+    new RegExp(
+      `^AWS4-HMAC-SHA256 Credential=${ACCESS_KEY_ID}/(\\d{8})/${REGION}/s3/aws4_request, ` +
+        "SignedHeaders=([a-z0-9;-]+), Signature=([0-9a-f]{64})$",
+    ).exec(authorization) ?? [];
+  if (!day || !time.startsWith(day)) return false;
+  const query = [...url.searchParams].map((pair) => pair.map(strict).join("=")).sort();
+  const headers = names.split(";").map((name) => `${name}:${request.headers[name]}\n`);
+  const canonical = [
+    request.method,
+    url.pathname
+      .split("/")
+      .map((part) => strict(decodeURIComponent(part)))
+      .join("/"),
+    query.join("&"),
+    headers.join(""),
+    names,
+    body,
+  ].join("\n");
+  const scope = `${day}/${REGION}/s3/aws4_request`;
+  const toSign = ["AWS4-HMAC-SHA256", time, scope, sha256(canonical)].join("\n");
+  const key = [day, REGION, "s3", "aws4_request"].reduce<string | Buffer>(
+    hmac,
+    `AWS4${SECRET_ACCESS_KEY}`,
+  );
+  return hmac(key, toSign).toString("hex") === signature;
+}
+
+/** Everything but letters, digits and -._~ is escaped. */
+const strict = (text: string): string =>
+  encodeURIComponent(text).replaceAll(
+    /[!'()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );

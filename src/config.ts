@@ -30,7 +30,7 @@ export const SETTINGS = {
   WEB_CONCURRENCY: {
     default: "",
     about:
-      "How many server processes share the port; without it, with DATABASE_URL one for every two " +
+      "How many server processes share the port; without it, with DATABASE_URL one for every four " +
       "cores, at most 4, and one on the embedded engine, which serves no more.",
   },
   TRUSTED_PROXIES: {
@@ -176,8 +176,11 @@ function readWorkers(text: string, databaseUrl: string): number {
   return workers;
 }
 
-/** A process keeps one core busy, and PostgreSQL about as much for it (docs/performance.md). */
-export const processesFor = (cores: number): number => Math.max(1, Math.min(4, cores >> 1));
+/**
+ * On four cores that PostgreSQL shares, a second process makes a third more of the work and takes as much
+ * memory as the first (docs/performance.md).
+ */
+export const processesFor = (cores: number): number => Math.max(1, Math.min(4, cores >> 2));
 
 function readProxies(text: string): string[] {
   const proxies = text

@@ -59,9 +59,9 @@ describe("the settings of a server", () => {
     assert.deepEqual(readConfig(empty), readConfig({}));
   });
 
-  test("without a number of processes: one for every two cores on PostgreSQL, one embedded", () => {
+  test("without a number of processes: one for every four cores on PostgreSQL, one embedded", () => {
     const cores = [1, 2, 3, 4, 8, 64].map(processesFor);
-    assert.deepEqual(cores, [1, 1, 1, 2, 4, 4]);
+    assert.deepEqual(cores, [1, 1, 1, 1, 2, 4]);
     const postgres = readConfig({ DATABASE_URL: "postgres://localhost/rapport" });
     assert.equal(postgres.workers, processesFor(availableParallelism()));
     assert.equal(readConfig({ DATA_DIR: "memory:" }).workers, 1);

@@ -32,10 +32,27 @@ import { TRANSLATION_SECTIONS } from "./translations/sections.ts";
 import { apiKeyEndpoints } from "./workspaces/api-key-endpoints.ts";
 import { workspaceEndpoints } from "./workspaces/endpoints.ts";
 import type { Eraser } from "./workspaces/reset.ts";
+import { scimTokenEndpoints } from "./workspaces/scim-token-endpoints.ts";
 import type { CompanySection, Section } from "./workspaces/section.ts";
+import { sectionEndpoints } from "./workspaces/section-endpoints.ts";
 import { CORE_COMPANY_SECTIONS, CORE_SECTIONS } from "./workspaces/sections.ts";
+import { workspaceAdminEndpoints } from "./workspaces/workspace-admin-endpoints.ts";
 
 /* The one list of what the server consists of. A new facility is entered here and nowhere else. */
+
+/** Every part that a workspace may have in a manifest. */
+export const SECTIONS: readonly Section[] = [
+  ...CORE_SECTIONS,
+  integrations,
+  ...SCIM_SECTIONS,
+  ...TRANSLATION_SECTIONS,
+];
+
+/** Every part that the company may have in a manifest. */
+export const COMPANY_SECTIONS: readonly CompanySection[] = [
+  ...CORE_COMPANY_SECTIONS,
+  ...SCIM_COMPANY_SECTIONS,
+];
 
 /** Every endpoint. */
 export const ENDPOINTS = [
@@ -54,22 +71,11 @@ export const ENDPOINTS = [
   ...translationEndpoints,
   ...translationAdminEndpoints,
   ...workspaceEndpoints,
+  ...workspaceAdminEndpoints,
+  ...sectionEndpoints(SECTIONS, COMPANY_SECTIONS),
   ...apiKeyEndpoints,
+  ...scimTokenEndpoints,
   ...auditEndpoints,
-];
-
-/** Every part that a workspace may have in a manifest. */
-export const SECTIONS: readonly Section[] = [
-  ...CORE_SECTIONS,
-  integrations,
-  ...SCIM_SECTIONS,
-  ...TRANSLATION_SECTIONS,
-];
-
-/** Every part that the company may have in a manifest. */
-export const COMPANY_SECTIONS: readonly CompanySection[] = [
-  ...CORE_COMPANY_SECTIONS,
-  ...SCIM_COMPANY_SECTIONS,
 ];
 
 /** Every kind of work that is done in the background. */

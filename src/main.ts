@@ -2,14 +2,16 @@
 import cluster from "node:cluster";
 import { Command } from "commander";
 import type { AdminTarget } from "./admin-client.ts";
+import { COMPANY_SECTIONS, SECTIONS } from "./app.ts";
 import { applyThroughApi } from "./apply-command.ts";
 import { runSyncThroughApi } from "./cdi-command.ts";
 import { announce, startWorkers } from "./cluster.ts";
 import { readConfig, SETTINGS } from "./config.ts";
 import { migrate } from "./database/migrate.ts";
 import { importThroughApi } from "./import-command.ts";
-import { addKeysCommand } from "./keys-command.ts";
+import { addKeysCommand, addScimTokensCommand } from "./keys-command.ts";
 import { welcomeText } from "./welcome.ts";
+import { publishedSchema } from "./workspaces/apply.ts";
 
 /* The executable: subcommands, signals and exit codes. Everything else is in the modules. */
 
@@ -86,6 +88,16 @@ withTarget(program.command("apply <manifest>"))
     process.stdout.write(await applyThroughApi(manifest, targetOf(options)));
   });
 
+program
+  .command("schema")
+  .description(
+    "Prints the JSON Schema of a manifest, for editors; a server has it at /manifest.schema.json.",
+  )
+  .action(() => {
+    const sections = { sections: SECTIONS, companySections: COMPANY_SECTIONS };
+    process.stdout.write(`${JSON.stringify(publishedSchema(sections), null, 2)}\n`);
+  });
+
 withTarget(program.command("import <workspace> <file>"))
   .description("Imports users from a file, one JSON object a line, into a running server.")
   .addHelpText(
@@ -112,7 +124,8 @@ withTarget(cdi.command("run <integration>"))
     },
   );
 
-addKeysCommand(program, withTarget, targetOf);
+addKeysCommand(program, { withTarget, targetOf });
+addScimTokensCommand(program, { withTarget, targetOf });
 
 function fail(error: unknown): void {
   process.stderr.write(`rapport: ${error instanceof Error ? error.message : String(error)}\n`);

@@ -185,6 +185,25 @@ describe("a row that cannot be taken is in the log, and spoils no other", () => 
     );
   });
 
+  test("stands there with as many others as there are, a hundred a page", async () => {
+    const integration = await startTable(
+      TIMED,
+      Array.from({ length: 250 }, (_, index) => `(${AT}, 'u${index}', 'x')`).join(),
+    );
+    const run = await integration.sync();
+    assert.equal(run.rows_failed_with_errors, 250);
+    const sizes: number[] = [];
+    const seen = new Set<string>();
+    let path: string | undefined = `${integration.path}/runs/${run.run_id}/rows`;
+    while (path !== undefined) {
+      const { headers, body } = await server.admin("GET", path);
+      sizes.push(body.results.length);
+      for (const row of body.results) seen.add(row.identity.external_id);
+      path = /<([^>]+)>; rel="next"/.exec(headers.get("link") ?? "")?.[1];
+    }
+    assert.deepEqual([sizes, seen.size], [[100, 100, 50], 250]);
+  });
+
   test("of exactly 1 MB is taken", async () => {
     const { sync } = await startTable(
       TIMED,

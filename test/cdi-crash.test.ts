@@ -119,12 +119,15 @@ describe("a sync whose process is killed ten times", () => {
     const environment = await place();
     const file = await startFile();
     let server = await startChild(environment);
+    let interrupted = 0;
     await declare(server, file.path);
     for (let kill = 0; kill < KILLS; kill++) {
       await untilSomewhereInARun(server, file);
       await server.end("SIGKILL");
       server = await startChild(environment);
+      if ((await lastRun(server)).job_status === "running") interrupted++;
     }
+    assert.ok(interrupted > 0, "No kill met a run that went on.");
     assert.equal((await untilEnded(server)).job_status, "success");
     await assertWhole(server, file);
     await server.end("SIGTERM");

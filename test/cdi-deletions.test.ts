@@ -124,6 +124,13 @@ describe("rows of deletions", () => {
     assert.deepEqual(await presentOf(integration, "a", "b"), ["b"]);
   });
 
+  test("of which none can be taken end the run as error", async () => {
+    const integration = await startDeletions();
+    await integration.add(`${AT}, null`);
+    const { run, rows } = await integration.syncWithLog();
+    assert.deepEqual([run.job_status, rows[0]?.code], ["error", "MISSING_IDENTIFIER"]);
+  });
+
   test("are in the audit as what the run did", async () => {
     const integration = await startDeletions();
     await makeUsers(integration.workspace, { external_id: "a" });

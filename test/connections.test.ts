@@ -182,6 +182,42 @@ describe("pipelined requests", () => {
   });
 });
 
+describe("a request that asks for something unusual", () => {
+  const cases: readonly [what: string, text: string, status: number][] = [
+    ["expects what nobody knows", "GET /health/live HTTP/1.1\r\nHost: x\r\nExpect: tea\r\n", 200],
+    [
+      "wants another protocol",
+      "GET /health/live HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\n",
+      200,
+    ],
+    ["names its host in the path", "GET http://evil/health/live HTTP/1.1\r\nHost: x\r\n", 200],
+    ["asks for everything", "OPTIONS * HTTP/1.1\r\nHost: x\r\n", 404],
+    ["wants a tunnel", "CONNECT x:80 HTTP/1.1\r\nHost: x\r\n", Number.NaN],
+  ];
+  for (const [what, text, status] of cases) {
+    test(`${what} is answered as any other, or let go`, async () => {
+      const answer = await answerTo(`${text}Connection: close\r\n\r\n`);
+      if (Number.isNaN(status)) assert.equal(answer, "");
+      else {
+        assert.equal(statusOf(answer), status, answer);
+        assert.match(answer, /^x-request-id: \S+$/im);
+      }
+      assert.ok(await isAlive());
+    });
+  }
+
+  test("HEAD is for whoever may GET, and for nobody else", async () => {
+    for (const [path, status] of [
+      ["/health/live", 200],
+      ["/admin/v1/audit", 401],
+      ["/scim/v2/Users", 401],
+      ["/subscription/status/get", 401],
+    ] as const) {
+      assert.equal((await fetch(server.url + path, { method: "HEAD" })).status, status, path);
+    }
+  });
+});
+
 describe("pages", () => {
   test("tell the browser to run nothing, frame nothing and tell nobody", async () => {
     const { headers } = await server.send("GET", "/docs");

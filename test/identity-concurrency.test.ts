@@ -1,30 +1,45 @@
 /*
- * Merging, identifying and deleting against time: with tracking, with each other and with themselves,
- * from many writers and, on PostgreSQL, from two servers on one database.
+ * Merging, identifying and deleting against time: with tracking, subscriptions, imports, with each
+ * other and with themselves, from many writers and, on PostgreSQL, through three servers on one
+ * database, two of which are processes of their own.
  *
  * RAPPORT_TEST_SEED and RAPPORT_TEST_OPERATIONS run it otherwise; a failure tells its seed.
  */
-import { after, test } from "node:test";
-import { serve } from "../src/serve.ts";
-import { ENGINE, startServer, type TestWorkspace, workspaceAt } from "./harness.ts";
+import { test } from "node:test";
+import { openDatabase } from "../src/serve.ts";
+import { startChild } from "./child-server.ts";
+import { startServer, type TestWorkspace, workspaceAt } from "./harness.ts";
 import { runChaos } from "./identity-chaos.ts";
+import { checkRows } from "./identity-rows.ts";
+import { temporaryFolder } from "./stored-rows.ts";
 
 const SEED = Number(process.env.RAPPORT_TEST_SEED ?? 1);
 const OPERATIONS = Number(process.env.RAPPORT_TEST_OPERATIONS ?? 2_000);
 
-const server = await startServer();
+const server = await startServer({ dataDir: await temporaryFolder() });
+
+const { databaseUrl } = server.config;
+
+const others =
+  databaseUrl === undefined
+    ? []
+    : await Promise.all(
+        [1, 2].map(async () => {
+          const dataDir = await temporaryFolder();
+          const environment = { ADMIN_TOKEN: server.adminToken, DATA_DIR: dataDir };
+          return startChild({ ...environment, DATABASE_URL: databaseUrl });
+        }),
+      );
 
 /** The workspace as every server on the database gives it. */
-async function throughAllServers(workspace: TestWorkspace): Promise<TestWorkspace[]> {
-  if (ENGINE === "embedded") return [workspace];
-  const second = await serve(server.config);
-  after(() => second.stop());
-  return [workspace, workspaceAt(second.welcome.url, workspace)];
-}
+const throughAllServers = (workspace: TestWorkspace): TestWorkspace[] => [
+  workspace,
+  ...others.map(({ url }) => workspaceAt(url, workspace)),
+];
 
-test("no event is lost or doubled and nobody comes back to life, whoever is faster", async () => {
+test("nothing is lost or doubled and nobody comes back to life, whoever is faster", async () => {
   const workspace = await server.workspace();
-  await runChaos(server, await throughAllServers(workspace), {
+  await runChaos(server, throughAllServers(workspace), {
     seed: SEED,
     users: 50,
     writers: 8,
@@ -34,7 +49,7 @@ test("no event is lost or doubled and nobody comes back to life, whoever is fast
 
 test("neither where a few people are fought over", async () => {
   const workspace = await server.workspace();
-  await runChaos(server, await throughAllServers(workspace), {
+  await runChaos(server, throughAllServers(workspace), {
     seed: SEED + 1,
     users: 6,
     writers: 8,
@@ -45,11 +60,29 @@ test("neither where a few people are fought over", async () => {
 test("neither where merged external ids lead to the kept users", async () => {
   const settings = { redirect_merged_ids: true, rate_limits: { "users.track": "off" } };
   const workspace = await server.workspace({ settings });
-  await runChaos(server, await throughAllServers(workspace), {
+  await runChaos(server, throughAllServers(workspace), {
     seed: SEED + 2,
     users: 20,
     writers: 8,
     operations: OPERATIONS / 4,
     redirects: true,
   });
+});
+
+test("nor is anything answered with a failure while the workspace is emptied", async () => {
+  const workspace = await server.workspace();
+  await runChaos(server, throughAllServers(workspace), {
+    seed: SEED + 3,
+    users: 20,
+    writers: 8,
+    operations: OPERATIONS / 4,
+    resets: true,
+  });
+});
+
+test("after all of that every row belongs to somebody who is there, and they all agree", async () => {
+  await Promise.all(others.map((other) => other.end("SIGTERM")));
+  await server.stop();
+  const database = await openDatabase(server.config);
+  await checkRows(database).finally(() => database.close());
 });

@@ -1,7 +1,7 @@
 /* How an address that several users share names one of them, in merge, identify and delete. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startServer, type TestWorkspace } from "./harness.ts";
+import { NEWSLETTER, startServer, type TestWorkspace } from "./harness.ts";
 import {
   alias,
   byAlias,
@@ -97,6 +97,30 @@ test("any write counts as an update: an event after an attribute", async () => {
     events: [{ external_id: "id1", name: "late", time: "2020-01-01T00:00:00Z" }],
   });
   assert.deepEqual(await goneAfter(workspace, ["id1", "id2"], ["most_recently_updated"]), ["id1"]);
+});
+
+describe("of two users who were updated at the same moment the one made later is the latest", () => {
+  const headers = { "idempotency-key": "profiles are locked before they are read" };
+  for (const [how, options] of [
+    ["as a request comes", {}],
+    ["with an Idempotency-Key", { headers }],
+  ] as const) {
+    test(how, async () => {
+      const order = ["id1", "id2", "id3"];
+      const workspace = await sharers(order);
+      // One item reaches all three: whom it names is the last, the others are equal.
+      const group = { subscription_group_id: NEWSLETTER, subscription_state: "subscribed" };
+      await workspace.track({ attributes: [{ ...id("id3"), subscription_groups: [group] }] });
+      await succeeds(remove(workspace, { external_ids: ["id3"] }));
+      const body = { email_addresses: [byEmail(EMAIL)] };
+      await succeeds(workspace.call("POST", "/users/delete", body, options));
+      const left = await workspace.profiles({ external_ids: order });
+      assert.deepEqual(
+        left.map((user) => user.external_id),
+        ["id1"],
+      );
+    });
+  }
 });
 
 test("an ambiguous match does nothing and is told, in merge, identify and delete", async () => {

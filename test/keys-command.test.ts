@@ -13,18 +13,20 @@ const EVENT = { events: [{ external_id: "ada", name: "came", time: "2026-01-01T0
 const opens = async (key: string): Promise<boolean> =>
   (await server.send("POST", "/users/track", EVENT, { key })).status === 201;
 
+const run = promisify(execFile);
+
+const rapport = (...args: string[]) =>
+  run(process.execPath, [
+    join(packageRoot(), "dist/src/main.js"),
+    ...args,
+    "--url",
+    server.url,
+    "--admin-token",
+    server.adminToken,
+  ]);
+
 describe("rapport keys", () => {
-  const run = promisify(execFile);
-  const keys = (...args: string[]) =>
-    run(process.execPath, [
-      join(packageRoot(), "dist/src/main.js"),
-      "keys",
-      ...args,
-      "--url",
-      server.url,
-      "--admin-token",
-      server.adminToken,
-    ]);
+  const keys = (...args: string[]) => rapport("keys", ...args);
 
   test("creates, lists, rotates and revokes a key of a running server", async () => {
     const workspace = await server.workspace();
@@ -49,5 +51,40 @@ describe("rapport keys", () => {
     const workspace = await server.workspace();
     await assert.rejects(keys("rotate", workspace.name, "nobody"), /There is no API key 'nobody'/);
     await assert.rejects(keys("rotate", workspace.name, "test", "--overlap", "soon"), /30m, 24h/);
+  });
+});
+
+describe("rapport scim-tokens", () => {
+  const tokens = (...args: string[]) => rapport("scim-tokens", ...args);
+
+  const admits = async (token: string, headers: Record<string, string> = {}): Promise<boolean> =>
+    (await server.send("GET", "/scim/v2/Users", undefined, { key: token, headers })).status === 200;
+
+  test("creates, lists, rotates and revokes a token of a running server", async () => {
+    await server.workspace();
+    const origin = { "x-request-origin": "acme.example" };
+    const { stdout: made } = await tokens("create", "okta", "--service-origin", "acme.example");
+    const older = made.trim();
+    assert.deepEqual([await admits(older), await admits(older, origin)], [false, true]);
+    const { stdout, stderr } = await tokens("rotate", "okta", "--overlap", "2h");
+    const newer = stdout.trim();
+    assert.match(stderr, /The older secret is good until 20/);
+    assert.deepEqual([await admits(older, origin), await admits(newer, origin)], [true, true]);
+    const { stdout: list } = await tokens("list");
+    assert.match(list, /^okta {2}origin acme\.example {2}created 20.* {2}older secret until 20/m);
+    await tokens("revoke", "okta");
+    assert.deepEqual([await admits(older, origin), await admits(newer, origin)], [false, false]);
+    assert.match((await tokens("list")).stdout, /^okta .* {2}revoked 20/m);
+  });
+
+  test("makes a token for a provider that sends no header of its own", async () => {
+    const { stdout } = await tokens(
+      "create",
+      "entra",
+      "--service-origin",
+      "acme.example",
+      "--no-require-origin",
+    );
+    assert.equal(await admits(stdout.trim()), true);
   });
 });

@@ -11,6 +11,14 @@ import {
   type TestServer,
   type TestWorkspace,
 } from "./harness.ts";
+import {
+  type Admin,
+  ofApiKeys,
+  ofDeclared,
+  ofScimTokens,
+  type Sample,
+  type Samples,
+} from "./sample-administration.ts";
 import { declare, newUser, PATCH_SCHEMA, scimClient, TOKEN } from "./scim-client.ts";
 import {
   FIRST_STEP,
@@ -27,20 +35,10 @@ import {
   withQuery,
 } from "./translated-workspace.ts";
 
-export interface Sample {
-  /** The parameters of the path; `name` is the workspace's if it is not given. */
-  readonly params?: Readonly<Record<string, string>>;
-  readonly query?: Readonly<Record<string, string | undefined>>;
-  readonly body?: unknown;
-  /** In the place of a JSON body. */
-  readonly raw?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-}
+export type { Sample, Samples } from "./sample-administration.ts";
 
 /** The bearer token of the company for SCIM. */
 export const SCIM_TOKEN = TOKEN.token;
-
-export type Samples = Readonly<Record<string, () => Sample | Promise<Sample>>>;
 
 /** What the workspace of the samples has to have. */
 export const sampleWorkspace = () => ({ ...translatedWorkspace(), integrations: [NOWHERE] });
@@ -82,19 +80,15 @@ export async function sampleRequests(
   return {
     ...open,
     ...ofUsers,
-    ...ofWorkspaces(admin),
+    ...ofWorkspaces(server, workspace),
+    ...ofDeclared(server),
     ...ofApiKeys(admin),
+    ...ofScimTokens(server),
     ...ofTranslations(admin),
     ...ofSyncs(admin),
     ...ofScim(server),
   };
 }
-
-type Admin = (
-  method: string,
-  path: string,
-  options?: { body?: unknown; raw?: string; headers?: Record<string, string> },
-) => Promise<Answer<any>>;
 
 const ALIAS = { alias_name: "a1", alias_label: "app" };
 
@@ -106,6 +100,7 @@ const open: Samples = {
   "GET /health/ready": () => ({}),
   "GET /openapi.json": () => ({}),
   "GET /docs": () => ({}),
+  "GET /manifest.schema.json": () => ({}),
 };
 
 const ofUsers: Samples = {
@@ -141,48 +136,21 @@ const ofUsers: Samples = {
   }),
 };
 
-const GROUP = { name: "Sample", channel: "email" };
-
-const ofWorkspaces = (admin: Admin): Samples => ({
-  "POST /admin/v1/apply": () => ({ body: { company: { name: "Test" }, workspaces: [] } }),
+const ofWorkspaces = (server: TestServer, { key }: TestWorkspace): Samples => ({
+  "POST /admin/v1/apply": () => ({ body: { company: { name: randomUUID() }, workspaces: [] } }),
   "POST /admin/v1/workspaces/:name/reset": () => ({}),
-  "GET /admin/v1/workspaces/:name/subscription-groups": () => ({}),
-  "GET /admin/v1/workspaces/:name/subscription-groups/:id": () => ({ params: { id: NEWSLETTER } }),
-  "PUT /admin/v1/workspaces/:name/subscription-groups/:id": () => ({
-    params: { id: "sample" },
-    body: GROUP,
-  }),
-  "DELETE /admin/v1/workspaces/:name/subscription-groups/:id": async () => {
-    await admin("PUT", "/subscription-groups/sample", { body: GROUP });
-    return { params: { id: "sample" } };
-  },
   "GET /admin/v1/workspaces/:name/identity-audit": () => ({}),
   "POST /admin/v1/workspaces/:name/import": () => ({
     body: { users: [{ external_id: "ada", cards_clicked: [{ name: "card" }] }] },
   }),
   "GET /admin/v1/workspaces/:name/subscription-history": () => ({ query: { external_id: "ada" } }),
-  "DELETE /admin/v1/workspaces/:name/email-states/:email": () => ({
-    params: { email: "ada@example.com" },
-  }),
+  "DELETE /admin/v1/workspaces/:name/email-states/:email": async () => {
+    const email = "ada@example.com";
+    const body = { email, subscription_state: "opted_in" };
+    await server.send("POST", "/email/status", body, { key });
+    return { params: { email } };
+  },
 });
-
-const ofApiKeys = (admin: Admin): Samples => {
-  const PATH = "/admin/v1/workspaces/:name/api-keys";
-  const newKey = () => ({ name: randomUUID(), permissions: ["users.track"] });
-  const ofKey = (body?: unknown) => async () => {
-    const key = newKey();
-    await admin("POST", "/api-keys", { body: key });
-    return { params: { key: key.name }, body };
-  };
-  return {
-    [`GET ${PATH}`]: () => ({}),
-    [`POST ${PATH}`]: () => ({ body: newKey() }),
-    [`PUT ${PATH}/:key`]: ofKey({ permissions: ["users.track"], ip_allowlist: [] }),
-    [`POST ${PATH}/:key/rotate`]: ofKey({ overlap_seconds: 60 }),
-    [`DELETE ${PATH}/:key`]: ofKey(),
-    "GET /admin/v1/audit": () => ({}),
-  };
-};
 
 const localeOf = (id: string) => ({
   name: "German",
@@ -203,9 +171,16 @@ const madeAnew = (admin: Admin, path: string, bodyOf: (id: string) => object) =>
 const ofTranslations = (admin: Admin): Samples => {
   const message = { id: WELCOME_MAIL };
   const translation = { id: WELCOME_MAIL, locale_id: SPANISH };
+  const translate = () =>
+    admin("PUT", `/messages/${WELCOME_MAIL}/translations/${SPANISH}`, {
+      body: { translation_map: HOLA },
+    });
+  const hola = () => ({ ...HOLA, id_0: `Hola ${randomUUID()}` });
   const file = (name: string, type: string) => async () => {
+    await translate();
     const { body } = await admin("GET", `/messages/${WELCOME_MAIL}/${name}`);
-    return { params: message, raw: body, headers: { "content-type": type } };
+    const raw = body.replaceAll(/Hola[\w -]*/g, hola().id_0);
+    return { params: message, raw, headers: { "content-type": type } };
   };
   const PATH = "/admin/v1/workspaces/:name";
   return {
@@ -223,15 +198,18 @@ const ofTranslations = (admin: Admin): Samples => {
     [`GET ${PATH}/locales`]: () => ({}),
     [`PUT ${PATH}/locales/:id`]: () => ({
       params: { id: FRENCH },
-      body: { name: "French", country: "France", language: "French", locale_key: "fr-FR" },
+      body: { name: randomUUID(), country: "France", language: "French", locale_key: "fr-FR" },
     }),
     [`DELETE ${PATH}/locales/:id`]: madeAnew(admin, "/locales", localeOf),
     [`GET ${PATH}/campaigns`]: () => ({}),
     [`GET ${PATH}/canvases`]: () => ({}),
-    [`PUT ${PATH}/campaigns/:id`]: () => ({ params: { id: WELCOME }, body: { name: "Welcome" } }),
+    [`PUT ${PATH}/campaigns/:id`]: () => ({
+      params: { id: WELCOME },
+      body: { name: randomUUID() },
+    }),
     [`PUT ${PATH}/canvases/:id`]: () => ({
       params: { id: ONBOARDING },
-      body: { name: "Onboarding", step_ids: [FIRST_STEP] },
+      body: { name: randomUUID(), step_ids: [FIRST_STEP] },
     }),
     [`DELETE ${PATH}/campaigns/:id`]: madeAnew(admin, "/campaigns", () => ({ name: "New" })),
     [`DELETE ${PATH}/canvases/:id`]: madeAnew(admin, "/canvases", () => ({
@@ -239,15 +217,14 @@ const ofTranslations = (admin: Admin): Samples => {
       step_ids: [],
     })),
     [`GET ${PATH}/messages/:id`]: () => ({ params: message }),
-    [`PUT ${PATH}/messages/:id`]: () => ({ params: message, body: MESSAGE }),
+    [`PUT ${PATH}/messages/:id`]: () => ({ params: { id: randomUUID() }, body: MESSAGE }),
     [`DELETE ${PATH}/messages/:id`]: madeAnew(admin, "/messages", () => MESSAGE),
     [`PUT ${PATH}/messages/:id/translations/:locale_id`]: () => ({
       params: translation,
-      body: { translation_map: HOLA },
+      body: { translation_map: hola() },
     }),
     [`DELETE ${PATH}/messages/:id/translations/:locale_id`]: async () => {
-      const body = { translation_map: HOLA };
-      await admin("PUT", `/messages/${WELCOME_MAIL}/translations/${SPANISH}`, { body });
+      await translate();
       return { params: translation };
     },
     [`GET ${PATH}/messages/:id/render`]: () => ({ params: message }),
@@ -317,7 +294,7 @@ const ofScim = (server: TestServer): Samples => {
     "POST /scim/v2/Users": () => ({ headers, body: newUser({ permissions }) }),
     "GET /scim/v2/Users": () => ({ headers }),
     "GET /scim/v2/Users/:id": ofUser(),
-    "PUT /scim/v2/Users/:id": ofUser(newUser({ permissions })),
+    "PUT /scim/v2/Users/:id": ofUser(newUser({ permissions, department: "marketing" })),
     "PATCH /scim/v2/Users/:id": ofUser({
       schemas: [PATCH_SCHEMA],
       Operations: [{ op: "replace", path: "name.givenName", value: "Grace" }],

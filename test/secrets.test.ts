@@ -6,7 +6,7 @@ import { temporaryFolder } from "./stored-rows.ts";
 
 const EVENT = { events: [{ external_id: "ada", name: "came", time: "2026-01-01T00:00:00Z" }] };
 
-describe("the secrets of keys and of the administrator", () => {
+describe("the secrets of keys, of SCIM tokens and of the administrator", () => {
   test("stand nowhere in the database, in no log line and in no answer but the one that shows them", async () => {
     const lines: string[] = [];
     const config = { ...(await testConfig()), dataDir: await temporaryFolder(), logLevel: "trace" };
@@ -17,7 +17,7 @@ describe("the secrets of keys and of the administrator", () => {
         headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
         ...(body !== undefined && { body: JSON.stringify(body) }),
       });
-      return answer.json() as Promise<{ key: string }>;
+      return answer.json() as Promise<{ key: string; token: string }>;
     };
     const admin = (method: string, path: string, body?: unknown) =>
       send(method, path, running.welcome.adminToken, body);
@@ -42,13 +42,18 @@ describe("the secrets of keys and of the administrator", () => {
     const path = "/admin/v1/workspaces/kept/api-keys";
     secrets.push((await admin("POST", path, { name: "ci", permissions: ["all"] })).key);
     secrets.push((await admin("POST", `${path}/ci/rotate`, {})).key);
+    const tokens = "/admin/v1/scim-tokens";
+    const token = { name: "idp", service_origin: "acme.example" };
+    secrets.push((await admin("POST", tokens, token)).token);
+    secrets.push((await admin("POST", `${tokens}/idp/rotate`, {})).token);
     const shown: unknown[] = [];
     for (const secret of secrets) {
       shown.push(await send("POST", "/users/track", secret, EVENT));
       shown.push(await send("POST", "/users/merge", secret, EVENT));
+      shown.push(await send("POST", "/scim/v2/Users", secret, { userName: secret.slice(0, 5) }));
       shown.push(await send("POST", "/admin/v1/apply", `${secret}x`, { company: secret }));
     }
-    shown.push(await admin("GET", path), await admin("GET", "/admin/v1/audit"));
+    for (const each of [path, tokens, "/admin/v1/audit"]) shown.push(await admin("GET", each));
     await running.stop();
 
     const database = await openDatabase(config);
@@ -59,7 +64,7 @@ describe("the secrets of keys and of the administrator", () => {
       shown.push(await database.query(`select to_jsonb(each) as row from ${name} each`));
     }
     await database.close();
-    assert.equal(secrets.length, 5);
+    assert.equal(secrets.length, 7);
     assert.ok(lines.length > 10);
     for (const place of [...lines, ...shown.map((each) => JSON.stringify(each))]) {
       for (const secret of secrets) assert.ok(!place.includes(secret), place.slice(0, 500));

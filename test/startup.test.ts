@@ -8,7 +8,7 @@ import { execFile, execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { readFile, stat } from "node:fs/promises";
 import { request } from "node:http";
-import { connect } from "node:net";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { promisify } from "node:util";
@@ -39,6 +39,17 @@ async function eventsOf({ url, key }: ChildServer, external_id = "ada") {
 
 const track = ({ url, key }: ChildServer, ...events: object[]) =>
   post(`${url}/users/track`, key, { events });
+
+/** Where the whole of 127.0.0.0/8 is the machine itself. */
+const isLinux = process.platform === "linux";
+
+async function freePort(): Promise<number> {
+  const listener = createServer().listen(0, "127.0.0.2");
+  await once(listener, "listening");
+  const { port } = listener.address() as AddressInfo;
+  listener.close();
+  return port;
+}
 
 const hasCurl = (): boolean => {
   try {
@@ -224,3 +235,14 @@ async function isListening(url: string): Promise<boolean> {
     () => false,
   );
 }
+
+describe("HOST and PORT", () => {
+  test("decide where the server listens, and nowhere else", { skip: !isLinux }, async () => {
+    const PORT = String(await freePort());
+    const own = await startChild({ ...(await place()), HOST: "127.0.0.2", PORT });
+    assert.equal(own.url, `http://127.0.0.2:${PORT}`);
+    assert.equal((await fetch(`${own.url}/health/live`)).status, 200);
+    await assert.rejects(fetch(`http://127.0.0.1:${PORT}/health/live`));
+    await own.end("SIGTERM");
+  });
+});

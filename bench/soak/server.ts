@@ -1,6 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { packageRoot } from "../../src/database/migrate.ts";
 
@@ -16,11 +18,13 @@ export interface SoakServer {
 const ADMIN_TOKEN = "soak-admin-token";
 
 export async function startServer(databaseUrl: string | undefined): Promise<SoakServer> {
+  // On disk: kept in memory, the data itself would be what grows.
+  const dataDir = await mkdtemp(join(tmpdir(), "rapport-soak-"));
   const child = spawn(process.execPath, [join(packageRoot(), "dist/src/main.js"), "serve"], {
     env: {
       PATH: process.env.PATH,
       PORT: "0",
-      DATA_DIR: "memory:",
+      DATA_DIR: dataDir,
       LOG_LEVEL: "error",
       ADMIN_TOKEN,
       ...(databaseUrl && { DATABASE_URL: databaseUrl }),
@@ -42,6 +46,7 @@ export async function startServer(databaseUrl: string | undefined): Promise<Soak
     async stop() {
       child.kill("SIGTERM");
       const [code] = await ended;
+      await rm(dataDir, { recursive: true });
       return code as number | null;
     },
   };

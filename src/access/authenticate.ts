@@ -2,9 +2,11 @@ import type { Clock } from "../clock.ts";
 import type { Database } from "../database/database.ts";
 import { isAllowed } from "../ip-allowlist.ts";
 import { Problem } from "../problem.ts";
-import type { Company } from "./company.ts";
+import type { TokenHolder } from "./company.ts";
+import { API_KEYS } from "./keys.ts";
 import type { Permission } from "./permissions.ts";
 import { remember } from "./remembered.ts";
+import { SCIM_TOKENS } from "./scim-tokens.ts";
 import { sameSecret } from "./secrets.ts";
 import type { Sightings } from "./sightings.ts";
 import { selectKeyHolders, selectTokenHolders } from "./store.ts";
@@ -18,12 +20,12 @@ export interface Authenticator {
     ip: string,
   ): Promise<KeyHolder>;
   /**
-   * The company of a SCIM token. spec: Authentication; decision: SCIM.
+   * The holder of a SCIM token. spec: Authentication; decision: SCIM.
    *
    * @param origin the header `X-Request-Origin`.
    * @throws Problem UNAUTHENTICATED; FORBIDDEN for another origin than the token's.
    */
-  scimCompany(authorization: string | undefined, origin: unknown): Promise<Company>;
+  tokenHolder(authorization: string | undefined, origin: unknown): Promise<TokenHolder>;
   /** @throws Problem UNAUTHENTICATED. */
   administrator(authorization: string | undefined): void;
   /** Reads everything anew: keys or workspaces have changed. */
@@ -33,7 +35,7 @@ export interface Authenticator {
 export interface AuthenticatorServices {
   readonly database: Database;
   readonly clock: Clock;
-  /** Gets to know which keys are used. */
+  /** Gets to know which keys and tokens are used. */
   readonly sightings: Sightings;
 }
 
@@ -48,7 +50,7 @@ export function createAuthenticator(
   adminToken: string,
 ): Authenticator {
   const keys = remember((hashes) => selectKeyHolders(database, hashes, clock.now()));
-  const tokens = remember((hashes) => selectTokenHolders(database, hashes));
+  const tokens = remember((hashes) => selectTokenHolders(database, hashes, clock.now()));
 
   return {
     async keyHolder(authorization, permission, ip) {
@@ -60,10 +62,10 @@ export function createAuthenticator(
       if (!holder.permissions.has("all") && !holder.permissions.has(permission)) {
         throw new Problem("FORBIDDEN", `This API key lacks the permission ${permission}.`);
       }
-      sightings.note(holder.keyId);
+      sightings.note(API_KEYS.table, holder.keyId);
       return holder;
     },
-    async scimCompany(authorization, origin) {
+    async tokenHolder(authorization, origin) {
       const holder = await tokens.find(bearerToken(authorization));
       if (!holder) throw new Problem("UNAUTHENTICATED", "Invalid SCIM token");
       if (holder.requiredOrigin !== undefined && holder.requiredOrigin !== origin) {
@@ -72,7 +74,8 @@ export function createAuthenticator(
           "X-Request-Origin must be the service origin that belongs to this SCIM token.",
         );
       }
-      return holder.company;
+      sightings.note(SCIM_TOKENS.table, holder.tokenId);
+      return holder;
     },
     administrator(authorization) {
       const token = bearerToken(authorization);

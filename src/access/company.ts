@@ -6,6 +6,7 @@ export interface Company {
 
 /** The holder of a SCIM token. */
 export interface TokenHolder {
+  readonly tokenId: string;
   readonly tokenName: string;
   readonly company: Company;
   /** What `X-Request-Origin` has to be; undefined where the token does not ask for it. */

@@ -1,26 +1,30 @@
 import type { Clock } from "../clock.ts";
 import type { Database } from "../database/database.ts";
-import { updateLastSeen } from "./key-store.ts";
+import { type SeenTable, updateLastSeen } from "./credential-store.ts";
 
-/** How exact "last seen" is: a key is written at most once in this time. */
+/** How exact "last seen" is: a key or token is written at most once in this time. */
 const EXACTNESS_SECONDS = 60;
 
-/** When API keys were last used: noted in memory, written now and then, for many keys at once. */
+/** When keys and tokens were last used: noted in memory, written now and then, many at once. */
 export interface Sightings {
-  note(keyId: string): void;
-  /** Writes what was noted since the last time, in one statement. */
+  note(table: SeenTable, id: string): void;
+  /** Writes what was noted since the last time, in one statement for each table. */
   write(): Promise<void>;
 }
 
 export function createSightings(database: Database, clock: Clock): Sightings {
-  const noted = new Map<string, Date>();
+  const noted = new Map<SeenTable, Map<string, Date>>();
   return {
-    note: (keyId) => void noted.set(keyId, clock.now()),
+    note(table, id) {
+      const times = noted.get(table) ?? new Map<string, Date>();
+      noted.set(table, times.set(id, clock.now()));
+    },
     async write() {
-      if (noted.size === 0) return;
-      const sightings = new Map(noted);
+      const sightings = [...noted];
       noted.clear();
-      await updateLastSeen(database, sightings, EXACTNESS_SECONDS);
+      for (const [table, times] of sightings) {
+        await updateLastSeen(database, table, times, EXACTNESS_SECONDS);
+      }
     },
   };
 }

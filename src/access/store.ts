@@ -1,4 +1,4 @@
-import type { Queryable, Transaction } from "../database/database.ts";
+import type { Queryable } from "../database/database.ts";
 import type { TokenHolder } from "./company.ts";
 import type { Permission } from "./permissions.ts";
 import type { Channel, KeyHolder, Workspace, WorkspaceSettings } from "./workspace.ts";
@@ -71,7 +71,8 @@ const holderOf = (row: HolderRow): KeyHolder => ({
 });
 
 interface TokenRow {
-  token_hash: string;
+  secret_hash: string;
+  token_id: string;
   name: string;
   service_origin: string;
   require_origin: boolean;
@@ -79,88 +80,29 @@ interface TokenRow {
   company_name: string;
 }
 
-/** The holders of the SCIM tokens with these hashes, by hash. */
+/** The holders of the SCIM tokens that these secrets open now, by hash. */
 export async function selectTokenHolders(
   database: Queryable,
-  tokenHashes: readonly string[],
+  secretHashes: readonly string[],
+  now: Date,
 ): Promise<Map<string, TokenHolder>> {
   const rows = await database.query<TokenRow>(
-    `select t.token_hash, t.name, t.service_origin, t.require_origin, c.company_id, c.name as company_name
-     from scim_tokens t join companies c on c.company_id = t.company_id
-     where t.token_hash = any($1::text[])`,
-    [tokenHashes],
+    `select s.secret_hash, t.token_id, t.name, t.service_origin, t.require_origin, c.company_id,
+       c.name as company_name
+     from secrets s join scim_tokens t on t.token_id = s.owner_id
+       join companies c on c.company_id = t.company_id
+     where s.secret_hash = any($1::text[]) and (s.expires_at is null or s.expires_at > $2)`,
+    [secretHashes, now],
   );
   return new Map(
     rows.map((row) => [
-      row.token_hash,
+      row.secret_hash,
       {
+        tokenId: row.token_id,
         tokenName: row.name,
         company: { id: row.company_id, name: row.company_name },
         requiredOrigin: row.require_origin ? row.service_origin : undefined,
       },
     ]),
   );
-}
-
-export interface DeclaredToken {
-  readonly name: string;
-  readonly tokenHash: string;
-  readonly serviceOrigin: string;
-  readonly requireOrigin: boolean;
-}
-
-/** The SCIM tokens of a company that a manifest made. */
-export async function selectDeclaredTokens(
-  database: Queryable,
-  companyId: string,
-): Promise<DeclaredToken[]> {
-  return database.query<DeclaredToken>(
-    `select name, token_hash as "tokenHash", service_origin as "serviceOrigin",
-       require_origin as "requireOrigin"
-     from scim_tokens where company_id = $1 and declared`,
-    [companyId],
-  );
-}
-
-/**
- * Makes declared tokens.
- *
- * @returns the ids of those made: one that is missing has the name or the value of another token.
- */
-export async function insertTokens(
-  tx: Transaction,
-  companyId: string,
-  tokens: readonly (DeclaredToken & { readonly id: string })[],
-  now: Date,
-): Promise<string[]> {
-  const rows = await tx.query<{ id: string }>(
-    `insert into scim_tokens
-       (token_id, company_id, name, token_hash, service_origin, require_origin, declared, created_at)
-     select id, $1, name, hash, origin, requires, true, $7
-     from unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::boolean[])
-       as new (id, name, hash, origin, requires)
-     on conflict do nothing
-     returning token_id as id`,
-    [
-      companyId,
-      tokens.map((token) => token.id),
-      tokens.map((token) => token.name),
-      tokens.map((token) => token.tokenHash),
-      tokens.map((token) => token.serviceOrigin),
-      tokens.map((token) => token.requireOrigin),
-      now,
-    ],
-  );
-  return rows.map((row) => row.id);
-}
-
-export async function deleteTokens(
-  tx: Transaction,
-  companyId: string,
-  names: readonly string[],
-): Promise<void> {
-  await tx.query("delete from scim_tokens where company_id = $1 and name = any($2::text[])", [
-    companyId,
-    names,
-  ]);
 }

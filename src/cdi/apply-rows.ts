@@ -1,6 +1,7 @@
 import type { Transaction } from "../database/database.ts";
 import { deleteNamed } from "../identity/delete-users.ts";
 import type { Fault } from "../problem.ts";
+import type { Who } from "../profiles/identifiers.ts";
 import type { Behalf } from "../track/apply-item.ts";
 import type { InputArray, Item, Verdict } from "../track/item.ts";
 import { type WriteServices, writeBatch } from "../track/write-batch.ts";
@@ -25,8 +26,10 @@ export async function trackRows(
   commit: Commit,
 ): Promise<void> {
   const now = services.clock.now();
-  const { taken, rejected } = checkEach(rows, (row) => checkRow(workspace, type, row, now));
-  const items = taken.map(({ value, index }): Item => ({ ...value, array: type, index }));
+  const { taken: items, rejected } = checkEach(rows, (row, index): CheckedRow<Item> => {
+    const checked = checkRow(workspace, type, row, now);
+    return "fault" in checked ? checked : { value: { ...checked.value, array: type, index } };
+  });
   const judge = (verdicts: readonly Verdict[]) =>
     verdicts.flatMap((verdict, place) => noteOn(verdict, items[place]?.index ?? 0));
   await writeBatch(services, [
@@ -52,14 +55,23 @@ export async function deleteRows(
   rows: readonly SourceRow[],
   commit: Commit,
 ): Promise<void> {
-  const { taken, rejected } = checkEach(rows, checkDeletion);
+  const { taken, rejected } = checkEach(rows, (row, index): CheckedRow<Named> => {
+    const checked = checkDeletion(row);
+    return "fault" in checked ? checked : { value: { who: checked.value, index } };
+  });
   const judge = (faults: readonly (Fault | undefined)[]) =>
     faults.flatMap((fault, place) => (fault ? [skipped(taken[place]?.index ?? 0, fault)] : []));
   await deleteNamed(services, workspace, {
     call,
-    names: taken.map(({ value }) => value),
+    names: taken.map(({ who }) => who),
     alsoWrite: (tx, faults) => commit(tx, [...rejected, ...judge(faults)]),
   });
+}
+
+/** Whom a row names. */
+interface Named {
+  readonly who: Who;
+  readonly index: number;
 }
 
 const skipped = (index: number, reason: Fault): Note => ({
@@ -68,16 +80,16 @@ const skipped = (index: number, reason: Fault): Note => ({
   fault: withField(reason),
 });
 
-/** Checks rows one by one: those that can be taken, each with its index, and notes on the others. */
+/** Checks rows one by one: what those come to that can be taken, and notes on the others. */
 function checkEach<Value>(
   rows: readonly SourceRow[],
-  check: (row: SourceRow) => CheckedRow<Value>,
-): { taken: { value: Value; index: number }[]; rejected: Note[] } {
-  const taken: { value: Value; index: number }[] = [];
+  check: (row: SourceRow, index: number) => CheckedRow<Value>,
+): { taken: Value[]; rejected: Note[] } {
+  const taken: Value[] = [];
   const rejected: Note[] = [];
   for (const [index, row] of rows.entries()) {
-    const checked = check(row);
-    if ("value" in checked) taken.push({ value: checked.value, index });
+    const checked = check(row, index);
+    if ("value" in checked) taken.push(checked.value);
     else rejected.push({ index, outcome: "failed", fault: checked.fault });
   }
   return { taken, rejected };

@@ -27,18 +27,22 @@ const isLowerCaseUuid = (text: string): boolean => isUuid(text) && text === text
 /** The members of an integration besides its id. */
 const members = {
   name: Type.String({ minLength: 1, maxLength: 255 }),
-  type: Type.Enum([...INTEGRATION_TYPES]),
-  status: Type.Optional(Type.Enum([...INTEGRATION_STATUSES])),
+  type: Type.Enum([...INTEGRATION_TYPES], { description: "What its rows are." }),
+  status: Type.Optional(
+    Type.Enum([...INTEGRATION_STATUSES], {
+      description: "A paused one is not synced by its schedule. active by default.",
+    }),
+  ),
   contact_emails: Type.Optional(
     Type.Refine(
-      Type.String(),
+      Type.String({ description: "Who is told when a sync fails, separated by commas." }),
       areAddresses,
       () => "must hold email addresses, separated by commas",
     ),
   ),
   schedule: Type.Optional(
     Type.Refine(
-      Type.String(),
+      Type.String({ description: "When it is synced: five fields of cron, in UTC." }),
       isCron,
       () => "must be a cron expression of five fields, such as */15 * * * *",
     ),
@@ -46,10 +50,14 @@ const members = {
   retry: Type.Optional(
     Type.Object(
       {
-        attempts: Type.Optional(Type.Integer({ minimum: 1, maximum: 20 })),
-        delay_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 3_600 })),
+        attempts: Type.Optional(
+          Type.Integer({ minimum: 1, maximum: 20, description: "How many times in all." }),
+        ),
+        delay_seconds: Type.Optional(
+          Type.Integer({ minimum: 0, maximum: 3_600, description: "How long to wait in between." }),
+        ),
       },
-      { additionalProperties: false },
+      { additionalProperties: false, description: "How often a sync that failed is tried again." },
     ),
   ),
   warehouse: WarehouseSchema,
@@ -58,7 +66,11 @@ const members = {
 /** As it stands in a manifest. */
 export const IntegrationEntry = Type.Object(
   {
-    id: Type.Refine(Type.String(), isLowerCaseUuid, () => "must be a UUID in lower case"),
+    id: Type.Refine(
+      Type.String({ description: "A UUID, as requests name it." }),
+      isLowerCaseUuid,
+      () => "must be a UUID in lower case",
+    ),
     ...members,
   },
   { additionalProperties: false },

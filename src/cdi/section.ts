@@ -6,6 +6,7 @@ import { selectDeclaredIntegrations } from "./store.ts";
 /** What a workspace syncs from warehouses. Removing an integration removes its history too. */
 export const integrations: Section = {
   key: "integrations",
+  about: "What the workspace syncs from warehouses, and when.",
   schema: IntegrationEntry,
   identity: "id",
   async apply(tx, target, entries: readonly Entry[]) {

@@ -5,7 +5,9 @@ import type { KnownIds } from "../profiles/known-ids.ts";
 import { type Ending, endingOf, endRun } from "./end-run.ts";
 import { SYNC_JOB } from "./integration.ts";
 import { ahead, inBatches } from "./read-ahead.ts";
+import { delayBeforeNextTry } from "./retry.ts";
 import type { Run, SyncServices } from "./run.ts";
+import { inSmallHeap } from "./small-heap.ts";
 import { openSource } from "./sources/kinds.ts";
 import {
   BEGINNING,
@@ -32,7 +34,7 @@ export const syncJob: JobKind<SyncServices> = {
     const run = await beginRun(services, job);
     if (!run) return;
     const progress = { hasAdvanced: false };
-    const ending = await readAll(services, run, progress).catch((error) =>
+    const ending = await inSmallHeap(() => readAll(services, run, progress)).catch((error) =>
       endingAfter(services, run, progress.hasAdvanced, error),
     );
     await endRun(services, run, ending);
@@ -129,18 +131,15 @@ async function endingAfter(
   if (!isSource)
     log.error({ err: { name: (error as Error).name, stack: stackOf(error) } }, "sync failed");
 
-  const { attempts, delay_seconds } = integration.retry;
   const failures = hasAdvanced ? 0 : job.failures;
-  if (failures + 1 >= attempts) return { status: "error", message: reason };
-  const delayMs = Math.min(delay_seconds * 2 ** failures, LONGEST_DELAY_SECONDS) * 1_000;
+  const delayMs = delayBeforeNextTry(integration.retry, failures);
+  if (delayMs === undefined) return { status: "error", message: reason };
   await updateRun(database, workspace.id, integration.id, run.id, {
     rowsToCome: null,
-    message: `Try ${failures + 1} of ${attempts}: ${reason}`,
+    message: `Try ${failures + 1} of ${integration.retry.attempts}: ${reason}`,
   });
   throw new TryAgain(delayMs, error);
 }
-
-const LONGEST_DELAY_SECONDS = 15 * 60;
 
 /** Without the message, which may quote data. */
 const stackOf = (error: unknown): string[] | undefined =>

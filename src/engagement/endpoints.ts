@@ -1,4 +1,5 @@
 import Type from "typebox";
+import { originOf } from "../audit/audit.ts";
 import { byAdministrator, endpoint } from "../http/endpoint.ts";
 import { type ImportServices, importUsers } from "./import-users.ts";
 
@@ -27,8 +28,10 @@ const importEndpoint = endpoint({
       skipped: Notes,
     }),
   },
-}).handledBy(async (services: ImportServices, _nobody, { params, body }) => {
-  const { imported, errors, skipped } = await importUsers(services, params.name, body.users);
+}).handledBy(async (services: ImportServices, _nobody, { params, body, call }) => {
+  const origin = originOf(call);
+  const done = await importUsers(services, params.name, origin, body.users);
+  const { imported, errors, skipped } = done;
   return {
     status: 200,
     body: {

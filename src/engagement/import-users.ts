@@ -1,3 +1,4 @@
+import { type Origin, recordChanges } from "../audit/audit.ts";
 import type { Clock } from "../clock.ts";
 import { type Database, type Transaction, withRetries } from "../database/database.ts";
 import { type Fault, Problem } from "../problem.ts";
@@ -37,7 +38,7 @@ const MOST_USERS = 500;
  *
  * What an object names is set: an app, a device, a campaign or a message that is there already is
  * replaced, so that importing twice changes nothing; push tokens are added. A user whom nobody is yet
- * is made, except by platform_id. decision: docs/decisions/engagement.md.
+ * is made, except by platform_id. The audit gets to know how many it were. decision: docs/decisions/engagement.md.
  *
  * @param users the objects as they were sent; each gets its own verdict.
  * @throws Problem NOT_FOUND for the workspace; INVALID_REQUEST for more than 500 objects, or where
@@ -46,6 +47,7 @@ const MOST_USERS = 500;
 export async function importUsers(
   services: ImportServices,
   workspaceName: string,
+  origin: Origin,
   users: readonly unknown[],
 ): Promise<Imported> {
   const workspace = await findWorkspace(services.database, workspaceName);
@@ -65,9 +67,15 @@ export async function importUsers(
     throw new Problem("INVALID_REQUEST", message, { body: { errors } });
   }
   const imported = taken.map((each) => each.value);
-  const isKnown = await withRetries(services.database, (tx, attempt) =>
-    writeUsers(tx, services.clock, workspace.id, imported, attempt > 1),
-  );
+  const isKnown = await withRetries(services.database, async (tx, attempt) => {
+    const known = await writeUsers(tx, services.clock, workspace.id, imported, attempt > 1);
+    const details = { users: known.filter(Boolean).length };
+    const change = { action: "imported", kind: "users", workspace: workspaceName, details };
+    if (details.users > 0) {
+      await recordChanges(tx, services.clock, origin, [{ ...change, name: workspaceName }]);
+    }
+    return known;
+  });
   const skipped = taken.flatMap((each, place) =>
     isKnown[place] ? [] : [noteOf(each.index, NOBODY_THERE)],
   );

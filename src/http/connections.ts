@@ -41,8 +41,17 @@ export function connectionOptions({ requestTimeoutSeconds }: ConnectionLimits) {
   };
 }
 
+/** How long a server that stops waits for clients at most. */
+const LONGEST_PATIENCE_MS = 5_000;
+
+export const patienceOf = ({ requestTimeoutSeconds }: ConnectionLimits): number =>
+  Math.min(LONGEST_PATIENCE_MS, requestTimeoutSeconds * 1_000);
+
 export function limitConnections(server: Server): void {
   server.maxConnections = MOST_CONNECTIONS;
+  // Whatever else than 100-continue is expected is passed over (RFC 9110, 10.1.1): Node would answer
+  // by itself, past everything that every other request goes through.
+  server.on("checkExpectation", (request, response) => server.emit("request", request, response));
 }
 
 /** What the parser refuses before there is a request. Nothing of what was sent is repeated. */

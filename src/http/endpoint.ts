@@ -56,7 +56,7 @@ export interface Call {
   readonly name: string;
   /** In which capacity somebody calls; a job does on nobody's behalf. */
   readonly by: Access["by"] | "job";
-  /** The API key's name; null where it is not the holder of a key who calls. */
+  /** The name of the API key or the SCIM token; null where it is not the holder of one who calls. */
   readonly keyName: string | null;
   /** As it stands in `X-Request-Id`; of a job its id. */
   readonly requestId: string;

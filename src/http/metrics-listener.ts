@@ -9,7 +9,8 @@ export async function listenForMetrics(
 ): Promise<Server> {
   const server = createServer(async (request, response) => {
     if (request.url !== "/metrics") return void response.writeHead(404).end();
-    const text = await registry.metrics();
+    const text = await registry.metrics().catch(() => undefined);
+    if (text === undefined) return void response.writeHead(500).end();
     response.writeHead(200, { "content-type": registry.contentType }).end(text);
   });
   await new Promise<void>((resolve, reject) => {

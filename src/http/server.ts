@@ -13,6 +13,7 @@ import {
   connectionOptions,
   LONGEST_URL,
   limitConnections,
+  patienceOf,
 } from "./connections.ts";
 import {
   type Access,
@@ -40,7 +41,7 @@ declare module "fastify" {
     workspace: Workspace | undefined;
     /** The same where a SCIM token was shown. */
     company: Company | undefined;
-    /** The name of the key that was shown. */
+    /** The name of the key or the token that was shown. */
     keyName: string | undefined;
     /** The body as it was sent. */
     bytes: Buffer | undefined;
@@ -101,7 +102,7 @@ export function createServer<Services extends HttpServices>(
   limitConnections(server.server);
   readBodies(server, endpoints);
   unpackBodies(server);
-  const closeUnusedConnections = countConnections(server.server);
+  const closeUnusedConnections = countConnections(server.server, patienceOf(settings));
   server.addHook("preClose", async () => closeUnusedConnections());
   server.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);
@@ -249,9 +250,12 @@ async function authenticate(
       request.keyName = holder.keyName;
       return permission;
     }
-    case "scim":
-      request.company = await authenticator.scimCompany(authorization, origin);
+    case "scim": {
+      const holder = await authenticator.tokenHolder(authorization, origin);
+      request.company = holder.company;
+      request.keyName = holder.tokenName;
       return "scim";
+    }
     case "administrator":
       authenticator.administrator(authorization);
       return undefined;

@@ -1,37 +1,62 @@
-import type { Server } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+
+/** How often a server that stops looks for clients that it need not wait for any more. */
+const LOOK_EVERY_MS = 100;
+
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
 
 /**
  * Lets a server stop as soon as it has answered what it is working on.
  *
  * A server that closes waits for its connections, and Node closes only those that are idle at that
- * moment: one whose answer is on its way would stay open for as long as its client likes, and one
- * that never sent a request for ever. So the connections are counted here by their requests.
+ * moment, and enforces no timeout any more: one whose answer is on its way would stay open for as long
+ * as its client likes, and one whose request trickles in, or that never sent one, for ever. So the
+ * connections are counted here by their requests.
  *
+ * @param patienceMs how long a client may still take to send its request, or to read its answer. A
+ *   request that has not arrived by then has changed nothing, and can be sent again.
  * @returns what to call when the server begins to close.
  */
-export function countConnections(server: Server): () => void {
-  const working = new Map<Socket, number>();
+export function countConnections(server: Server, patienceMs: number): () => void {
+  const connections = new Map<Socket, Set<Exchange>>();
   let isStopping = false;
 
   server.on("connection", (socket: Socket) => {
-    working.set(socket, 0);
-    socket.once("close", () => working.delete(socket));
+    connections.set(socket, new Set());
+    socket.once("close", () => connections.delete(socket));
   });
-  server.on("request", ({ socket }, response) => {
-    working.set(socket, (working.get(socket) ?? 0) + 1);
+  server.on("request", (request: IncomingMessage, response: ServerResponse) => {
+    const { socket } = request;
+    const exchange = { request, response };
+    connections.get(socket)?.add(exchange);
     response.once("close", () => {
-      const left = (working.get(socket) ?? 1) - 1;
-      if (working.has(socket)) working.set(socket, left);
-      if (isStopping && left === 0) end(socket);
+      const exchanges = connections.get(socket);
+      exchanges?.delete(exchange);
+      if (isStopping && exchanges?.size === 0) end(socket);
     });
   });
 
   return () => {
     isStopping = true;
-    for (const [socket, requests] of working) if (requests === 0) end(socket);
+    for (const [socket, { size }] of connections) if (size === 0) end(socket);
+    const stoppingSince = performance.now();
+    const look = setInterval(() => {
+      if (performance.now() - stoppingSince < patienceMs) return;
+      for (const [socket, exchanges] of connections) {
+        if ([...exchanges].every(waitsForClient)) socket.destroy();
+      }
+    }, LOOK_EVERY_MS);
+    server.once("close", () => clearInterval(look));
   };
 }
+
+/** Whether it is the client's turn: the request is not there yet, or the answer is all written. */
+const waitsForClient = ({ request, response }: Exchange): boolean =>
+  !request.complete || response.writableEnded;
 
 /** Sends what is still to be sent, and does not wait for the other side. */
 const end = (socket: Socket): void => void socket.end(() => socket.destroy());

@@ -185,7 +185,10 @@ function readQuery(raw: unknown, schema: TSchema): Record<string, unknown> {
   const lists = new Map<string, string[]>();
   for (const [key, value] of Object.entries(raw as Record<string, string | string[]>)) {
     const name = key.replace(/\[\d*\]$/, "");
-    lists.set(name, [...(lists.get(name) ?? []), ...[value].flat()]);
+    const list = lists.get(name) ?? [];
+    lists.set(name, list);
+    // Added to, not copied: there may be thousands of one name.
+    for (const each of [value].flat()) list.push(each);
   }
   const query: Record<string, unknown> = Object.create(null);
   for (const [name, values] of lists) {

@@ -138,7 +138,7 @@ export interface SavedBelongings {
   readonly changes: readonly Change[];
   readonly before: BelongingsOf;
   readonly after: BelongingsOf;
-  /** Addresses (lower case) of deleted users that nobody has any more. */
+  /** Addresses (lower case) of users who are gone that nobody has any more. */
   readonly abandonedEmails: readonly string[];
 }
 

@@ -157,7 +157,7 @@ async function save(
   const now = clock.now();
   const written = cast.changes(now);
   await saveCast(tx, workspace.id, written, { isLocked, now });
-  const abandonedEmails = await findAbandoned(tx, workspace.id, deletedRows(written, changes));
+  const abandonedEmails = await findAbandoned(tx, workspace.id, written);
   await allDone([
     saveBelongings(
       tx,
@@ -168,13 +168,6 @@ async function save(
     writeSubscriptions(tx, workspace.id, emailStates(written, call), clock),
     recordAudit(tx, workspace.id, outcome.told, { call, clock }),
   ]);
-}
-
-function deletedRows({ touched }: CastChanges, changes: readonly Change[]) {
-  const deleted = new Set(
-    changes.flatMap((change) => (change.kind === "delete" ? [change.user.platformId] : [])),
-  );
-  return touched.filter((row) => deleted.has(row.id));
 }
 
 const emailStates = ({ initialEmailStates }: CastChanges, call: Call) => ({

@@ -2,7 +2,12 @@ import type { Queryable } from "../database/database.ts";
 import { identifierKey, isProfileId, type Who } from "../profiles/identifiers.ts";
 import { type MergedProfile, selectMerged, selectMergedInto } from "../profiles/merged-store.ts";
 import { Outdated } from "../profiles/outdated.ts";
-import { type FoundIdentifier, type ProfileRow, selectIdentifiers } from "../profiles/store.ts";
+import {
+  type FoundIdentifier,
+  latestFirst,
+  type ProfileRow,
+  selectIdentifiers,
+} from "../profiles/store.ts";
 import { type Cast, type CastOptions, createCast } from "./cast.ts";
 
 export interface LoadCastOptions extends CastOptions {
@@ -31,7 +36,7 @@ export async function loadCast(
   const present = await read(ids);
   const followed = await follow(database, workspaceId, platformIds, present);
   const kept = await read(missingIn(present, followed));
-  const rows = [...present, ...kept].sort((a, b) => b.updatedAtMicros - a.updatedAtMicros);
+  const rows = [...present, ...kept].sort(latestFirst);
   const merged = await selectMergedInto(
     database,
     workspaceId,

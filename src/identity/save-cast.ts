@@ -73,13 +73,17 @@ function refuseChanged(read: readonly ProfileRow[], locked: readonly ProfileRow[
   throw new Outdated("a profile was changed or removed");
 }
 
-/** Those of the addresses (lower case) that nobody has any more. */
+/** The addresses (lower case) of users who are gone that nobody has any more. */
 export async function findAbandoned(
   tx: Transaction,
   workspaceId: number,
-  rows: readonly ProfileRow[],
+  { touched, removedIds, addedIdentifiers }: CastChanges,
 ): Promise<string[]> {
-  const emails = rows.flatMap(({ email }) => (email === null ? [] : [emailValue(email)]));
+  const gone = new Set(removedIds);
+  const passedOn = new Set(addedIdentifiers.map(identifierKey));
+  const emails = touched
+    .flatMap(({ id, email }) => (gone.has(id) && email !== null ? [emailValue(email)] : []))
+    .filter((value) => !passedOn.has(identifierKey({ kind: "email", value })));
   const held = await selectIdentifiers(tx, workspaceId, emails);
   const values = new Set(held.filter(({ kind }) => kind === "email").map(({ value }) => value));
   return [...new Set(emails)].filter((email) => !values.has(email));

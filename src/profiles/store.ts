@@ -93,7 +93,7 @@ const PROFILE_COLUMNS = `profile_id as id, version, external_id as "externalId",
   created_at as "createdAt",
   (extract(epoch from updated_at at time zone 'UTC') * 1000000)::bigint as "updatedAtMicros"`;
 
-/** Profiles by id, the most recently updated first. */
+/** Profiles by id, in the order of `latestFirst`. */
 export async function selectProfiles(
   database: Queryable,
   workspaceId: number,
@@ -123,8 +123,12 @@ export async function lockProfiles(
      where workspace_id = $1 and profile_id = any($2::uuid[]) returning ${PROFILE_COLUMNS}`,
     [workspaceId, [...ids].sort()],
   );
-  return rows.sort((a, b) => b.updatedAtMicros - a.updatedAtMicros);
+  return rows.sort(latestFirst);
 }
+
+/** The most recently updated first; of two that were updated at the same moment the later one. */
+export const latestFirst = (one: ProfileRow, other: ProfileRow): number =>
+  other.updatedAtMicros - one.updatedAtMicros || (other.id > one.id ? 1 : -1);
 
 /** A profile that is about to be made. */
 export interface NewProfile {
@@ -302,7 +306,8 @@ export async function replaceProfiles(
      from unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
        $8::text[], $9::text[]::timestamptz[])
        as new (id, external_id, aliases, email, phone, standard, custom, updated_at)
-     where profiles.workspace_id = $1 and profiles.profile_id = new.id`,
+     where profiles.workspace_id = $1 and profiles.profile_id = any($2::uuid[])
+       and profiles.profile_id = new.id`,
     [workspaceId, ...columnsOf(profiles)],
   );
 }

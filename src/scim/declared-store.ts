@@ -1,18 +1,20 @@
 import type { Queryable, Transaction } from "../database/database.ts";
+import type { Declared } from "../workspaces/listed-section.ts";
 import type { Defaults } from "./protocol/directory.ts";
 
 /** A team as it is declared. */
-export interface DeclaredTeam {
+export type DeclaredTeam = {
   readonly id: string;
   readonly name: string;
-}
+};
 
+/** All teams of a workspace, however they were made, by name. */
 export async function selectTeams(
   database: Queryable,
   workspaceId: number,
-): Promise<DeclaredTeam[]> {
-  return database.query<DeclaredTeam>(
-    "select team_id as id, name from teams where workspace_id = $1",
+): Promise<(DeclaredTeam & Declared)[]> {
+  return database.query<DeclaredTeam & Declared>(
+    "select team_id as id, name, declared from teams where workspace_id = $1 order by name",
     [workspaceId],
   );
 }
@@ -20,12 +22,18 @@ export async function selectTeams(
 export async function insertTeams(
   tx: Transaction,
   workspaceId: number,
-  teams: readonly DeclaredTeam[],
+  teams: readonly (DeclaredTeam & Declared)[],
 ): Promise<void> {
   await tx.query(
-    `insert into teams (workspace_id, team_id, name)
-     select $1, id, name from unnest($2::text[], $3::text[]) as new (id, name)`,
-    [workspaceId, teams.map((team) => team.id), teams.map((team) => team.name)],
+    `insert into teams (workspace_id, team_id, name, declared)
+     select $1, id, name, declared
+     from unnest($2::text[], $3::text[], $4::boolean[]) as new (id, name, declared)`,
+    [
+      workspaceId,
+      teams.map((team) => team.id),
+      teams.map((team) => team.name),
+      teams.map((team) => team.declared),
+    ],
   );
 }
 
@@ -41,17 +49,19 @@ export async function deleteTeams(
 }
 
 /** A permission set as it is declared. */
-export interface DeclaredPermissionSet {
+export type DeclaredPermissionSet = {
   readonly name: string;
   readonly permissions: readonly string[];
-}
+};
 
+/** All permission sets of a company, however they were made, by name. */
 export async function selectPermissionSets(
   database: Queryable,
   companyId: string,
-): Promise<DeclaredPermissionSet[]> {
-  return database.query<DeclaredPermissionSet>(
-    "select name, permissions from permission_sets where company_id = $1",
+): Promise<(DeclaredPermissionSet & Declared)[]> {
+  return database.query<DeclaredPermissionSet & Declared>(
+    `select name, permissions, declared from permission_sets where company_id = $1
+     order by name`,
     [companyId],
   );
 }
@@ -59,14 +69,20 @@ export async function selectPermissionSets(
 export async function upsertPermissionSets(
   tx: Transaction,
   companyId: string,
-  sets: readonly DeclaredPermissionSet[],
+  sets: readonly (DeclaredPermissionSet & Declared)[],
 ): Promise<void> {
   await tx.query(
-    `insert into permission_sets (company_id, name, permissions)
-     select $1, name, permissions::jsonb
-     from unnest($2::text[], $3::text[]) as new (name, permissions)
-     on conflict (company_id, name) do update set permissions = excluded.permissions`,
-    [companyId, sets.map((set) => set.name), sets.map((set) => JSON.stringify(set.permissions))],
+    `insert into permission_sets (company_id, name, permissions, declared)
+     select $1, name, permissions::jsonb, declared
+     from unnest($2::text[], $3::text[], $4::boolean[]) as new (name, permissions, declared)
+     on conflict (company_id, name) do update
+       set permissions = excluded.permissions, declared = excluded.declared`,
+    [
+      companyId,
+      sets.map((set) => set.name),
+      sets.map((set) => JSON.stringify(set.permissions)),
+      sets.map((set) => set.declared),
+    ],
   );
 }
 

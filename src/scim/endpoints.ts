@@ -1,7 +1,9 @@
 import Type, { type TSchema } from "typebox";
 import type { Company } from "../access/company.ts";
-import { byScimToken, type Contract, endpoint } from "../http/endpoint.ts";
+import { originOf } from "../audit/audit.ts";
+import { byScimToken, type Call, type Contract, endpoint } from "../http/endpoint.ts";
 import type { JsonObject } from "../profiles/plain-json.ts";
+import { type DirectoryServices, openDirectory } from "./audited-directory.ts";
 import { type Attribute, RESOURCE_ATTRIBUTES } from "./protocol/attributes.ts";
 import {
   getAbout,
@@ -19,7 +21,6 @@ import {
   patchUser,
   replaceUser,
 } from "./protocol/users.ts";
-import { type DirectoryServices, openDirectory } from "./store.ts";
 
 /** What the answers hold follows from the table of attributes; a request may want less of it. */
 const shape = (attribute: Attribute): TSchema => {
@@ -71,8 +72,8 @@ const bodyOf = (description: string) => Type.Unsafe<JsonObject>(Type.Object({}, 
 const ALL_USERS = [USERS_PATH, `${USERS_PATH}/`] as const;
 const ONE_USER = `${USERS_PATH}/:id` as const;
 
-const directoryOf = (services: DirectoryServices, company: Company) =>
-  openDirectory(services, company.id);
+const directoryOf = (services: DirectoryServices, company: Company, call: Call) =>
+  openDirectory(services, company.id, originOf(call));
 
 const create = endpoint({
   ...SCIM,
@@ -82,8 +83,8 @@ const create = endpoint({
   query: Type.Object(selection),
   body: bodyOf("A user: schemas, userName, name, department and permissions."),
   replies: { 201: User },
-}).handledBy(async (services: DirectoryServices, company, { body, query }) => {
-  const user = await createUser(directoryOf(services, company), body, query);
+}).handledBy(async (services: DirectoryServices, company, { body, query, call }) => {
+  const user = await createUser(directoryOf(services, company, call), body, query);
   return { status: 201, body: user, headers: { location: `${USERS_PATH}/${user.id}` } };
 });
 
@@ -99,9 +100,9 @@ const list = endpoint({
     count: Type.Optional(Type.Integer({ description: "How many a page holds." })),
   }),
   replies: { 200: ListAnswer },
-}).handledBy(async (services: DirectoryServices, company, { query }) => ({
+}).handledBy(async (services: DirectoryServices, company, { query, call }) => ({
   status: 200,
-  body: await listUsers(directoryOf(services, company), query),
+  body: await listUsers(directoryOf(services, company, call), query),
 }));
 
 const get = endpoint({
@@ -112,9 +113,9 @@ const get = endpoint({
   params,
   query: Type.Object(selection),
   replies: { 200: User },
-}).handledBy(async (services: DirectoryServices, company, { params, query }) => ({
+}).handledBy(async (services: DirectoryServices, company, { params, query, call }) => ({
   status: 200,
-  body: await getUser(directoryOf(services, company), params.id, query),
+  body: await getUser(directoryOf(services, company, call), params.id, query),
 }));
 
 const replace = endpoint({
@@ -126,9 +127,9 @@ const replace = endpoint({
   query: Type.Object(selection),
   body: bodyOf("A user: schemas, name, department and permissions."),
   replies: { 200: User },
-}).handledBy(async (services: DirectoryServices, company, { params, query, body }) => ({
+}).handledBy(async (services: DirectoryServices, company, { params, query, body, call }) => ({
   status: 200,
-  body: await replaceUser(directoryOf(services, company), params.id, body, query),
+  body: await replaceUser(directoryOf(services, company, call), params.id, body, query),
 }));
 
 const patch = endpoint({
@@ -140,9 +141,9 @@ const patch = endpoint({
   query: Type.Object(selection),
   body: bodyOf("schemas and Operations: add, replace and remove, with and without a path."),
   replies: { 200: User },
-}).handledBy(async (services: DirectoryServices, company, { params, query, body }) => ({
+}).handledBy(async (services: DirectoryServices, company, { params, query, body, call }) => ({
   status: 200,
-  body: await patchUser(directoryOf(services, company), params.id, body, query),
+  body: await patchUser(directoryOf(services, company, call), params.id, body, query),
 }));
 
 const remove = endpoint({
@@ -152,8 +153,8 @@ const remove = endpoint({
   summary: "Removes a dashboard user.",
   params,
   replies: { 204: Type.Undefined() },
-}).handledBy(async (services: DirectoryServices, company, { params }) => {
-  await deleteUser(directoryOf(services, company), params.id);
+}).handledBy(async (services: DirectoryServices, company, { params, call }) => {
+  await deleteUser(directoryOf(services, company, call), params.id);
   return { status: 204, body: undefined };
 });
 

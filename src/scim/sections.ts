@@ -1,9 +1,21 @@
-import Type, { type Static } from "typebox";
+import Type from "typebox";
+import type { Transaction } from "../database/database.ts";
 import { Problem } from "../problem.ts";
 import type { JsonObject } from "../profiles/plain-json.ts";
-import { refuseDuplicates } from "../workspaces/manifest.ts";
-import { type CompanySection, describe, difference, type Section } from "../workspaces/section.ts";
+import { listedSection } from "../workspaces/listed-section.ts";
+import { Name } from "../workspaces/manifest.ts";
 import {
+  type Change,
+  type CompanySection,
+  type CompanyTarget,
+  describe,
+  difference,
+  type Section,
+  type SectionTarget,
+} from "../workspaces/section.ts";
+import {
+  type DeclaredPermissionSet,
+  type DeclaredTeam,
   deletePermissionSets,
   deleteTeams,
   insertTeams,
@@ -20,68 +32,105 @@ import { selectOrganisation } from "./store.ts";
 
 /* What the manifest says about dashboard users. The tokens themselves are the core's: workspaces/. */
 
-const Name = Type.String({ minLength: 1, maxLength: 255 });
-
-const Team = Type.Object({ name: Name, id: Type.Optional(Name) }, { additionalProperties: false });
-
-/** Teams of a workspace. One that is declared without an id gets one, and keeps it. */
-const teams: Section = {
-  key: "teams",
-  schema: Team,
-  identity: "name",
-  async apply(tx, target, entries: readonly Static<typeof Team>[]) {
-    const present = await selectTeams(tx, target.workspaceId);
-    const wanted = entries.map(({ name, id }) => {
-      const known = present.find((each) => each.name === name);
-      return { id: id ?? known?.id ?? target.newId(), name };
-    });
-    refuseDuplicates(wanted, "id", ["teams"]);
-    const todo = difference(present, wanted, (team) => team.name);
-    await deleteTeams(tx, target.workspaceId, [...todo.removed, ...todo.updated]);
-    await insertTeams(tx, target.workspaceId, [...todo.created, ...todo.updated]);
-    return describe("team", target.workspaceName, todo, (team) => team.name);
+const Team = Type.Object(
+  {
+    name: Name,
+    id: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 255, description: "Made where it is left out." }),
+    ),
   },
-};
-
-const PermissionSet = Type.Object(
-  { name: Name, permissions: Type.Optional(Type.Array(Type.Enum([...WORKSPACE_PERMISSIONS]))) },
   { additionalProperties: false },
 );
 
-/** Permissions for a workspace under one name. */
-const permissionSets: CompanySection = {
+/** One that is declared without an id gets one, and keeps it. */
+const teams = listedSection<DeclaredTeam, SectionTarget>({
+  key: "teams",
+  about: "Teams of the workspace, which the permissions of dashboard users may name.",
+  schema: Team,
+  identity: "name",
+  unique: "id",
+  kind: "team",
+  nameOf: (team) => team.name,
+  complete({ name, id }: Partial<DeclaredTeam>, known, { newId }) {
+    return { id: id ?? known?.id ?? newId(), name: name as string };
+  },
+  select: (database, { workspaceId }) => selectTeams(database, workspaceId),
+  async save(tx, { workspaceId }, entries) {
+    // All away first: ids may change hands.
+    await deleteTeams(tx, workspaceId, entries);
+    await insertTeams(tx, workspaceId, entries);
+  },
+  remove: (tx, { workspaceId }, entries) => deleteTeams(tx, workspaceId, entries),
+});
+
+const PermissionSet = Type.Object(
+  {
+    name: Name,
+    permissions: Type.Optional(
+      Type.Array(Type.Enum([...WORKSPACE_PERMISSIONS]), {
+        description: "What whoever is given the set may do in a workspace.",
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+const permissionSets = listedSection<DeclaredPermissionSet, CompanyTarget>({
   key: "permission_sets",
+  about: "Permissions for a workspace under one name, which dashboard users may be given.",
   schema: PermissionSet,
   identity: "name",
-  async apply(tx, target, entries: readonly Static<typeof PermissionSet>[]) {
-    const wanted = entries.map(({ name, permissions = [] }) => ({ name, permissions }));
-    const present = await selectPermissionSets(tx, target.companyId);
-    const todo = difference(present, wanted, (set) => set.name);
-    await deletePermissionSets(tx, target.companyId, todo.removed);
-    await upsertPermissionSets(tx, target.companyId, [...todo.created, ...todo.updated]);
-    return describe("permission_set", "", todo, (set) => set.name);
+  kind: "permission_set",
+  nameOf: (set) => set.name,
+  complete({ name, permissions }: Partial<DeclaredPermissionSet>) {
+    return { name: name as string, permissions: permissions ?? [] };
   },
-};
+  select: (database, { companyId }) => selectPermissionSets(database, companyId),
+  save: (tx, { companyId }, entries) => upsertPermissionSets(tx, companyId, entries),
+  remove: (tx, { companyId }, entries) => deletePermissionSets(tx, companyId, entries),
+});
 
 const ScimDefaults = Type.Object(
   {
-    department: Type.Optional(Type.Enum([...DEPARTMENTS])),
-    permissions: Type.Optional(Type.Object({})),
+    department: Type.Optional(
+      Type.Enum([...DEPARTMENTS], { description: "One of the departments that SCIM knows." }),
+    ),
+    permissions: Type.Optional(
+      Type.Object({}, { description: "As a SCIM body has them: companyPermissions, appGroup." }),
+    ),
   },
-  { additionalProperties: false },
+  {
+    additionalProperties: false,
+    description: "What dashboard users get whose identity provider cannot say it.",
+  },
 );
 
-/** What users get whose identity provider cannot say it, in the words of a SCIM body. */
+async function applyDefaults(
+  tx: Transaction,
+  { companyId }: CompanyTarget,
+  declared: JsonObject,
+): Promise<Change[]> {
+  const organisation = await selectOrganisation(tx, companyId);
+  const wanted = checkDefaults(declared, organisation);
+  const present = (await selectDefaults(tx, companyId)) ?? {};
+  const todo = difference([present], [wanted], () => "scim_defaults");
+  if (todo.updated.length > 0) await upsertDefaults(tx, companyId, wanted);
+  return describe(
+    "scim_defaults",
+    "",
+    todo,
+    () => "scim_defaults",
+    () => ({ ...wanted }),
+  );
+}
+
 const scimDefaults: CompanySection = {
   key: "scim_defaults",
   schema: ScimDefaults,
-  async apply(tx, target, declared: Static<typeof ScimDefaults>) {
-    const organisation = await selectOrganisation(tx, target.companyId);
-    const wanted = checkDefaults(declared as JsonObject, organisation);
-    const present = (await selectDefaults(tx, target.companyId)) ?? {};
-    const todo = difference([present], [wanted], () => "scim_defaults");
-    if (todo.updated.length > 0) await upsertDefaults(tx, target.companyId, wanted);
-    return describe("scim_defaults", "", todo, () => "scim_defaults");
+  apply: (tx, target, declared: JsonObject) => applyDefaults(tx, target, declared),
+  resource: {
+    read: async (database, { companyId }) => [{ ...(await selectDefaults(database, companyId)) }],
+    put: (tx, target, declared) => applyDefaults(tx, target, declared as JsonObject),
   },
 };
 

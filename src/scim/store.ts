@@ -10,7 +10,6 @@ import { isProfileId } from "../profiles/identifiers.ts";
 import { conditionSql } from "./condition-store.ts";
 import type {
   Defaults,
-  Directory,
   Organisation,
   User,
   UserAttributes,
@@ -20,29 +19,11 @@ import type {
 import type { Condition } from "./protocol/match.ts";
 import { searchableUser } from "./protocol/user-view.ts";
 
-export interface DirectoryServices {
-  readonly database: Database;
-  readonly clock: Clock;
-}
-
-/** The directory of a company on the database. */
-export const openDirectory = (
-  { database, clock }: DirectoryServices,
-  companyId: string,
-): Directory => ({
-  create: (attributes) => insertUser(database, companyId, clock, attributes),
-  find: (id) => selectUser(database, companyId, id),
-  list: (query) => selectPage(database, companyId, query),
-  change: (id, work) =>
-    database.transaction((tx) => changeUser(tx, companyId, id, clock.now(), work)),
-  remove: (id) => deleteUser(database, companyId, id),
-  organisation: () => selectOrganisation(database, companyId),
-});
-
 const USER_COLUMNS = `user_id as id, attributes, created_at as "createdAt",
   updated_at as "updatedAt", last_sign_in_at as "lastSignInAt"`;
 
-async function insertUser(
+/** Undefined where somebody has the userName already. */
+export async function insertUser(
   database: Queryable,
   companyId: string,
   clock: Clock,
@@ -71,7 +52,7 @@ const documents = (id: string, attributes: UserAttributes, createdAt: Date, upda
   JSON.stringify(searchableUser(id, attributes, createdAt, updatedAt)),
 ];
 
-async function selectUser(
+export async function selectUser(
   database: Queryable,
   companyId: string,
   id: string,
@@ -84,7 +65,7 @@ async function selectUser(
   return rows[0];
 }
 
-async function changeUser(
+export async function changeUser(
   tx: Transaction,
   companyId: string,
   id: string,
@@ -110,7 +91,11 @@ async function changeUser(
   return { ...user, attributes, updatedAt: now };
 }
 
-async function deleteUser(database: Queryable, companyId: string, id: string): Promise<boolean> {
+export async function deleteUser(
+  database: Queryable,
+  companyId: string,
+  id: string,
+): Promise<boolean> {
   if (!isProfileId(id)) return false;
   const rows = await database.query(
     "delete from dashboard_users where company_id = $1 and user_id = $2 returning user_id",
@@ -119,7 +104,7 @@ async function deleteUser(database: Queryable, companyId: string, id: string): P
   return rows.length > 0;
 }
 
-async function selectPage(
+export async function selectPage(
   database: Database,
   companyId: string,
   { condition, offset, limit }: UserQuery,

@@ -1,15 +1,8 @@
 import Type from "typebox";
+import { originOf } from "../audit/audit.ts";
 import { byAdministrator, endpoint } from "../http/endpoint.ts";
 import { Problem } from "../problem.ts";
 import { checkEmailIdentifier } from "../profiles/identifiers.ts";
-import { refuseUnstorable } from "../profiles/plain-json.ts";
-import {
-  type GroupServices,
-  listGroups,
-  putGroup,
-  readGroup,
-  removeGroup,
-} from "../workspaces/subscription-groups.ts";
 import { readHistory } from "./read-history.ts";
 import type { ReadServices } from "./read-status.ts";
 import { eraseEmailState } from "./set-email-states.ts";
@@ -17,76 +10,7 @@ import type { SetServices } from "./set-group-states.ts";
 
 const Success = Type.Literal("success");
 
-const Channel = Type.Enum(["email", "sms", "whatsapp"]);
-
-const Group = {
-  id: Type.String(),
-  name: Type.String(),
-  channel: Channel,
-  declared: Type.Boolean({ description: "Whether a manifest declared it." }),
-};
-
 const OfWorkspace = Type.Object({ name: Type.String() });
-
-const OfGroup = Type.Object({
-  name: Type.String(),
-  id: Type.String({ minLength: 1, maxLength: 255 }),
-});
-
-const listGroupsEndpoint = endpoint({
-  method: "GET",
-  path: "/admin/v1/workspaces/:name/subscription-groups",
-  summary: "Lists the subscription groups of a workspace.",
-  access: byAdministrator,
-  params: OfWorkspace,
-  replies: {
-    200: Type.Object({ subscription_groups: Type.Array(Type.Object(Group)), message: Success }),
-  },
-}).handledBy(async (services: GroupServices, _nobody, { params }) => ({
-  status: 200,
-  body: { subscription_groups: await listGroups(services, params.name), message: "success" },
-}));
-
-const readGroupEndpoint = endpoint({
-  method: "GET",
-  path: "/admin/v1/workspaces/:name/subscription-groups/:id",
-  summary: "Reads a subscription group.",
-  access: byAdministrator,
-  params: OfGroup,
-  replies: { 200: Type.Object({ ...Group, message: Success }) },
-}).handledBy(async (services: GroupServices, _nobody, { params }) => ({
-  status: 200,
-  body: { ...(await readGroup(services, params.name, params.id)), message: "success" },
-}));
-
-const putGroupEndpoint = endpoint({
-  method: "PUT",
-  path: "/admin/v1/workspaces/:name/subscription-groups/:id",
-  summary: "Makes a subscription group, or gives it another name or channel.",
-  access: byAdministrator,
-  params: OfGroup,
-  body: Type.Object(
-    { name: Type.String({ minLength: 1, maxLength: 255 }), channel: Channel },
-    { additionalProperties: false },
-  ),
-  replies: { 200: Type.Object({ ...Group, message: Success }) },
-}).handledBy(async (services: GroupServices, _nobody, { params, body }) => {
-  refuseUnstorable(body);
-  const group = await putGroup(services, params.name, { id: params.id, ...body });
-  return { status: 200, body: { ...group, message: "success" } };
-});
-
-const removeGroupEndpoint = endpoint({
-  method: "DELETE",
-  path: "/admin/v1/workspaces/:name/subscription-groups/:id",
-  summary: "Removes a subscription group; the states that people chose are kept.",
-  access: byAdministrator,
-  params: OfGroup,
-  replies: { 200: Type.Object({ message: Success }) },
-}).handledBy(async (services: GroupServices, _nobody, { params }) => {
-  await removeGroup(services, params.name, params.id);
-  return { status: 200, body: { message: "success" } };
-});
 
 const NullableText = Type.Union([Type.String(), Type.Null()]);
 
@@ -137,18 +61,11 @@ const eraseEmailStateEndpoint = endpoint({
   access: byAdministrator,
   params: Type.Object({ name: Type.String(), email: Type.String() }),
   replies: { 200: Type.Object({ erased: Type.Boolean(), message: Success }) },
-}).handledBy(async (services: SetServices, _nobody, { params }) => {
+}).handledBy(async (services: SetServices, _nobody, { params, call }) => {
   const checked = checkEmailIdentifier(params.email);
   if ("fault" in checked) throw new Problem("INVALID_REQUEST", checked.fault.message);
-  const erased = await eraseEmailState(services, params.name, checked.value);
+  const erased = await eraseEmailState(services, params.name, originOf(call), checked.value);
   return { status: 200, body: { erased, message: "success" } };
 });
 
-export const subscriptionAdminEndpoints = [
-  listGroupsEndpoint,
-  readGroupEndpoint,
-  putGroupEndpoint,
-  removeGroupEndpoint,
-  historyEndpoint,
-  eraseEmailStateEndpoint,
-];
+export const subscriptionAdminEndpoints = [historyEndpoint, eraseEmailStateEndpoint];

@@ -16,14 +16,16 @@ import {
 
 /*
  * What becomes of states and their history when a profile goes: with a deletion they go too, with a
- * merge they come over. The email state is the address's and stays in both cases.
+ * merge they come over. The email state is the address's and stays in both cases; its history goes
+ * with the last one who has the address.
  */
 
 /**
  * Removes the group states and the history of people who are deleted.
  *
- * @param gone the profiles, and the addresses (lower case) that nobody has any more: their history
- *   goes as well, while their state stays, because a refusal must outlive the profile.
+ * @param gone the profiles, and the addresses (lower case) that nobody has any more, whoever had
+ *   them: their history goes as well, while their state stays, because a refusal must outlive the
+ *   profile.
  */
 export async function forgetSubscriptions(
   tx: Transaction,

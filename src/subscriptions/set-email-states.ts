@@ -1,4 +1,5 @@
 import type { Workspace } from "../access/workspace.ts";
+import { type Origin, recordChanges } from "../audit/audit.ts";
 import type { Clock } from "../clock.ts";
 import { allDone, type Transaction, withRetries } from "../database/database.ts";
 import type { Call } from "../http/endpoint.ts";
@@ -34,7 +35,8 @@ export function setEmailStates(
 
 /**
  * Removes the state of an address and its history, for somebody who wants to be forgotten altogether:
- * from then on the address is one that was never given a state.
+ * from then on the address is one that was never given a state. The audit knows that it was done, and
+ * not of which address.
  *
  * @returns whether there was a state.
  * @throws Problem NOT_FOUND for the workspace. design: Subscription sets.
@@ -42,6 +44,7 @@ export function setEmailStates(
 export async function eraseEmailState(
   { database, clock }: SetServices,
   workspaceName: string,
+  origin: Origin,
   address: Who,
 ): Promise<boolean> {
   const workspace = await findWorkspace(database, workspaceName);
@@ -51,7 +54,11 @@ export async function eraseEmailState(
       deleteEmailStates(tx, workspace.id, [address.value]),
       deleteEmailStateChanges(tx, workspace.id, [address.value]),
     ]);
-    return erased.length > 0;
+    if (erased.length === 0) return false;
+    const place = { workspace: workspaceName, name: workspaceName };
+    const change = { action: "erased", kind: "email_state", ...place };
+    await recordChanges(tx, clock, origin, [change]);
+    return true;
   });
 }
 

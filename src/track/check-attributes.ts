@@ -164,7 +164,9 @@ function checkGroup(workspace: Workspace, entry: unknown, place: string) {
   if (entry === null || typeof entry !== "object" || Array.isArray(entry)) {
     return refused("BAD_SUBSCRIPTION_GROUP_HASH", `'${place}' must be an object`);
   }
-  const { subscription_group_id: groupId, subscription_state: state } = entry as RawItem;
+  const { subscription_group_id: id, subscription_state: state } = entry as RawItem;
+  // decision: Names in the wild, numeric ids.
+  const groupId = typeof id === "number" ? String(id) : id;
   if (typeof groupId !== "string" || !workspace.groupChannels.has(groupId)) {
     return refused(
       "BAD_SUBSCRIPTION_GROUP_ID",

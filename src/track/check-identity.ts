@@ -9,7 +9,7 @@ import {
 } from "../profiles/identifiers.ts";
 
 /** Members of an item that can name the person, in the order in which they win. */
-const PRIMARY = ["external_id", "user_alias", "platform_id"] as const;
+const PRIMARY = ["external_id", "user_alias", "platform_id", "braze_id"] as const;
 const SECONDARY = ["email", "phone"] as const;
 
 type IdentifierName = (typeof PRIMARY)[number] | (typeof SECONDARY)[number];
@@ -18,6 +18,7 @@ const CHECKS: Readonly<Record<IdentifierName, (value: unknown) => Checked<Who>>>
   external_id: checkExternalId,
   user_alias: checkAlias,
   platform_id: checkPlatformId,
+  braze_id: checkPlatformId,
   email: checkEmailIdentifier,
   phone: checkPhoneIdentifier,
 };
@@ -26,15 +27,19 @@ const MISSING = "'external_id', 'platform_id', 'user_alias', 'email' or 'phone' 
 
 export type RawItem = Readonly<Record<string, unknown>>;
 
-/** Existing clients write `braze_id` for `platform_id`. decision: Names in the wild. */
-export function withWireNames(item: RawItem): RawItem {
-  // Hardly ever there: then nothing is copied.
-  if (item.braze_id === undefined) return item;
-  const { braze_id, ...others } = item;
-  return { platform_id: braze_id, ...others };
-}
-
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
+
+/**
+ * Existing clients write `braze_id` for `platform_id`. decision: Names in the wild. It stands beside
+ * one that is another only where both are given: two identifiers, of which neither wins.
+ */
+export function withWireNames(raw: RawItem): RawItem {
+  // Hardly ever there: then nothing is copied.
+  if (raw.braze_id === undefined) return raw;
+  const { braze_id, ...item } = raw;
+  if (!isGiven(braze_id) || item.platform_id === braze_id) return item;
+  return isGiven(item.platform_id) ? { ...item, braze_id } : { ...item, platform_id: braze_id };
+}
 
 /**
  * The person an event or a purchase belongs to. spec: Event object, exactly one identifier.

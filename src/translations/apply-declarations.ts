@@ -53,7 +53,8 @@ export async function applyLocales(
   return describe("locale", target.workspaceName, todo, (locale) => locale.name);
 }
 
-const withoutFlag = ({ declared: _, ...rest }: Locale & { declared: boolean }): Locale => rest;
+export const withoutFlag = ({ declared: _, ...rest }: Locale & { declared: boolean }): Locale =>
+  rest;
 
 /** Makes or changes locales. @throws Problem CONFLICT where a key is taken. */
 export async function saveLocales(

@@ -1,5 +1,6 @@
 import Type, { type Static } from "typebox";
 import { findUnstorable } from "../profiles/plain-json.ts";
+import { ChannelName } from "../workspaces/manifest.ts";
 import type { Engagement, Locale, Message, MessageAddress, TranslationMap } from "./message.ts";
 import { localeKeyForm } from "./message.ts";
 import { faultAt, type Place, placeName, refusalAt, refuseTwice } from "./place.ts";
@@ -8,7 +9,7 @@ import { findMapFault, readSource } from "./texts.ts";
 /* How locales, campaigns, canvases and messages are written in a manifest and in the admin API. */
 
 /** spec: Translation; ids are UUIDs. */
-export const Uuid = Type.String({ format: "uuid" });
+export const Uuid = Type.String({ format: "uuid", description: "A UUID, as requests name it." });
 
 export const Name = Type.String({ minLength: 1, maxLength: 255 });
 
@@ -31,8 +32,10 @@ export const DeclaredLocale = Type.Object(
 );
 
 export const messageMembers = {
-  channel: Type.Enum(["email", "sms", "whatsapp"]),
-  multi_language: Type.Optional(Type.Boolean()),
+  channel: ChannelName,
+  multi_language: Type.Optional(
+    Type.Boolean({ description: "Whether it can be translated. false by default." }),
+  ),
   content: Type.Optional(
     Type.Record(Type.String(), Type.String(), {
       description: "Texts with translation tags, such as subject and body.",
@@ -58,8 +61,10 @@ const DeclaredMessage = Type.Object(
 
 type DeclaredMessage = Static<typeof DeclaredMessage>;
 
+const Messages = Type.Array(DeclaredMessage, { description: "Those that belong to it." });
+
 export const DeclaredCampaign = Type.Object(
-  { id: Uuid, name: Name, messages: Type.Optional(Type.Array(DeclaredMessage)) },
+  { id: Uuid, name: Name, messages: Type.Optional(Messages) },
   { additionalProperties: false },
 );
 
@@ -70,9 +75,10 @@ export const DeclaredCanvas = Type.Object(
     steps: Type.Optional(
       Type.Array(
         Type.Object(
-          { id: Uuid, messages: Type.Optional(Type.Array(DeclaredMessage)) },
+          { id: Uuid, messages: Type.Optional(Messages) },
           { additionalProperties: false },
         ),
+        { description: "The steps, in their order." },
       ),
     ),
   },

@@ -1,4 +1,5 @@
 import Type from "typebox";
+import { originOf } from "../audit/audit.ts";
 import { byAdministrator, endpoint } from "../http/endpoint.ts";
 import { Name, refuseUnstorableNames, stepIdsOf, Uuid } from "./declarations.ts";
 import { listEngagements, putEngagement, removeEngagement } from "./manage-engagements.ts";
@@ -93,10 +94,10 @@ const putCampaign = endpoint({
   params: OfEngagement,
   body: Type.Object({ name: Name }, { additionalProperties: false }),
   replies: { 200: Success },
-}).handledBy(async (services: ManageServices, _nobody, { params, body }) => {
+}).handledBy(async (services: ManageServices, _nobody, { params, body, call }) => {
   refuseUnstorableNames(body, []);
   const campaign = { id: params.id.toLowerCase(), name: body.name, stepIds: [] };
-  await putEngagement(services, params.name, "campaign", campaign);
+  await putEngagement(services, params.name, originOf(call), "campaign", campaign);
   return success;
 });
 
@@ -108,11 +109,11 @@ const putCanvas = endpoint({
   params: OfEngagement,
   body: Type.Object({ name: Name, step_ids: Type.Array(Uuid) }, { additionalProperties: false }),
   replies: { 200: Success },
-}).handledBy(async (services: ManageServices, _nobody, { params, body }) => {
+}).handledBy(async (services: ManageServices, _nobody, { params, body, call }) => {
   refuseUnstorableNames(body, []);
   const stepIds = stepIdsOf(body.step_ids, ["step_ids"]);
   const canvas = { id: params.id.toLowerCase(), name: body.name, stepIds };
-  await putEngagement(services, params.name, "canvas", canvas);
+  await putEngagement(services, params.name, originOf(call), "canvas", canvas);
   return success;
 });
 
@@ -124,8 +125,8 @@ const removeEndpoint = (path: string, kind: EngagementKind) =>
     access: byAdministrator,
     params: OfEngagement,
     replies: { 200: Success },
-  }).handledBy(async (services: ManageServices, _nobody, { params }) => {
-    await removeEngagement(services, params.name, kind, params.id.toLowerCase());
+  }).handledBy(async (services: ManageServices, _nobody, { params, call }) => {
+    await removeEngagement(services, params.name, originOf(call), kind, params.id.toLowerCase());
     return success;
   });
 

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from "node:util";
+import { type Origin, recordChanges } from "../audit/audit.ts";
 import { withRetries } from "../database/database.ts";
 import { Problem } from "../problem.ts";
 import { findWorkspace } from "../workspaces/find-workspace.ts";
@@ -65,6 +67,7 @@ export interface SkippedString {
 export async function importTranslations(
   { database, clock }: MessageServices,
   workspaceName: string,
+  origin: Origin,
   messageId: string,
   strings: readonly FileString[],
 ): Promise<{ readonly imported: ImportedLocale[]; readonly skipped: SkippedString[] }> {
@@ -85,6 +88,17 @@ export async function importTranslations(
       imported.map(({ locale, map }) => ({ messageId, localeId: locale.id, map })),
       false,
     );
+    const changed = imported.filter(
+      ({ locale, map }) => !isDeepStrictEqual(translations.get(locale.id), map),
+    );
+    const changes = changed.map(({ locale, map }) => ({
+      action: translations.has(locale.id) ? "updated" : "created",
+      kind: "translation",
+      workspace: workspaceName,
+      name: messageId,
+      details: { locale_id: locale.id, strings: Object.keys(map).length },
+    }));
+    await recordChanges(tx, clock, origin, changes);
     return {
       imported: imported.map(({ locale, count, map }) => ({
         locale,

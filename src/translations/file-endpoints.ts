@@ -1,4 +1,5 @@
 import Type from "typebox";
+import { type Origin, originOf } from "../audit/audit.ts";
 import { byAdministrator, endpoint } from "../http/endpoint.ts";
 import { readCsv, writeCsv } from "./csv.ts";
 import { Uuid } from "./declarations.ts";
@@ -40,9 +41,11 @@ const Imported = Type.Object({
 async function importFile(
   services: MessageServices,
   params: { readonly name: string; readonly id: string },
+  origin: Origin,
   strings: readonly FileString[],
 ) {
-  const done = await importTranslations(services, params.name, params.id.toLowerCase(), strings);
+  const id = params.id.toLowerCase();
+  const done = await importTranslations(services, params.name, origin, id, strings);
   const imported = done.imported.map(({ locale, count, missing }) => ({
     locale_key: locale.localeKey,
     strings: count,
@@ -80,8 +83,8 @@ const importCsv = endpoint({
   accepts: ["text/csv"],
   body: Type.String(),
   replies: { 200: Imported },
-}).handledBy(async (services: MessageServices, _nobody, { params, body }) =>
-  importFile(services, params, readCsv(body)),
+}).handledBy(async (services: MessageServices, _nobody, { params, body, call }) =>
+  importFile(services, params, originOf(call), readCsv(body)),
 );
 
 const exportXliff = endpoint({
@@ -118,8 +121,8 @@ const importXliff = endpoint({
   accepts: ["application/xliff+xml", "application/xml", "text/xml"],
   body: Type.String(),
   replies: { 200: Imported },
-}).handledBy(async (services: MessageServices, _nobody, { params, body }) =>
-  importFile(services, params, readXliff(body)),
+}).handledBy(async (services: MessageServices, _nobody, { params, body, call }) =>
+  importFile(services, params, originOf(call), readXliff(body)),
 );
 
 /** A browser saves the file, and never shows it as a page. */

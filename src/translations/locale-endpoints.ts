@@ -1,4 +1,5 @@
 import Type from "typebox";
+import { originOf } from "../audit/audit.ts";
 import { byAdministrator, endpoint } from "../http/endpoint.ts";
 import { localeMembers, localeOf, refuseUnstorableNames, Uuid } from "./declarations.ts";
 import { listLocales, type ManageServices, putLocale, removeLocale } from "./manage-locales.ts";
@@ -36,9 +37,9 @@ const putEndpoint = endpoint({
   params: OfLocale,
   body: Type.Object(localeMembers, { additionalProperties: false }),
   replies: { 200: Success },
-}).handledBy(async (services: ManageServices, _nobody, { params, body }) => {
+}).handledBy(async (services: ManageServices, _nobody, { params, body, call }) => {
   refuseUnstorableNames(body, []);
-  await putLocale(services, params.name, localeOf({ id: params.id, ...body }));
+  await putLocale(services, params.name, originOf(call), localeOf({ id: params.id, ...body }));
   return success;
 });
 
@@ -49,8 +50,8 @@ const removeEndpoint = endpoint({
   access: byAdministrator,
   params: OfLocale,
   replies: { 200: Success },
-}).handledBy(async (services: ManageServices, _nobody, { params }) => {
-  await removeLocale(services, params.name, params.id.toLowerCase());
+}).handledBy(async (services: ManageServices, _nobody, { params, call }) => {
+  await removeLocale(services, params.name, originOf(call), params.id.toLowerCase());
   return success;
 });
 

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from "node:util";
+import { type Origin, recordChanges } from "../audit/audit.ts";
 import { readTogether, withRetries } from "../database/database.ts";
 import { Problem } from "../problem.ts";
 import { findWorkspace } from "../workspaces/find-workspace.ts";
@@ -29,36 +31,54 @@ export async function listEngagements(
  * @throws Problem NOT_FOUND, CONFLICT where a step that would go still has messages.
  */
 export async function putEngagement(
-  { database }: ManageServices,
+  { database, clock }: ManageServices,
   workspaceName: string,
+  origin: Origin,
   kind: EngagementKind,
   engagement: Engagement,
 ): Promise<void> {
   const { id } = await findWorkspace(database, workspaceName);
   await withRetries(database, async (tx) => {
-    // First, because it locks: a message put at the same time finds the steps as they are then.
+    const present = await selectEngagements(tx, id, kind);
+    const known = present.find((each) => each.id === engagement.id);
+    // Before the messages, because it locks: one put at the same time finds the steps as they are then.
     await upsertEngagements(tx, id, kind, [engagement], false);
     const messages = await selectMessages(tx, id, kind);
     const stranded = messages.find(
       ({ engagementId, stepId }) =>
         engagementId === engagement.id && stepId !== null && !engagement.stepIds.includes(stepId),
     );
-    if (!stranded) return;
-    const sentence = `The step '${stranded.stepId}' still has the message '${stranded.messageId}'.`;
-    throw new Problem("CONFLICT", sentence);
+    if (stranded) {
+      const { stepId, messageId } = stranded;
+      throw new Problem("CONFLICT", `The step '${stepId}' still has the message '${messageId}'.`);
+    }
+    if (known && isDeepStrictEqual(known, { ...engagement, declared: known.declared })) return;
+    const { name, stepIds: step_ids } = engagement;
+    const details = kind === "canvas" ? { step_ids } : undefined;
+    const action = known ? "updated" : "created";
+    await recordChanges(tx, clock, origin, [
+      { action, kind, workspace: workspaceName, name, details },
+    ]);
   });
 }
 
 /** Removes a campaign or canvas with its messages and their translations. @throws Problem NOT_FOUND. */
 export async function removeEngagement(
-  { database }: ManageServices,
+  { database, clock }: ManageServices,
   workspaceName: string,
+  origin: Origin,
   kind: EngagementKind,
   engagementId: string,
 ): Promise<void> {
   const { id } = await findWorkspace(database, workspaceName);
-  const removed = await withRetries(database, (tx) =>
-    removeEngagements(tx, id, kind, [engagementId]),
-  );
-  if (removed === 0) throw new Problem("NOT_FOUND", `There is no ${kind} '${engagementId}'.`);
+  await withRetries(database, async (tx) => {
+    const present = await selectEngagements(tx, id, kind);
+    const known = present.find((each) => each.id === engagementId);
+    const removed = await removeEngagements(tx, id, kind, [engagementId]);
+    if (removed === 0) throw new Problem("NOT_FOUND", `There is no ${kind} '${engagementId}'.`);
+    const name = known?.name ?? engagementId;
+    await recordChanges(tx, clock, origin, [
+      { action: "removed", kind, workspace: workspaceName, name },
+    ]);
+  });
 }

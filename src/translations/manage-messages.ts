@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from "node:util";
+import { type AuditedChange, type Origin, recordChanges } from "../audit/audit.ts";
 import type { Clock } from "../clock.ts";
 import {
   type Database,
@@ -68,6 +70,7 @@ export async function readWholeMessage(
 export async function putMessage(
   { database, clock }: MessageServices,
   workspaceName: string,
+  origin: Origin,
   message: Message,
 ): Promise<void> {
   const { id } = await findWorkspace(database, workspaceName);
@@ -78,19 +81,44 @@ export async function putMessage(
     if (stepId !== null && !engagement.stepIds.includes(stepId)) {
       throw new Problem("NOT_FOUND", `The canvas '${engagementId}' has no step '${stepId}'.`);
     }
+    const known = await selectMessage(tx, id, message.messageId);
     await saveMessages(tx, id, [message], { declared: false, now: clock.now(), movable: [] });
+    if (known && isDeepStrictEqual(withoutLife(known), message)) return;
+    const { channel, multiLanguage: multi_language } = message;
+    await recordOf(tx, clock, workspaceName, origin, {
+      action: known ? "updated" : "created",
+      kind: "message",
+      name: message.messageId,
+      details: { [`${kind}_id`]: engagementId, channel, multi_language },
+    });
   });
 }
 
+const withoutLife = ({ declared: _declared, updatedAt: _updatedAt, ...message }: MessageRow) =>
+  message;
+
+const recordOf = (
+  tx: Transaction,
+  clock: Clock,
+  workspace: string,
+  origin: Origin,
+  change: AuditedChange,
+): Promise<void> => recordChanges(tx, clock, origin, [{ ...change, workspace }]);
+
 /** Removes a message with its translations. @throws Problem NOT_FOUND. */
 export async function removeMessage(
-  { database }: MessageServices,
+  { database, clock }: MessageServices,
   workspaceName: string,
+  origin: Origin,
   messageId: string,
 ): Promise<void> {
   const { id } = await findWorkspace(database, workspaceName);
-  const removed = await withRetries(database, (tx) => removeMessages(tx, id, [messageId]));
-  if (removed === 0) unknown(messageId);
+  await withRetries(database, async (tx) => {
+    const removed = await removeMessages(tx, id, [messageId]);
+    if (removed === 0) unknown(messageId);
+    const change = { action: "removed", kind: "message", name: messageId };
+    await recordOf(tx, clock, workspaceName, origin, change);
+  });
 }
 
 /**
@@ -101,6 +129,7 @@ export async function removeMessage(
 export async function putTranslation(
   { database, clock }: MessageServices,
   workspaceName: string,
+  origin: Origin,
   address: { readonly messageId: string; readonly localeId: string },
   map: TranslationMap,
 ): Promise<void> {
@@ -109,7 +138,16 @@ export async function putTranslation(
   await withRetries(database, async (tx) => {
     await lockMessage(tx, id, messageId, clock.now());
     await refuseUnknownLocale(tx, id, localeId);
+    const present = await selectTranslations(tx, id, [messageId]);
+    const known = present.find((each) => each.localeId === localeId);
     await saveTranslations(tx, id, [{ messageId, localeId, map }], false);
+    if (known && isDeepStrictEqual(known.map, map)) return;
+    await recordOf(tx, clock, workspaceName, origin, {
+      action: known ? "updated" : "created",
+      kind: "translation",
+      name: messageId,
+      details: { locale_id: localeId, strings: Object.keys(map).length },
+    });
   });
 }
 
@@ -117,13 +155,21 @@ export async function putTranslation(
 export async function removeTranslation(
   { database, clock }: MessageServices,
   workspaceName: string,
+  origin: Origin,
   address: { readonly messageId: string; readonly localeId: string },
 ): Promise<void> {
   const { id } = await findWorkspace(database, workspaceName);
   await withRetries(database, async (tx) => {
     await lockMessage(tx, id, address.messageId, clock.now());
-    if ((await deleteTranslations(tx, id, [address])) > 0) return;
-    throw new Problem("NOT_FOUND", "The message has no translation in this locale.");
+    if ((await deleteTranslations(tx, id, [address])) === 0) {
+      throw new Problem("NOT_FOUND", "The message has no translation in this locale.");
+    }
+    await recordOf(tx, clock, workspaceName, origin, {
+      action: "removed",
+      kind: "translation",
+      name: address.messageId,
+      details: { locale_id: address.localeId },
+    });
   });
 }
 

@@ -1,4 +1,5 @@
 import Type, { type Static } from "typebox";
+import { originOf } from "../audit/audit.ts";
 import { byAdministrator, endpoint } from "../http/endpoint.ts";
 import { Problem } from "../problem.ts";
 import { messageMembers, messageOf, refuseFaulty, Uuid } from "./declarations.ts";
@@ -86,9 +87,9 @@ const putEndpoint = endpoint({
   params: OfMessage,
   body: Type.Object({ ...Address, ...messageMembers }, { additionalProperties: false }),
   replies: { 200: Success },
-}).handledBy(async (services: MessageServices, _nobody, { params, body }) => {
+}).handledBy(async (services: MessageServices, _nobody, { params, body, call }) => {
   const address = { ...readAddress(body), messageId: params.id.toLowerCase() };
-  await putMessage(services, params.name, messageOf(body, address, []));
+  await putMessage(services, params.name, originOf(call), messageOf(body, address, []));
   return success;
 });
 
@@ -117,8 +118,8 @@ const removeEndpoint = endpoint({
   access: byAdministrator,
   params: OfMessage,
   replies: { 200: Success },
-}).handledBy(async (services: MessageServices, _nobody, { params }) => {
-  await removeMessage(services, params.name, params.id.toLowerCase());
+}).handledBy(async (services: MessageServices, _nobody, { params, call }) => {
+  await removeMessage(services, params.name, originOf(call), params.id.toLowerCase());
   return success;
 });
 
@@ -137,10 +138,10 @@ const putTranslationEndpoint = endpoint({
   params: OfTranslation,
   body: Type.Object({ translation_map: Strings }, { additionalProperties: false }),
   replies: { 200: Success },
-}).handledBy(async (services: MessageServices, _nobody, { params, body }) => {
+}).handledBy(async (services: MessageServices, _nobody, { params, body, call }) => {
   refuseFaulty(body.translation_map, ["translation_map"]);
   const address = translationAddress(params);
-  await putTranslation(services, params.name, address, body.translation_map);
+  await putTranslation(services, params.name, originOf(call), address, body.translation_map);
   return success;
 });
 
@@ -151,8 +152,8 @@ const removeTranslationEndpoint = endpoint({
   access: byAdministrator,
   params: OfTranslation,
   replies: { 200: Success },
-}).handledBy(async (services: MessageServices, _nobody, { params }) => {
-  await removeTranslation(services, params.name, translationAddress(params));
+}).handledBy(async (services: MessageServices, _nobody, { params, call }) => {
+  await removeTranslation(services, params.name, originOf(call), translationAddress(params));
   return success;
 });
 

@@ -13,6 +13,7 @@ import { selectLocales } from "./locale-store.ts";
 
 const locales: Section = {
   key: "locales",
+  about: "The languages that messages of the workspace are translated into.",
   schema: DeclaredLocale,
   identity: "id",
   async apply(tx, target, entries: readonly Static<typeof DeclaredLocale>[]) {
@@ -23,6 +24,7 @@ const locales: Section = {
 
 const campaigns: Section = {
   key: "campaigns",
+  about: "Campaigns with their messages, and translations of them by locale key.",
   schema: DeclaredCampaign,
   identity: "id",
   async apply(tx, target, entries: readonly Static<typeof DeclaredCampaign>[]) {
@@ -35,6 +37,7 @@ const campaigns: Section = {
 
 const canvases: Section = {
   key: "canvases",
+  about: "Canvases with their steps, whose messages are translated like those of campaigns.",
   schema: DeclaredCanvas,
   identity: "id",
   async apply(tx, target, entries: readonly Static<typeof DeclaredCanvas>[]) {

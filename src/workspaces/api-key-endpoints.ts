@@ -1,60 +1,48 @@
 import Type, { type Static } from "typebox";
-import type { KeyView } from "../access/keys.ts";
+import type { CredentialView } from "../access/credentials.ts";
+import type { KeyGrant } from "../access/keys.ts";
 import { originOf } from "../audit/audit.ts";
 import { byAdministrator, endpoint } from "../http/endpoint.ts";
-import { IpAllowlist, KeyPermissions } from "./api-key-form.ts";
 import {
-  changeKey,
-  createKey,
-  type KeyServices,
-  listKeys,
-  revokeKey,
-  rotateKey,
-} from "./api-keys.ts";
+  CredentialName,
+  DEFAULT_OVERLAP_SECONDS,
+  IpAllowlist,
+  KeyPermissions,
+  lifeMembers,
+  lifeOf,
+  OverlapEnd,
+  overlapEndOf,
+  RotationBody,
+  SECRET_HEADERS,
+  ShownOnce,
+} from "./credential-form.ts";
+import {
+  type CredentialServices,
+  changeCredential,
+  createCredential,
+  keysOf,
+  listCredentials,
+  revokeCredential,
+  rotateCredential,
+} from "./manage-credentials.ts";
 
 const Success = Type.Literal("success");
-
-const DAY_SECONDS = 24 * 3_600;
-
-/** How long the older secret of a rotated key stays good where nobody says: time to deploy. */
-const DEFAULT_OVERLAP_SECONDS = DAY_SECONDS;
-
-const LONGEST_OVERLAP_SECONDS = 90 * DAY_SECONDS;
-
-const NullableTime = Type.Union([Type.String(), Type.Null()]);
 
 const ApiKey = Type.Object({
   name: Type.String(),
   permissions: Type.Array(Type.String()),
   ip_allowlist: Type.Array(Type.String()),
-  declared: Type.Boolean({ description: "Whether a manifest declared it." }),
-  created_at: Type.String(),
-  last_seen_at: Type.Union([Type.String(), Type.Null()], {
-    description: "When it was last used, to the minute.",
-  }),
-  previous_key_until: Type.Union([Type.String(), Type.Null()], {
-    description: "While two secrets open it: when the older one stops.",
-  }),
-  revoked_at: NullableTime,
+  previous_key_until: OverlapEnd,
+  ...lifeMembers,
 });
 
-const viewOf = (key: KeyView): Static<typeof ApiKey> => ({
+const viewOf = (key: CredentialView<KeyGrant>): Static<typeof ApiKey> => ({
   name: key.name,
   permissions: [...key.permissions],
   ip_allowlist: [...key.ipAllowlist],
-  declared: key.declared,
-  created_at: key.createdAt.toISOString(),
-  last_seen_at: key.lastSeenAt?.toISOString() ?? null,
-  previous_key_until: key.overlapUntil?.toISOString() ?? null,
-  revoked_at: key.revokedAt?.toISOString() ?? null,
+  previous_key_until: overlapEndOf(key),
+  ...lifeOf(key),
 });
-
-const ShownOnce = Type.String({
-  description: "The secret. It is shown once: only a hash is kept.",
-});
-
-/** A secret in an answer is for the caller alone. */
-const SECRET_HEADERS = { "cache-control": "no-store" };
 
 const OfWorkspace = Type.Object({ name: Type.String() });
 
@@ -67,8 +55,8 @@ const listEndpoint = endpoint({
   access: byAdministrator,
   params: OfWorkspace,
   replies: { 200: Type.Object({ api_keys: Type.Array(ApiKey), message: Success }) },
-}).handledBy(async (services: KeyServices, _nobody, { params }) => {
-  const keys = await listKeys(services, params.name);
+}).handledBy(async (services: CredentialServices, _nobody, { params }) => {
+  const keys = await listCredentials(services, keysOf(params.name));
   return { status: 200, body: { api_keys: keys.map(viewOf), message: "success" } };
 });
 
@@ -80,17 +68,17 @@ const createEndpoint = endpoint({
   params: OfWorkspace,
   body: Type.Object(
     {
-      name: Type.String({ minLength: 1, maxLength: 255 }),
+      name: CredentialName,
       permissions: KeyPermissions,
       ip_allowlist: Type.Optional(IpAllowlist),
     },
     { additionalProperties: false },
   ),
   replies: { 201: Type.Object({ name: Type.String(), key: ShownOnce, message: Success }) },
-}).handledBy(async (services: KeyServices, _nobody, { params, body, call }) => {
+}).handledBy(async (services: CredentialServices, _nobody, { params, body, call }) => {
   const { name, permissions, ip_allowlist = [] } = body;
-  const wanted = { name, permissions, ipAllowlist: ip_allowlist };
-  const key = await createKey(services, params.name, originOf(call), wanted);
+  const grant = { permissions, ipAllowlist: ip_allowlist };
+  const key = await createCredential(services, keysOf(params.name), originOf(call), name, grant);
   return { status: 201, body: { name, key, message: "success" }, headers: SECRET_HEADERS };
 });
 
@@ -100,18 +88,7 @@ const rotateEndpoint = endpoint({
   summary: "Gives an API key a new secret, shown once; the older one stays good for a while.",
   access: byAdministrator,
   params: OfKey,
-  body: Type.Object(
-    {
-      overlap_seconds: Type.Optional(
-        Type.Integer({
-          minimum: 0,
-          maximum: LONGEST_OVERLAP_SECONDS,
-          default: DEFAULT_OVERLAP_SECONDS,
-        }),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+  body: RotationBody,
   replies: {
     200: Type.Object({
       name: Type.String(),
@@ -120,14 +97,13 @@ const rotateEndpoint = endpoint({
       message: Success,
     }),
   },
-}).handledBy(async (services: KeyServices, _nobody, { params, body, call }) => {
-  const { overlap_seconds = DEFAULT_OVERLAP_SECONDS } = body;
-  const { secret, overlapUntil } = await rotateKey(
+}).handledBy(async (services: CredentialServices, _nobody, { params, body, call }) => {
+  const { secret, overlapUntil } = await rotateCredential(
     services,
-    params.name,
+    keysOf(params.name),
     originOf(call),
     params.key,
-    overlap_seconds,
+    body.overlap_seconds ?? DEFAULT_OVERLAP_SECONDS,
   );
   return {
     status: 200,
@@ -152,9 +128,9 @@ const changeEndpoint = endpoint({
     { additionalProperties: false },
   ),
   replies: { 200: Type.Object({ message: Success }) },
-}).handledBy(async (services: KeyServices, _nobody, { params, body, call }) => {
+}).handledBy(async (services: CredentialServices, _nobody, { params, body, call }) => {
   const grant = { permissions: body.permissions, ipAllowlist: body.ip_allowlist };
-  await changeKey(services, params.name, originOf(call), params.key, grant);
+  await changeCredential(services, keysOf(params.name), originOf(call), params.key, grant);
   return { status: 200, body: { message: "success" } };
 });
 
@@ -165,8 +141,8 @@ const revokeEndpoint = endpoint({
   access: byAdministrator,
   params: OfKey,
   replies: { 200: Type.Object({ message: Success }) },
-}).handledBy(async (services: KeyServices, _nobody, { params, call }) => {
-  await revokeKey(services, params.name, originOf(call), params.key);
+}).handledBy(async (services: CredentialServices, _nobody, { params, call }) => {
+  await revokeCredential(services, keysOf(params.name), originOf(call), params.key);
   return { status: 200, body: { message: "success" } };
 });
 

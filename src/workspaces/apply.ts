@@ -1,29 +1,13 @@
-import { isDeepStrictEqual } from "node:util";
 import type { TSchema } from "typebox";
 import type { Authenticator } from "../access/authenticate.ts";
 import { type Origin, recordChanges } from "../audit/audit.ts";
 import type { Clock } from "../clock.ts";
 import type { Database, Transaction } from "../database/database.ts";
 import { Problem } from "../problem.ts";
-import {
-  DEFAULT_SETTINGS,
-  type DeclaredWorkspace,
-  findManifestFault,
-  type Manifest,
-  manifestSchema,
-  refuseDuplicates,
-} from "./manifest.ts";
+import { saveCompany, saveWorkspace } from "./manage-workspaces.ts";
+import { findManifestFault, type Manifest, manifestSchema, refuseDuplicates } from "./manifest.ts";
 import type { Change, CompanySection, Section, Target } from "./section.ts";
-import {
-  insertCompany,
-  insertWorkspace,
-  lockForApply,
-  renameCompany,
-  selectCompany,
-  selectWorkspaces,
-  updateWorkspace,
-  type WorkspaceRow,
-} from "./store.ts";
+import { lockForApply } from "./store.ts";
 
 export interface ApplyServices {
   readonly database: Database;
@@ -35,11 +19,34 @@ export interface ApplyServices {
   readonly companySections: readonly CompanySection[];
 }
 
-type Sections = Pick<ApplyServices, "sections" | "companySections">;
+export type Sections = Pick<ApplyServices, "sections" | "companySections">;
 
 /** The JSON Schema of a manifest for the facilities that are built in. */
 export const schemaOf = ({ sections, companySections }: Sections): TSchema =>
   manifestSchema(sections, companySections);
+
+/**
+ * The same as a document that editors read. They see a manifest before its variables are filled in, so a
+ * text that has to look a certain way may also be one.
+ */
+export const publishedSchema = (sections: Sections): Record<string, unknown> => ({
+  $schema: "https://json-schema.org/draft/2020-12/schema",
+  ...(withVariables(schemaOf(sections)) as object),
+});
+
+const A_VARIABLE = { type: "string", pattern: "\\$\\{[A-Z][A-Z0-9_]*\\}" };
+
+function withVariables(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(withVariables);
+  if (node === null || typeof node !== "object") return node;
+  const { type, pattern, format, description } = node as Record<string, unknown>;
+  if (type === "string" && (typeof pattern === "string" || typeof format === "string")) {
+    return { ...(description !== undefined && { description }), anyOf: [node, A_VARIABLE] };
+  }
+  return Object.fromEntries(
+    Object.entries(node).map(([name, member]) => [name, withVariables(member)]),
+  );
+}
 
 /**
  * Makes the workspaces what the manifest says, in one transaction; applying it again changes
@@ -57,20 +64,13 @@ export async function applyManifest(
   const target = { now: services.clock.now(), newId: services.clock.newId };
   const changes = await services.database.transaction(async (tx) => {
     await lockForApply(tx);
-    const company = await applyCompany(tx, services, manifest);
-    const present = await selectWorkspaces(tx);
+    const company = await saveCompany(tx, services, manifest.company.name);
     const changes = [...company.changes];
     for (const [index, declared] of manifest.workspaces.entries()) {
-      const nextId = Math.max(0, ...present.map((each) => each.id)) + 1;
-      const known = present.find((each) => each.name === declared.name);
-      const workspace = rowOf(declared, known?.id ?? nextId);
-      if (!known) present.push(workspace);
-      changes.push(...(await applyWorkspace(tx, services, company.id, known, workspace)));
-      const workspaceTarget = {
-        ...target,
-        workspaceId: workspace.id,
-        workspaceName: workspace.name,
-      };
+      const { name } = declared;
+      const workspace = await saveWorkspace(tx, services, company.id, name, declared);
+      changes.push(...workspace.changes);
+      const workspaceTarget = { ...target, workspaceId: workspace.id, workspaceName: name };
       const place = ["workspaces", index];
       changes.push(
         ...(await applySections(tx, services.sections, workspaceTarget, declared, place)),
@@ -110,49 +110,6 @@ function refuseDoubleEntries(
     const entries = (declared[key] ?? []) as Record<string, unknown>[];
     refuseDuplicates(entries, identity, [...place, key]);
   }
-}
-
-async function applyCompany(tx: Transaction, services: ApplyServices, manifest: Manifest) {
-  const { name } = manifest.company;
-  const known = await selectCompany(tx);
-  const id = known?.id ?? services.clock.newId();
-  const change = (action: Change["action"]): Change[] => [
-    { action, kind: "company", workspace: "", name },
-  ];
-  if (!known) {
-    await insertCompany(tx, { id, name }, services.clock.now());
-    return { id, changes: change("created") };
-  }
-  if (known.name === name) return { id, changes: [] };
-  await renameCompany(tx, { id, name });
-  return { id, changes: change("updated") };
-}
-
-const rowOf = (declared: DeclaredWorkspace, id: number): WorkspaceRow => ({
-  id,
-  name: declared.name,
-  allowReset: declared.allow_reset ?? false,
-  settings: { ...DEFAULT_SETTINGS, ...declared.settings } as WorkspaceRow["settings"],
-});
-
-async function applyWorkspace(
-  tx: Transaction,
-  services: ApplyServices,
-  companyId: string,
-  known: WorkspaceRow | undefined,
-  wanted: WorkspaceRow,
-): Promise<Change[]> {
-  const change = (action: Change["action"], details: Change["details"]): Change[] => [
-    { action, kind: "workspace", workspace: wanted.name, name: wanted.name, details },
-  ];
-  const { settings, allowReset: allow_reset } = wanted;
-  if (!known) {
-    await insertWorkspace(tx, companyId, wanted, services.clock.now());
-    return change("created", { allow_reset, settings });
-  }
-  if (isDeepStrictEqual(known, wanted)) return [];
-  await updateWorkspace(tx, wanted);
-  return change("updated", { allow_reset, settings });
 }
 
 async function applySections<Where extends Target>(

@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { originOf } from "../audit/audit.ts";
-import { byAdministrator, endpoint } from "../http/endpoint.ts";
-import { type ApplyServices, applyManifest } from "./apply.ts";
+import { byAdministrator, byAnybody, endpoint } from "../http/endpoint.ts";
+import { type ApplyServices, applyManifest, publishedSchema, type Sections } from "./apply.ts";
 import { type ResetServices, resetWorkspace } from "./reset.ts";
 import type { Change as ManifestChange } from "./section.ts";
 
@@ -28,6 +28,14 @@ const applyEndpoint = endpoint({
 
 const withoutDetails = ({ details: _details, ...change }: ManifestChange) => change;
 
+const schemaEndpoint = endpoint({
+  method: "GET",
+  path: "/manifest.schema.json",
+  summary: "The JSON Schema of a manifest, for editors.",
+  access: byAnybody,
+  replies: { 200: Type.Record(Type.String(), Type.Unknown()) },
+}).handledBy(async (services: Sections) => ({ status: 200, body: publishedSchema(services) }));
+
 const resetEndpoint = endpoint({
   method: "POST",
   path: "/admin/v1/workspaces/:name/reset",
@@ -40,4 +48,4 @@ const resetEndpoint = endpoint({
   return { status: 200, body: { message: "success" } };
 });
 
-export const workspaceEndpoints = [applyEndpoint, resetEndpoint];
+export const workspaceEndpoints = [applyEndpoint, schemaEndpoint, resetEndpoint];

@@ -14,32 +14,65 @@ import type { Section } from "./section.ts";
  * the facilities.
  */
 
-const Name = Type.String({ minLength: 1, maxLength: 255 });
+export const Name = Type.String({ minLength: 1, maxLength: 255 });
 
 /** An entry's id as other requests will name it. */
-export const DeclaredId = Type.String({ minLength: 1, maxLength: 255 });
+export const DeclaredId = Type.String({
+  minLength: 1,
+  maxLength: 255,
+  description: "As requests name it.",
+});
 
-const RateLimit = Type.Union([
-  Type.Literal("off"),
-  Type.Object(
-    { requests: Type.Integer({ minimum: 1 }), per_seconds: Type.Integer({ minimum: 1 }) },
-    { additionalProperties: false },
-  ),
-]);
+const RateLimit = Type.Union(
+  [
+    Type.Literal("off"),
+    Type.Object(
+      { requests: Type.Integer({ minimum: 1 }), per_seconds: Type.Integer({ minimum: 1 }) },
+      { additionalProperties: false },
+    ),
+  ],
+  { description: "off, or how many requests fit into how many seconds." },
+);
 
-const Settings = Type.Object(
+/** Which way messages go. */
+export const ChannelName = Type.Enum(["email", "sms", "whatsapp"], {
+  description: "email, sms or whatsapp.",
+});
+
+export const AllowReset = Type.Boolean({
+  description: "Whether POST /admin/v1/workspaces/{name}/reset may empty it. false by default.",
+});
+
+export const Settings = Type.Object(
   {
-    track_max_updates: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
-    multi_language: Type.Optional(Type.Boolean()),
-    blocked_external_ids: Type.Optional(Type.Array(Type.String({ minLength: 1 }))),
+    track_max_updates: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 1_000,
+        description: "How many objects a track request may hold. 50 by default.",
+      }),
+    ),
+    multi_language: Type.Optional(
+      Type.Boolean({ description: "Whether messages can be translated. false by default." }),
+    ),
+    blocked_external_ids: Type.Optional(
+      Type.Array(Type.String({ minLength: 1 }), {
+        description: "External ids that nothing is recorded for, such as those of dummy users.",
+      }),
+    ),
     rate_limits: Type.Optional(
       Type.Object(Object.fromEntries(PERMISSIONS.map((name) => [name, Type.Optional(RateLimit)])), {
         additionalProperties: false,
+        description: "Limits of the workspace's own by permission: off, or requests per_seconds.",
       }),
     ),
-    redirect_merged_ids: Type.Optional(Type.Boolean()),
+    redirect_merged_ids: Type.Optional(
+      Type.Boolean({
+        description: "Whether a merged external_id leads to the kept profile. false by default.",
+      }),
+    ),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, description: "How the workspace behaves." },
 );
 
 /** What a workspace is where its manifest says nothing. spec: Limits. */
@@ -52,7 +85,7 @@ export const DEFAULT_SETTINGS: WorkspaceSettings = {
 };
 
 /** What a section looks like, wherever it stands: see `section.ts`. */
-type SectionShape = Pick<Section, "key" | "schema" | "identity">;
+type SectionShape = Pick<Section, "key" | "about" | "schema" | "identity">;
 
 /** The manifest with the sections of the facilities built in. */
 export function manifestSchema(
@@ -61,32 +94,42 @@ export function manifestSchema(
 ) {
   return Type.Object(
     {
+      $schema: Type.Optional(
+        Type.String({ description: "Where editors find this schema. It means nothing else." }),
+      ),
       company: Type.Object(
         { name: Name, ...membersOf(companySections) },
-        { additionalProperties: false },
+        { additionalProperties: false, description: "What all workspaces have in common." },
       ),
       workspaces: Type.Array(
         Type.Object(
           {
             name: Name,
-            allow_reset: Type.Optional(Type.Boolean()),
+            allow_reset: Type.Optional(AllowReset),
             settings: Type.Optional(Settings),
             ...membersOf(workspaceSections),
           },
           { additionalProperties: false },
         ),
+        { description: "Those that are not named stay as they are." },
       ),
     },
-    { additionalProperties: false, title: "Rapport manifest" },
+    {
+      additionalProperties: false,
+      title: "Rapport manifest",
+      description:
+        "What the workspaces of a server are, as one declaration. A list that is there is the whole " +
+        "truth about what manifests declared; one that is absent leaves everything as it is.",
+    },
   );
 }
 
 const membersOf = (sections: readonly SectionShape[]) =>
   Object.fromEntries(
-    sections.map(({ key, schema, identity }) => [
-      key,
-      Type.Optional(identity === undefined ? schema : Type.Array(schema)),
-    ]),
+    sections.map(({ key, about, schema, identity }) => {
+      const described = about === undefined ? {} : { description: about };
+      return [key, Type.Optional(identity === undefined ? schema : Type.Array(schema, described))];
+    }),
   );
 
 /** A manifest that was checked. What a section holds is what its own schema says. */

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { TSchema } from "typebox";
-import type { Transaction } from "../database/database.ts";
+import type { Queryable, Transaction } from "../database/database.ts";
 
 /** Something that applying a manifest did. Never holds a secret. */
 export interface Change {
@@ -23,6 +23,10 @@ export interface SectionTarget extends Target {
   readonly workspaceName: string;
 }
 
+/** Empty for what belongs to the company. */
+export const workspaceNameOf = (target: SectionTarget | CompanyTarget): string =>
+  "workspaceName" in target ? target.workspaceName : "";
+
 export interface CompanyTarget extends Target {
   readonly companyId: string;
 }
@@ -35,12 +39,33 @@ export interface CompanyTarget extends Target {
 export interface Section<Where extends Target = SectionTarget> {
   /** Its name in the manifest, such as `subscription_groups`. */
   readonly key: string;
+  /** What a list is, in the words that an editor shows beside it; a value's schema says it itself. */
+  readonly about?: string;
   /** What one entry looks like; where there is no `identity`, what the one value looks like. */
   readonly schema: TSchema;
   /** The member that must be different in every entry. Absent: the section is no list. */
   readonly identity?: string;
   /** @throws Problem with the place in the workspace as `path`, so that the line is found. */
   apply(tx: Transaction, target: Where, declared: never): Promise<Change[]>;
+  /** How it is administered; absent where the facility has endpoints of its own for that. */
+  readonly resource?: Resource<Where>;
+}
+
+/** An entry as the section's schema writes it, or the one value of a section that is no list. */
+export type Entry = Readonly<Record<string, unknown>>;
+
+/**
+ * How the admin API reads and changes a section, one entry at a time: its endpoints follow from that
+ * (`section-endpoints.ts`). What a manifest declared stays declared: the next one that is applied has
+ * the last word on it. What was made one at a time stays until it is removed one at a time.
+ */
+export interface Resource<Where extends Target = SectionTarget> {
+  /** All entries, each with `declared`; where the section is no list, its one value. */
+  read(database: Queryable, target: Where): Promise<readonly Entry[]>;
+  /** Makes an entry or changes it. @throws Problem */
+  put(tx: Transaction, target: Where, entry: Entry): Promise<Change[]>;
+  /** Removes an entry that is there; absent where there is none to remove. */
+  remove?(tx: Transaction, target: Where, entry: Entry): Promise<Change[]>;
 }
 
 /** Applied after all workspaces, because it may name what they declare. */

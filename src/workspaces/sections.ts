@@ -1,10 +1,37 @@
 import Type, { type Static } from "typebox";
-import { type NewKey, readDeclaredKeys, replaceKeys, storedForm } from "../access/keys.ts";
-import { readDeclaredTokens, replaceTokens, storedToken } from "../access/scim-tokens.ts";
-import { Problem } from "../problem.ts";
-import { grantDetails, IpAllowlist, isTimestamp, KeyPermissions } from "./api-key-form.ts";
-import { DeclaredId } from "./manifest.ts";
-import { type CompanySection, describe, difference, type Section } from "./section.ts";
+import {
+  type CredentialKind,
+  type DeclaredCredential,
+  readDeclared,
+  replaceDeclared,
+  storedSecrets,
+} from "../access/credentials.ts";
+import { API_KEYS, type KeyGrant } from "../access/keys.ts";
+import { SCIM_TOKENS, type TokenGrant } from "../access/scim-tokens.ts";
+import type { Transaction } from "../database/database.ts";
+import {
+  CredentialName,
+  declaredSecrets,
+  IpAllowlist,
+  KeyPermissions,
+  keyDetails,
+  PreviousSecret,
+  PreviousUntil,
+  RequireOrigin,
+  Secret,
+  ServiceOrigin,
+  tokenDetails,
+} from "./credential-form.ts";
+import { listedSection } from "./listed-section.ts";
+import { ChannelName, DeclaredId, Name } from "./manifest.ts";
+import {
+  type CompanySection,
+  describe,
+  difference,
+  type Section,
+  type SectionTarget,
+  type Target,
+} from "./section.ts";
 import {
   type DeclaredApp,
   type DeclaredGroup,
@@ -18,117 +45,133 @@ import {
 
 /* The sections that every workspace and company has, whatever facilities are built in. */
 
-const Name = Type.String({ minLength: 1, maxLength: 255 });
-
-/** What can stand in a header after `Bearer`. */
-const Secret = Type.String({ minLength: 1, maxLength: 255, pattern: "^\\S+$" });
-
 const ApiKey = Type.Object(
   {
-    name: Name,
+    name: CredentialName,
     key: Secret,
     permissions: KeyPermissions,
     ip_allowlist: Type.Optional(IpAllowlist),
-    // The secret that `key` takes over from, which is good until then.
-    previous_key: Type.Optional(Secret),
-    previous_key_until: Type.Optional(
-      Type.Refine(Type.String(), isTimestamp, () => "must be an ISO 8601 time with a zone"),
-    ),
+    previous_key: Type.Optional(PreviousSecret),
+    previous_key_until: Type.Optional(PreviousUntil),
   },
   { additionalProperties: false },
 );
 
-export const apiKeys: Section = {
+const apiKeys: Section = {
   key: "api_keys",
+  about: "The API keys of the workspace. Take the secrets out of the environment.",
   schema: ApiKey,
   identity: "name",
   async apply(tx, target, entries: readonly Static<typeof ApiKey>[]) {
-    const wanted = entries.map((entry) => storedForm(newKeyOf(entry)));
-    const present = await readDeclaredKeys(tx, target.workspaceId);
-    const todo = difference(present, wanted, (key) => key.name);
-    await replaceKeys(tx, target, todo);
-    return describe("api_key", target.workspaceName, todo, (key) => key.name, grantDetails);
+    const todo = await applyCredentials(
+      tx,
+      API_KEYS,
+      target,
+      target.workspaceId,
+      entries.map(keyOf),
+    );
+    return describe("api_key", target.workspaceName, todo, ({ name }) => name, keyDetails);
   },
 };
 
-function newKeyOf(entry: Static<typeof ApiKey>): NewKey {
-  const { name, key, permissions, ip_allowlist = [], previous_key, previous_key_until } = entry;
-  if ((previous_key === undefined) !== (previous_key_until === undefined)) {
-    throw new Problem(
-      "INVALID_REQUEST",
-      `The API key '${name}' needs both 'previous_key' and 'previous_key_until', or neither.`,
-    );
-  }
-  const previous =
-    previous_key === undefined || previous_key_until === undefined
-      ? undefined
-      : { key: previous_key, until: new Date(previous_key_until) };
-  return { name, key, permissions, ipAllowlist: ip_allowlist, previous };
+function keyOf(entry: Static<typeof ApiKey>): DeclaredCredential<KeyGrant> {
+  const { name, key, permissions, ip_allowlist, previous_key, previous_key_until } = entry;
+  const what = { name, noun: API_KEYS.noun, member: "key" } as const;
+  const secrets = declaredSecrets(what, key, previous_key, previous_key_until);
+  const ipAllowlist = ip_allowlist ?? [];
+  return { name, permissions, ipAllowlist, secrets: storedSecrets(secrets) };
+}
+
+/** Makes the declared keys or tokens of an owner what a manifest says. @returns what had to be done. */
+async function applyCredentials<Grant>(
+  tx: Transaction,
+  kind: CredentialKind<Grant>,
+  { now, newId }: Target,
+  ownerId: number | string,
+  wanted: readonly DeclaredCredential<Grant>[],
+) {
+  const present = await readDeclared(tx, kind, ownerId);
+  const todo = difference(present, wanted, (each) => each.name);
+  await replaceDeclared(tx, kind, { ownerId, now, newId }, todo);
+  return todo;
 }
 
 const App = Type.Object(
-  { id: DeclaredId, name: Name, platform: Type.String({ minLength: 1, maxLength: 255 }) },
+  {
+    id: DeclaredId,
+    name: Name,
+    platform: Type.String({ minLength: 1, maxLength: 255, description: "Such as ios or web." }),
+  },
   { additionalProperties: false },
 );
 
-export const apps: Section = {
+const apps = listedSection<DeclaredApp, SectionTarget>({
   key: "apps",
+  about: "The apps that events, purchases and push tokens may name as their app_id.",
   schema: App,
   identity: "id",
-  async apply(tx, target, entries: readonly DeclaredApp[]) {
-    const todo = difference(await selectApps(tx, target.workspaceId), entries, (app) => app.id);
-    await upsertApps(tx, target.workspaceId, [...todo.created, ...todo.updated]);
-    await deleteApps(tx, target.workspaceId, todo.removed);
-    return describe("app", target.workspaceName, todo, (app) => app.name);
-  },
-};
+  kind: "app",
+  nameOf: (app) => app.name,
+  select: (database, { workspaceId }) => selectApps(database, workspaceId),
+  save: (tx, { workspaceId }, entries) => upsertApps(tx, workspaceId, entries),
+  remove: (tx, { workspaceId }, entries) => deleteApps(tx, workspaceId, entries),
+});
 
 const SubscriptionGroup = Type.Object(
-  { id: DeclaredId, name: Name, channel: Type.Enum(["email", "sms", "whatsapp"]) },
+  { id: DeclaredId, name: Name, channel: ChannelName },
   { additionalProperties: false },
 );
 
 /** Removing a group removes its declaration; the states that people chose stay where they are. */
-export const subscriptionGroups: Section = {
+const subscriptionGroups = listedSection<DeclaredGroup, SectionTarget>({
   key: "subscription_groups",
+  about: "What people of the workspace can subscribe to. Their states outlive a group that goes.",
   schema: SubscriptionGroup,
   identity: "id",
-  async apply(tx, target, entries: readonly DeclaredGroup[]) {
-    const todo = difference(await selectGroups(tx, target.workspaceId), entries, (each) => each.id);
-    await upsertGroups(tx, target.workspaceId, [...todo.created, ...todo.updated], true);
-    await deleteGroups(tx, target.workspaceId, todo.removed);
-    return describe("subscription_group", target.workspaceName, todo, (group) => group.name);
-  },
-};
+  kind: "subscription_group",
+  nameOf: (group) => group.name,
+  select: (database, { workspaceId }) => selectGroups(database, workspaceId),
+  save: (tx, { workspaceId }, entries) => upsertGroups(tx, workspaceId, entries),
+  remove: (tx, { workspaceId }, entries) => deleteGroups(tx, workspaceId, entries),
+});
 
 export const CORE_SECTIONS: readonly Section[] = [apiKeys, apps, subscriptionGroups];
 
 const ScimToken = Type.Object(
   {
-    name: Name,
+    name: CredentialName,
     token: Secret,
-    service_origin: Type.String({ minLength: 1, maxLength: 255 }),
-    require_origin: Type.Optional(Type.Boolean()),
+    service_origin: ServiceOrigin,
+    require_origin: Type.Optional(RequireOrigin),
+    previous_token: Type.Optional(PreviousSecret),
+    previous_token_until: Type.Optional(PreviousUntil),
   },
   { additionalProperties: false },
 );
 
-/** `require_origin: false` is for identity providers that cannot send a header of their own. */
-export const scimTokens: CompanySection = {
+const scimTokens: CompanySection = {
   key: "scim_tokens",
+  about: "The tokens with which identity providers keep dashboard users over SCIM.",
   schema: ScimToken,
   identity: "name",
   async apply(tx, target, entries: readonly Static<typeof ScimToken>[]) {
-    const wanted = entries.map(({ service_origin, require_origin, ...entry }) => ({
-      ...entry,
-      serviceOrigin: service_origin,
-      requireOrigin: require_origin ?? true,
-    }));
-    const present = await readDeclaredTokens(tx, target.companyId);
-    const todo = difference(present, wanted.map(storedToken), (token) => token.name);
-    await replaceTokens(tx, target, todo);
-    return describe("scim_token", "", todo, (token) => token.name);
+    const wanted = entries.map(tokenOf);
+    const todo = await applyCredentials(tx, SCIM_TOKENS, target, target.companyId, wanted);
+    return describe("scim_token", "", todo, ({ name }) => name, tokenDetails);
   },
 };
+
+function tokenOf(entry: Static<typeof ScimToken>): DeclaredCredential<TokenGrant> {
+  const { name, token, service_origin, require_origin, previous_token, previous_token_until } =
+    entry;
+  const what = { name, noun: SCIM_TOKENS.noun, member: "token" } as const;
+  const secrets = declaredSecrets(what, token, previous_token, previous_token_until);
+  return {
+    name,
+    serviceOrigin: service_origin,
+    requireOrigin: require_origin ?? true,
+    secrets: storedSecrets(secrets),
+  };
+}
 
 export const CORE_COMPANY_SECTIONS: readonly CompanySection[] = [scimTokens];

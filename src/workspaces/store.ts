@@ -107,26 +107,26 @@ export async function updateWorkspace(tx: Transaction, workspace: WorkspaceRow):
   );
 }
 
+/** Whether a manifest made it. */
+interface Declared {
+  readonly declared: boolean;
+}
+
 /** An app as it is declared. */
-export interface DeclaredApp {
+export type DeclaredApp = {
   readonly id: string;
   readonly name: string;
   readonly platform: string;
-}
+};
 
-export async function selectApps(tx: Transaction, workspaceId: number): Promise<DeclaredApp[]> {
-  return tx.query<DeclaredApp>(
-    "select app_id as id, name, platform from apps where workspace_id = $1 and declared",
-    [workspaceId],
-  );
-}
-
-export async function selectAllApps(
+/** All apps of a workspace, however they were made, by id. */
+export async function selectApps(
   database: Queryable,
   workspaceId: number,
-): Promise<DeclaredApp[]> {
-  return database.query<DeclaredApp>(
-    "select app_id as id, name, platform from apps where workspace_id = $1 order by app_id",
+): Promise<(DeclaredApp & Declared)[]> {
+  return database.query<DeclaredApp & Declared>(
+    `select app_id as id, name, platform, declared from apps
+     where workspace_id = $1 order by app_id`,
     [workspaceId],
   );
 }
@@ -134,19 +134,21 @@ export async function selectAllApps(
 export async function upsertApps(
   tx: Transaction,
   workspaceId: number,
-  apps: readonly DeclaredApp[],
+  apps: readonly (DeclaredApp & Declared)[],
 ): Promise<void> {
   await tx.query(
     `insert into apps (workspace_id, app_id, name, platform, declared)
-     select $1, id, name, platform, true
-     from unnest($2::text[], $3::text[], $4::text[]) as new (id, name, platform)
+     select $1, id, name, platform, declared
+     from unnest($2::text[], $3::text[], $4::text[], $5::boolean[])
+       as new (id, name, platform, declared)
      on conflict (workspace_id, app_id) do update
-       set name = excluded.name, platform = excluded.platform, declared = true`,
+       set name = excluded.name, platform = excluded.platform, declared = excluded.declared`,
     [
       workspaceId,
       apps.map((app) => app.id),
       apps.map((app) => app.name),
       apps.map((app) => app.platform),
+      apps.map((app) => app.declared),
     ],
   );
 }
@@ -163,29 +165,16 @@ export async function deleteApps(
 }
 
 /** A subscription group as it is declared. */
-export interface DeclaredGroup {
+export type DeclaredGroup = {
   readonly id: string;
   readonly name: string;
   readonly channel: Channel;
-}
+};
 
-export async function selectGroups(tx: Transaction, workspaceId: number): Promise<DeclaredGroup[]> {
-  return tx.query<DeclaredGroup>(
-    `select group_id as id, name, channel from subscription_groups
-     where workspace_id = $1 and declared`,
-    [workspaceId],
-  );
-}
-
-export interface GroupRow extends DeclaredGroup {
-  readonly declared: boolean;
-}
+export type GroupRow = DeclaredGroup & Declared;
 
 /** All groups of a workspace, however they were made, by name. */
-export async function selectAllGroups(
-  database: Queryable,
-  workspaceId: number,
-): Promise<GroupRow[]> {
+export async function selectGroups(database: Queryable, workspaceId: number): Promise<GroupRow[]> {
   return database.query<GroupRow>(
     `select group_id as id, name, channel, declared from subscription_groups
      where workspace_id = $1 order by name, group_id`,
@@ -193,40 +182,35 @@ export async function selectAllGroups(
   );
 }
 
-/** Makes or changes groups. One that is declared stays so. */
 export async function upsertGroups(
   tx: Transaction,
   workspaceId: number,
-  groups: readonly DeclaredGroup[],
-  declared: boolean,
+  groups: readonly GroupRow[],
 ): Promise<void> {
   await tx.query(
     `insert into subscription_groups (workspace_id, group_id, name, channel, declared)
-     select $1, id, name, channel, $5
-     from unnest($2::text[], $3::text[], $4::text[]) as new (id, name, channel)
+     select $1, id, name, channel, declared
+     from unnest($2::text[], $3::text[], $4::text[], $5::boolean[])
+       as new (id, name, channel, declared)
      on conflict (workspace_id, group_id) do update
-       set name = excluded.name, channel = excluded.channel,
-         declared = subscription_groups.declared or excluded.declared`,
+       set name = excluded.name, channel = excluded.channel, declared = excluded.declared`,
     [
       workspaceId,
       groups.map((group) => group.id),
       groups.map((group) => group.name),
       groups.map((group) => group.channel),
-      declared,
+      groups.map((group) => group.declared),
     ],
   );
 }
 
-/** Removes groups. @returns how many were there. */
 export async function deleteGroups(
   tx: Transaction,
   workspaceId: number,
-  groups: readonly Pick<DeclaredGroup, "id">[],
-): Promise<number> {
-  const rows = await tx.query(
-    `delete from subscription_groups
-     where workspace_id = $1 and group_id = any($2::text[]) returning 1`,
+  groups: readonly DeclaredGroup[],
+): Promise<void> {
+  await tx.query(
+    "delete from subscription_groups where workspace_id = $1 and group_id = any($2::text[])",
     [workspaceId, groups.map((group) => group.id)],
   );
-  return rows.length;
 }

@@ -152,7 +152,10 @@ async function* readRows(
   for (;;) {
     const rows = await ask<(string | null)[]>(`fetch forward ${ROWS_AT_A_TIME} from rapport_rows`);
     if (rows.length === 0) break;
-    yield rows.map((row) => readRow(shape, row));
+    const read = rows.map((row) => readRow(shape, row));
+    // Else what the client still has of it keeps every row of the table until a full collection.
+    rows.length = 0;
+    yield read;
   }
   await ask("close rapport_rows");
 }

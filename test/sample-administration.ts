@@ -1,0 +1,114 @@
+/*
+ * Requests that work for the endpoints by which an administrator keeps what manifests declare: each
+ * changes something (audit-coverage.test.ts), in a workspace of its own where others would notice.
+ */
+import { randomUUID } from "node:crypto";
+import type { Answer, TestServer } from "./harness.ts";
+
+export interface Sample {
+  /** The parameters of the path; `name` is the workspace's if it is not given. */
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string | undefined>>;
+  readonly body?: unknown;
+  /** In the place of a JSON body. */
+  readonly raw?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export type Samples = Readonly<Record<string, () => Sample | Promise<Sample>>>;
+
+/** Sends a request about the workspace of the samples, which must be taken. */
+export type Admin = (
+  method: string,
+  path: string,
+  options?: { body?: unknown; raw?: string; headers?: Record<string, string> },
+) => Promise<Answer<any>>;
+
+/** What a manifest declares, one resource at a time. */
+export const ofDeclared = (server: TestServer): Samples => {
+  const put = async (path: string, body: unknown) => {
+    const answer = await server.admin("PUT", `/admin/v1${path}`, body);
+    if (answer.status >= 300) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);
+  };
+  /** A workspace of its own, because others rely on the settings of theirs. */
+  const ofNewWorkspace = (body?: unknown) => async () => {
+    const name = randomUUID();
+    await put(`/workspaces/${name}`, {});
+    return { params: { name }, body };
+  };
+  const newWorkspace = (body: unknown) => () => ({ params: { name: randomUUID() }, body });
+  const settings = { track_max_updates: 10 };
+  const PATH = "/admin/v1/workspaces/:name";
+  /** An entry of a list in a workspace of its own, or of the company. */
+  const ofList = (path: string, entry: unknown): Samples => {
+    const withEntry = (body?: unknown) => async () => {
+      const [name, id] = [randomUUID(), randomUUID()];
+      await put(`/workspaces/${name}`, {});
+      await put(`${path.replace("/admin/v1", "").replace(":name", name)}/${id}`, entry);
+      return { params: { name, id }, body };
+    };
+    return {
+      [`GET ${path}`]: ofNewWorkspace(),
+      [`GET ${path}/:id`]: withEntry(),
+      [`PUT ${path}/:id`]: async () => {
+        const { params } = await ofNewWorkspace()();
+        return { params: { ...params, id: randomUUID() }, body: entry };
+      },
+      [`DELETE ${path}/:id`]: withEntry(),
+    };
+  };
+  return {
+    "GET /admin/v1/company": () => ({}),
+    "PUT /admin/v1/company": () => ({ body: { name: randomUUID() } }),
+    "GET /admin/v1/workspaces": () => ({}),
+    [`GET ${PATH}`]: () => ({}),
+    [`PUT ${PATH}`]: newWorkspace({ allow_reset: true, settings }),
+    [`GET ${PATH}/settings`]: () => ({}),
+    [`PUT ${PATH}/settings`]: ofNewWorkspace(settings),
+    ...ofList(`${PATH}/apps`, { name: "Web", platform: "web" }),
+    ...ofList(`${PATH}/subscription-groups`, { name: "Sample", channel: "email" }),
+    ...ofList(`${PATH}/teams`, {}),
+    ...ofList("/admin/v1/permission-sets", { permissions: ["basic_access"] }),
+    "GET /admin/v1/scim-defaults": () => ({}),
+    "PUT /admin/v1/scim-defaults": async () => {
+      await put("/scim-defaults", {});
+      return { body: { department: "engineering" } };
+    },
+  };
+};
+
+export const ofScimTokens = (server: TestServer): Samples => {
+  const PATH = "/admin/v1/scim-tokens";
+  const newToken = () => ({ name: randomUUID(), service_origin: "acme.example" });
+  const ofToken = (body?: unknown) => async () => {
+    const token = newToken();
+    const answer = await server.admin("POST", PATH, token);
+    if (answer.status !== 201) throw new Error(JSON.stringify(answer.body));
+    return { params: { token: token.name }, body };
+  };
+  return {
+    [`GET ${PATH}`]: () => ({}),
+    [`POST ${PATH}`]: () => ({ body: newToken() }),
+    [`PUT ${PATH}/:token`]: ofToken({ service_origin: "other.example", require_origin: false }),
+    [`POST ${PATH}/:token/rotate`]: ofToken({ overlap_seconds: 60 }),
+    [`DELETE ${PATH}/:token`]: ofToken(),
+  };
+};
+
+export const ofApiKeys = (admin: Admin): Samples => {
+  const PATH = "/admin/v1/workspaces/:name/api-keys";
+  const newKey = () => ({ name: randomUUID(), permissions: ["users.track"] });
+  const ofKey = (body?: unknown) => async () => {
+    const key = newKey();
+    await admin("POST", "/api-keys", { body: key });
+    return { params: { key: key.name }, body };
+  };
+  return {
+    [`GET ${PATH}`]: () => ({}),
+    [`POST ${PATH}`]: () => ({ body: newKey() }),
+    [`PUT ${PATH}/:key`]: ofKey({ permissions: ["users.delete"], ip_allowlist: [] }),
+    [`POST ${PATH}/:key/rotate`]: ofKey({ overlap_seconds: 60 }),
+    [`DELETE ${PATH}/:key`]: ofKey(),
+    "GET /admin/v1/audit": () => ({}),
+  };
+};

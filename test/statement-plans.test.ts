@@ -1,0 +1,234 @@
+/*
+ * How statements find their rows: by key, in tables that grow with the number of people. A statement
+ * that reads all of a table passes every other test, because the tables of tests are small. So here
+ * the engine is asked beforehand how it would go about each statement that a request sends to it,
+ * and no plan may read such a table without a key. Nothing is timed.
+ *
+ * Requests of the administrator that list what a whole workspace has are left out.
+ */
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import type { Workspace } from "../src/access/workspace.ts";
+import { ENDPOINTS } from "../src/app.ts";
+import { systemClock } from "../src/clock.ts";
+import type { Database, Transaction } from "../src/database/database.ts";
+import { migrate, packageRoot } from "../src/database/migrate.ts";
+import { EXPORT_FIELDS } from "../src/export/profile-view.ts";
+import { type Call, type Endpoint, pathsOf } from "../src/http/endpoint.ts";
+import { createIdempotency } from "../src/http/idempotency.ts";
+import { createMetrics } from "../src/metrics.ts";
+import { createKnownIds } from "../src/profiles/known-ids.ts";
+import { openDatabase } from "../src/serve.ts";
+import { createWriteQueue } from "../src/track/write-queue.ts";
+import { DEFAULT_SETTINGS } from "../src/workspaces/manifest.ts";
+import { insertWorkspace } from "../src/workspaces/store.ts";
+import { ALERTS, NEWSLETTER, testConfig, WEB_APP } from "./harness.ts";
+import { alias, byAlias, byEmail, id, TIME } from "./identity-calls.ts";
+
+const database = await openDatabase(await testConfig());
+after(() => database.close());
+await migrate(database);
+
+/** The tables that grow with the number of people: those that are distributed on Citus. */
+const LARGE = new Set(
+  readdirSync(join(packageRoot(), "migrations")).flatMap((file) => {
+    const sql = readFileSync(join(packageRoot(), "migrations", file), "utf8");
+    return [...sql.matchAll(/^-- distributed by: \w+\ncreate table (\w+)/gm)].map(
+      (match) => match[1] as string,
+    );
+  }),
+);
+
+interface PlanNode {
+  readonly "Node Type": string;
+  readonly "Relation Name"?: string;
+  readonly "Index Cond"?: string;
+  readonly Filter?: string;
+  readonly Plans?: readonly PlanNode[];
+}
+
+const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+
+/**
+ * Whether a node reads a large table without a key. A key that stands in the filter counts: of a table
+ * with hardly any rows the engine may take whichever index it likes.
+ */
+function readsAll(node: PlanNode): boolean {
+  const { "Node Type": type, "Relation Name": table = "" } = node;
+  if (!LARGE.has(table) || !/ Scan$/.test(type)) return false;
+  return !/\b(profile_id|kept_profile_id|value|email|key)\b/.test(
+    `${node["Index Cond"]} ${node.Filter}`,
+  );
+}
+
+/** Large tables that the plan of a statement reads whole. */
+async function tablesReadWhole(
+  tx: Transaction,
+  sql: string,
+  parameters: readonly unknown[],
+): Promise<string[]> {
+  const [row] = await tx.query<{ "QUERY PLAN": string | readonly { Plan: PlanNode }[] }>(
+    `explain (format json) ${sql}`,
+    parameters,
+  );
+  const plan = row?.["QUERY PLAN"] ?? [];
+  const plans = typeof plan === "string" ? JSON.parse(plan) : plan;
+  const nodes = plans.flatMap((each: { Plan: PlanNode }) => nodesOf(each.Plan));
+  return nodes.filter(readsAll).map((node: PlanNode) => node["Relation Name"] as string);
+}
+
+interface Watched {
+  readonly database: Database;
+  /** Which statements there were of those that a plan can be made for. */
+  readonly statements: Set<string>;
+  readonly faults: string[];
+}
+
+/** The database; before each statement the engine is asked how it would go about it. */
+function watched(): Watched {
+  const statements = new Set<string>();
+  const faults: string[] = [];
+  const watchedTransaction = (tx: Transaction): Transaction => ({
+    ...tx,
+    async query<Row>(sql: string, parameters: readonly unknown[] = []) {
+      if (/^\s*(select|insert|update|delete)/.test(sql)) {
+        statements.add(sql);
+        const tables = await tablesReadWhole(tx, sql, parameters);
+        faults.push(...tables.map((table) => `all of ${table} is read by: ${sql}`));
+      }
+      return tx.query<Row>(sql, parameters);
+    },
+  });
+  return {
+    statements,
+    faults,
+    database: {
+      ...database,
+      transaction: (work) => database.transaction((tx) => work(watchedTransaction(tx))),
+    },
+  };
+}
+
+const WORKSPACE: Workspace = {
+  id: 1,
+  name: "test",
+  settings: { ...DEFAULT_SETTINGS, redirect_merged_ids: true },
+  appIds: new Set([WEB_APP]),
+  groupChannels: new Map([
+    [NEWSLETTER, "email"],
+    [ALERTS, "sms"],
+  ]),
+};
+
+const NO_COMPANY = "00000000-0000-4000-8000-000000000000";
+
+const CALL: Call = { name: "a test", by: "key", keyName: null, requestId: "0", address: "::1" };
+
+/** Sends requests to the endpoints' handlers, as the server does once a request is checked. */
+function clientOf(watchedDatabase: Database) {
+  const parts = { database: watchedDatabase, clock: systemClock };
+  const services = {
+    ...parts,
+    writeQueue: createWriteQueue({
+      ...parts,
+      idempotency: createIdempotency(parts),
+      metrics: createMetrics(),
+      knownIds: createKnownIds(),
+    }),
+  };
+  return async (method: string, path: string, input: { body?: unknown; query?: unknown }) => {
+    const endpoint = ENDPOINTS.find(
+      ({ contract }) => contract.method === method && pathsOf(contract).includes(path),
+    );
+    assert.ok(endpoint, path);
+    const { status, body } = await (endpoint as Endpoint<object>).handler(services, WORKSPACE, {
+      params: { name: WORKSPACE.name },
+      query: input.query,
+      body: input.body,
+      call: CALL,
+      idempotency: undefined,
+    } as never);
+    assert.ok(status < 300, `${path} ${status}`);
+    const { errors, skipped } = (body ?? {}) as { errors?: unknown; skipped?: unknown };
+    assert.deepEqual([errors, skipped], [undefined, undefined], path);
+  };
+}
+
+// Citus plans on its nodes, each for its part.
+const skip = (process.env.TEST_CITUS_WORKERS ?? "") !== "";
+
+test("no request that concerns single people reads all of a large table", { skip }, async () => {
+  const { id: workspaceId, name, settings } = WORKSPACE;
+  const row = { id: workspaceId, name, settings, allowReset: false };
+  await database.transaction((tx) => insertWorkspace(tx, NO_COMPANY, row, new Date()));
+  const { database: watchedDatabase, statements, faults } = watched();
+  const call = clientOf(watchedDatabase);
+  const post = (path: string, body: object) => call("POST", path, { body });
+  const email = "a@example.com";
+  const phone = "+14155552671";
+  const group = { subscription_group_id: NEWSLETTER, subscription_state: "subscribed" };
+  const names = ["a", "b", "c", "d", "e"];
+
+  for (const name of names) {
+    await post("/users/track", {
+      attributes: [
+        { ...id(name), email, phone, color: name, subscription_groups: [group] },
+        { ...byAlias(name), _update_existing_only: false, email_subscribe: "opted_in" },
+      ],
+      events: [{ ...id(name), name: "e", time: TIME }],
+      purchases: [{ ...id(name), product_id: "p", currency: "USD", price: 1, time: TIME }],
+    });
+  }
+  await post("/users/track", {
+    attributes: [
+      { email, email_subscribe: "unsubscribed" },
+      { phone, color: "red" },
+    ],
+    events: [{ ...byAlias("a"), name: "e", time: TIME }],
+  });
+  await post("/admin/v1/workspaces/:name/import", {
+    users: names.map((name) => ({
+      ...id(name),
+      devices: [{ device_id: "d" }],
+      campaigns_received: [{ api_campaign_id: "c", last_received: TIME }],
+      messages: [{ message_id: name, channel: "email", sent_at: TIME }],
+    })),
+  });
+  await post("/subscription/status/set", { ...group, email: [email] });
+  await post("/v2/subscription/status/set", {
+    subscription_groups: [{ ...group, subscription_group_id: ALERTS, phones: [phone] }],
+  });
+  await post("/email/status", { email, subscription_state: "subscribed" });
+  const query = { subscription_group_id: NEWSLETTER, external_id: ["a"] };
+  await call("GET", "/subscription/status/get", { query });
+  await call("GET", "/subscription/user/status", { query: { email: [email] } });
+
+  await post("/users/alias/new", { user_aliases: [{ ...alias("new"), ...id("a") }, alias("x")] });
+  const renamed = { alias_label: "l", old_alias_name: "new", new_alias_name: "newer" };
+  await post("/users/alias/update", { alias_updates: [renamed] });
+  await post("/users/identify", {
+    aliases_to_identify: [
+      { ...id("a"), ...byAlias("b") },
+      { ...id("new"), ...byAlias("c") },
+    ],
+  });
+  await post("/users/identify", {
+    aliases_to_identify: [{ ...id("a"), ...byAlias("d") }],
+    merge_behavior: "none",
+  });
+  const merge_updates = [
+    { identifier_to_merge: id("c"), identifier_to_keep: id("b") },
+    { identifier_to_merge: id("b"), identifier_to_keep: id("a") },
+  ];
+  await post("/users/merge", { merge_updates, dry_run: true });
+  await post("/users/merge", { merge_updates });
+  const exported = { external_ids: ["a", "b"], user_aliases: [alias("e")], email_address: email };
+  await post("/users/export/ids", { ...exported, fields_to_export: EXPORT_FIELDS });
+  await post("/users/delete", { external_ids: ["a"] });
+  await post("/users/delete", { email_addresses: [byEmail(email)] });
+
+  assert.deepEqual(faults, []);
+  assert.ok(statements.size > 50, `${statements.size} statements were looked at`);
+});

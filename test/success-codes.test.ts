@@ -1,0 +1,51 @@
+/* With which status each call succeeds. design: Success codes. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { ENDPOINTS } from "../src/app.ts";
+import { documentationEndpoints } from "../src/http/documentation.ts";
+import { type Contract, pathsOf } from "../src/http/endpoint.ts";
+import { startServer } from "./harness.ts";
+import { pathOf, sampleRequests, sampleWorkspace } from "./sample-requests.ts";
+
+const server = await startServer();
+const workspace = await server.workspace(sampleWorkspace());
+const samples = await sampleRequests(server, workspace);
+
+describe("calls that write about users succeed with 201", () => {
+  const paths = [
+    "/users/track",
+    "/users/alias/new",
+    "/users/identify",
+    "/users/delete",
+    "/email/status",
+    "/subscription/status/set",
+    "/v2/subscription/status/set",
+    "/users/export/ids",
+  ];
+  for (const path of paths) {
+    test(path, async () => {
+      const sample = await samples[`POST ${path}`]?.();
+      assert.ok(sample);
+      const declaredPath = pathOf(path, workspace.name, sample);
+      const { status, body } = await workspace.call("POST", declaredPath, sample.body);
+      assert.equal(status, 201);
+      assert.equal(body.message, "success");
+    });
+  }
+});
+
+describe("every GET and every PUT succeeds with 200 and nothing else", () => {
+  const declared = ENDPOINTS.map(({ contract }) => contract);
+  const contracts: readonly Contract[] = [
+    ...declared,
+    ...documentationEndpoints(declared).map(({ contract }) => contract),
+  ];
+  for (const contract of contracts) {
+    const { method, replies } = contract;
+    if (method !== "GET" && method !== "PUT") continue;
+    // The harness refuses an answer with a success that is not declared, in all tests.
+    test(`${method} ${pathsOf(contract)[0]}`, () => {
+      assert.deepEqual(Object.keys(replies), ["200"]);
+    });
+  }
+});

@@ -1,0 +1,50 @@
+/* What a server begins with where nothing at all is said. */
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdir, readFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { packageRoot } from "../src/database/migrate.ts";
+import { temporaryFolder } from "./stored-rows.ts";
+
+/** Whether nobody listens there yet. */
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer().listen(port, "127.0.0.1");
+  return once(server, "listening").then(
+    () => new Promise((resolve) => server.close(() => resolve(true))),
+    () => false,
+  );
+}
+
+const answers = async (url: string): Promise<boolean> =>
+  fetch(`${url}/health/live`).then(
+    (response) => response.ok,
+    () => false,
+  );
+
+test("npm start serves on http://127.0.0.1:8080 with the embedded engine in ./data where nothing is said", {
+  skip: (await isFree(8080)) ? false : "somebody else listens on 8080",
+}, async () => {
+  const { scripts } = JSON.parse(await readFile(join(packageRoot(), "package.json"), "utf8"));
+  const [program, main, ...args] = scripts.start.split(" ");
+  assert.equal(program, "node");
+  const cwd = await temporaryFolder();
+  const child = spawn(process.execPath, [join(packageRoot(), main), ...args], {
+    cwd,
+    env: { PATH: process.env.PATH },
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  after(() => child.kill("SIGKILL"));
+  let printed = "";
+  for await (const chunk of child.stdout) {
+    printed += chunk;
+    if (/ready at .*\n\n$/s.test(printed)) break;
+  }
+  assert.match(printed, /Rapport is ready at http:\/\/127\.0\.0\.1:8080\n/);
+  assert.equal(await answers("http://127.0.0.1:8080"), true);
+  assert.deepEqual(await readdir(cwd), ["data"]);
+  child.kill("SIGTERM");
+  await once(child, "exit");
+});

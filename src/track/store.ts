@@ -17,7 +17,7 @@ export async function insertEvents(
   const profileIds = events.map((event) => event.profileId);
   const names = events.map((event) => event.name);
   const times = events.map((event) => event.time);
-  await Promise.all([
+  await allDone([
     tx.query(
       `insert into events
          (workspace_id, profile_id, event_id, name, occurred_at, app_id, properties)
@@ -62,7 +62,7 @@ export async function insertPurchases(
   const prices = purchases.map((purchase) => String(purchase.price));
   const quantities = purchases.map((purchase) => purchase.quantity);
   const times = purchases.map((purchase) => purchase.time);
-  await Promise.all([
+  await allDone([
     tx.query(
       `insert into purchases (workspace_id, profile_id, purchase_id, product_id, currency, price,
          quantity, occurred_at, app_id, properties)

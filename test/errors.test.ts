@@ -41,8 +41,8 @@ const rows: Row[] = readFileSync(join(ROOT, "docs/errors.md"), "utf8")
 const used = new Set([
   ...Object.keys(STATUS_OF),
   ...sources.flatMap((text) =>
-    // What the parser of Node calls its errors is no code of ours, nor is a column of a warehouse.
-    [...text.matchAll(/"(?!HPE_|ERR_|UPDATED_AT")([A-Z]+(?:_[A-Z]+)+)"/g)].map(
+    // What Node and the client of PostgreSQL call their errors is no code of ours, nor is a column.
+    [...text.matchAll(/"(?!HPE_|ERR_|CONNECTION_|UPDATED_AT")([A-Z]+(?:_[A-Z]+)+)"/g)].map(
       ([, code]) => code as string,
     ),
   ),

@@ -94,7 +94,10 @@ async function start(config: Config, database: Database, log: Logger): Promise<R
     erasers: ERASERS,
     readiness: { isReady: false },
     knownIds,
-    writeQueue: createWriteQueue({ database, clock, idempotency, metrics, knownIds }),
+    writeQueue: createWriteQueue(
+      { database, clock, idempotency, metrics, knownIds },
+      config.workers,
+    ),
     mailer: config.smtpUrl ? createMailer(config.smtpUrl, config.smtpFrom) : undefined,
     worker: { wake: () => worker?.wake() },
   };

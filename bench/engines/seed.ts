@@ -11,7 +11,7 @@ import { EVENT_NAMES } from "../workloads/updates.ts";
 export const SEEDED_WORKSPACE = 1;
 
 /** How many events every user has, each of another name. */
-const EVENTS_PER_USER = 2;
+export const EVENTS_PER_USER = 2;
 
 /** Milliseconds since the epoch: when user 0 was made, and one user each millisecond from then on. */
 const FIRST_USER_AT = 1_700_000_000_000;

@@ -14,8 +14,12 @@ import { type Histogram, record } from "./histogram.ts";
 export interface Load {
   readonly url: string;
   readonly path: string;
+  /** POST where nothing is said. */
+  readonly method?: "GET" | undefined;
   readonly connections: number;
   readonly seconds: number;
+  /** How many requests at most; undefined for as many as fit into the time. */
+  readonly requests?: number | undefined;
   /** Undefined for as many as can be. */
   readonly requestsPerSecond?: number | undefined;
 }
@@ -49,36 +53,39 @@ export async function generate(
   const latencies: Histogram = [];
   const failures: Record<string, number> = {};
   let acknowledged = 0;
+  let left = load.requests ?? Number.POSITIVE_INFINITY;
   const send: Send = async (dueAt) => {
-    const outcome = await request(pool, load.path, nextBody(), isFaulty);
+    const outcome = await request(pool, load, nextBody(), isFaulty);
     record(latencies, performance.now() - dueAt);
     if (outcome === "whole") acknowledged++;
     else failures[outcome] = (failures[outcome] ?? 0) + 1;
   };
   const startedAt = performance.now();
   const endsAt = startedAt + load.seconds * 1_000;
-  if (load.requestsPerSecond === undefined) await saturate(send, load.connections, endsAt);
-  else await keepRate(send, load.requestsPerSecond, endsAt);
+  const goesOn = () => performance.now() < endsAt && left-- > 0;
+  if (load.requestsPerSecond === undefined) await saturate(send, load.connections, goesOn);
+  else await keepRate(send, load.requestsPerSecond, goesOn);
   const seconds = (performance.now() - startedAt) / 1_000;
   await pool.close();
   return { seconds, acknowledged, failures, latencies };
 }
 
-async function saturate(send: Send, connections: number, endsAt: number): Promise<void> {
+/** Whether another request is to be sent; asked once for each. */
+type GoesOn = () => boolean;
+
+async function saturate(send: Send, connections: number, goesOn: GoesOn): Promise<void> {
   const keepSending = async () => {
-    while (performance.now() < endsAt) await send(performance.now());
+    while (goesOn()) await send(performance.now());
   };
   await Promise.all(Array.from({ length: connections }, keepSending));
 }
 
-async function keepRate(send: Send, perSecond: number, endsAt: number): Promise<void> {
+async function keepRate(send: Send, perSecond: number, goesOn: GoesOn): Promise<void> {
   const pauseMs = 1_000 / perSecond;
   const underWay: Promise<void>[] = [];
-  for (let dueAt = performance.now(); dueAt < endsAt; ) {
-    for (; dueAt <= performance.now() && dueAt < endsAt; dueAt += pauseMs) {
-      underWay.push(send(dueAt));
-    }
-    await new Promise((resolve) => setTimeout(resolve, TICK_MS));
+  for (let dueAt = performance.now(); goesOn(); dueAt += pauseMs) {
+    while (dueAt > performance.now()) await new Promise((resolve) => setTimeout(resolve, TICK_MS));
+    underWay.push(send(dueAt));
   }
   await Promise.all(underWay);
 }
@@ -88,7 +95,7 @@ const HEADERS = { authorization: `Bearer ${API_KEY}`, "content-type": "applicati
 /** @returns `whole` or `fault` for a success, else the status or the code of the error. */
 function request(
   pool: Pool,
-  path: string,
+  { path, method }: Load,
   body: Uint8Array,
   isFaulty: (answer: Buffer) => boolean,
 ): Promise<string> {
@@ -96,7 +103,7 @@ function request(
     let status = 0;
     const chunks: Buffer[] = [];
     pool.dispatch(
-      { method: "POST", path, headers: HEADERS, body },
+      { method: method ?? "POST", path, headers: HEADERS, body: method ? null : body },
       {
         onRequestStart() {},
         onResponseStart(_controller, statusCode) {

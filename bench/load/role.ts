@@ -1,7 +1,7 @@
 import type { RoleMain } from "../processes/child.ts";
 import { createRandom } from "../workloads/random.ts";
 import { createUserPicker } from "../workloads/users.ts";
-import { workloadNamed } from "../workloads/workloads.ts";
+import { bodiesOf, workloadNamed } from "../workloads/workloads.ts";
 import { generate, type Load } from "./generate.ts";
 
 export interface LoadSettings {
@@ -16,11 +16,16 @@ export const playLoad: RoleMain<LoadSettings, Load> = async ({ workload: name, u
   const workload = workloadNamed(name);
   const random = createRandom(SEED);
   const pick = createUserPicker(workload.distribution, users, random);
-  const bodies = Array.from({ length: workload.bodies }, (_, index) =>
+  const bodies = Array.from({ length: bodiesOf(workload, users) }, (_, index) =>
     Buffer.from(JSON.stringify(workload.body(random, pick, index))),
   );
   const isFaulty = (answer: Buffer) => workload.faults.some((text) => answer.includes(text));
-  let next = 0;
-  const nextBody = () => bodies[next++ % bodies.length] as Buffer;
-  return { call: (load) => generate(load, nextBody, isFaulty) };
+  /** Of each receiver, so that a floor does not use up what the server is to get. */
+  const sent = new Map<string, number>();
+  const nextBody = (url: string) => () => {
+    const next = sent.get(url) ?? 0;
+    sent.set(url, next + 1);
+    return bodies[next % bodies.length] as Buffer;
+  };
+  return { call: (load) => generate(load, nextBody(load.url), isFaulty) };
 };

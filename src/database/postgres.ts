@@ -41,12 +41,11 @@ export async function openPostgres(url: string): Promise<Database> {
 }
 
 function queryable(sql: Pick<postgres.Sql, "unsafe">): Queryable {
+  const run = (text: string, parameters: readonly unknown[] = []) =>
+    sql.unsafe(text, encodeParameters(parameters) as string[], { prepare: true });
   return {
-    async query<Row>(text: string, parameters: readonly unknown[] = []) {
-      const rows = await sql.unsafe(text, encodeParameters(parameters) as string[], {
-        prepare: true,
-      });
-      return rows as unknown as Row[];
-    },
+    query: async <Row>(text: string, parameters?: readonly unknown[]) =>
+      (await run(text, parameters)) as unknown as Row[],
+    execute: async (text, parameters) => (await run(text, parameters)).count,
   };
 }

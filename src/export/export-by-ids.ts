@@ -11,6 +11,7 @@ import {
   checkPhoneIdentifier,
   identifierKey,
 } from "../profiles/identifiers.ts";
+import { selectMergedInto } from "../profiles/merged-store.ts";
 import { selectProfiles } from "../profiles/store.ts";
 import { readEmailStates, readGroupStates } from "../subscriptions/states.ts";
 import { readSummaries } from "../track/summaries.ts";
@@ -133,16 +134,18 @@ async function readProfiles(
   fields: readonly ExportField[],
   now: Date,
 ) {
-  const [profiles, summaries, groupStates, engagement] = await allDone([
+  const [profiles, summaries, groupStates, engagement, merged] = await allDone([
     selectProfiles(tx, workspace.id, ids),
     readSummaries(tx, workspace.id, ids),
     readGroupStates(tx, workspace.id, ids),
     readEngagementSource(tx, workspace.id, ids, fields, now),
+    fields.includes("merged_ids") ? selectMergedInto(tx, workspace.id, ids) : Promise.resolve([]),
   ]);
   const emails = profiles.flatMap(({ email }) => (email ? [email.toLowerCase()] : []));
   const emailStates = await readEmailStates(tx, workspace.id, emails);
   return profiles.map((profile) => {
-    const source = { workspace, profile, ...summaries, groupStates, emailStates, engagement };
+    const states = { groupStates, emailStates };
+    const source = { workspace, profile, ...summaries, ...states, engagement, merged };
     return { id: profile.id, view: profileView(source, fields) };
   });
 }

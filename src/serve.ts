@@ -132,6 +132,8 @@ async function start(config: Config, database: Database, log: Logger): Promise<R
       services.readiness.isReady = false;
       for (const chore of chores) clearInterval(chore);
       await server.close();
+      // Connections are closed; what their callers asked for may still be under way.
+      await load.whenIdle();
       await worker?.stop();
       load.stop();
       metricsListener?.close();

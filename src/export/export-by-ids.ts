@@ -1,6 +1,6 @@
 import type { Workspace } from "../access/workspace.ts";
 import type { Clock } from "../clock.ts";
-import { type Database, type Queryable, readTogether } from "../database/database.ts";
+import { allDone, type Database, type Queryable, readTogether } from "../database/database.ts";
 import { refuseUnstorableText } from "../http/storable-text.ts";
 import { Problem } from "../problem.ts";
 import { findHolders, type LookedUp } from "../profiles/find-holders.ts";
@@ -134,12 +134,12 @@ async function readProfiles(
   fields: readonly ExportField[],
   now: Date,
 ) {
-  const [profiles, summaries, groupStates, engagement, merged] = await Promise.all([
+  const [profiles, summaries, groupStates, engagement, merged] = await allDone([
     selectProfiles(tx, workspace.id, ids),
     readSummaries(tx, workspace.id, ids),
     readGroupStates(tx, workspace.id, ids),
     readEngagementSource(tx, workspace.id, ids, fields, now),
-    fields.includes("merged_ids") ? selectMergedInto(tx, workspace.id, ids) : [],
+    selectMergedInto(tx, workspace.id, fields.includes("merged_ids") ? ids : []),
   ]);
   const emails = profiles.flatMap(({ email }) => (email ? [email.toLowerCase()] : []));
   const emailStates = await readEmailStates(tx, workspace.id, emails);

@@ -65,7 +65,7 @@ export async function insertPurchases(
   const prices = purchases.map((purchase) => String(purchase.work.price));
   const quantities = purchases.map((purchase) => purchase.work.quantity);
   const times = purchases.map((purchase) => purchase.work.time);
-  await Promise.all([
+  await allDone([
     tx.query(
       `insert into purchases (workspace_id, profile_id, purchase_id, product_id, currency, price,
          quantity, occurred_at, app_id, properties)

@@ -139,7 +139,7 @@ async function readProfiles(
     readSummaries(tx, workspace.id, ids),
     readGroupStates(tx, workspace.id, ids),
     readEngagementSource(tx, workspace.id, ids, fields, now),
-    fields.includes("merged_ids") ? selectMergedInto(tx, workspace.id, ids) : Promise.resolve([]),
+    selectMergedInto(tx, workspace.id, fields.includes("merged_ids") ? ids : []),
   ]);
   const emails = profiles.flatMap(({ email }) => (email ? [email.toLowerCase()] : []));
   const emailStates = await readEmailStates(tx, workspace.id, emails);

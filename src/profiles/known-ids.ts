@@ -1,5 +1,5 @@
 /** How many external ids a process remembers, at least, where there are so many: about 150 bytes each. */
-const REMEMBERED_IDS = 250_000;
+const REMEMBERED_IDS = 125_000;
 
 /**
  * Which profile an external_id leads to, as this process last saw it: saves asking the database for

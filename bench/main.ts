@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { type BenchmarkOptions, runBenchmark } from "./benchmark.ts";
+import { type CountOptions, runCounts } from "./counts.ts";
 import { playRole, type Role, type RoleMain } from "./processes/child.ts";
 import { runSyncBenchmark, type SyncOptions } from "./warehouse-sync.ts";
 import { WORKLOADS, workloadNamed } from "./workloads/workloads.ts";
@@ -17,7 +18,11 @@ const count = (text: string): number => {
 
 const workloads = WORKLOADS.map(({ name, about }) => `  ${name.padEnd(14)} ${about}`).join("\n");
 
+/** What `--quick` means: enough to see that everything runs, and what it is about. */
+const QUICK = { users: 20_000, seconds: 2, rounds: 1 };
+
 const program = new Command("bench")
+  .enablePositionalOptions()
   .description("Measures the server under load, beside two floors of the same run.")
   .argument("[workloads...]", "what to run (default: all)")
   .addOption(
@@ -33,10 +38,19 @@ const program = new Command("bench")
   .option("--no-statistics", "leave the planner without statistics, as on a new database")
   .option("--database-url <url>", "a PostgreSQL that runs already; databases are made in it")
   .option("--results <folder>", "where the JSON and the chart go", "bench/results")
+  .option(
+    "--quick",
+    `a look at it: ${Object.entries(QUICK)
+      .map(([name, value]) => `${name} ${value}`)
+      .join(", ")}`,
+  )
   .option("--profile", "tell where server and PostgreSQL spend their time, instead of the figures")
   .addHelpText("after", `\nWorkloads:\n${workloads}`)
-  .action((names: string[], options: BenchmarkOptions) =>
-    runBenchmark(names.length > 0 ? names.map(workloadNamed) : WORKLOADS, options),
+  .action((names: string[], options: BenchmarkOptions & { quick?: true }) =>
+    runBenchmark(names.length > 0 ? names.map(workloadNamed) : WORKLOADS, {
+      ...options,
+      ...(options.quick && QUICK),
+    }),
   );
 
 program
@@ -45,6 +59,18 @@ program
   .option("--rows <count>", "how many", count, 1_000_000)
   .option("--database-url <url>", "a PostgreSQL that runs already; databases are made in it")
   .action((options: SyncOptions) => runSyncBenchmark(options));
+
+program
+  .command("counts")
+  .description("Counts users as a segment would, in plain SQL: no call asks for it.")
+  .addOption(
+    new Option("--engine <engine>", "what to run it on")
+      .choices(["postgres", "embedded", "both"])
+      .default("both"),
+  )
+  .option("--users <count>", "how many users there are", count, 100_000)
+  .option("--database-url <url>", "a PostgreSQL that runs already; databases are made in it")
+  .action((options: CountOptions) => runCounts(options));
 
 // Loaded only where they are played, so that no role carries what another one needs.
 const ROLES: Readonly<Record<Role, () => Promise<RoleMain<never, never>>>> = {

@@ -9,12 +9,18 @@ import { ratiosOf, type Turn } from "./ratios.ts";
 import type { Machine, Proof, Result } from "./result.ts";
 import { type Stage, setStage } from "./stage.ts";
 import type { Workload } from "./workloads/workload.ts";
+import { bodiesOf } from "./workloads/workloads.ts";
 
 /** The part of the rate at saturation at which an ordinary day is measured. */
 const RELAXED_SHARE = 0.3;
 
 /** Before the first measurement, so that code is compiled and caches are filled. */
 const WARM_UP_SECONDS = 2;
+
+/** How bodies that do their work only once are divided among the measurements. */
+const WARM_UP_BODIES = 0.1;
+const SATURATED_BODIES = 0.6;
+const RELAXED_BODIES = 0.3;
 
 /** How long the floors are measured, as a part of what the server gets. */
 const FLOOR_SHARE = 0.5;
@@ -76,8 +82,10 @@ async function measure(stage: Stage, workload: Workload, options: RunOptions) {
   const { rounds, say } = options;
   const connections = options.connections ?? workload.connections;
   let acknowledgedUnits = 0;
-  const send = async (asked: Pick<Load, "seconds" | "requestsPerSecond">) => {
-    const work = await sendTo(load, workload, { url: server.url, connections, ...asked });
+  /** @param share of the bodies, where each does its work only once. */
+  const send = async (asked: Pick<Load, "seconds" | "requestsPerSecond">, share: number) => {
+    const requests = workload.isSentOnce && Math.floor(bodiesOf(workload, options.users) * share);
+    const work = await sendTo(load, workload, { url: server.url, connections, requests, ...asked });
     acknowledgedUnits += work.units;
     return work;
   };
@@ -89,7 +97,7 @@ async function measure(stage: Stage, workload: Workload, options: RunOptions) {
 
   say("warming up");
   await measureFloors(stage, workload, connections, WARM_UP_SECONDS);
-  await send({ seconds: WARM_UP_SECONDS });
+  await send({ seconds: WARM_UP_SECONDS }, WARM_UP_BODIES);
   const atStart = memoryOf(server.processId);
   const turns: Turn[] = [];
   const seconds = options.seconds / rounds;
@@ -97,7 +105,7 @@ async function measure(stage: Stage, workload: Workload, options: RunOptions) {
     say(`round ${round} of ${rounds}`);
     turns.push({
       ...(await measureFloors(stage, workload, connections, seconds)),
-      server: await measureRound(watched, () => send({ seconds })),
+      server: await measureRound(watched, () => send({ seconds }, SATURATED_BODIES / rounds)),
     });
   }
   const saturated = summarise(turns.map((turn) => turn.server));
@@ -106,7 +114,9 @@ async function measure(stage: Stage, workload: Workload, options: RunOptions) {
   const unitsPerSecond = saturated.unitsPerSecond * RELAXED_SHARE;
   const requestsPerSecond = Math.max(1, unitsPerSecond / workload.unitsPerRequest);
   const relaxed = summarise([
-    await measureRound(watched, () => send({ seconds: options.seconds, requestsPerSecond })),
+    await measureRound(watched, () =>
+      send({ seconds: options.seconds, requestsPerSecond }, RELAXED_BODIES),
+    ),
   ]);
   const atEnd = memoryOf(server.processId);
   const bareHttp = summarise(turns.map((turn) => turn.bareHttp));
@@ -147,12 +157,8 @@ async function measureFloors(
   };
 }
 
-async function sendTo(
-  load: Child,
-  { path, unitsPerRequest }: Workload,
-  asked: Omit<Load, "path">,
-): Promise<Work> {
-  const { acknowledged, ...result } = await load.call<LoadResult>({ path, ...asked });
+async function sendTo(load: Child, { unitsPerRequest }: Workload, asked: Load): Promise<Work> {
+  const { acknowledged, ...result } = await load.call<LoadResult>(asked);
   return { ...result, units: acknowledged * unitsPerRequest };
 }
 

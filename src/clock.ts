@@ -1,3 +1,4 @@
+import { randomFillSync } from "node:crypto";
 import { v7 } from "uuid";
 
 /** Time and identity, in one place so that tests can decide both. */
@@ -7,7 +8,45 @@ export interface Clock {
   newId(): string;
 }
 
+/** What one UUIDv7 takes. */
+const RANDOM_BYTES = 16;
+
+/** For how many ids randomness is drawn at once. */
+const IDS_OF_A_DRAW = 256;
+
+/**
+ * Makes ids that grow within a millisecond too (RFC 9562, 6.2, a counter with a random start). Random
+ * bytes are drawn for many at once: a draw for each took 1.3 of its 1.5 microseconds.
+ */
+function createIds(): () => string {
+  const drawn = Buffer.alloc(RANDOM_BYTES * IDS_OF_A_DRAW);
+  let next = drawn.length;
+  let msecs = 0;
+  let seq = 0;
+
+  function drawRandom(): Uint8Array {
+    if (next === drawn.length) {
+      randomFillSync(drawn);
+      next = 0;
+    }
+    const random = drawn.subarray(next, next + RANDOM_BYTES);
+    next += RANDOM_BYTES;
+    return random;
+  }
+
+  return () => {
+    const random = drawRandom();
+    const now = Date.now();
+    if (now > msecs) {
+      msecs = now;
+      // 31 of 32 bits, so that the counter has room for all ids of a millisecond.
+      seq = drawn.readUInt32BE(random.byteOffset - drawn.byteOffset) >>> 1;
+    } else seq += 1;
+    return v7({ msecs, seq, random });
+  };
+}
+
 export const systemClock: Clock = {
   now: () => new Date(),
-  newId: () => v7(),
+  newId: createIds(),
 };

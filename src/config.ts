@@ -3,6 +3,7 @@
  * `process.env`; `rapport serve --help` and docs/configuration.md follow from the table.
  */
 
+import { availableParallelism } from "node:os";
 import { isAllowlistEntry } from "./ip-allowlist.ts";
 
 interface Setting {
@@ -27,8 +28,10 @@ export const SETTINGS = {
     about: "The token of /admin/v1; else one is made and kept in the data folder (mode 0600).",
   },
   WEB_CONCURRENCY: {
-    default: "1",
-    about: "How many server processes share the port; more than one needs DATABASE_URL.",
+    default: "",
+    about:
+      "How many server processes share the port; without it, with DATABASE_URL one for every four " +
+      "cores, at most 4, and one on the embedded engine, which serves no more.",
   },
   TRUSTED_PROXIES: {
     default: "",
@@ -177,6 +180,7 @@ function readLease(text: string): number {
 }
 
 function readWorkers(text: string, databaseUrl: string): number {
+  if (!text) return databaseUrl ? processesFor(availableParallelism()) : 1;
   const workers = Number(text);
   if (!/^\d+$/.test(text) || workers < 1 || workers > 256) {
     throw new InvalidSetting("WEB_CONCURRENCY", text, "it is a whole number from 1 to 256.");
@@ -186,6 +190,12 @@ function readWorkers(text: string, databaseUrl: string): number {
   }
   return workers;
 }
+
+/**
+ * On four cores that PostgreSQL shares, a second process makes a third more of the work and takes as much
+ * memory as the first (docs/performance.md).
+ */
+export const processesFor = (cores: number): number => Math.max(1, Math.min(4, cores >> 2));
 
 function readProxies(text: string): string[] {
   const proxies = text

@@ -10,11 +10,13 @@ import { readConfig, SETTINGS } from "./config.ts";
 import { migrate } from "./database/migrate.ts";
 import { importThroughApi } from "./import-command.ts";
 import { addKeysCommand, addScimTokensCommand } from "./keys-command.ts";
-import { openDatabase, serve } from "./serve.ts";
 import { welcomeText } from "./welcome.ts";
 import { publishedSchema } from "./workspaces/apply.ts";
 
 /* The executable: subcommands, signals and exit codes. Everything else is in the modules. */
+
+/** Loaded only by a process that serves: the first of several, which only watches, is half as large. */
+const server = () => import("./serve.ts");
 
 const settings = Object.entries(SETTINGS)
   .map(([name, { about, default: value }]) => {
@@ -35,11 +37,13 @@ program
     if (options.workers) process.env.WEB_CONCURRENCY = options.workers;
     const config = readConfig();
     const isFirst = cluster.isPrimary;
-    const server =
-      isFirst && config.workers > 1 ? await startWorkers(config.workers) : await serve(config);
-    if (isFirst) process.stdout.write(welcomeText(server.welcome, config));
-    else announce(server.welcome);
-    stopOnSignal(server.stop);
+    const running =
+      isFirst && config.workers > 1
+        ? await startWorkers(config.workers)
+        : await (await server()).serve(config);
+    if (isFirst) process.stdout.write(welcomeText(running.welcome, config));
+    else announce(running.welcome);
+    stopOnSignal(running.stop);
   });
 
 /** A terminal, npm and the first process may all pass on the same wish to stop. */
@@ -62,7 +66,7 @@ program
   .command("migrate")
   .description("Brings the database to this version's schema, and ends.")
   .action(async () => {
-    const database = await openDatabase(readConfig());
+    const database = await (await server()).openDatabase(readConfig());
     const applied = await migrate(database).finally(() => database.close());
     process.stdout.write(applied.length > 0 ? `${applied.join("\n")}\n` : "Nothing to do.\n");
   });

@@ -100,7 +100,10 @@ async function start(config: Config, database: Database, log: Logger): Promise<R
     pageViews: createPageViews(database),
     pageMemory: createPageMemory(),
     knownIds,
-    writeQueue: createWriteQueue({ database, clock, idempotency, metrics, knownIds }),
+    writeQueue: createWriteQueue(
+      { database, clock, idempotency, metrics, knownIds },
+      config.workers,
+    ),
     mailer: config.smtpUrl ? createMailer(config.smtpUrl, config.smtpFrom) : undefined,
     worker: { wake: () => worker?.wake() },
   };
@@ -135,6 +138,8 @@ async function start(config: Config, database: Database, log: Logger): Promise<R
       services.readiness.isReady = false;
       for (const chore of chores) clearInterval(chore);
       await server.close();
+      // Connections are closed; what their callers asked for may still be under way.
+      await load.whenIdle();
       await worker?.stop();
       load.stop();
       metricsListener?.close();

@@ -1,9 +1,10 @@
 /* The settings of a server: defaults, what each takes, and the sentence about one that cannot be meant. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { type Config, InvalidSetting, readConfig, SETTINGS } from "../src/config.ts";
+import { type Config, InvalidSetting, processesFor, readConfig, SETTINGS } from "../src/config.ts";
 import { packageRoot } from "../src/database/migrate.ts";
 import { runCommand } from "./child-server.ts";
 
@@ -56,6 +57,14 @@ describe("the settings of a server", () => {
     });
     const empty = Object.fromEntries(Object.keys(SETTINGS).map((name) => [name, " "]));
     assert.deepEqual(readConfig(empty), readConfig({}));
+  });
+
+  test("without a number of processes: one for every four cores on PostgreSQL, one embedded", () => {
+    const cores = [1, 2, 3, 4, 8, 64].map(processesFor);
+    assert.deepEqual(cores, [1, 1, 1, 1, 2, 4]);
+    const postgres = readConfig({ DATABASE_URL: "postgres://localhost/rapport" });
+    assert.equal(postgres.workers, processesFor(availableParallelism()));
+    assert.equal(readConfig({ DATA_DIR: "memory:" }).workers, 1);
   });
 
   const wrong: [name: string, values: string[]][] = [

@@ -16,7 +16,9 @@ export async function freshDatabase(): Promise<string | undefined> {
   const name = `rapport_test_${process.pid}_${++databases}`;
   for (const node of [server, ...workers]) await run(node, `create database ${name}`);
   after(async () => {
-    for (const node of [server, ...workers]) {
+    await run(server, `drop database if exists ${name} with (force)`);
+    for (const node of workers) {
+      await endPrepared(onDatabase(node, name));
       await run(node, `drop database if exists ${name} with (force)`);
     }
   });
@@ -34,6 +36,15 @@ function onDatabase(server: string, name: string): string {
 async function run(url: string, ...statements: string[]): Promise<void> {
   const sql = postgres(url, { max: 1, onnotice: () => {}, fetch_types: false });
   for (const statement of statements) await sql.unsafe(statement);
+  await sql.end();
+}
+
+/** What was cut off between the two phases of a commit would keep the database of a worker node. */
+async function endPrepared(url: string): Promise<void> {
+  const sql = postgres(url, { max: 1, onnotice: () => {}, fetch_types: false });
+  const prepared = await sql`
+    select gid from pg_prepared_xacts where database = current_database()`;
+  for (const { gid } of prepared) await sql.unsafe(`rollback prepared '${gid}'`);
   await sql.end();
 }
 

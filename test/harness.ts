@@ -96,14 +96,17 @@ export async function testConfig(overrides: Partial<Config> = {}): Promise<Confi
 
 /** Starts a server that stops when the test file ends. */
 export async function startServer(overrides: Partial<Config> = {}): Promise<TestServer> {
+  let running: RunningServer | undefined;
+  const stop = async () => {
+    const server = running;
+    running = undefined;
+    await server?.stop();
+  };
+  // Before the database is made, because what is registered first is done first: it is dropped then.
+  after(stop);
   const config = await testConfig(overrides);
   const server = await serve(config);
-  let isRunning = true;
-  const stop = async () => {
-    if (isRunning) await server.stop();
-    isRunning = false;
-  };
-  after(stop);
+  running = server;
   return testServer(server, config, stop);
 }
 

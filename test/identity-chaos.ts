@@ -72,7 +72,7 @@ async function write(
   const newName = () => `${writer}-${++last}`;
   const admin = { key: server.adminToken };
   for (let done = 0; done < operations; ) {
-    if (chaos.resets && writer === 0 && random.below(10) === 0) {
+    if (chaos.resets && writer === 0 && random.below(2) === 0) {
       await workspace.call("POST", `/admin/v1/workspaces/${workspace.name}/reset`, {}, admin);
     }
     const { path, body, names, items } = operation(random, chaos.users, newName, platformIds);

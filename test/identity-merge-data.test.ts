@@ -219,3 +219,33 @@ test("an alias-only user can be kept, and gets everything of an identified one",
   const user = await userOf(workspace, "m");
   assert.deepEqual([user?.first_name, countsOf(user)], ["Ada", { k: 1 }]);
 });
+
+describe("an export that asks for merged_ids tells which ids of merged users lead to the user", () => {
+  for (const redirect_merged_ids of [false, true]) {
+    const leads = redirect_merged_ids ? "and external ids that do too" : "and no external id";
+    test(`platform ids over all merges, ${leads}`, async () => {
+      const workspace = await server.workspace({ settings: { redirect_merged_ids } });
+      const names = ["a", "b", "c", "d"];
+      await makeUsers(workspace, ...names.map(id));
+      const ids = await Promise.all(
+        names.map(async (name) => (await userOf(workspace, name))?.platform_id),
+      );
+      await succeeds(merge(workspace, [[id("a"), id("b")]]));
+      await succeeds(merge(workspace, [[id("b"), id("c")]]));
+      const fields_to_export = ["external_id", "merged_ids"];
+      const users = await workspace.profiles({ external_ids: ["c", "d"], fields_to_export });
+      const gone = (index: number) => ({
+        platform_id: ids[index],
+        external_id: redirect_merged_ids ? names[index] : null,
+      });
+      assert.deepEqual(
+        Object.fromEntries(users.map((each) => [each.external_id, each.merged_ids])),
+        {
+          c: [gone(0), gone(1)],
+          d: [],
+        },
+      );
+      assert.equal("merged_ids" in ((await userOf(workspace, "c")) ?? {}), false);
+    });
+  }
+});

@@ -16,6 +16,7 @@ import { addAliases } from "../src/identity/new-aliases.ts";
 import { createPeople } from "../src/profiles/people.ts";
 import { savePeople } from "../src/profiles/save-people.ts";
 import { openDatabase } from "../src/serve.ts";
+import { countingDatabase } from "./counted-statements.ts";
 import { testConfig } from "./harness.ts";
 import { alias, byAlias, id, many } from "./identity-calls.ts";
 
@@ -56,22 +57,9 @@ async function makeUsers(count: number): Promise<string[]> {
 
 /** How many statements the work sends to the engine. */
 async function statementsOf(work: (counting: Database) => Promise<unknown>): Promise<number> {
-  let statements = 0;
-  await work({
-    ...database,
-    query: () => assert.fail("a statement outside of the transaction"),
-    transaction: (inside) =>
-      database.transaction((tx) =>
-        inside({
-          ...tx,
-          query: (sql, parameters) => {
-            statements += 1;
-            return tx.query(sql, parameters);
-          },
-        }),
-      ),
-  });
-  return statements;
+  const { database: counting, counted } = countingDatabase(database);
+  await work(counting);
+  return counted.statements.length;
 }
 
 const services = (counting: Database) => ({ database: counting, clock: systemClock });

@@ -84,6 +84,24 @@ describe("a server that works on as many requests as it can", () => {
     await untilTaken();
   });
 
+  test("has room again when callers go away who sent many requests and read no answer", async () => {
+    const many = await startServer({ maxRequests: 20 });
+    const { hostname, port } = new URL(many.url);
+    const requests = "GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n".repeat(200);
+    for (let caller = 0; caller < 40; caller++) {
+      const socket = connect(Number(port), hostname);
+      socket.on("error", () => {}).pause();
+      await new Promise<void>((resolve) => socket.write(requests, () => resolve()));
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      socket.destroy();
+    }
+    for (;;) {
+      const { status } = await many.send("GET", "/docs");
+      if (status === 200) return;
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  });
+
   test("takes no room for a body that it will not read", async () => {
     const raw = " ".repeat(4_194_305);
     const statuses = [];

@@ -8,7 +8,7 @@ test("more than the write queue holds is refused with 429 and Retry-After; what 
   const workspace = await server.workspace({
     settings: { track_max_updates: 1_000, rate_limits: { "users.track": "off" } },
   });
-  const users = Array.from({ length: 30 }, (_, index) => `user-${index}`);
+  const users = Array.from({ length: 100 }, (_, index) => `user-${index}`);
   const answers = await Promise.all(
     users.map((external_id) => {
       const event = { external_id, name: "opened", time: "2026-01-01T12:00:00Z" };
@@ -21,7 +21,12 @@ test("more than the write queue holds is refused with 429 and Retry-After; what 
     assert.match(headers.get("retry-after") ?? "", /^[1-9]\d*$/);
     assert.equal(body.message, "The server has more to write than it can hold.");
   }
-  const found = await workspace.profiles({ external_ids: users });
+  const found = (
+    await Promise.all([
+      workspace.profiles({ external_ids: users.slice(0, 50) }),
+      workspace.profiles({ external_ids: users.slice(50) }),
+    ])
+  ).flat();
   const counts = new Map(found.map((each) => [each.external_id, each.custom_events[0].count]));
   for (const [index, { status }] of answers.entries()) {
     assert.equal(counts.get(users[index] ?? ""), status === 201 ? 1_000 : undefined);

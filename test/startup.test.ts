@@ -8,7 +8,7 @@ import { execFile, execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { readFile, stat } from "node:fs/promises";
 import { request } from "node:http";
-import { type AddressInfo, connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { promisify } from "node:util";
@@ -19,6 +19,7 @@ import {
   runCommand,
   startChild,
 } from "./child-server.ts";
+import { freePort } from "./free-port.ts";
 import { ENGINE, testConfig } from "./harness.ts";
 import { temporaryFolder } from "./stored-rows.ts";
 
@@ -42,14 +43,6 @@ const track = ({ url, key }: ChildServer, ...events: object[]) =>
 
 /** Where the whole of 127.0.0.0/8 is the machine itself. */
 const isLinux = process.platform === "linux";
-
-async function freePort(): Promise<number> {
-  const listener = createServer().listen(0, "127.0.0.2");
-  await once(listener, "listening");
-  const { port } = listener.address() as AddressInfo;
-  listener.close();
-  return port;
-}
 
 const hasCurl = (): boolean => {
   try {
@@ -238,7 +231,7 @@ async function isListening(url: string): Promise<boolean> {
 
 describe("HOST and PORT", () => {
   test("decide where the server listens, and nowhere else", { skip: !isLinux }, async () => {
-    const PORT = String(await freePort());
+    const PORT = String(await freePort("127.0.0.2"));
     const own = await startChild({ ...(await place()), HOST: "127.0.0.2", PORT });
     assert.equal(own.url, `http://127.0.0.2:${PORT}`);
     assert.equal((await fetch(`${own.url}/health/live`)).status, 200);

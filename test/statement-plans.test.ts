@@ -13,7 +13,7 @@ import { after, test } from "node:test";
 import type { Workspace } from "../src/access/workspace.ts";
 import { ENDPOINTS } from "../src/app.ts";
 import { systemClock } from "../src/clock.ts";
-import type { Database, Transaction } from "../src/database/database.ts";
+import type { Database, Queryable } from "../src/database/database.ts";
 import { migrate, packageRoot } from "../src/database/migrate.ts";
 import { EXPORT_FIELDS } from "../src/export/profile-view.ts";
 import { type Call, type Endpoint, pathsOf } from "../src/http/endpoint.ts";
@@ -65,11 +65,11 @@ function readsAll(node: PlanNode): boolean {
 
 /** Large tables that the plan of a statement reads whole. */
 async function tablesReadWhole(
-  tx: Transaction,
+  queryable: Queryable,
   sql: string,
   parameters: readonly unknown[],
 ): Promise<string[]> {
-  const [row] = await tx.query<{ "QUERY PLAN": string | readonly { Plan: PlanNode }[] }>(
+  const [row] = await queryable.query<{ "QUERY PLAN": string | readonly { Plan: PlanNode }[] }>(
     `explain (format json) ${sql}`,
     parameters,
   );
@@ -90,23 +90,29 @@ interface Watched {
 function watched(): Watched {
   const statements = new Set<string>();
   const faults: string[] = [];
-  const watchedTransaction = (tx: Transaction): Transaction => ({
-    ...tx,
+  async function look(queryable: Queryable, sql: string, parameters: readonly unknown[]) {
+    if (!/^\s*(select|insert|update|delete)/.test(sql)) return;
+    statements.add(sql);
+    const tables = await tablesReadWhole(queryable, sql, parameters);
+    faults.push(...tables.map((table) => `all of ${table} is read by: ${sql}`));
+  }
+  const watching = <Each extends Queryable>(queryable: Each): Each => ({
+    ...queryable,
     async query<Row>(sql: string, parameters: readonly unknown[] = []) {
-      if (/^\s*(select|insert|update|delete)/.test(sql)) {
-        statements.add(sql);
-        const tables = await tablesReadWhole(tx, sql, parameters);
-        faults.push(...tables.map((table) => `all of ${table} is read by: ${sql}`));
-      }
-      return tx.query<Row>(sql, parameters);
+      await look(queryable, sql, parameters);
+      return queryable.query<Row>(sql, parameters);
+    },
+    async execute(sql: string, parameters: readonly unknown[] = []) {
+      await look(queryable, sql, parameters);
+      return queryable.execute(sql, parameters);
     },
   });
   return {
     statements,
     faults,
     database: {
-      ...database,
-      transaction: (work) => database.transaction((tx) => work(watchedTransaction(tx))),
+      ...watching(database),
+      transaction: (work) => database.transaction((tx) => work(watching(tx))),
     },
   };
 }

@@ -7,7 +7,6 @@ import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import type { Channel, Workspace } from "../src/access/workspace.ts";
 import { systemClock } from "../src/clock.ts";
-import type { Database } from "../src/database/database.ts";
 import { migrate } from "../src/database/migrate.ts";
 import type { Call } from "../src/http/endpoint.ts";
 import type { Who } from "../src/profiles/identifiers.ts";
@@ -22,6 +21,7 @@ import { carrySubscriptionsOver, forgetSubscriptions } from "../src/subscription
 import { setEmailStates } from "../src/subscriptions/set-email-states.ts";
 import { type GroupSet, setGroupStates } from "../src/subscriptions/set-group-states.ts";
 import { readEmailStates, readGroupStates } from "../src/subscriptions/states.ts";
+import { countingDatabase } from "./counted-statements.ts";
 import { testConfig } from "./harness.ts";
 
 const database = await openDatabase(await testConfig());
@@ -82,35 +82,13 @@ const setOf = (groupId: string, state: GroupSet["state"], whos: readonly Who[]):
 
 const platformId = (value: string): Who => ({ kind: "platform_id", value });
 
-/** The database, with a note of every transaction and every statement in one. */
-function counted(): { database: Database; transactions: number; statements: number } {
-  const count = { transactions: 0, statements: 0, database };
-  count.database = {
-    ...database,
-    query: () => assert.fail("a statement outside of the transaction"),
-    transaction: (work) => {
-      count.transactions++;
-      return database.transaction((tx) =>
-        work({
-          ...tx,
-          query: (sql, parameters) => {
-            count.statements++;
-            return tx.query(sql, parameters);
-          },
-        }),
-      );
-    },
-  };
-  return count;
-}
-
 describe("the cost of a set", () => {
   const names = (count: number) => Array.from({ length: count }, (_, index) => `u${index}`);
 
   async function costOf(workspace: Workspace, sets: readonly GroupSet[]) {
-    const count = counted();
-    await setGroupStates({ database: count.database, clock: systemClock }, workspace, sets, CALL);
-    return { transactions: count.transactions, statements: count.statements };
+    const { database: counting, counted } = countingDatabase(database);
+    await setGroupStates({ database: counting, clock: systemClock }, workspace, sets, CALL);
+    return { transactions: counted.transactions, statements: counted.statements.length };
   }
 
   test("50 users of several groups take one transaction and as many statements as one user", async () => {
@@ -137,10 +115,10 @@ describe("the cost of a set", () => {
     await people(workspace, ...names(25));
     const costs = [];
     for (const addresses of [[emailOf("u1")], names(50).map(emailOf)]) {
-      const count = counted();
-      const services = { database: count.database, clock: systemClock };
+      const { database: counting, counted } = countingDatabase(database);
+      const services = { database: counting, clock: systemClock };
       await setEmailStates(services, workspace, addresses, "unsubscribed", CALL);
-      costs.push([count.transactions, count.statements]);
+      costs.push([counted.transactions, counted.statements.length]);
     }
     assert.deepEqual(costs, [
       [1, 5],

@@ -1,10 +1,9 @@
 /* What those who run the server see of it: logs and metrics, never with anything of a person. */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { once } from "node:events";
-import { createServer } from "node:net";
 import { after, describe, test } from "node:test";
 import { serve } from "../src/serve.ts";
+import { freePort } from "./free-port.ts";
 import { testConfig } from "./harness.ts";
 
 const PERSONAL = {
@@ -15,15 +14,6 @@ const PERSONAL = {
   home_city: "Marylebone",
 };
 const SECRETS = [...Object.values(PERSONAL), "the-admin-token", "the-api-key", "query-value"];
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const { port } = probe.address() as { port: number };
-  probe.close();
-  await once(probe, "close");
-  return port;
-}
 
 /** Starts a server that logs into a list, and sends it what may not stand in a log. */
 async function loggedServer(logLevel: string) {

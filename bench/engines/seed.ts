@@ -14,7 +14,7 @@ export const SEEDED_WORKSPACE = 1;
 export const LINK_SECRET = "bench-link-secret";
 
 /** How many events every user has, each of another name. */
-const EVENTS_PER_USER = 2;
+export const EVENTS_PER_USER = 2;
 
 /** Milliseconds since the epoch: when user 0 was made, and one user each millisecond from then on. */
 const FIRST_USER_AT = 1_700_000_000_000;

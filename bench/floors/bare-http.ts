@@ -10,8 +10,8 @@ import { workloadNamed } from "../workloads/workloads.ts";
 export const playBareHttp: RoleMain<{ workload: string }, never> = async ({ workload: name }) => {
   const workload = workloadNamed(name);
   const server = createServer(async (request, response) => {
-    const text = await read(request);
-    const body = text === "" ? undefined : JSON.parse(text);
+    const sent = await read(request);
+    const body = sent ? JSON.parse(sent) : undefined;
     const answer = JSON.stringify(workload.bareAnswer(body as never));
     response.writeHead(201, {
       "content-type": "application/json; charset=utf-8",

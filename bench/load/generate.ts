@@ -13,17 +13,20 @@ import { type Histogram, record } from "./histogram.ts";
 
 export interface Load {
   readonly url: string;
-  readonly path: string;
   readonly connections: number;
   readonly seconds: number;
+  /** How many requests at most; undefined for as many as fit into the time. */
+  readonly requests?: number | undefined;
   /** Undefined for as many as can be. */
   readonly requestsPerSecond?: number | undefined;
 }
 
-/** One request; without a path of its own it goes to that of the load. */
-export type Prepared =
-  | { readonly method: "POST"; readonly body: Uint8Array }
-  | { readonly method: "GET"; readonly path: string };
+/** One request as it is sent. */
+export interface Prepared {
+  readonly method: "GET" | "POST";
+  readonly path: string;
+  readonly body: Uint8Array | null;
+}
 
 export interface LoadResult {
   /** From the first request to the last answer. */
@@ -54,36 +57,39 @@ export async function generate(
   const latencies: Histogram = [];
   const failures: Record<string, number> = {};
   let acknowledged = 0;
+  let left = load.requests ?? Number.POSITIVE_INFINITY;
   const send: Send = async (dueAt) => {
-    const outcome = await request(pool, load.path, next(), isFaulty);
+    const outcome = await request(pool, next(), isFaulty);
     record(latencies, performance.now() - dueAt);
     if (outcome === "whole") acknowledged++;
     else failures[outcome] = (failures[outcome] ?? 0) + 1;
   };
   const startedAt = performance.now();
   const endsAt = startedAt + load.seconds * 1_000;
-  if (load.requestsPerSecond === undefined) await saturate(send, load.connections, endsAt);
-  else await keepRate(send, load.requestsPerSecond, endsAt);
+  const goesOn = () => performance.now() < endsAt && left-- > 0;
+  if (load.requestsPerSecond === undefined) await saturate(send, load.connections, goesOn);
+  else await keepRate(send, load.requestsPerSecond, goesOn);
   const seconds = (performance.now() - startedAt) / 1_000;
   await pool.close();
   return { seconds, acknowledged, failures, latencies };
 }
 
-async function saturate(send: Send, connections: number, endsAt: number): Promise<void> {
+/** Whether another request is to be sent; asked once for each. */
+type GoesOn = () => boolean;
+
+async function saturate(send: Send, connections: number, goesOn: GoesOn): Promise<void> {
   const keepSending = async () => {
-    while (performance.now() < endsAt) await send(performance.now());
+    while (goesOn()) await send(performance.now());
   };
   await Promise.all(Array.from({ length: connections }, keepSending));
 }
 
-async function keepRate(send: Send, perSecond: number, endsAt: number): Promise<void> {
+async function keepRate(send: Send, perSecond: number, goesOn: GoesOn): Promise<void> {
   const pauseMs = 1_000 / perSecond;
   const underWay: Promise<void>[] = [];
-  for (let dueAt = performance.now(); dueAt < endsAt; ) {
-    for (; dueAt <= performance.now() && dueAt < endsAt; dueAt += pauseMs) {
-      underWay.push(send(dueAt));
-    }
-    await new Promise((resolve) => setTimeout(resolve, TICK_MS));
+  for (let dueAt = performance.now(); goesOn(); dueAt += pauseMs) {
+    while (dueAt > performance.now()) await new Promise((resolve) => setTimeout(resolve, TICK_MS));
+    underWay.push(send(dueAt));
   }
   await Promise.all(underWay);
 }
@@ -93,7 +99,6 @@ const HEADERS = { authorization: `Bearer ${API_KEY}`, "content-type": "applicati
 /** @returns `whole` or `fault` for a success, else the status or the code of the error. */
 function request(
   pool: Pool,
-  path: string,
   prepared: Prepared,
   isFaulty: (answer: Buffer) => boolean,
 ): Promise<string> {
@@ -101,7 +106,7 @@ function request(
     let status = 0;
     const chunks: Buffer[] = [];
     pool.dispatch(
-      { path, headers: HEADERS, ...prepared },
+      { ...prepared, headers: HEADERS },
       {
         onRequestStart() {},
         onResponseStart(_controller, statusCode) {

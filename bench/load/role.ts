@@ -1,7 +1,7 @@
 import type { RoleMain } from "../processes/child.ts";
 import { createRandom } from "../workloads/random.ts";
 import { createUserPicker } from "../workloads/users.ts";
-import { workloadNamed } from "../workloads/workloads.ts";
+import { bodiesOf, workloadNamed } from "../workloads/workloads.ts";
 import { generate, type Load, type Prepared } from "./generate.ts";
 
 export interface LoadSettings {
@@ -16,14 +16,19 @@ export const playLoad: RoleMain<LoadSettings, Load> = async ({ workload: name, u
   const workload = workloadNamed(name);
   const random = createRandom(SEED);
   const pick = createUserPicker(workload.distribution, users, random);
-  const requests = Array.from({ length: workload.bodies }, (_, index): Prepared => {
-    const path = workload.pathOf?.(random, pick);
-    if (path !== undefined) return { method: "GET", path };
-    const body = Buffer.from(JSON.stringify(workload.body(random, pick, index)));
-    return { method: "POST", body };
+  const { method = "POST" } = workload;
+  const requests = Array.from({ length: bodiesOf(workload, users) }, (_, index): Prepared => {
+    const path = workload.pathOf?.(random, pick) ?? workload.path;
+    if (method === "GET") return { method, path, body: null };
+    return { method, path, body: Buffer.from(JSON.stringify(workload.body(random, pick, index))) };
   });
   const isFaulty = (answer: Buffer) => workload.faults.some((text) => answer.includes(text));
-  let sent = 0;
-  const next = () => requests[sent++ % requests.length] as Prepared;
-  return { call: (load) => generate(load, next, isFaulty) };
+  /** Of each receiver, so that a floor does not use up what the server is to get. */
+  const sent = new Map<string, number>();
+  const nextTo = (url: string) => () => {
+    const next = sent.get(url) ?? 0;
+    sent.set(url, next + 1);
+    return requests[next % requests.length] as Prepared;
+  };
+  return { call: (load) => generate(load, nextTo(load.url), isFaulty) };
 };

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdtemp, open, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { packageRoot } from "../../src/database/migrate.ts";
+import { translatedMessage } from "../engines/message.ts";
 import { GROUPS } from "../workloads/groups.ts";
 
 export interface ServerProcess {
@@ -18,7 +19,13 @@ export const BENCH_CENTER = "main";
 export const ADMIN_TOKEN = "bench-admin";
 
 /** The permissions whose limits the workloads would reach. */
-const UNLIMITED = ["users.track", "users.export.ids", "subscription.status.set"];
+const UNLIMITED = [
+  "users.track",
+  "users.export.ids",
+  "users.merge",
+  "subscription.status.set",
+  "campaigns.translations.get",
+];
 
 /** What the server under test is declared to serve: one workspace. */
 const MANIFEST = {
@@ -27,9 +34,13 @@ const MANIFEST = {
     {
       name: "bench",
       api_keys: [{ name: "bench", key: API_KEY, permissions: ["all"] }],
-      settings: { rate_limits: Object.fromEntries(UNLIMITED.map((name) => [name, "off"])) },
+      settings: {
+        multi_language: true,
+        rate_limits: Object.fromEntries(UNLIMITED.map((name) => [name, "off"])),
+      },
       subscription_groups: GROUPS,
       preference_centers: [{ id: BENCH_CENTER, name: "main" }],
+      ...translatedMessage(),
     },
   ],
 };

@@ -62,7 +62,13 @@ async function profile(
   cleanUp.add(() => server.stop());
   const connections = options.connections ?? workload.connections;
   const send = (duration: number) =>
-    load.call<LoadResult>({ url: server.url, path: workload.path, connections, seconds: duration });
+    load.call<LoadResult>({
+      url: server.url,
+      path: workload.path,
+      method: workload.method,
+      connections,
+      seconds: duration,
+    });
 
   await send(WARM_UP_SECONDS);
   const url = dataset.environment.DATABASE_URL;

@@ -34,6 +34,7 @@ export function chartOf(result: Result): string {
   return `${[
     `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${below + 40}" ` +
       `viewBox="0 0 ${WIDTH} ${below + 40}" font-family="sans-serif" font-size="13">`,
+    `<title>${escaped(title)}</title>`,
     `<rect width="100%" height="100%" fill="#ffffff"/>`,
     text(16, 26, title, 'font-size="16" font-weight="bold"'),
     text(16, 46, subtitle, 'fill="#667788"'),

@@ -12,10 +12,11 @@ export const pageViews: Workload = {
   unit: "pages",
   unitsPerRequest: 1,
   distribution: "uniform",
+  method: "GET",
   path: "/preferences",
   connections: 32,
   bodies: 20_000,
-  body: () => undefined,
+  body: () => null,
   pathOf(_random, pick) {
     const profileId = Buffer.from(profileIdOf(pick())).toString("hex");
     const target = { workspaceId: SEEDED_WORKSPACE, profileId, centerId: BENCH_CENTER };

@@ -15,14 +15,17 @@ export interface Workload {
   readonly unit: string;
   readonly unitsPerRequest: number;
   readonly distribution: Distribution;
-  /** Every request is a POST to this path, unless `pathOf` gives each one of its own. */
+  /** Every request goes to this path, with this method: POST where nothing is said. */
   readonly path: string;
-  /** The path of the request with this number, which is a GET without a body then. */
+  readonly method?: "GET";
+  /** The path of the next request, where each has one of its own. */
   pathOf?(random: Random, pick: UserPicker): string;
   /** How many requests are under way at saturation. */
   readonly connections: number;
-  /** How many bodies are prepared; they are sent in turn, and again from the first. */
-  readonly bodies: number;
+  /** How many bodies are prepared, for so many users; they are sent in turn, and again from the first. */
+  readonly bodies: number | ((users: number) => number);
+  /** Whether a body does its work only once: then each measurement gets its share of them. */
+  readonly isSentOnce?: true;
   /** The body with this number. */
   body(random: Random, pick: UserPicker, index: number): unknown;
   /** Texts that an answer holds only when something of the request was not done. */

@@ -1,7 +1,9 @@
 import { exportsWorkload } from "./exports.ts";
+import { merges } from "./merges.ts";
 import { pageViews } from "./page-views.ts";
 import { subscriptionSets } from "./subscription-sets.ts";
 import { track, trackSingle, trackSkewed } from "./track.ts";
+import { translations } from "./translations.ts";
 import type { Workload } from "./workload.ts";
 
 /** Every workload, in the order in which they run when none is named. */
@@ -10,8 +12,10 @@ export const WORKLOADS: readonly Workload[] = [
   trackSkewed,
   trackSingle,
   exportsWorkload,
+  merges,
   subscriptionSets,
   pageViews,
+  translations,
 ];
 
 /** @throws when there is none. */
@@ -21,3 +25,7 @@ export function workloadNamed(name: string): Workload {
   const names = WORKLOADS.map((each) => each.name).join(", ");
   throw new Error(`There is no workload '${name}'; there are ${names}.`);
 }
+
+/** How many bodies a workload has, with so many users. */
+export const bodiesOf = ({ bodies }: Workload, users: number): number =>
+  typeof bodies === "number" ? bodies : bodies(users);

@@ -14,6 +14,8 @@ export interface Queryable {
     sql: string,
     parameters?: readonly unknown[],
   ): Promise<Row[]>;
+  /** Runs one statement that writes, and returns how many rows it wrote. */
+  execute(sql: string, parameters?: readonly unknown[]): Promise<number>;
 }
 
 /**
@@ -68,6 +70,7 @@ export function within(database: Database, tx: Transaction): Database {
     concurrency: 1,
     isWithin: true,
     query: (sql, parameters) => tx.query(sql, parameters),
+    execute: (sql, parameters) => tx.execute(sql, parameters),
     transaction: (work) => work(tx),
     maintain: async () => {},
     close: async () => {},

@@ -18,6 +18,8 @@ if (!isMade) {
   await migrate(
     databaseOf({
       query: async (sql, parameters) => (await engine.query(sql, [...parameters])).rows,
+      execute: async (sql, parameters) =>
+        (await engine.query(sql, [...parameters])).affectedRows ?? 0,
       script: async (sql) => void (await engine.exec(sql)),
       close: () => engine.close(),
     }),

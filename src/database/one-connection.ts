@@ -4,6 +4,8 @@ import { encodeParameters } from "./parameters.ts";
 /** The one connection that an embedded engine has. Statements run in the order of the calls. */
 export interface Connection {
   query(sql: string, parameters: readonly unknown[]): Promise<unknown[]>;
+  /** @returns how many rows it wrote. */
+  execute(sql: string, parameters: readonly unknown[]): Promise<number>;
   script(sql: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -21,12 +23,16 @@ export function databaseOf(connection: Connection): Database {
   const direct: Queryable = {
     query: async <Row>(sql: string, parameters: readonly unknown[] = []) =>
       (await connection.query(sql, encodeParameters(parameters))) as Row[],
+    execute: (sql, parameters = []) => connection.execute(sql, encodeParameters(parameters)),
   };
 
   async function transaction<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result> {
-    await connection.script("begin");
+    // Not waited for: what follows comes after it, and fails where it does, for then the engine is gone.
+    const begun = connection.script("begin");
+    begun.catch(() => {});
     try {
       const result = await work({ ...direct, script: (sql) => connection.script(sql) });
+      await begun;
       await connection.script("commit");
       return result;
     } catch (error) {
@@ -37,8 +43,10 @@ export function databaseOf(connection: Connection): Database {
 
   return {
     engine: "embedded",
-    concurrency: 1,
+    // They take turns, but while the engine runs one, another one can be worked out.
+    concurrency: 2,
     query: (sql, parameters) => alone(() => direct.query(sql, parameters)),
+    execute: (sql, parameters) => alone(() => direct.execute(sql, parameters)),
     transaction: (work) => alone(() => transaction(work)),
     async maintain() {
       const tables = await this.query<{ name: string }>(

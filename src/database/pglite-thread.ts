@@ -9,7 +9,7 @@ import { openEngine } from "./pglite-engine.ts";
 /** One thing to do. `script` has no parameters and may hold several statements. */
 export interface ThreadRequest {
   readonly id: number;
-  readonly kind: "query" | "script" | "close";
+  readonly kind: "query" | "execute" | "script" | "close";
   readonly sql: string;
   readonly parameters: readonly unknown[];
 }
@@ -17,6 +17,8 @@ export interface ThreadRequest {
 export interface ThreadAnswer {
   readonly id: number;
   readonly rows?: unknown[];
+  /** How many rows were written. */
+  readonly count?: number;
   /** An engine's error with its SQLSTATE. */
   readonly error?: { readonly message: string; readonly code: string | undefined };
 }
@@ -38,7 +40,10 @@ parentPort?.on("message", async ({ id, kind, sql, parameters }: ThreadRequest) =
   try {
     if (kind === "close") await engine.close();
     if (kind === "script") await engine.exec(sql);
-    answer({ rows: kind === "query" ? (await engine.query(sql, [...parameters])).rows : [] });
+    if (kind === "query") answer({ rows: (await engine.query(sql, [...parameters])).rows });
+    else if (kind === "execute") {
+      answer({ count: (await engine.query(sql, [...parameters])).affectedRows ?? 0 });
+    } else answer({});
     if (kind === "close") parentPort?.close();
   } catch (error) {
     const { message, code } = error as Error & { code?: string };

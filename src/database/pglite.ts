@@ -50,9 +50,9 @@ async function startThread(folder: string): Promise<Connection> {
   let hasEnded = false;
 
   const answered = (id: number) =>
-    new Promise<unknown[]>((resolve, reject) => {
-      pending.set(id, ({ rows, error }) =>
-        error ? reject(new EngineError(error)) : resolve(rows ?? []),
+    new Promise<ThreadAnswer>((resolve, reject) => {
+      pending.set(id, (answer) =>
+        answer.error ? reject(new EngineError(answer.error)) : resolve(answer),
       );
       if (hasEnded) failAll(GONE);
     });
@@ -63,7 +63,7 @@ async function startThread(folder: string): Promise<Connection> {
     pending.clear();
   }
 
-  function send(request: Omit<ThreadRequest, "id">): Promise<unknown[]> {
+  function send(request: Omit<ThreadRequest, "id">): Promise<ThreadAnswer> {
     const id = ++lastId;
     const answer = answered(id);
     thread.postMessage({ id, ...request });
@@ -80,7 +80,9 @@ async function startThread(folder: string): Promise<Connection> {
   await answered(0);
 
   return {
-    query: (sql, parameters) => send({ kind: "query", sql, parameters }),
+    query: async (sql, parameters) => (await send({ kind: "query", sql, parameters })).rows ?? [],
+    execute: async (sql, parameters) =>
+      (await send({ kind: "execute", sql, parameters })).count ?? 0,
     script: async (sql) => void (await send({ kind: "script", sql, parameters: [] })),
     close: async () => void (await send({ kind: "close", sql: "", parameters: [] })),
   };

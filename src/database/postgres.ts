@@ -1,5 +1,5 @@
 import postgres from "postgres";
-import type { Database, Queryable } from "./database.ts";
+import type { Database, Queryable, Transaction } from "./database.ts";
 import { encodeParameters, readTimestamp } from "./parameters.ts";
 import { PLANNER_SETTINGS } from "./planner.ts";
 
@@ -30,23 +30,63 @@ export async function openPostgres(url: string): Promise<Database> {
     engine: "postgres",
     concurrency: CONNECTIONS,
     ...queryable(sql),
-    transaction: async (work) =>
-      (await sql.begin((tx) =>
-        work({ ...queryable(tx), script: async (text) => void (await tx.unsafe(text)) }),
-      )) as Awaited<ReturnType<typeof work>>,
+    transaction: (work) => inTransaction(sql, work),
     // Autovacuum does it.
     maintain: async () => {},
     close: () => sql.end({ timeout: 5 }),
   };
 }
 
-function queryable(sql: Pick<postgres.Sql, "unsafe">): Queryable {
+/**
+ * Runs a transaction. Once its connection is lost the client must be asked for nothing more, not even
+ * for a rollback: it would write to a socket that is not there, and that would end the process. So
+ * what the work still asks fails, and its end is kept from the client, which has given up by then.
+ */
+async function inTransaction<Result>(
+  sql: postgres.Sql,
+  work: (tx: Transaction) => Promise<Result>,
+): Promise<Result> {
+  let isLost = false;
+  const ask = async (tx: postgres.TransactionSql, statement: Parameters<typeof sql.unsafe>) => {
+    if (isLost) throw Object.assign(new Error(LOST), { code: "CONNECTION_CLOSED" });
+    return tx.unsafe(...statement).catch((error) => {
+      if (HAS_NO_SOCKET.test(error.code)) isLost = true;
+      throw error;
+    });
+  };
+  try {
+    const result = await sql.begin(async (tx) => {
+      const unsafe = (...statement: Parameters<typeof sql.unsafe>) => ask(tx, statement);
+      try {
+        const script = async (text: string) => void (await unsafe(text));
+        return await work({ ...queryable({ unsafe }), script });
+      } finally {
+        if (isLost) await new Promise(() => {});
+      }
+    });
+    return result as Result;
+  } finally {
+    isLost = true;
+  }
+}
+
+const LOST = "The transaction is over: its connection was lost.";
+
+const HAS_NO_SOCKET = /^(?:CONNECTION_(?:CLOSED|DESTROYED)|ECONN\w+|EPIPE|ETIMEDOUT)$/;
+
+/** What runs statements: the client, or a transaction of it. */
+interface Asked {
+  unsafe(
+    ...statement: Parameters<postgres.Sql["unsafe"]>
+  ): PromiseLike<postgres.RowList<postgres.Row[]>>;
+}
+
+function queryable(sql: Asked): Queryable {
+  const run = (text: string, parameters: readonly unknown[] = []) =>
+    sql.unsafe(text, encodeParameters(parameters) as string[], { prepare: true });
   return {
-    async query<Row>(text: string, parameters: readonly unknown[] = []) {
-      const rows = await sql.unsafe(text, encodeParameters(parameters) as string[], {
-        prepare: true,
-      });
-      return rows as unknown as Row[];
-    },
+    query: async <Row>(text: string, parameters?: readonly unknown[]) =>
+      (await run(text, parameters)) as unknown as Row[],
+    execute: async (text, parameters) => (await run(text, parameters)).count,
   };
 }

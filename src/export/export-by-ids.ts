@@ -1,6 +1,6 @@
 import type { Workspace } from "../access/workspace.ts";
 import type { Clock } from "../clock.ts";
-import { type Database, type Queryable, readTogether } from "../database/database.ts";
+import { allDone, type Database, type Queryable, readTogether } from "../database/database.ts";
 import { refuseUnstorableText } from "../http/storable-text.ts";
 import { Problem } from "../problem.ts";
 import { findHolders, type LookedUp } from "../profiles/find-holders.ts";
@@ -11,6 +11,7 @@ import {
   checkPhoneIdentifier,
   identifierKey,
 } from "../profiles/identifiers.ts";
+import { selectMergedInto } from "../profiles/merged-store.ts";
 import { selectProfiles } from "../profiles/store.ts";
 import { readEmailStates, readGroupStates } from "../subscriptions/states.ts";
 import { readSummaries } from "../track/summaries.ts";
@@ -133,16 +134,18 @@ async function readProfiles(
   fields: readonly ExportField[],
   now: Date,
 ) {
-  const [profiles, summaries, groupStates, engagement] = await Promise.all([
+  const [profiles, summaries, groupStates, engagement, merged] = await allDone([
     selectProfiles(tx, workspace.id, ids),
     readSummaries(tx, workspace.id, ids),
     readGroupStates(tx, workspace.id, ids),
     readEngagementSource(tx, workspace.id, ids, fields, now),
+    selectMergedInto(tx, workspace.id, fields.includes("merged_ids") ? ids : []),
   ]);
   const emails = profiles.flatMap(({ email }) => (email ? [email.toLowerCase()] : []));
   const emailStates = await readEmailStates(tx, workspace.id, emails);
   return profiles.map((profile) => {
-    const source = { workspace, profile, ...summaries, groupStates, emailStates, engagement };
+    const states = { groupStates, emailStates };
+    const source = { workspace, profile, ...summaries, ...states, engagement, merged };
     return { id: profile.id, view: profileView(source, fields) };
   });
 }

@@ -1,5 +1,6 @@
 import type { Workspace } from "../access/workspace.ts";
 import { emailValue } from "../profiles/identifiers.ts";
+import type { MergedProfile } from "../profiles/merged-store.ts";
 import type { Json } from "../profiles/plain-json.ts";
 import type { ProfileRow } from "../profiles/store.ts";
 import type { EmailStateRow, GroupStateRow } from "../subscriptions/states.ts";
@@ -23,6 +24,8 @@ export interface ProfileSource {
   readonly groupStates: readonly GroupStateRow[];
   readonly emailStates: readonly EmailStateRow[];
   readonly engagement: EngagementSource;
+  /** The merged profiles whose ids lead to people here; empty where nobody asks for them. */
+  readonly merged: readonly MergedProfile[];
 }
 
 const standard =
@@ -72,6 +75,7 @@ const FIELDS = {
   canvases_received: interactionsView("canvas", "api_canvas_id"),
   cards_clicked: interactionsView("card", "name"),
   engagement_times: engagementTimesView,
+  merged_ids: mergedIds,
   message_history: messagesView,
   recent_activity: recentActivityView,
 } as const;
@@ -80,8 +84,8 @@ export type ExportField = keyof typeof FIELDS;
 
 export const EXPORT_FIELDS = Object.keys(FIELDS) as ExportField[];
 
-/** These are read row by row, so only for those who ask. decision: docs/decisions/export.md. */
-const ON_REQUEST: readonly ExportField[] = ["message_history", "recent_activity"];
+/** What costs statements of its own, so only for those who ask. decision: docs/decisions/export.md. */
+const ON_REQUEST: readonly ExportField[] = ["merged_ids", "message_history", "recent_activity"];
 
 /** What is exported where nothing else is asked for. */
 export const DEFAULT_FIELDS: readonly ExportField[] = EXPORT_FIELDS.filter(
@@ -98,6 +102,13 @@ export function profileView(
 
 /** A number from 0 to 9,999 that stays with the profile. */
 const randomBucket = (id: string): number => Number.parseInt(id.slice(-8), 16) % 10_000;
+
+/** The ids of users who were merged into this one; an external_id only where it leads here. */
+function mergedIds({ profile, merged }: ProfileSource): unknown[] {
+  return merged
+    .filter((each) => each.keptProfileId === profile.id)
+    .map((each) => ({ platform_id: each.profileId, external_id: each.externalId }));
+}
 
 function lastCoordinates({ profile }: ProfileSource): unknown {
   const location = profile.standardAttributes.current_location;

@@ -1,4 +1,4 @@
-import type { Queryable } from "../database/database.ts";
+import { allDone, type Queryable } from "../database/database.ts";
 import { readEngagement, readMessages } from "../engagement/engagement.ts";
 import { readRecentActivity } from "../track/histories.ts";
 import { readApps } from "../workspaces/apps.ts";
@@ -32,12 +32,12 @@ export async function readEngagementSource(
   now: Date,
 ): Promise<EngagementSource> {
   const wants = (...some: readonly ExportField[]) => some.some((field) => fields.includes(field));
-  const [engagement, messages, recent] = await Promise.all([
-    wants(...ENGAGEMENT) ? readEngagement(tx, workspaceId, profileIds) : NOTHING,
-    wants("message_history") ? readMessages(tx, workspaceId, profileIds) : [],
+  const [engagement, messages, recent] = await allDone([
+    wants(...ENGAGEMENT) ? readEngagement(tx, workspaceId, profileIds) : Promise.resolve(NOTHING),
+    wants("message_history") ? readMessages(tx, workspaceId, profileIds) : Promise.resolve([]),
     wants("recent_activity")
       ? readRecentActivity(tx, workspaceId, profileIds, now)
-      : { events: [], purchases: [] },
+      : Promise.resolve({ events: [], purchases: [] }),
   ]);
   return {
     ...engagement,

@@ -47,6 +47,8 @@ export interface Load {
   overload(): Overload | undefined;
   /** Lets a request in with a body of so many bytes, or says why not. */
   admit(bodyBytes: number): Room | Overload;
+  /** Resolves once nothing is worked on, also not for callers who have gone. */
+  whenIdle(): Promise<void>;
   stop(): void;
 }
 
@@ -54,6 +56,7 @@ export function createLoad(limits: LoadLimits, metrics: Pick<Metrics, "inFlight"
   const machine = watchMachine();
   let requests = 0;
   let bodyBytes = 0;
+  let waiting: (() => void)[] = [];
 
   function overloadWith(moreBytes: number): Overload | undefined {
     if (requests >= limits.requests) return "requests";
@@ -89,6 +92,9 @@ export function createLoad(limits: LoadLimits, metrics: Pick<Metrics, "inFlight"
           requests--;
           bodyBytes -= taken;
           metrics.inFlight(requests);
+          if (requests > 0) return;
+          for (const resolve of waiting) resolve();
+          waiting = [];
         };
       },
     };
@@ -100,6 +106,8 @@ export function createLoad(limits: LoadLimits, metrics: Pick<Metrics, "inFlight"
       const why = overloadWith(bytes);
       return why ? shed(why) : take(bytes);
     },
+    whenIdle: () =>
+      requests === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve)),
     stop: () => machine.stop(),
   };
 }

@@ -26,15 +26,19 @@ export function countConnections(server: Server, patienceMs: number): () => void
   let isStopping = false;
 
   server.on("connection", (socket: Socket) => {
-    connections.set(socket, new Set());
-    socket.once("close", () => connections.delete(socket));
+    const exchanges = new Set<Exchange>();
+    connections.set(socket, exchanges);
+    socket.once("close", () => {
+      connections.delete(socket);
+      setImmediate(closeAll, exchanges);
+    });
   });
   server.on("request", (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request;
     const exchange = { request, response };
-    connections.get(socket)?.add(exchange);
+    const exchanges = connections.get(socket);
+    exchanges?.add(exchange);
     response.once("close", () => {
-      const exchanges = connections.get(socket);
       exchanges?.delete(exchange);
       if (isStopping && exchanges?.size === 0) end(socket);
     });
@@ -52,6 +56,14 @@ export function countConnections(server: Server, patienceMs: number): () => void
     }, LOOK_EVERY_MS);
     server.once("close", () => clearInterval(look));
   };
+}
+
+/**
+ * Tells the answers that were queued behind another one (pipelining) that their connection is gone. Node
+ * tells only the one that was being sent; the others would keep what they hold for ever.
+ */
+function closeAll(exchanges: ReadonlySet<Exchange>): void {
+  for (const { response } of exchanges) response.emit("close");
 }
 
 /** Whether it is the client's turn: the request is not there yet, or the answer is all written. */

@@ -1,4 +1,4 @@
-import type { Queryable, Transaction } from "../database/database.ts";
+import { allDone, type Queryable, type Transaction } from "../database/database.ts";
 
 export interface RecordedAnswer {
   readonly key: string;
@@ -56,7 +56,7 @@ export async function insertAnswers(
       now,
     ],
   );
-  const [rows] = await Promise.all([inserted, makesRoom]);
+  const [rows] = await allDone([inserted, makesRoom]);
   return rows.map((row) => row.key);
 }
 

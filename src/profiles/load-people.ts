@@ -1,4 +1,4 @@
-import { allDone, type Transaction } from "../database/database.ts";
+import { allDone, type Queryable, type Transaction } from "../database/database.ts";
 import { writePeopleOf } from "../workspaces/reset.ts";
 import {
   emailValue,
@@ -30,10 +30,13 @@ export interface Need {
   readonly spreads: boolean;
 }
 
-export interface LoadOptions {
+export interface ReadOptions {
   newId(): string;
-  /** Saves looking up the people that it knows; it may be out of date. */
+  /** Where whoever is found is remembered, so that they need not be looked up again. */
   readonly knownIds?: KnownIds;
+}
+
+export interface LoadOptions extends ReadOptions {
   /**
    * Whether the profiles that the needs name are locked now; otherwise `savePeople` tells whether
    * somebody else was faster.
@@ -53,36 +56,83 @@ export async function loadPeople(
   tx: Transaction,
   workspaceId: number,
   needs: readonly Need[],
-  { newId, knownIds, lock }: LoadOptions,
+  options: LoadOptions,
 ): Promise<People> {
-  const wanted = uniqueIdentifiers(needs);
-  const remembered = knownIds ? takeRemembered(wanted, workspaceId, knownIds) : [];
-  // In one round trip: the second is read once the first is held.
-  const [, looked] = await allDone([
+  // In one round trip with what is read first: that is read once this is held. Nobody is taken from
+  // memory, which may be out of date.
+  const [, people] = await allDone([
     writePeopleOf(tx, workspaceId),
-    findIdentifiers(tx, workspaceId, wanted),
+    read(
+      tx,
+      workspaceId,
+      needs,
+      options,
+      recall(needs, workspaceId),
+      options.lock ? tx : undefined,
+    ),
   ]);
+  return people;
+}
+
+/**
+ * The same before the transaction begins, so that it holds rows no longer than it takes to write them:
+ * where all are remembered, no statement at all. The transaction must begin with `writePeopleOf`, and
+ * what was read is checked by `savePeople`, like what is read in the transaction without locks.
+ *
+ * @throws Outdated as above.
+ */
+export const readPeople = (
+  database: Queryable,
+  workspaceId: number,
+  needs: readonly Need[],
+  options: ReadOptions,
+): Promise<People> =>
+  read(
+    database,
+    workspaceId,
+    needs,
+    options,
+    recall(needs, workspaceId, options.knownIds),
+    undefined,
+  );
+
+/**
+ * @param recalled who is known to have some of the identifiers.
+ * @param lock the transaction that locks the profiles, if one does.
+ */
+async function read(
+  database: Queryable,
+  workspaceId: number,
+  needs: readonly Need[],
+  { newId, knownIds }: ReadOptions,
+  { remembered, wanted }: Recalled,
+  lock: Transaction | undefined,
+): Promise<People> {
+  const looked = await findIdentifiers(database, workspaceId, wanted);
+  if (knownIds) rememberAll(knownIds, workspaceId, looked);
   const found = [...remembered, ...looked];
-  const merged = await followMerged(tx, workspaceId, needs);
-  const ids = profilesToRead(needs, found, merged, lock);
+  const merged = await followMerged(database, workspaceId, needs);
+  const ids = profilesToRead(needs, found, merged, lock !== undefined);
   const spreads = needs.some((need) => need.spreads);
-  const isSimple = lock && !spreads;
-  const rows = await (isSimple ? lockProfiles : selectProfiles)(tx, workspaceId, ids);
+  const rows =
+    lock && !spreads
+      ? await lockProfiles(lock, workspaceId, ids)
+      : await selectProfiles(database, workspaceId, ids);
   const addresses = spreads ? addressesOf(rows, wanted) : new Map<string, Identifier>();
-  const sharers = await findIdentifiers(tx, workspaceId, addresses);
+  const sharers = await findIdentifiers(database, workspaceId, addresses);
   const all = [...found, ...sharers];
-  const read = lock && spreads ? await lockAsRead(tx, workspaceId, rows, all) : rows;
-  await refuseMergedMeanwhile(tx, workspaceId, needs, merged, read);
-  return createPeople(all, read, newId, merged);
+  const people = lock && spreads ? await lockAsRead(lock, workspaceId, rows, all) : rows;
+  await refuseMergedMeanwhile(database, workspaceId, needs, merged, people);
+  return createPeople(all, people, newId, merged);
 }
 
 /** Where the platform_ids of merged profiles lead. decision: merge, the merged platform_id. */
 async function followMerged(
-  tx: Transaction,
+  database: Queryable,
   workspaceId: number,
   needs: readonly Need[],
 ): Promise<ReadonlyMap<string, string>> {
-  const rows = await selectMerged(tx, workspaceId, platformIdsOf(needs));
+  const rows = await selectMerged(database, workspaceId, platformIdsOf(needs));
   return new Map(rows.map((row) => [row.profileId, row.keptProfileId]));
 }
 
@@ -93,7 +143,7 @@ const platformIdsOf = (needs: readonly Need[]): string[] =>
 
 /** A profile that was not found may have been merged since the merged ones were looked up. */
 async function refuseMergedMeanwhile(
-  tx: Transaction,
+  database: Queryable,
   workspaceId: number,
   needs: readonly Need[],
   merged: ReadonlyMap<string, string>,
@@ -103,7 +153,7 @@ async function refuseMergedMeanwhile(
   const missing = platformIdsOf(needs).filter((id) => !known.has(merged.get(id) ?? id));
   const isMerged =
     missing.some((id) => merged.has(id)) ||
-    (await selectMerged(tx, workspaceId, missing)).length > 0;
+    (await selectMerged(database, workspaceId, missing)).length > 0;
   if (isMerged) throw new Outdated("a profile was merged or removed");
 }
 
@@ -129,38 +179,51 @@ async function lockAsRead(
   return locked;
 }
 
-function uniqueIdentifiers(needs: readonly Need[]): Map<string, Identifier> {
-  const wanted = new Map<string, Identifier>();
-  for (const { who, addresses } of needs) {
-    if (who.kind !== "platform_id") wanted.set(identifierKey(who), who);
-    for (const address of addresses) wanted.set(identifierKey(address), address);
-  }
-  return wanted;
+/** Who is remembered, and which identifiers must be looked up. */
+interface Recalled {
+  readonly remembered: readonly FoundIdentifier[];
+  readonly wanted: ReadonlyMap<string, Identifier>;
 }
 
-/** Takes out of `wanted` whom this process remembers. */
-function takeRemembered(
-  wanted: Map<string, Identifier>,
-  workspaceId: number,
-  knownIds: KnownIds,
-): FoundIdentifier[] {
-  const found: FoundIdentifier[] = [];
-  for (const [key, { kind, value }] of wanted) {
-    const profileId = kind === "external_id" ? knownIds.get(workspaceId, value) : undefined;
-    if (profileId === undefined) continue;
-    found.push({ kind, value, profileId });
-    wanted.delete(key);
+function recall(needs: readonly Need[], workspaceId: number, knownIds?: KnownIds): Recalled {
+  const remembered = new Map<string, FoundIdentifier>();
+  const wanted = new Map<string, Identifier>();
+  for (const { who, addresses } of needs) {
+    for (const address of addresses) wanted.set(identifierKey(address), address);
+    const { kind, value } = who;
+    if (kind === "platform_id") continue;
+    if (kind === "external_id") {
+      if (remembered.has(value)) continue;
+      const profileId = knownIds?.get(workspaceId, value);
+      if (profileId !== undefined) {
+        remembered.set(value, { kind, value, profileId });
+        continue;
+      }
+    }
+    wanted.set(identifierKey(who), who);
   }
-  return found;
+  return { remembered: [...remembered.values()], wanted };
+}
+
+/** Remembers whom external ids lead to, among committed identifiers. */
+export function rememberAll(
+  knownIds: KnownIds,
+  workspaceId: number,
+  identifiers: readonly FoundIdentifier[],
+): void {
+  for (const { kind, value, profileId } of identifiers) {
+    if (kind === "external_id") knownIds.remember(workspaceId, value, profileId);
+  }
 }
 
 async function findIdentifiers(
-  tx: Transaction,
+  database: Queryable,
   workspaceId: number,
   wanted: ReadonlyMap<string, Identifier>,
 ): Promise<FoundIdentifier[]> {
+  if (wanted.size === 0) return [];
   const values = [...new Set([...wanted.values()].map((identifier) => identifier.value))];
-  const rows = await selectIdentifiers(tx, workspaceId, values);
+  const rows = await selectIdentifiers(database, workspaceId, values);
   return rows.filter((row) => wanted.has(identifierKey(row)));
 }
 
@@ -170,6 +233,9 @@ function profilesToRead(
   merged: ReadonlyMap<string, string>,
   all: boolean,
 ): string[] {
+  // A patch of one whom an external_id names needs nothing that is stored: most batches end here.
+  const isBlind = !all && needs.every(({ who, reads }) => who.kind === "external_id" && !reads);
+  if (isBlind) return [];
   const holders = new Map<string, string[]>();
   for (const row of found) {
     const key = identifierKey(row);

@@ -87,6 +87,8 @@ export function createPeople(
   merged: ReadonlyMap<string, string> = new Map(),
 ): People {
   const people = new Map<string, Person>();
+  /** Who has an external_id, by that alone: it names one person, and nearly every item has one. */
+  const owners = new Map<string, string>();
   const holders = new Map<string, Set<string>>();
   const added = new Map<string, FoundIdentifier>();
   const removed = new Map<string, FoundIdentifier>();
@@ -107,6 +109,10 @@ export function createPeople(
     );
 
   function hold({ kind, value, profileId }: FoundIdentifier): void {
+    if (kind === "external_id") {
+      owners.set(value, profileId);
+      return;
+    }
     const key = identifierKey({ kind, value });
     const known = holders.get(key);
     if (known) known.add(profileId);
@@ -136,6 +142,10 @@ export function createPeople(
   const self: People = {
     find(who) {
       if (who.kind === "platform_id") return people.get(merged.get(who.value) ?? who.value);
+      if (who.kind === "external_id") {
+        const owner = owners.get(who.value);
+        return owner === undefined ? undefined : personWith(owner);
+      }
       const ids = holders.get(identifierKey(who));
       if (!ids?.size) return undefined;
       return [...ids].map(personWith).reduce(preferred);

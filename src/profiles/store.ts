@@ -1,4 +1,5 @@
 import type { Queryable, Transaction } from "../database/database.ts";
+import { arrayLiteral } from "../database/parameters.ts";
 import type { Alias, Identifier } from "./identifiers.ts";
 import type { Json } from "./plain-json.ts";
 
@@ -35,11 +36,11 @@ export async function insertIdentifiers(
 ): Promise<number> {
   if (identifiers.length === 0) return 0;
   const sorted = [...identifiers].sort((a, b) => (a.value < b.value ? -1 : 1));
-  const rows = await tx.query(
+  return tx.execute(
     `insert into identifiers (workspace_id, value, kind, profile_id)
      select $1, value, kind::identifier_kind, profile_id
      from unnest($2::text[], $3::text[], $4::uuid[]) as new (value, kind, profile_id)
-     on conflict do nothing returning 1`,
+     on conflict do nothing`,
     [
       workspaceId,
       sorted.map((each) => each.value),
@@ -47,7 +48,6 @@ export async function insertIdentifiers(
       sorted.map((each) => each.profileId),
     ],
   );
-  return rows.length;
 }
 
 export async function deleteIdentifiers(
@@ -149,7 +149,7 @@ export async function insertProfiles(
   profiles: readonly NewProfile[],
 ): Promise<void> {
   if (profiles.length === 0) return;
-  await tx.query(
+  await tx.execute(
     `insert into profiles (workspace_id, profile_id, version, external_id, aliases, email, phone,
        standard_attributes, custom_attributes, created_at, updated_at)
      select $1, id, 1, external_id, aliases::jsonb, email, phone, standard::jsonb, custom::jsonb,
@@ -188,9 +188,6 @@ export interface ProfileUpdate {
 /**
  * Updates profiles, each only if it is still there and at the version given.
  *
- * Values in JSON never hold null below the top, so stripping nulls removes just what was patched
- * away; it walks the whole value, hence only where something is removed.
- *
  * @returns how many were updated: fewer than given means that somebody else was first.
  */
 export async function updateProfiles(
@@ -200,7 +197,60 @@ export async function updateProfiles(
 ): Promise<number> {
   if (updates.length === 0) return 0;
   const sorted = [...updates].sort((a, b) => (a.id < b.id ? -1 : 1));
-  const rows = await tx.query(
+  // One statement for all of them, because two would lock them in another order.
+  const isPatch = sorted.every(isMerePatch);
+  return isPatch ? patchProfiles(tx, workspaceId, sorted) : changeProfiles(tx, workspaceId, sorted);
+}
+
+/** Adds attributes, whatever else is stored. */
+const isMerePatch = ({ version, standardPatch, customPatch, email, phone }: ProfileUpdate) =>
+  version === null &&
+  email === undefined &&
+  phone === undefined &&
+  !removes(standardPatch) &&
+  !removes(customPatch);
+
+/**
+ * What most batches come to. JSON goes in as one text for all of them, which neither side has to
+ * escape: with the next statement in its place a batch took a fifth longer in the engine.
+ */
+const patchProfiles = (
+  tx: Transaction,
+  workspaceId: number,
+  patches: readonly ProfileUpdate[],
+): Promise<number> =>
+  tx.execute(
+    `update profiles set
+       version = profiles.version + 1,
+       updated_at = greatest(profiles.updated_at, new.updated_at),
+       standard_attributes = case when new.standard = 'null' then profiles.standard_attributes
+         else profiles.standard_attributes || new.standard end,
+       custom_attributes = case when new.custom = 'null' then profiles.custom_attributes
+         else profiles.custom_attributes || new.custom end
+     from rows from (unnest($2::uuid[]), jsonb_array_elements($3::text::jsonb),
+         jsonb_array_elements($4::text::jsonb), unnest($5::timestamptz[]))
+       as new (id, standard, custom, updated_at)
+     where profiles.workspace_id = $1 and profiles.profile_id = any($2::uuid[])
+       and profiles.profile_id = new.id`,
+    [
+      workspaceId,
+      arrayLiteral(patches.map((patch) => patch.id)),
+      JSON.stringify(patches.map((patch) => patch.standardPatch)),
+      JSON.stringify(patches.map((patch) => patch.customPatch)),
+      arrayLiteral(patches.map((patch) => patch.updatedAt)),
+    ],
+  );
+
+/**
+ * Values in JSON never hold null below the top, so stripping nulls removes just what was patched
+ * away; it walks the whole value, hence only where something is removed.
+ */
+const changeProfiles = (
+  tx: Transaction,
+  workspaceId: number,
+  updates: readonly ProfileUpdate[],
+): Promise<number> =>
+  tx.execute(
     `update profiles set
        version = profiles.version + 1,
        updated_at = greatest(profiles.updated_at, new.updated_at),
@@ -222,25 +272,22 @@ export async function updateProfiles(
          sets_email, email, sets_phone, phone, updated_at)
      where profiles.workspace_id = $1 and profiles.profile_id = any($2::uuid[])
        and profiles.profile_id = new.id
-       and (new.version is null or profiles.version = new.version)
-     returning 1`,
+       and (new.version is null or profiles.version = new.version)`,
     [
       workspaceId,
-      sorted.map((update) => update.id),
-      sorted.map((update) => update.version),
-      sorted.map((update) => update.standardPatch && JSON.stringify(update.standardPatch)),
-      sorted.map((update) => removes(update.standardPatch)),
-      sorted.map((update) => update.customPatch && JSON.stringify(update.customPatch)),
-      sorted.map((update) => removes(update.customPatch)),
-      sorted.map((update) => update.email !== undefined),
-      sorted.map((update) => update.email ?? null),
-      sorted.map((update) => update.phone !== undefined),
-      sorted.map((update) => update.phone ?? null),
-      sorted.map((update) => update.updatedAt),
+      updates.map((update) => update.id),
+      updates.map((update) => update.version),
+      updates.map((update) => update.standardPatch && JSON.stringify(update.standardPatch)),
+      updates.map((update) => removes(update.standardPatch)),
+      updates.map((update) => update.customPatch && JSON.stringify(update.customPatch)),
+      updates.map((update) => removes(update.customPatch)),
+      updates.map((update) => update.email !== undefined),
+      updates.map((update) => update.email ?? null),
+      updates.map((update) => update.phone !== undefined),
+      updates.map((update) => update.phone ?? null),
+      updates.map((update) => update.updatedAt),
     ],
   );
-  return rows.length;
-}
 
 /** Writes whole profiles that the transaction has locked. */
 export async function replaceProfiles(
@@ -278,8 +325,10 @@ export async function deleteProfiles(
   ]);
 }
 
-const removes = (patch: Attributes | null): boolean =>
-  patch !== null && Object.values(patch).includes(null);
+function removes(patch: Attributes | null): boolean {
+  for (const name in patch) if (patch[name] === null) return true;
+  return false;
+}
 
 /** How many locks stand for all addresses: few enough for the engine's lock table. */
 const ADDRESS_LOCKS = 1_024;

@@ -1,4 +1,4 @@
-import { type Database, type Queryable, readTogether } from "../database/database.ts";
+import { allDone, type Database, type Queryable, readTogether } from "../database/database.ts";
 import { Problem } from "../problem.ts";
 import { findHolders } from "../profiles/find-holders.ts";
 import { emailValue, identifierKey, isProfileId } from "../profiles/identifiers.ts";
@@ -73,9 +73,11 @@ export async function readHistory(
   const workspace = await findWorkspace(database, workspaceName);
   return readTogether(database, async (tx) => {
     const filter = { ...narrowed, ...(await subjectsOf(tx, workspace.id, query)) };
-    const [groups, emails] = await Promise.all([
+    const [groups, emails] = await allDone([
       selectGroupStateChanges(tx, workspace.id, filter),
-      filter.groupId === undefined ? selectEmailStateChanges(tx, workspace.id, filter) : [],
+      filter.groupId === undefined
+        ? selectEmailStateChanges(tx, workspace.id, filter)
+        : Promise.resolve([]),
     ]);
     const found = [...groups, ...emails].sort(newestFirst);
     const page = found.slice(0, limit);

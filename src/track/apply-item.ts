@@ -1,7 +1,7 @@
 import type { Workspace } from "../access/workspace.ts";
 import type { Call } from "../http/endpoint.ts";
 import type { Fault } from "../problem.ts";
-import { applyOperation } from "../profiles/custom-attributes.ts";
+import { applyOperation, needsCurrent } from "../profiles/custom-attributes.ts";
 import { emailValue } from "../profiles/identifiers.ts";
 import { attributeOf, type People, type Person } from "../profiles/people.ts";
 import type { Json } from "../profiles/plain-json.ts";
@@ -21,7 +21,11 @@ export interface Behalf {
 }
 
 /** Something that happened to a person. */
-export type Happened<Work> = Work & { readonly id: string; readonly profileId: string };
+export interface Happened<Work> {
+  readonly id: string;
+  readonly profileId: string;
+  readonly work: Work;
+}
 
 /** What the items of a batch come to, gathered in their order. */
 export interface Batch {
@@ -62,7 +66,7 @@ export function applyItem(batch: Batch, behalf: Behalf, item: Item, at?: number)
   const known = batch.people.find(item.who);
   if (!known && !item.creates) return { outcome: "skipped", reason: nobodyThere(item) };
   const { work } = item;
-  const custom = work.kind === "attributes" ? tryCustom(known, work) : new Map();
+  const custom = work.kind === "attributes" ? tryCustom(known, work) : [];
   if ("code" in custom) return { outcome: "refused", fault: custom };
 
   const person = known ?? batch.people.create(item.who);
@@ -71,8 +75,8 @@ export function applyItem(batch: Batch, behalf: Behalf, item: Item, at?: number)
     applyAttributes(batch, behalf, person, work, at);
   } else {
     const happened = { id: batch.newId(), profileId: person.id };
-    if (work.kind === "event") batch.events.push({ ...work, ...happened });
-    else batch.purchases.push({ ...work, ...happened });
+    if (work.kind === "event") batch.events.push({ ...happened, work });
+    else batch.purchases.push({ ...happened, work });
   }
   batch.people.touch(person, at === undefined ? undefined : at + 1);
   return { outcome: "applied", profileId: person.id };
@@ -87,13 +91,17 @@ function nobodyThere({ who }: Item): Fault {
 }
 
 /** The custom attributes as the operations leave them (null removes), or the first fault. */
-function tryCustom(person: Person | undefined, work: AttributesWork): Map<string, Json> | Fault {
-  const values = new Map<string, Json>();
+function tryCustom(
+  person: Person | undefined,
+  work: AttributesWork,
+): readonly (readonly [name: string, value: Json])[] | Fault {
+  const values: [string, Json][] = [];
   for (const [name, operation] of work.custom) {
-    const current = person && attributeOf(person, "custom", name);
+    const current =
+      person && needsCurrent(operation) ? attributeOf(person, "custom", name) : undefined;
     const result = applyOperation(current, operation);
     if ("fault" in result) return result.fault;
-    values.set(name, result.value ?? null);
+    values.push([name, result.value ?? null]);
   }
   return values;
 }

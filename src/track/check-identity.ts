@@ -33,7 +33,10 @@ const isGiven = (value: unknown): boolean => value !== undefined && value !== nu
  * Existing clients write `braze_id` for `platform_id`. decision: Names in the wild. It stands beside
  * one that is another only where both are given: two identifiers, of which neither wins.
  */
-export function withWireNames({ braze_id, ...item }: RawItem): RawItem {
+export function withWireNames(raw: RawItem): RawItem {
+  // Hardly ever there: then nothing is copied.
+  if (raw.braze_id === undefined) return raw;
+  const { braze_id, ...item } = raw;
   if (!isGiven(braze_id) || item.platform_id === braze_id) return item;
   return isGiven(item.platform_id) ? { ...item, braze_id } : { ...item, platform_id: braze_id };
 }

@@ -1,4 +1,5 @@
 import { allDone, type Queryable, type Transaction } from "../database/database.ts";
+import { arrayLiteral } from "../database/parameters.ts";
 import type { Happened } from "./apply-item.ts";
 import type { EventWork, PurchaseWork } from "./item.ts";
 
@@ -14,15 +15,17 @@ export async function insertEvents(
   events: readonly Happened<EventWork>[],
 ): Promise<void> {
   if (events.length === 0) return;
-  const profileIds = events.map((event) => event.profileId);
-  const names = events.map((event) => event.name);
-  const times = events.map((event) => event.time);
-  await Promise.all([
-    tx.query(
+  // Both statements take them: written down once.
+  const profileIds = arrayLiteral(events.map((event) => event.profileId));
+  const names = arrayLiteral(events.map((event) => event.work.name));
+  const times = arrayLiteral(events.map((event) => event.work.time.toISOString()));
+  await allDone([
+    tx.execute(
       `insert into events
          (workspace_id, profile_id, event_id, name, occurred_at, app_id, properties)
-       select $1, profile_id, id, name, time, app_id, properties::jsonb
-       from unnest($2::uuid[], $3::uuid[], $4::text[], $5::timestamptz[], $6::text[], $7::text[])
+       select $1, profile_id, id, name, time, app_id, nullif(properties, 'null')
+       from rows from (unnest($2::uuid[]), unnest($3::uuid[]), unnest($4::text[]),
+           unnest($5::timestamptz[]), unnest($6::text[]), jsonb_array_elements($7::text::jsonb))
          as new (profile_id, id, name, time, app_id, properties)`,
       [
         workspaceId,
@@ -30,11 +33,11 @@ export async function insertEvents(
         events.map((event) => event.id),
         names,
         times,
-        events.map((event) => event.appId),
-        events.map((event) => event.properties && JSON.stringify(event.properties)),
+        events.map((event) => event.work.appId),
+        JSON.stringify(events.map((event) => event.work.properties)),
       ],
     ),
-    tx.query(
+    tx.execute(
       `insert into event_summaries (workspace_id, profile_id, name, count, first_at, last_at)
        select $1, profile_id, name, count(*), min(time), max(time)
        from unnest($2::uuid[], $3::text[], $4::timestamptz[]) as new (profile_id, name, time)
@@ -56,13 +59,13 @@ export async function insertPurchases(
 ): Promise<void> {
   if (purchases.length === 0) return;
   const profileIds = purchases.map((purchase) => purchase.profileId);
-  const products = purchases.map((purchase) => purchase.productId);
-  const currencies = purchases.map((purchase) => purchase.currency);
+  const products = purchases.map((purchase) => purchase.work.productId);
+  const currencies = purchases.map((purchase) => purchase.work.currency);
   // As text: the engine reads the decimal that was sent, and adds without rounding.
-  const prices = purchases.map((purchase) => String(purchase.price));
-  const quantities = purchases.map((purchase) => purchase.quantity);
-  const times = purchases.map((purchase) => purchase.time);
-  await Promise.all([
+  const prices = purchases.map((purchase) => String(purchase.work.price));
+  const quantities = purchases.map((purchase) => purchase.work.quantity);
+  const times = purchases.map((purchase) => purchase.work.time);
+  await allDone([
     tx.query(
       `insert into purchases (workspace_id, profile_id, purchase_id, product_id, currency, price,
          quantity, occurred_at, app_id, properties)
@@ -80,8 +83,10 @@ export async function insertPurchases(
         prices,
         quantities,
         times,
-        purchases.map((purchase) => purchase.appId),
-        purchases.map((purchase) => purchase.properties && JSON.stringify(purchase.properties)),
+        purchases.map((purchase) => purchase.work.appId),
+        purchases.map(
+          (purchase) => purchase.work.properties && JSON.stringify(purchase.work.properties),
+        ),
       ],
     ),
     tx.query(

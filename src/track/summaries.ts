@@ -1,4 +1,4 @@
-import type { Queryable } from "../database/database.ts";
+import { allDone, type Queryable } from "../database/database.ts";
 import {
   type EventSummary,
   type PurchaseSummary,
@@ -14,7 +14,7 @@ export async function readSummaries(
   workspaceId: number,
   profileIds: readonly string[],
 ): Promise<{ events: EventSummary[]; purchases: PurchaseSummary[] }> {
-  const [events, purchases] = await Promise.all([
+  const [events, purchases] = await allDone([
     selectEventSummaries(database, workspaceId, profileIds),
     selectPurchaseSummaries(database, workspaceId, profileIds),
   ]);

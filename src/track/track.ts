@@ -56,27 +56,21 @@ const errorOf = ({ array, index, value }: Placed<Fault>) => ({
 });
 
 function answerTo(body: TrackBody, checked: CheckedRequest, verdicts: readonly Verdict[]): Reply {
-  const judged = checked.items.map((item, index) => ({
-    item,
-    verdict: verdicts[index] as Verdict,
-  }));
-  const errors = [
-    ...checked.faults,
-    ...judged.flatMap(({ item, verdict }) =>
-      verdict.outcome === "refused" ? [placed(item, verdict.fault)] : [],
-    ),
-  ].sort(inRequestOrder);
-  const skipped = judged.flatMap(({ item, verdict }) =>
-    verdict.outcome === "skipped" ? [placed(item, verdict.reason)] : [],
-  );
-  const taken = judged.filter(({ verdict }) => verdict.outcome !== "refused");
-  if (taken.length === 0) {
+  const errors = [...checked.faults];
+  const skipped: Placed<Fault>[] = [];
+  for (const [place, verdict] of verdicts.entries()) {
+    const item = checked.items[place] as Item;
+    if (verdict.outcome === "refused") errors.push(placed(item, verdict.fault));
+    else if (verdict.outcome === "skipped") skipped.push(placed(item, verdict.reason));
+  }
+  errors.sort(inRequestOrder);
+  if (errors.length === checked.faults.length + verdicts.length) {
     return { status: 400, body: { message: NOTHING_VALID, errors: errors.map(errorOf) } };
   }
   return {
     status: 201,
     body: {
-      ...countersOf(body, taken),
+      ...countersOf(body, checked.items, verdicts),
       message: "success",
       ...(errors.length > 0 && { errors: errors.map(errorOf) }),
       ...(skipped.length > 0 && {
@@ -98,16 +92,18 @@ const inRequestOrder = (one: Placed<unknown>, other: Placed<unknown>): number =>
 /** What was accepted of each array that was sent; of attributes, the different users. */
 function countersOf(
   body: TrackBody,
-  taken: readonly { readonly item: Item; readonly verdict: Verdict }[],
+  items: readonly Item[],
+  verdicts: readonly Verdict[],
 ): Record<string, number> {
-  const counters: Record<string, number> = {};
-  for (const array of INPUT_ARRAYS) {
-    if (body[array] === undefined) continue;
-    const ofArray = taken.filter(({ item }) => item.array === array);
-    const users = ofArray.map(({ item, verdict }) =>
-      verdict.outcome === "applied" ? verdict.profileId : identifierKey(item.who),
-    );
-    counters[`${array}_processed`] = array === "attributes" ? new Set(users).size : ofArray.length;
+  const counts = { attributes: 0, events: 0, purchases: 0 };
+  const users = new Set<string>();
+  for (const [place, verdict] of verdicts.entries()) {
+    const { array, who } = items[place] as Item;
+    if (verdict.outcome === "refused") continue;
+    if (array !== "attributes") counts[array]++;
+    else users.add(verdict.outcome === "applied" ? verdict.profileId : identifierKey(who));
   }
-  return counters;
+  counts.attributes = users.size;
+  const sent = INPUT_ARRAYS.filter((array) => body[array] !== undefined);
+  return Object.fromEntries(sent.map((array) => [`${array}_processed`, counts[array]]));
 }

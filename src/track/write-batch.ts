@@ -1,13 +1,28 @@
+import type { Workspace } from "../access/workspace.ts";
 import type { Clock } from "../clock.ts";
-import { allDone, type Database, type Transaction, withRetries } from "../database/database.ts";
+import {
+  allDone,
+  type Database,
+  isSacrificed,
+  type Transaction,
+  withRetries,
+} from "../database/database.ts";
 import type { IdempotencyClaim, Reply } from "../http/endpoint.ts";
 import type { Idempotency } from "../http/idempotency.ts";
 import type { Metrics } from "../metrics.ts";
 import type { KnownIds } from "../profiles/known-ids.ts";
-import { loadPeople } from "../profiles/load-people.ts";
+import { loadPeople, readPeople, rememberAll } from "../profiles/load-people.ts";
+import type { People, PeopleChanges } from "../profiles/people.ts";
 import { savePeople } from "../profiles/save-people.ts";
 import { writeSubscriptions } from "../subscriptions/states.ts";
-import { applyItem, type Behalf, startBatch, subscriptionChanges } from "./apply-item.ts";
+import { writePeopleOf } from "../workspaces/reset.ts";
+import {
+  applyItem,
+  type Batch,
+  type Behalf,
+  startBatch,
+  subscriptionChanges,
+} from "./apply-item.ts";
 import type { Item, Verdict } from "./item.ts";
 import { insertEvents, insertPurchases } from "./store.ts";
 
@@ -55,6 +70,9 @@ const LOCKING_TRY = 4;
  * read, so that a person whom everybody writes to cannot starve a batch. Locking always would cost
  * a second write to every row, for a meeting that hardly ever happens.
  *
+ * The first time it is worked out before the transaction begins, which then is two round trips long
+ * and keeps others waiting no longer than that.
+ *
  * @returns for each request the verdicts on its items.
  * @throws a serialization failure when it was outdated every time; KeyTaken (http/idempotency.ts).
  */
@@ -62,69 +80,81 @@ export async function writeBatch(
   services: WriteServices,
   requests: readonly WriteRequest[],
 ): Promise<Verdict[][]> {
-  const verdicts = await withRetries(
-    services.database,
-    (tx, attempt) => writeOnce(tx, services, requests, attempt),
-    TRIES,
-  );
-  rememberPeople(services.knownIds, requests, verdicts);
-  return verdicts;
-}
-
-async function writeOnce(
-  tx: Transaction,
-  services: WriteServices,
-  requests: readonly WriteRequest[],
-  attempt: number,
-): Promise<Verdict[][]> {
   const [first] = requests;
   if (!first) return [];
   const { workspace } = first;
-  const now = services.clock.now();
-  const { newId } = services.clock;
-  const people = await loadPeople(
-    tx,
-    workspace.id,
-    requests.flatMap((request) => request.items),
-    {
-      newId,
-      lock: attempt >= LOCKING_TRY,
-      ...(attempt === 1 && { knownIds: services.knownIds }),
-    },
+  const { database, knownIds, clock } = services;
+  const needs = requests.flatMap((request) => request.items);
+  const { newId } = clock;
+  const ahead = await readPeople(database, workspace.id, needs, { newId, knownIds }).then(
+    (people) => workOut(services, requests, people),
+    unlessSacrificed,
   );
+  const written = await withRetries(
+    database,
+    async (tx, attempt) => {
+      if (attempt === 1 && ahead) return save(tx, services, workspace, ahead);
+      const lock = attempt >= LOCKING_TRY;
+      const people = await loadPeople(tx, workspace.id, needs, { newId, knownIds, lock });
+      return save(tx, services, workspace, workOut(services, requests, people));
+    },
+    TRIES,
+  );
+  rememberAll(knownIds, workspace.id, written.changes.addedIdentifiers);
+  return written.verdicts;
+}
 
-  const batch = startBatch(people, newId);
+/** Undefined where another transaction was in the way: then the next try reads again. @throws others. */
+function unlessSacrificed(error: unknown): undefined {
+  if (!isSacrificed(error)) throw error;
+}
+
+/** A batch as it is to be written. */
+interface Worked {
+  readonly requests: readonly WriteRequest[];
+  readonly batch: Batch;
+  readonly changes: PeopleChanges;
+  /** For each request those on its items. */
+  readonly verdicts: Verdict[][];
+}
+
+function workOut(
+  { clock }: WriteServices,
+  requests: readonly WriteRequest[],
+  people: People,
+): Worked {
+  const batch = startBatch(people, clock.newId);
   const verdicts = requests.map((request) =>
     request.items.map((item, index) => applyItem(batch, request, item, request.moments?.[index])),
   );
+  return { requests, batch, changes: people.changes(clock.now()), verdicts };
+}
 
-  await savePeople(tx, workspace.id, people.changes(now));
+/** Sends all statements at once, where none depends on what another one finds. */
+async function save(
+  tx: Transaction,
+  services: WriteServices,
+  workspace: Workspace,
+  worked: Worked,
+): Promise<Worked> {
+  const { batch, changes } = worked;
+  const people = allDone([writePeopleOf(tx, workspace.id), savePeople(tx, workspace.id, changes)]);
+  // Looks before it writes, and what belongs to a person is written once the person is locked.
+  if (changes.addressesOfNew.length > 0) await people;
   await allDone([
+    people,
     insertEvents(tx, workspace.id, batch.events),
     insertPurchases(tx, workspace.id, batch.purchases),
     writeSubscriptions(tx, workspace.id, subscriptionChanges(batch), services.clock),
-    services.idempotency.record(tx, workspace, recordedAnswers(requests, verdicts)),
-    ...requests.flatMap((request, index) => request.alsoWrite?.(tx, verdicts[index] ?? []) ?? []),
+    services.idempotency.record(tx, workspace, recordedAnswers(worked)),
+    ...worked.requests.flatMap(
+      (request, index) => request.alsoWrite?.(tx, worked.verdicts[index] ?? []) ?? [],
+    ),
   ]);
-  return verdicts;
+  return worked;
 }
 
-const recordedAnswers = (requests: readonly WriteRequest[], verdicts: readonly Verdict[][]) =>
+const recordedAnswers = ({ requests, verdicts }: Worked) =>
   requests.flatMap(({ recorded }, index) =>
     recorded ? [{ claim: recorded.claim, reply: recorded.answer(verdicts[index] ?? []) }] : [],
   );
-
-/** Once it is committed: who an external_id leads to. */
-function rememberPeople(
-  knownIds: KnownIds,
-  requests: readonly WriteRequest[],
-  verdicts: readonly Verdict[][],
-): void {
-  for (const [index, { workspace, items }] of requests.entries()) {
-    for (const [place, { who }] of items.entries()) {
-      const verdict = verdicts[index]?.[place];
-      if (who.kind !== "external_id" || verdict?.outcome !== "applied") continue;
-      knownIds.remember(workspace.id, who.value, verdict.profileId);
-    }
-  }
-}

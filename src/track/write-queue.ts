@@ -9,10 +9,14 @@ import { type WriteRequest, type WriteServices, writeBatch } from "./write-batch
 const MOST_WAITING_ITEMS = 20_000;
 
 /** How many items one transaction takes, at most (docs/performance.md). */
-const BATCH_ITEMS = 1_000;
+const BATCH_ITEMS = 2_000;
 
-/** How many transactions write at the same time, at most (docs/performance.md). */
+/**
+ * How many transactions a process writes at the same time, at most (docs/performance.md). Fewer where
+ * other processes write too: those do not keep to this one's shares of the people.
+ */
 const MOST_LANES = 3;
+const MOST_LANES_AMONG_OTHERS = 2;
 
 /** One for whom an item reaches, one for whom it names (`applyItem`). */
 const MICROSECONDS_OF_ITEM = 2;
@@ -38,9 +42,12 @@ interface Waiting {
  *
  * Several lanes write at the same time, each for its share of the people, so that their transactions
  * do not wait for each other's rows. A request is split among them where that cannot be noticed.
+ *
+ * @param processes how many server processes there are, each with such a queue.
  */
-export function createWriteQueue(services: WriteServices): WriteQueue {
-  const count = Math.min(MOST_LANES, services.database.concurrency);
+export function createWriteQueue(services: WriteServices, processes = 1): WriteQueue {
+  const most = processes > 1 ? MOST_LANES_AMONG_OTHERS : MOST_LANES;
+  const count = Math.min(most, services.database.concurrency);
   const lanes = Array.from({ length: count }, () => createLane(services));
   let waitingItems = 0;
   let lastMoment = 0;

@@ -1,0 +1,95 @@
+import { profileIdOf, SEEDED_WORKSPACE } from "../engines/seed.ts";
+import { externalIdOf } from "../workloads/users.ts";
+import type { FloorWork } from "./floor-work.ts";
+import { newIds } from "./new-ids.ts";
+
+/*
+ * What a merge leaves behind: the kept profile with what it lacked, the history of both, and a note of
+ * what was done; the merged profile and its identifier are gone. It is rolled back at the end, so that
+ * the same users can be merged again: the floor is lower than it would be by a commit.
+ */
+
+const PAIRS = "unnest($1::uuid[], $2::uuid[]) as pair (merged, kept)";
+
+const WRITE_PROFILES = `
+  update profiles as kept set
+    version = kept.version + 1, updated_at = greatest(kept.updated_at, merged.updated_at),
+    standard_attributes = merged.standard_attributes || kept.standard_attributes,
+    custom_attributes = merged.custom_attributes || kept.custom_attributes
+  from ${PAIRS} join profiles as merged
+    on merged.workspace_id = ${SEEDED_WORKSPACE} and merged.profile_id = pair.merged
+  where kept.workspace_id = ${SEEDED_WORKSPACE} and kept.profile_id = pair.kept`;
+
+const WRITE_EVENTS = `
+  with moved as (
+    delete from events using ${PAIRS}
+    where workspace_id = ${SEEDED_WORKSPACE} and profile_id = pair.merged
+    returning pair.kept, event_id, name, occurred_at, app_id, properties
+  )
+  insert into events (workspace_id, profile_id, event_id, name, occurred_at, app_id, properties)
+  select ${SEEDED_WORKSPACE}, moved.* from moved`;
+
+const WRITE_SUMMARIES = `
+  with moved as (
+    delete from event_summaries using ${PAIRS}
+    where workspace_id = ${SEEDED_WORKSPACE} and profile_id = pair.merged
+    returning pair.kept, name, count, first_at, last_at
+  )
+  insert into event_summaries (workspace_id, profile_id, name, count, first_at, last_at)
+  select ${SEEDED_WORKSPACE}, moved.* from moved
+  on conflict (workspace_id, profile_id, name) do update set
+    count = event_summaries.count + excluded.count,
+    first_at = least(event_summaries.first_at, excluded.first_at),
+    last_at = greatest(event_summaries.last_at, excluded.last_at)`;
+
+const NOTE_MERGED = `
+  insert into merged_profiles (workspace_id, profile_id, kept_profile_id, external_id, merged_at)
+  select ${SEEDED_WORKSPACE}, merged, kept, external_id, at
+  from unnest($1::uuid[], $2::uuid[], $3::text[], $4::timestamptz[])
+    as pair (merged, kept, external_id, at)`;
+
+const NOTE_ACTION = `
+  insert into identity_audit (workspace_id, audit_id, at, action, call, key_name, request_id,
+    profile_id, merged_profile_id, effects)
+  select ${SEEDED_WORKSPACE}, id, at, 'merge', 'POST /users/merge', 'bench', 'a request', kept, merged,
+    '{"external_id": "removed", "events": 2}'
+  from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::timestamptz[]) as pair (merged, kept, id, at)`;
+
+const statements = {
+  begin: "begin",
+  profiles: WRITE_PROFILES,
+  events: WRITE_EVENTS,
+  summaries: WRITE_SUMMARIES,
+  gone: `delete from profiles
+    where workspace_id = ${SEEDED_WORKSPACE} and profile_id = any($1::uuid[])`,
+  identifiers: `delete from identifiers
+    where workspace_id = ${SEEDED_WORKSPACE} and value = any($1::text[])`,
+  merged: NOTE_MERGED,
+  audit: NOTE_ACTION,
+  rollback: "rollback",
+};
+
+export const mergesFloor: FloorWork = {
+  postgres: { connections: 3, unitsPerBatch: 200, statements },
+  embedded: { connections: 1, unitsPerBatch: 200, statements },
+  write(messages, units, _random, pick) {
+    const users = new Set<number>();
+    while (users.size < units * 2) users.add(pick());
+    const chosen = [...users];
+    const merged = chosen.slice(0, units);
+    const now = BigInt(Date.now()) * 1_000n;
+    const ids = { of: "uuid", values: merged.map(profileIdOf) } as const;
+    const kept = { of: "uuid", values: chosen.slice(units).map(profileIdOf) } as const;
+    const names = { of: "text", values: merged.map(externalIdOf) } as const;
+    const times = { of: "timestamptz", values: merged.map(() => now) } as const;
+    messages.execute("begin", []);
+    messages.execute("profiles", [ids, kept]);
+    messages.execute("events", [ids, kept]);
+    messages.execute("summaries", [ids, kept]);
+    messages.execute("gone", [ids]);
+    messages.execute("identifiers", [names]);
+    messages.execute("merged", [ids, kept, names, times]);
+    messages.execute("audit", [ids, kept, { of: "uuid", values: newIds(units) }, times]);
+    messages.execute("rollback", []);
+  },
+};

@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import { after, describe, test } from "node:test";
+import fc from "fast-check";
+import { EVENTS_PER_USER, profileIdOf, seedStatements } from "../bench/engines/seed.ts";
+import { createMessages, findError } from "../bench/floors/messages.ts";
+import { type Histogram, percentile, record, sumOf } from "../bench/load/histogram.ts";
+import { createRandom } from "../bench/workloads/random.ts";
+import { createUserPicker } from "../bench/workloads/users.ts";
+import { WORKLOADS } from "../bench/workloads/workloads.ts";
+import { openEngine } from "../src/database/pglite-engine.ts";
+
+/* The instrument itself: what it fills, writes and counts. It is never run here: nothing is timed. */
+
+const USERS = 50;
+
+describe("npm run bench", async () => {
+  const engine = await openEngine("memory:");
+  after(() => engine.close());
+  const rowsOf = async (table: string) => {
+    const { rows } = await engine.query<{ rows: number }>(`select count(*) as rows from ${table}`);
+    return rows[0]?.rows;
+  };
+  for (const statement of seedStatements({ users: USERS, statistics: true })) {
+    await engine.exec(statement);
+  }
+
+  test("its users fit the schema, and their ids are those that the floors write to", async () => {
+    assert.equal(await rowsOf("profiles"), USERS);
+    assert.equal(await rowsOf("identifiers"), USERS);
+    assert.equal(await rowsOf("event_summaries"), USERS * EVENTS_PER_USER);
+    const { rows } = await engine.query<{ id: string }>(
+      "select profile_id as id from identifiers where value = 'user-7'",
+    );
+    assert.equal(rows[0]?.id.replaceAll("-", ""), Buffer.from(profileIdOf(7)).toString("hex"));
+  });
+
+  for (const { name, floor, proof, distribution } of WORKLOADS) {
+    test(`the plain SQL beside ${name} fits the schema, and writes all of its volume`, async () => {
+      const units = 20;
+      const random = createRandom(1);
+      const messages = createMessages();
+      await engine.exec("deallocate all");
+      for (const [statement, sql] of Object.entries(floor.embedded.statements)) {
+        messages.parse(statement, sql);
+      }
+      floor.write(messages, units, random, createUserPicker(distribution, USERS, random));
+      messages.sync();
+      const before = await rowsOf("events");
+      assert.equal(findError(await engine.execProtocolRaw(messages.take())), undefined);
+      if (proof) assert.equal(await rowsOf("events"), (before ?? 0) + units / 2);
+    });
+  }
+
+  test("its percentiles are exact to one in a hundred, also over several histograms", () => {
+    const latencies = fc.array(fc.double({ min: 0.02, max: 10_000, noNaN: true }), {
+      minLength: 1,
+    });
+    fc.assert(
+      fc.property(latencies, latencies, (one, other) => {
+        const histograms = [one, other].map((list) => {
+          const histogram: Histogram = [];
+          for (const latency of list) record(histogram, latency);
+          return histogram;
+        });
+        const sorted = [...one, ...other].sort((a, b) => a - b);
+        for (const share of [0.5, 0.95, 0.99]) {
+          const exact = sorted[Math.ceil(sorted.length * share) - 1] as number;
+          const found = percentile(sumOf(histograms), share);
+          assert.ok(found >= exact * 0.9999 && found <= exact * 1.0101, `${found} for ${exact}`);
+        }
+      }),
+    );
+  });
+
+  test("its skewed choice takes every user at times, and a few most of the time", () => {
+    const pick = createUserPicker("zipf", 1_000, createRandom(1));
+    const counts = new Map<number, number>();
+    for (let draw = 0; draw < 100_000; draw++) {
+      const user = pick();
+      assert.ok(user >= 0 && user < 1_000);
+      counts.set(user, (counts.get(user) ?? 0) + 1);
+    }
+    const most = [...counts.values()].sort((a, b) => b - a).slice(0, 10);
+    assert.ok(counts.size > 950);
+    assert.ok(most.reduce((sum, count) => sum + count, 0) > 30_000);
+  });
+});

@@ -1,0 +1,39 @@
+/*
+ * A PostgreSQL that ends a connection in the middle of a transaction: the transaction fails, and neither
+ * the process nor the next request does.
+ */
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import postgres from "postgres";
+import { isUnavailable } from "../src/database/database.ts";
+import { openPostgres } from "../src/database/postgres.ts";
+import { freshDatabase } from "./fresh-database.ts";
+
+const url = await freshDatabase();
+
+test("a transaction whose connection is lost fails with all that it still asks, and the next one works", {
+  skip: url === undefined && "the embedded engine has no connections",
+}, async () => {
+  const database = await openPostgres(`${url}`);
+  const other = postgres(`${url}`, { max: 1 });
+  after(() => Promise.all([database.close(), other.end()]));
+  let tell: (error: unknown) => void = () => {};
+  const later = new Promise<unknown>((resolve) => {
+    tell = resolve;
+  });
+  const lost = await database
+    .transaction(async (tx) => {
+      const [{ id } = { id: 0 }] = await tx.query<{ id: number }>("select pg_backend_pid() as id");
+      await other`select pg_terminate_backend(${id})`;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      await tx.query("select 1").catch(tell);
+    })
+    .then(() => undefined)
+    .catch((error: unknown) => error);
+  assert.ok(isUnavailable(lost));
+  assert.ok(isUnavailable(await later));
+  // What would end the process does so now.
+  await new Promise((resolve) => setImmediate(resolve));
+  const next = await database.transaction((tx) => tx.query("select 2 as two"));
+  assert.deepEqual([...next], [{ two: 2 }]);
+});

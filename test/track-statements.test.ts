@@ -1,0 +1,212 @@
+/*
+ * What a batch of /users/track costs: statements, round trips and rows. Below HTTP, because it counts
+ * what reaches the engine; nothing is timed. Whoever makes a batch dearer learns it here.
+ */
+import assert from "node:assert/strict";
+import { after, describe, test } from "node:test";
+import type { Workspace } from "../src/access/workspace.ts";
+import { systemClock } from "../src/clock.ts";
+import type { Database, Queryable } from "../src/database/database.ts";
+import { migrate } from "../src/database/migrate.ts";
+import type { Call } from "../src/http/endpoint.ts";
+import { createIdempotency } from "../src/http/idempotency.ts";
+import { createMetrics } from "../src/metrics.ts";
+import { createKnownIds } from "../src/profiles/known-ids.ts";
+import { openDatabase } from "../src/serve.ts";
+import { checkRequest, type TrackBody } from "../src/track/check-request.ts";
+import { writeBatch } from "../src/track/write-batch.ts";
+import { countingDatabase } from "./counted-statements.ts";
+import { testConfig } from "./harness.ts";
+
+const database = await openDatabase(await testConfig());
+after(() => database.close());
+await migrate(database);
+
+const workspace: Workspace = {
+  id: 1,
+  name: "test",
+  settings: {
+    track_max_updates: 50,
+    multi_language: false,
+    blocked_external_ids: [],
+    rate_limits: {},
+    redirect_merged_ids: false,
+  },
+  appIds: new Set(),
+  groupChannels: new Map(),
+};
+
+const idempotency = createIdempotency({ database, clock: systemClock });
+const knownIds = createKnownIds();
+
+/** How many times the answer to a statement is waited for before the next one is sent. */
+function roundTripsOf(inner: Database): {
+  readonly database: Database;
+  readonly trips: () => number;
+} {
+  let trips = 0;
+  let underWay = 0;
+  const sending = async <Result>(send: () => Promise<Result>): Promise<Result> => {
+    if (underWay++ === 0) trips++;
+    return send().finally(() => underWay--);
+  };
+  const watched = (queryable: Queryable): Queryable => ({
+    query: (sql, parameters) => sending(() => queryable.query(sql, parameters)),
+    execute: (sql, parameters) => sending(() => queryable.execute(sql, parameters)),
+  });
+  return {
+    trips: () => trips,
+    database: {
+      ...inner,
+      ...watched(inner),
+      transaction: (work) => inner.transaction((tx) => work({ ...tx, ...watched(tx) })),
+    },
+  };
+}
+
+interface Cost {
+  readonly transactions: number;
+  /** Before the transaction. */
+  readonly reads: number;
+  readonly statements: number;
+  /** Within the transaction, beside its begin and its commit. */
+  readonly roundTrips: number;
+  readonly rowsWritten: number;
+}
+
+/** Writes requests as one batch. @returns what it took. */
+async function costOf(...bodies: TrackBody[]): Promise<Cost> {
+  const { database: counting, counted } = countingDatabase(database, "counted");
+  const watched = roundTripsOf(counting);
+  const call: Call = { name: "a test", by: "key", keyName: null, requestId: "0", address: null };
+  const requests = bodies.map((body) => {
+    const { items, faults } = checkRequest(workspace, body, new Date());
+    assert.deepEqual(faults, []);
+    return { workspace, call, items };
+  });
+  const services = {
+    database: watched.database,
+    clock: systemClock,
+    idempotency,
+    knownIds,
+    metrics: createMetrics(),
+  };
+  const verdicts = await writeBatch(services, requests);
+  for (const { outcome } of verdicts.flat()) assert.equal(outcome, "applied");
+  return {
+    transactions: counted.transactions,
+    reads: counted.reads.length,
+    statements: counted.statements.length,
+    roundTrips: watched.trips() - counted.reads.length,
+    rowsWritten: counted.written,
+  };
+}
+
+const users = (count: number, prefix: string) =>
+  Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
+
+/** One attributes object and one event for each. */
+const bodyFor = (names: readonly string[]): TrackBody => ({
+  attributes: names.map((external_id, index) => ({ external_id, home_city: "Rome", score: index })),
+  events: names.map((external_id) => ({
+    external_id,
+    name: "opened",
+    time: "2026-01-01T12:00:00Z",
+  })),
+});
+
+describe("what a batch of /users/track costs", () => {
+  test("people who are known: nothing is read, one round trip, three rows a person", async () => {
+    const [one = "", ...others] = users(25, "known");
+    await costOf(bodyFor([one, ...others]));
+    const cheapest = { transactions: 1, reads: 0, statements: 4, roundTrips: 1 };
+    // The profile, the event and its summary.
+    assert.deepEqual(await costOf(bodyFor([one])), { ...cheapest, rowsWritten: 3 });
+    assert.deepEqual(await costOf(bodyFor([one, ...others])), { ...cheapest, rowsWritten: 75 });
+  });
+
+  test("twenty requests in one batch take no more statements than one", async () => {
+    const names = users(25, "many");
+    const first = await costOf(bodyFor(names));
+    const batch = Array.from({ length: 20 }, () => bodyFor(names));
+    // A profile and a summary are written once, however many requests of the batch name them.
+    assert.deepEqual(await costOf(...batch), {
+      transactions: 1,
+      reads: 0,
+      statements: 4,
+      roundTrips: 1,
+      rowsWritten: 25 + 500 + 25,
+    });
+    assert.equal(first.transactions, 1);
+  });
+
+  test("people who are new: looked up in one statement, made in one round trip", async () => {
+    assert.deepEqual(await costOf(bodyFor(users(25, "new"))), {
+      transactions: 1,
+      reads: 1,
+      statements: 5,
+      roundTrips: 1,
+      // The identifier is one more. Profiles are made by the statement that says how many there are.
+      rowsWritten: 100,
+    });
+  });
+
+  test("attributes alone: two statements", async () => {
+    const names = users(25, "attributes");
+    await costOf(bodyFor(names));
+    const attributes = names.map((external_id) => ({ external_id, score: 7 }));
+    const cost = await costOf({ attributes });
+    assert.deepEqual(cost, {
+      transactions: 1,
+      reads: 0,
+      statements: 2,
+      roundTrips: 1,
+      rowsWritten: 25,
+    });
+  });
+
+  test("counters: the people are read in one statement, whatever their number", async () => {
+    const names = users(25, "counters");
+    await costOf(bodyFor(names));
+    const attributes = names.map((external_id) => ({ external_id, score: { inc: 1 } }));
+    const cost = { transactions: 1, reads: 1, statements: 2, roundTrips: 1 };
+    assert.deepEqual(await costOf({ attributes: attributes.slice(0, 1) }), {
+      ...cost,
+      rowsWritten: 1,
+    });
+    assert.deepEqual(await costOf({ attributes }), { ...cost, rowsWritten: 25 });
+  });
+
+  test("somebody who was remembered and is gone costs one more transaction, and is made anew", async () => {
+    const [name = ""] = users(1, "gone");
+    await costOf(bodyFor([name]));
+    for (const table of ["identifiers", "profiles", "events", "event_summaries"]) {
+      await database.execute(
+        table === "identifiers"
+          ? "delete from identifiers where workspace_id = $1 and value = $2"
+          : `delete from ${table} where workspace_id = $1 and profile_id = $2`,
+        [workspace.id, table === "identifiers" ? name : knownIds.get(workspace.id, name)],
+      );
+    }
+    const { transactions } = await costOf(bodyFor([name]));
+    assert.equal(transactions, 2);
+    assert.equal((await costOf(bodyFor([name]))).transactions, 1);
+  });
+});
+
+describe("the memory of external ids", () => {
+  test("keeps what is asked for, forgets the rest, and takes the newest answer", () => {
+    const small = createKnownIds(2);
+    small.remember(1, "a", "1");
+    small.remember(1, "b", "2");
+    assert.equal(small.get(1, "a"), "1");
+    assert.equal(small.get(2, "a"), undefined, "another workspace");
+    small.remember(1, "c", "3");
+    assert.equal(small.get(1, "a"), "1", "of the generation before");
+    small.remember(1, "d", "4");
+    small.remember(1, "d", "5");
+    assert.equal(small.get(1, "a"), "1", "asked for in between");
+    assert.equal(small.get(1, "b"), undefined);
+    assert.equal(small.get(1, "d"), "5");
+  });
+});

@@ -75,6 +75,7 @@ describe("a workspace", () => {
     assert.deepEqual([changed.allow_reset, changed.settings.track_max_updates], [false, 50]);
     assert.deepEqual(await changesOf(`workspace=${name}`), [
       `updated workspace ${name}`,
+      "created preference_center default",
       `created workspace ${name}`,
     ]);
   });

@@ -325,7 +325,7 @@ const ofPreferenceCenters = (server: TestServer, admin: Admin): Samples => {
     },
     [`GET ${ADMIN}`]: () => ({}),
     [`GET ${ADMIN}/:id`]: () => ofCenter(),
-    [`PUT ${ADMIN}/:id`]: () => ofCenter({ body: { name: "sample", ...pages } }),
+    [`PUT ${ADMIN}/:id`]: () => ofCenter({ body: { name: "sample", title: newName(), ...pages } }),
     [`DELETE ${ADMIN}/:id`]: async () => {
       const id = newName();
       await admin("PUT", `/preference-centers/${id}`, { body: { name: id } });

@@ -7,29 +7,33 @@ import { localeTag } from "./locales.ts";
 /** Publicly known; the two spellings of the list as well. */
 const LinkTag = Type.Object(
   {
-    rel: Type.Enum(["icon", "shortcut icon", "apple-touch-icon", "mask-icon"]),
-    href: Type.String({ minLength: 1, maxLength: 2_048 }),
+    rel: Type.Enum(["icon", "shortcut icon", "apple-touch-icon", "mask-icon"], {
+      description: "What the icon is for.",
+    }),
+    href: Type.String({ minLength: 1, maxLength: 2_048, description: "Where the icon is." }),
     type: Type.Optional(
-      Type.Enum([
-        "image/png",
-        "image/svg",
-        "image/gif",
-        "image/x-icon",
-        "image/svg+xml",
-        "mask-icon",
-      ]),
+      Type.Enum(
+        ["image/png", "image/svg", "image/gif", "image/x-icon", "image/svg+xml", "mask-icon"],
+        { description: "The icon's media type." },
+      ),
     ),
-    sizes: Type.Optional(Type.String({ maxLength: 255 })),
-    color: Type.Optional(Type.String({ maxLength: 255 })),
+    sizes: Type.Optional(Type.String({ maxLength: 255, description: "Such as 32x32." })),
+    color: Type.Optional(Type.String({ maxLength: 255, description: "Of a mask icon." })),
   },
   { additionalProperties: false },
 );
 
-const LinkTags = Type.Optional(Type.Array(LinkTag, { maxItems: 20 }));
+const LinkTags = Type.Optional(
+  Type.Array(LinkTag, { maxItems: 20, description: "The icons of the pages." }),
+);
 
 /** spec: Preference center. Not the tag: what stands in its `content`. */
 const ViewportContent = Type.Refine(
-  Type.String({ minLength: 1, maxLength: 255 }),
+  Type.String({
+    minLength: 1,
+    maxLength: 255,
+    description: "How the pages fit a small screen: the content of the viewport meta tag alone.",
+  }),
   (text) => !/[<>"]/.test(text),
   () => "must be the content of the meta tag alone, without the tag",
 );
@@ -40,15 +44,17 @@ export const Options = Type.Object(
     "links-tags": LinkTags,
     "link-tags": LinkTags,
   },
-  { additionalProperties: false },
+  { additionalProperties: false, description: "What goes into the head of the pages." },
 );
 
 /** As they are read. */
 export const ShownOptions = Type.Object({ "meta-viewport-content": Type.String() });
 
-export const State = Type.Enum([...STATES]);
+export const State = Type.Enum([...STATES], {
+  description: "Whether the page is served: that of a draft is not.",
+});
 
-export const Title = Type.String({ maxLength: 255 });
+export const Title = Type.String({ maxLength: 255, description: "The title of the pages." });
 
 export const Translations = Type.Record(Type.String(), Type.Record(Type.String(), Type.String()), {
   description: "Texts by language (es, es-MX) and by the id of their translation tag.",

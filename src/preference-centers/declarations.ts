@@ -28,8 +28,14 @@ export const centerMembers = {
   page_html: Type.Optional(
     Type.String({ description: "Without it the center has the ready page of the server." }),
   ),
-  confirmation_html: Type.Optional(Type.String()),
-  redirect_url: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  confirmation_html: Type.Optional(
+    Type.String({ description: "What people see once they have chosen." }),
+  ),
+  redirect_url: Type.Optional(
+    Type.Union([Type.String(), Type.Null()], {
+      description: "Where people go once they have chosen, in the place of the confirmation.",
+    }),
+  ),
   options: Type.Optional(Options),
   locale: Type.Optional(Type.String({ description: "The language that the pages are in: en." })),
   translations: Type.Optional(Translations),

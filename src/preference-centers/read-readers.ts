@@ -1,4 +1,4 @@
-import type { Queryable } from "../database/database.ts";
+import { allDone, type Queryable } from "../database/database.ts";
 import { findHolders } from "../profiles/find-holders.ts";
 import { emailValue, identifierKey } from "../profiles/identifiers.ts";
 import { type ProfileRow, selectProfiles } from "../profiles/store.ts";
@@ -30,13 +30,13 @@ export async function readReaders(
   workspaceId: number,
   profileIds: readonly string[],
 ): Promise<ReadonlyMap<string, Reader>> {
-  const [profiles, groups] = await Promise.all([
+  const [profiles, groups] = await allDone([
     readProfiles(database, workspaceId, profileIds),
     readGroups(database, workspaceId),
   ]);
   const found = [...new Set(profiles.values())];
   const addresses = found.flatMap(({ email }) => (email ? [emailValue(email)] : []));
-  const [groupStates, emailStates] = await Promise.all([
+  const [groupStates, emailStates] = await allDone([
     readGroupStates(
       database,
       workspaceId,

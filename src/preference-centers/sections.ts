@@ -18,6 +18,7 @@ const rowOf = (target: SectionTarget, center: DeclaredCenter, declared: boolean)
 /** Removing a center leaves the states that people chose on it. */
 const preferenceCenters: Section = {
   key: "preference_centers",
+  about: "Pages on which people choose what they want to receive; a new workspace has a ready one.",
   schema: DeclaredCenterForm,
   identity: "id",
   async apply(tx, target, entries: readonly Static<typeof DeclaredCenterForm>[]) {

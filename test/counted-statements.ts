@@ -8,7 +8,7 @@ export interface Counted {
   readonly reads: string[];
   /** Within transactions. */
   readonly statements: string[];
-  /** That the statements said they wrote; those that return rows do not say. */
+  /** That the statements said they wrote, or returned as they inserted them. */
   written: number;
 }
 
@@ -23,9 +23,11 @@ export function countingDatabase(
 ): { readonly database: Database; readonly counted: Counted } {
   const counted: Counted = { transactions: 0, reads: [], statements: [], written: 0 };
   const counting = (queryable: Queryable, list: string[]): Queryable => ({
-    query(sql, parameters) {
+    async query<Row>(sql: string, parameters?: readonly unknown[]) {
       list.push(sql);
-      return queryable.query(sql, parameters);
+      const rows = await queryable.query<Row>(sql, parameters);
+      if (/^\s*insert/.test(sql)) counted.written += rows.length;
+      return rows;
     },
     async execute(sql, parameters) {
       list.push(sql);

@@ -14,7 +14,10 @@ export interface Queryable {
     sql: string,
     parameters?: readonly unknown[],
   ): Promise<Row[]>;
-  /** Runs one statement that writes, and returns how many rows it wrote. */
+  /**
+   * Runs one statement that writes, and returns how many rows it wrote. Not for `on conflict do nothing`:
+   * Citus counts the rows in conflict too.
+   */
   execute(sql: string, parameters?: readonly unknown[]): Promise<number>;
 }
 

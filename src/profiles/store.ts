@@ -36,11 +36,13 @@ export async function insertIdentifiers(
 ): Promise<number> {
   if (identifiers.length === 0) return 0;
   const sorted = [...identifiers].sort((a, b) => (a.value < b.value ? -1 : 1));
-  return tx.execute(
+  // Counted by what comes back: Citus counts the rows in conflict among those it wrote.
+  const inserted = await tx.query(
     `insert into identifiers (workspace_id, value, kind, profile_id)
      select $1, value, kind::identifier_kind, profile_id
      from unnest($2::text[], $3::text[], $4::uuid[]) as new (value, kind, profile_id)
-     on conflict do nothing`,
+     on conflict do nothing
+     returning 1`,
     [
       workspaceId,
       sorted.map((each) => each.value),
@@ -48,6 +50,7 @@ export async function insertIdentifiers(
       sorted.map((each) => each.profileId),
     ],
   );
+  return inserted.length;
 }
 
 export async function deleteIdentifiers(

@@ -1,7 +1,7 @@
 import { exportsWorkload } from "./exports.ts";
 import { merges } from "./merges.ts";
 import { pageViews } from "./page-views.ts";
-import { subscriptionSets } from "./subscription-sets.ts";
+import { subscriptionSets, subscriptionSingle } from "./subscription-sets.ts";
 import { track, trackSingle, trackSkewed } from "./track.ts";
 import { translations } from "./translations.ts";
 import type { Workload } from "./workload.ts";
@@ -14,6 +14,7 @@ export const WORKLOADS: readonly Workload[] = [
   exportsWorkload,
   merges,
   subscriptionSets,
+  subscriptionSingle,
   pageViews,
   translations,
 ];

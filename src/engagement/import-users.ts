@@ -4,7 +4,7 @@ import { type Database, type Transaction, withRetries } from "../database/databa
 import { type Fault, Problem } from "../problem.ts";
 import { type PushToken, unitePushTokens } from "../profiles/combine/fields.ts";
 import { loadPeople } from "../profiles/load-people.ts";
-import { attributeOf, type People, type Person } from "../profiles/people.ts";
+import { attributeOf, type People, type Person, setAttribute } from "../profiles/people.ts";
 import { findUnstorable, type Json } from "../profiles/plain-json.ts";
 import { savePeople } from "../profiles/save-people.ts";
 import { readApps } from "../workspaces/apps.ts";
@@ -138,9 +138,9 @@ function applyToPerson(
     const present = (attributeOf(person, "standard", "push_tokens") ?? []) as unknown;
     const added = pushTokens.map((token) => ({ device_id: newId(), ...token }));
     const tokens = unitePushTokens(present as PushToken[], added);
-    person.standardPatch.set("push_tokens", tokens as unknown as Json);
+    setAttribute(person, "standard", "push_tokens", tokens as unknown as Json);
   }
-  for (const [name, time] of times) person.standardPatch.set(name, time);
+  for (const [name, time] of times) setAttribute(person, "standard", name, time);
   people.touch(person);
 }
 

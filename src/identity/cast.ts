@@ -204,7 +204,8 @@ export function createCast(
       const all = [...members.values()];
       const present = all.filter((member) => member.isTouched && !member.isGone);
       const written = all.filter((member) => member.isTouched || member.isGone);
-      const at = (member: Member) => rowOf(member, microsecondTime(now, member.rank));
+      const at = (member: Member) =>
+        rowOf(member, microsecondTime(now.getTime() * 1_000 + member.rank));
       const redirected = present.flatMap((member) => redirectsTo(member));
       const isKept = new Set(redirected.map((each) => each.profileId));
       const known = new Set(merged.map((each) => `${each.profileId} ${each.keptProfileId}`));

@@ -108,11 +108,11 @@ async function read(
   { remembered, wanted }: Recalled,
   lock: Transaction | undefined,
 ): Promise<People> {
-  const looked = await findIdentifiers(database, workspaceId, wanted);
-  if (knownIds) rememberAll(knownIds, workspaceId, looked);
-  const found = [...remembered, ...looked];
-  const merged = await followMerged(database, workspaceId, needs);
-  const ids = profilesToRead(needs, found, merged, lock !== undefined);
+  const found = await findIdentifiers(database, workspaceId, wanted);
+  if (knownIds) rememberAll(knownIds, workspaceId, found);
+  const platformIds = platformIdsOf(needs);
+  const merged = await followMerged(database, workspaceId, platformIds);
+  const ids = profilesToRead(needs, { remembered, found, merged }, lock !== undefined);
   const spreads = needs.some((need) => need.spreads);
   const rows =
     lock && !spreads
@@ -122,35 +122,38 @@ async function read(
   const sharers = await findIdentifiers(database, workspaceId, addresses);
   const all = [...found, ...sharers];
   const people = lock && spreads ? await lockAsRead(lock, workspaceId, rows, all) : rows;
-  await refuseMergedMeanwhile(database, workspaceId, needs, merged, people);
-  return createPeople(all, people, newId, merged);
+  await refuseMergedMeanwhile(database, workspaceId, platformIds, merged, people);
+  return createPeople(all, people, newId, merged, remembered);
 }
 
 /** Where the platform_ids of merged profiles lead. decision: merge, the merged platform_id. */
 async function followMerged(
   database: Queryable,
   workspaceId: number,
-  needs: readonly Need[],
+  platformIds: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
-  const rows = await selectMerged(database, workspaceId, platformIdsOf(needs));
+  const rows = await selectMerged(database, workspaceId, platformIds);
   return new Map(rows.map((row) => [row.profileId, row.keptProfileId]));
 }
 
-const platformIdsOf = (needs: readonly Need[]): string[] =>
-  needs.flatMap(({ who }) =>
-    who.kind === "platform_id" && isProfileId(who.value) ? [who.value] : [],
-  );
+function platformIdsOf(needs: readonly Need[]): string[] {
+  const ids: string[] = [];
+  for (const { who } of needs) {
+    if (who.kind === "platform_id" && isProfileId(who.value)) ids.push(who.value);
+  }
+  return ids;
+}
 
 /** A profile that was not found may have been merged since the merged ones were looked up. */
 async function refuseMergedMeanwhile(
   database: Queryable,
   workspaceId: number,
-  needs: readonly Need[],
+  platformIds: readonly string[],
   merged: ReadonlyMap<string, string>,
   rows: readonly ProfileRow[],
 ): Promise<void> {
   const known = new Set(rows.map((row) => row.id));
-  const missing = platformIdsOf(needs).filter((id) => !known.has(merged.get(id) ?? id));
+  const missing = platformIds.filter((id) => !known.has(merged.get(id) ?? id));
   const isMerged =
     missing.some((id) => merged.has(id)) ||
     (await selectMerged(database, workspaceId, missing)).length > 0;
@@ -181,12 +184,13 @@ async function lockAsRead(
 
 /** Who is remembered, and which identifiers must be looked up. */
 interface Recalled {
-  readonly remembered: readonly FoundIdentifier[];
+  /** Which profile an external_id leads to. Each batch has a map of its own. */
+  readonly remembered: Map<string, string>;
   readonly wanted: ReadonlyMap<string, Identifier>;
 }
 
 function recall(needs: readonly Need[], workspaceId: number, knownIds?: KnownIds): Recalled {
-  const remembered = new Map<string, FoundIdentifier>();
+  const remembered = new Map<string, string>();
   const wanted = new Map<string, Identifier>();
   for (const { who, addresses } of needs) {
     for (const address of addresses) wanted.set(identifierKey(address), address);
@@ -196,13 +200,13 @@ function recall(needs: readonly Need[], workspaceId: number, knownIds?: KnownIds
       if (remembered.has(value)) continue;
       const profileId = knownIds?.get(workspaceId, value);
       if (profileId !== undefined) {
-        remembered.set(value, { kind, value, profileId });
+        remembered.set(value, profileId);
         continue;
       }
     }
     wanted.set(identifierKey(who), who);
   }
-  return { remembered: [...remembered.values()], wanted };
+  return { remembered, wanted };
 }
 
 /** Remembers whom external ids lead to, among committed identifiers. */
@@ -227,10 +231,15 @@ async function findIdentifiers(
   return rows.filter((row) => wanted.has(identifierKey(row)));
 }
 
+/** Where the identifiers of a batch lead. */
+interface Whereabouts extends Pick<Recalled, "remembered"> {
+  readonly found: readonly FoundIdentifier[];
+  readonly merged: ReadonlyMap<string, string>;
+}
+
 function profilesToRead(
   needs: readonly Need[],
-  found: readonly FoundIdentifier[],
-  merged: ReadonlyMap<string, string>,
+  { remembered, found, merged }: Whereabouts,
   all: boolean,
 ): string[] {
   // A patch of one whom an external_id names needs nothing that is stored: most batches end here.
@@ -251,7 +260,8 @@ function profilesToRead(
       continue;
     }
     const key = identifierKey(who);
-    const candidates = holders.get(key) ?? [];
+    const known = who.kind === "external_id" ? remembered.get(who.value) : undefined;
+    const candidates = known === undefined ? (holders.get(key) ?? []) : [known];
     const isRead = all || reads || candidates.length > 1 || given.has(key);
     if (isRead) for (const id of candidates) ids.add(id);
   }

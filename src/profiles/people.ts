@@ -23,9 +23,9 @@ export interface Person {
   /** Undefined where it is neither read nor changed. */
   email: string | null | undefined;
   phone: string | null | undefined;
-  /** Members that change; null removes. */
-  readonly standardPatch: Map<string, Json>;
-  readonly customPatch: Map<string, Json>;
+  /** Members that change, where any do; null removes. See `setAttribute`. */
+  standardPatch: Patch | undefined;
+  customPatch: Patch | undefined;
   /**
    * The place in the order of updates: the highest is the most recently updated. Microseconds since
    * the epoch for what was read, so that the order is the one that the next batch will read.
@@ -36,6 +36,11 @@ export interface Person {
   /** When the last touch counts as done; undefined where `changes` is to decide. */
   updatedAt: number | undefined;
 }
+
+/** Names and values of attributes; no name is `__proto__`, which the checks refuse. */
+type Patch = Record<string, Json>;
+
+export type AttributeKind = "standard" | "custom";
 
 export type AddressKind = "email" | "phone";
 
@@ -79,16 +84,17 @@ export interface People {
  * @param found who has the identifiers that the batch names or sets.
  * @param rows the profiles that were read.
  * @param merged where the ids of merged profiles lead.
+ * @param owners who has an external_id, by that alone, for it names one person and nearly every item
+ *   has one; `found` is added to it.
  */
 export function createPeople(
   found: readonly FoundIdentifier[],
   rows: readonly ProfileRow[],
   newId: () => string,
   merged: ReadonlyMap<string, string> = new Map(),
+  owners: Map<string, string> = new Map(),
 ): People {
   const people = new Map<string, Person>();
-  /** Who has an external_id, by that alone: it names one person, and nearly every item has one. */
-  const owners = new Map<string, string>();
   const holders = new Map<string, Set<string>>();
   const added = new Map<string, FoundIdentifier>();
   const removed = new Map<string, FoundIdentifier>();
@@ -193,9 +199,7 @@ export function createPeople(
     changes(now) {
       const touched = [...people.values()].filter((person) => person.order > 0);
       const at = ({ updatedAt, order }: Person) =>
-        updatedAt === undefined
-          ? microsecondTime(now, order)
-          : microsecondTime(new Date(Math.floor(updatedAt / 1_000)), updatedAt % 1_000);
+        microsecondTime(updatedAt ?? now.getTime() * 1_000 + order);
       return {
         created: touched.filter((each) => each.isNew).map((each) => newRow(each, at(each))),
         updated: touched.filter((each) => !each.isNew).map((each) => updateOf(each, at(each))),
@@ -230,11 +234,6 @@ function preferred(one: Person, other: Person): Person {
   return order > 0 || (order === 0 && other.id > one.id) ? other : one;
 }
 
-const patches = () => ({
-  standardPatch: new Map<string, Json>(),
-  customPatch: new Map<string, Json>(),
-});
-
 const personOf = (row: ProfileRow): Person => ({
   id: row.id,
   isNew: false,
@@ -243,7 +242,8 @@ const personOf = (row: ProfileRow): Person => ({
   aliases: row.aliases,
   email: row.email,
   phone: row.phone,
-  ...patches(),
+  standardPatch: undefined,
+  customPatch: undefined,
   rank: row.updatedAtMicros,
   order: 0,
   updatedAt: undefined,
@@ -257,7 +257,8 @@ const unreadPerson = (id: string): Person => ({
   aliases: [],
   email: undefined,
   phone: undefined,
-  ...patches(),
+  standardPatch: undefined,
+  customPatch: undefined,
   rank: 0,
   order: 0,
   updatedAt: undefined,
@@ -271,7 +272,8 @@ const newPerson = (id: string, who: Who): Person => ({
   aliases: who.kind === "alias" ? [who.alias] : [],
   email: null,
   phone: null,
-  ...patches(),
+  standardPatch: undefined,
+  customPatch: undefined,
   rank: 0,
   order: 0,
   updatedAt: undefined,
@@ -291,32 +293,48 @@ const newRow = (person: Person, updatedAt: string): NewProfile => ({
 const updateOf = (person: Person, updatedAt: string): ProfileUpdate => ({
   id: person.id,
   version: person.stored?.version ?? null,
-  standardPatch: person.standardPatch.size ? Object.fromEntries(person.standardPatch) : null,
-  customPatch: person.customPatch.size ? Object.fromEntries(person.customPatch) : null,
+  standardPatch: person.standardPatch ?? null,
+  customPatch: person.customPatch ?? null,
   email: person.email === person.stored?.email ? undefined : person.email,
   phone: person.phone === person.stored?.phone ? undefined : person.phone,
   updatedAt,
 });
 
-const withoutNulls = (patch: ReadonlyMap<string, Json>): Attributes =>
-  Object.fromEntries([...patch].filter(([, value]) => value !== null));
+const withoutNulls = (patch: Patch = {}): Attributes =>
+  Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== null));
 
 /** The value of an attribute as it stands now, or undefined. */
-export function attributeOf(
-  person: Person,
-  kind: "standard" | "custom",
-  name: string,
-): Json | undefined {
+export function attributeOf(person: Person, kind: AttributeKind, name: string): Json | undefined {
   const patch = kind === "standard" ? person.standardPatch : person.customPatch;
-  if (patch.has(name)) return patch.get(name) ?? undefined;
+  if (patch && Object.hasOwn(patch, name)) return patch[name] ?? undefined;
   const stored =
     kind === "standard" ? person.stored?.standardAttributes : person.stored?.customAttributes;
   return stored && Object.hasOwn(stored, name) ? stored[name] : undefined;
 }
 
-/** A time with microseconds, so that the writes of one batch keep their order. */
-export function microsecondTime(now: Date, offset: number): string {
-  const micros = String(offset % 1_000).padStart(3, "0");
-  const milliseconds = new Date(now.getTime() + Math.floor(offset / 1_000)).toISOString();
-  return `${milliseconds.slice(0, -1)}${micros}Z`;
+/** Changes an attribute; null removes it. */
+export function setAttribute(person: Person, kind: AttributeKind, name: string, value: Json): void {
+  if (kind === "standard") person.standardPatch = withMember(person.standardPatch, name, value);
+  else person.customPatch = withMember(person.customPatch, name, value);
+}
+
+function withMember(patch: Patch = {}, name: string, value: Json): Patch {
+  patch[name] = value;
+  return patch;
+}
+
+/** The millisecond that was written down last: nearly all people of a batch are touched in one. */
+let lastText = { millisecond: Number.NaN, text: "" };
+
+/**
+ * A time with microseconds, so that the writes of one batch keep their order.
+ *
+ * @param micros since the epoch.
+ */
+export function microsecondTime(micros: number): string {
+  const millisecond = Math.floor(micros / 1_000);
+  if (millisecond !== lastText.millisecond) {
+    lastText = { millisecond, text: new Date(millisecond).toISOString().slice(0, -1) };
+  }
+  return `${lastText.text}${String(micros - millisecond * 1_000).padStart(3, "0")}Z`;
 }

@@ -3,7 +3,7 @@ import type { Call } from "../http/endpoint.ts";
 import type { Fault } from "../problem.ts";
 import { applyOperation, needsCurrent } from "../profiles/custom-attributes.ts";
 import { emailValue } from "../profiles/identifiers.ts";
-import { attributeOf, type People, type Person } from "../profiles/people.ts";
+import { attributeOf, type People, type Person, setAttribute } from "../profiles/people.ts";
 import type { Json } from "../profiles/plain-json.ts";
 import { sharersOf } from "../subscriptions/sharers.ts";
 import type {
@@ -71,12 +71,14 @@ export function applyItem(batch: Batch, behalf: Behalf, item: Item, at?: number)
 
   const person = known ?? batch.people.create(item.who);
   if (work.kind === "attributes") {
-    for (const [name, value] of custom) person.customPatch.set(name, value);
+    for (const [index, { name }] of work.custom.entries()) {
+      setAttribute(person, "custom", name, custom[index] ?? null);
+    }
     applyAttributes(batch, behalf, person, work, at);
   } else {
-    const happened = { id: batch.newId(), profileId: person.id };
-    if (work.kind === "event") batch.events.push({ ...happened, work });
-    else batch.purchases.push({ ...happened, work });
+    const id = batch.newId();
+    if (work.kind === "event") batch.events.push({ id, profileId: person.id, work });
+    else batch.purchases.push({ id, profileId: person.id, work });
   }
   batch.people.touch(person, at === undefined ? undefined : at + 1);
   return { outcome: "applied", profileId: person.id };
@@ -90,18 +92,16 @@ function nobodyThere({ who }: Item): Fault {
   };
 }
 
-/** The custom attributes as the operations leave them (null removes), or the first fault. */
-function tryCustom(
-  person: Person | undefined,
-  work: AttributesWork,
-): readonly (readonly [name: string, value: Json])[] | Fault {
-  const values: [string, Json][] = [];
-  for (const [name, operation] of work.custom) {
+/** The values that the operations leave, in their order (null removes), or the first fault. */
+function tryCustom(person: Person | undefined, work: AttributesWork): readonly Json[] | Fault {
+  const values: Json[] = [];
+  for (const operation of work.custom) {
+    const { name } = operation;
     const current =
       person && needsCurrent(operation) ? attributeOf(person, "custom", name) : undefined;
     const result = applyOperation(current, operation);
     if ("fault" in result) return result.fault;
-    values.push([name, result.value ?? null]);
+    values.push(result.value ?? null);
   }
   return values;
 }
@@ -114,10 +114,8 @@ function applyAttributes(
   at: number | undefined,
 ): void {
   for (const [name, value] of work.standard) {
-    person.standardPatch.set(
-      name,
-      name === "push_tokens" ? mergePushTokens(batch, person, value) : value,
-    );
+    const merged = name === "push_tokens" ? mergePushTokens(batch, person, value) : value;
+    setAttribute(person, "standard", name, merged);
   }
   if (work.phone !== undefined) batch.people.setPhone(person, work.phone);
   if (work.email !== undefined) batch.people.setEmail(person, work.email);
@@ -146,12 +144,12 @@ function applyEmailState(
 ): void {
   const { email } = person;
   if (!email) {
-    if (state) person.standardPatch.set("email_subscribe", state);
+    if (state) setAttribute(person, "standard", "email_subscribe", state);
     return;
   }
   const address = emailValue(email);
   const waiting = attributeOf(person, "standard", "email_subscribe") as EmailState | undefined;
-  if (waiting) person.standardPatch.set("email_subscribe", null);
+  if (waiting) setAttribute(person, "standard", "email_subscribe", null);
   if (state) batch.emailStates.push({ email: address, state, call });
   else if (waiting && !hasState(batch, address)) {
     batch.initialEmailStates.set(address, { email: address, state: waiting, call });

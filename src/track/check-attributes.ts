@@ -28,6 +28,9 @@ const CONTROL = new Set([
   "push_token_import",
 ]);
 
+/** Standard attributes that are more than values of a profile. */
+const HAVE_PLACES_OF_THEIR_OWN = new Set(["email", "phone", "email_subscribe"]);
+
 /** A profile that nothing identifies could not be found again: absent on purpose. */
 const NO_ANONYMOUS_IMPORT = refused(
   "BAD_PUSH_TOKEN_IMPORT",
@@ -52,8 +55,10 @@ export function checkAttributes(workspace: Workspace, raw: RawItem): Checked<Che
   if ("fault" in groups) return groups;
 
   const standard = new Map<string, Json>();
-  const custom: [string, AttributeOperation][] = [];
-  for (const [name, value] of Object.entries(raw)) {
+  const custom: AttributeOperation[] = [];
+  // for…in makes no list; JSON gives objects without enumerable inherited members.
+  for (const name in raw) {
+    const value = raw[name];
     // What identifies is not written: the address stays as it was given first.
     if (CONTROL.has(name) || name === who.value.kind) continue;
     const fault = isStandardAttribute(name)
@@ -91,14 +96,14 @@ function addStandard(
 }
 
 function addCustom(
-  custom: [string, AttributeOperation][],
+  custom: AttributeOperation[],
   name: string,
   value: unknown,
   merges: boolean,
 ): Fault | undefined {
   const checked = checkCustomAttribute(name, value, merges);
   if ("fault" in checked) return checked.fault;
-  custom.push([name, checked.value]);
+  custom.push(checked.value);
   return undefined;
 }
 
@@ -116,18 +121,18 @@ function findForeignApp(workspace: Workspace, tokens: Json): Fault | undefined {
 
 function workOf(
   standard: Map<string, Json>,
-  custom: readonly [string, AttributeOperation][],
+  custom: readonly AttributeOperation[],
   groups: AttributesWork["groups"],
 ): AttributesWork {
-  const { email, phone, email_subscribe, ...rest } = Object.fromEntries(standard);
+  const state = standard.get("email_subscribe");
   return {
     kind: "attributes",
-    email: email as string | null | undefined,
-    phone: phone as string | null | undefined,
+    email: standard.get("email") as string | null | undefined,
+    phone: standard.get("phone") as string | null | undefined,
     // Null is "unknown", which is what an address is that never had a state: subscribed.
-    emailState: email_subscribe === null ? "subscribed" : (email_subscribe as EmailState),
+    emailState: state === null ? "subscribed" : (state as EmailState | undefined),
     groups,
-    standard: Object.entries(rest),
+    standard: [...standard].filter(([name]) => !HAVE_PLACES_OF_THEIR_OWN.has(name)),
     custom,
   };
 }
@@ -138,7 +143,7 @@ const readsPerson = (work: AttributesWork): boolean =>
   work.emailState !== undefined ||
   work.groups.length > 0 ||
   work.standard.some(([name]) => name === "push_tokens") ||
-  work.custom.some(([, operation]) => needsCurrent(operation));
+  work.custom.some(needsCurrent);
 
 const addressesOf = ({ email, phone }: AttributesWork): Identifier[] => [
   ...(email ? [{ kind: "email" as const, value: emailValue(email) }] : []),

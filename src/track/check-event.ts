@@ -1,9 +1,11 @@
 import { accepted, type Checked, type Fault, refused } from "../problem.ts";
 import { printable } from "../profiles/attribute-rules/describe-value.ts";
+import type { Who } from "../profiles/identifiers.ts";
 import { isLongerThan, type Json, jsonByteLength } from "../profiles/plain-json.ts";
 import { parseTime } from "../profiles/times.ts";
 import type { CheckedItem } from "./check-attributes.ts";
 import { checkFlag, checkOneIdentifier, type RawItem } from "./check-identity.ts";
+import type { EventWork, PurchaseWork } from "./item.ts";
 
 /** In characters. */
 const LONGEST_NAME = 255;
@@ -19,16 +21,17 @@ export function checkEvent(raw: RawItem, now: Date): Checked<CheckedItem> {
   if ("fault" in occurrence) return occurrence;
   const name = checkName(raw.name, "name");
   if ("fault" in name) return name;
-  const { who, creates, ...rest } = occurrence.value;
-  return accepted({
-    ...NEEDS_NOTHING,
-    who,
-    creates,
-    work: { kind: "event", name: name.value, ...rest },
-  });
+  const { who, creates, time, appId, properties } = occurrence.value;
+  const work = { kind: "event", name: name.value, time, appId, properties } as const;
+  return accepted(needingNothing(who, creates, work));
 }
 
-export const NEEDS_NOTHING = { reads: false, addresses: [], spreads: false } as const;
+/** An item that is written without a look at what is stored. */
+export const needingNothing = (
+  who: Who,
+  creates: boolean,
+  work: EventWork | PurchaseWork,
+): CheckedItem => ({ who, creates, reads: false, addresses: [], spreads: false, work });
 
 /** What events and purchases have in common: who, when, in which app, with which properties. */
 export function checkOccurrence(raw: RawItem, now: Date, reserved: readonly string[]) {
@@ -96,8 +99,7 @@ function checkProperties(value: unknown, reserved: readonly string[]): Checked<J
   }
   const fault = findBadName(value as RawItem, "properties");
   if (fault) return { fault };
-  const isNested = Object.values(value).some((each) => each !== null && typeof each === "object");
-  if (isNested && jsonByteLength(value as Json) > LARGEST_PROPERTIES_BYTES) {
+  if (isNested(value) && jsonByteLength(value as Json) > LARGEST_PROPERTIES_BYTES) {
     return refused("PROPERTIES_TOO_LARGE", "Invalid 'properties' field: it is larger than 50 KB");
   }
   return accepted(value as Json);
@@ -107,10 +109,12 @@ function checkProperties(value: unknown, reserved: readonly string[]): Checked<J
 function findBadName(value: unknown, path: string): Fault | undefined {
   if (value === null || typeof value !== "object") return undefined;
   const isList = Array.isArray(value);
-  for (const [name, member] of Object.entries(value)) {
+  for (const name in value) {
+    const member = (value as RawItem)[name];
+    const isBad = !isList && isBadName(name);
+    // Most properties are plain values with a plain name: no path is written down for those.
+    if (!isBad && (member === null || typeof member !== "object")) continue;
     const place = isList ? `${path}[${name}]` : `${path}.${name}`;
-    const isBad =
-      !isList && (name === "" || isLongerThan(name, LONGEST_NAME) || name.startsWith("$"));
     if (isBad) {
       const rule = "a property name has 1 to 255 characters and no leading '$'";
       const message = `Invalid 'properties' field: '${printable(place, 300)}': ${rule}`;
@@ -120,4 +124,15 @@ function findBadName(value: unknown, path: string): Fault | undefined {
     if (fault) return fault;
   }
   return undefined;
+}
+
+const isBadName = (name: string): boolean =>
+  name === "" || name.startsWith("$") || isLongerThan(name, LONGEST_NAME);
+
+function isNested(object: object): boolean {
+  for (const name in object) {
+    const member = (object as RawItem)[name];
+    if (member !== null && typeof member === "object") return true;
+  }
+  return false;
 }

@@ -41,12 +41,22 @@ export function withWireNames(raw: RawItem): RawItem {
   return isGiven(item.platform_id) ? { ...item, braze_id } : { ...item, platform_id: braze_id };
 }
 
+/** As nearly everybody is: then no list is made. */
+const isNamedByExternalIdAlone = (item: RawItem): boolean =>
+  isGiven(item.external_id) &&
+  !isGiven(item.user_alias) &&
+  !isGiven(item.platform_id) &&
+  !isGiven(item.braze_id) &&
+  !isGiven(item.email) &&
+  !isGiven(item.phone);
+
 /**
  * The person an event or a purchase belongs to. spec: Event object, exactly one identifier.
  *
  * @returns faults MISSING_IDENTIFIER, MULTIPLE_IDENTIFIERS or the identifier's own.
  */
 export function checkOneIdentifier(item: RawItem): Checked<Who> {
+  if (isNamedByExternalIdAlone(item)) return checkExternalId(item.external_id);
   const given = [...PRIMARY, ...SECONDARY].filter((name) => isGiven(item[name]));
   return identifierOf(item, given);
 }
@@ -56,6 +66,7 @@ export function checkOneIdentifier(item: RawItem): Checked<Who> {
  * like any other, and of the two email identifies.
  */
 export function checkAttributesIdentifier(item: RawItem): Checked<Who> {
+  if (isNamedByExternalIdAlone(item)) return checkExternalId(item.external_id);
   const primary = PRIMARY.filter((name) => isGiven(item[name]));
   if (primary.length > 0) return identifierOf(item, primary);
   const secondary = SECONDARY.filter((name) => isGiven(item[name])).slice(0, 1);

@@ -1,7 +1,7 @@
 import { codes } from "currency-codes";
 import { accepted, type Checked, refused } from "../problem.ts";
 import type { CheckedItem } from "./check-attributes.ts";
-import { checkName, checkOccurrence, NEEDS_NOTHING } from "./check-event.ts";
+import { checkName, checkOccurrence, needingNothing } from "./check-event.ts";
 import type { RawItem } from "./check-identity.ts";
 
 const CURRENCIES: ReadonlySet<string> = new Set(codes());
@@ -23,19 +23,16 @@ export function checkPurchase(raw: RawItem, now: Date): Checked<CheckedItem> {
   const quantity = checkQuantity(raw.quantity);
   if ("fault" in quantity) return quantity;
   const { who, creates, ...rest } = occurrence.value;
-  return accepted({
-    ...NEEDS_NOTHING,
-    who,
-    creates,
-    work: {
+  return accepted(
+    needingNothing(who, creates, {
       kind: "purchase",
       productId: productId.value,
       currency: currency.value,
       price: price.value,
       quantity: quantity.value,
       ...rest,
-    },
-  });
+    }),
+  );
 }
 
 function checkCurrency(value: unknown): Checked<string> {

@@ -27,7 +27,7 @@ export interface AttributesWork {
   readonly emailState: EmailState | undefined;
   readonly groups: readonly { readonly groupId: string; readonly state: GroupState }[];
   readonly standard: readonly (readonly [name: string, value: Json])[];
-  readonly custom: readonly (readonly [name: string, operation: AttributeOperation])[];
+  readonly custom: readonly AttributeOperation[];
 }
 
 export interface EventWork {

@@ -29,9 +29,9 @@ export function countingDatabase(
       if (/^\s*insert/.test(sql)) counted.written += rows.length;
       return rows;
     },
-    async execute(sql, parameters) {
+    async execute(sql, ...rest) {
       list.push(sql);
-      const rows = await queryable.execute(sql, parameters);
+      const rows = await queryable.execute(sql, ...rest);
       counted.written += rows;
       return rows;
     },
@@ -48,6 +48,12 @@ export function countingDatabase(
       transaction(work) {
         counted.transactions += 1;
         return database.transaction((tx) => work({ ...tx, ...counting(tx, counted.statements) }));
+      },
+      transactionAtOnce(work) {
+        counted.transactions += 1;
+        return database.transactionAtOnce((tx) =>
+          work({ ...tx, ...counting(tx, counted.statements) }),
+        );
       },
     },
   };

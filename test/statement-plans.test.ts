@@ -102,9 +102,9 @@ function watched(): Watched {
       await look(queryable, sql, parameters);
       return queryable.query<Row>(sql, parameters);
     },
-    async execute(sql: string, parameters: readonly unknown[] = []) {
+    async execute(sql: string, parameters: readonly unknown[] = [], mustWrite?: number) {
       await look(queryable, sql, parameters);
-      return queryable.execute(sql, parameters);
+      return queryable.execute(sql, parameters, mustWrite);
     },
   });
   return {
@@ -113,6 +113,7 @@ function watched(): Watched {
     database: {
       ...watching(database),
       transaction: (work) => database.transaction((tx) => work(watching(tx))),
+      transactionAtOnce: (work) => database.transaction((tx) => work(watching(tx))),
     },
   };
 }

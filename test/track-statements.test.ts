@@ -52,7 +52,7 @@ function roundTripsOf(inner: Database): {
   };
   const watched = (queryable: Queryable): Queryable => ({
     query: (sql, parameters) => sending(() => queryable.query(sql, parameters)),
-    execute: (sql, parameters) => sending(() => queryable.execute(sql, parameters)),
+    execute: (...statement) => sending(() => queryable.execute(...statement)),
   });
   return {
     trips: () => trips,
@@ -60,6 +60,7 @@ function roundTripsOf(inner: Database): {
       ...inner,
       ...watched(inner),
       transaction: (work) => inner.transaction((tx) => work({ ...tx, ...watched(tx) })),
+      transactionAtOnce: (work) => inner.transactionAtOnce((tx) => work({ ...tx, ...watched(tx) })),
     },
   };
 }

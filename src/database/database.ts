@@ -15,10 +15,15 @@ export interface Queryable {
     parameters?: readonly unknown[],
   ): Promise<Row[]>;
   /**
-   * Runs one statement that writes, and returns how many rows it wrote. Not for `on conflict do nothing`:
-   * Citus counts the rows in conflict too.
+   * Runs one statement that writes, and returns how many rows it wrote. With `on conflict do nothing` it
+   * must also say `returning`: then the rows that come back are counted, where Citus would count those
+   * in conflict too.
+   *
+   * @param mustWrite how many rows it has to write.
+   * @throws a serialization failure (`isSacrificed`) when it wrote another number: somebody else was
+   *   faster.
    */
-  execute(sql: string, parameters?: readonly unknown[]): Promise<number>;
+  execute(sql: string, parameters?: readonly unknown[], mustWrite?: number): Promise<number>;
 }
 
 /**
@@ -42,6 +47,12 @@ export interface Database extends Queryable {
    * it throws. Use `withRetries` where two transactions may meet in the wrong order.
    */
   transaction<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result>;
+  /**
+   * The same for work that asks for all its statements before it waits for any: they travel with the
+   * beginning and the end of the transaction, so that the engine waits for nothing in between. What
+   * must be true of what they write is said beforehand (`mustWrite`).
+   */
+  transactionAtOnce<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result>;
   /**
    * Vacuums and analyzes, one table after the other, where the engine does not do so by itself.
    * Meant to be called now and then; other statements run in between.
@@ -73,8 +84,9 @@ export function within(database: Database, tx: Transaction): Database {
     concurrency: 1,
     isWithin: true,
     query: (sql, parameters) => tx.query(sql, parameters),
-    execute: (sql, parameters) => tx.execute(sql, parameters),
+    execute: (sql, parameters, mustWrite) => tx.execute(sql, parameters, mustWrite),
     transaction: (work) => work(tx),
+    transactionAtOnce: (work) => work(tx),
     maintain: async () => {},
     close: async () => {},
   };
@@ -136,6 +148,16 @@ const pause = (milliseconds: number): Promise<void> =>
 export const SERIALIZATION_FAILURE = "40001";
 
 const DEADLOCK = "40P01";
+
+/**
+ * @returns what was written.
+ * @throws a serialization failure where it is another number than it must be.
+ */
+export function checkWritten(written: number, mustWrite: number | undefined): number {
+  if (mustWrite === undefined || written === mustWrite) return written;
+  const message = `A statement wrote ${written} rows where ${mustWrite} were to be written.`;
+  throw Object.assign(new Error(message), { code: SERIALIZATION_FAILURE });
+}
 
 function codeOf(error: unknown): string {
   const code = (error as { code?: unknown } | null)?.code;

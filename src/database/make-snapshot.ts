@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { migrate } from "./migrate.ts";
 import { databaseOf } from "./one-connection.ts";
-import { openEngine } from "./pglite-engine.ts";
+import { openEngine, runStatements } from "./pglite-engine.ts";
 import { snapshotPath } from "./snapshot.ts";
 
 /* Run by the build: makes the database that new embedded data folders start from. */
@@ -17,9 +17,7 @@ if (!isMade) {
   const engine = await openEngine("memory:");
   await migrate(
     databaseOf({
-      query: async (sql, parameters) => (await engine.query(sql, [...parameters])).rows,
-      execute: async (sql, parameters) =>
-        (await engine.query(sql, [...parameters])).affectedRows ?? 0,
+      run: (statements, as) => runStatements(engine, statements, as),
       script: async (sql) => void (await engine.exec(sql)),
       close: () => engine.close(),
     }),

@@ -1,11 +1,20 @@
 import type { Database, Queryable, Transaction } from "./database.ts";
 import { encodeParameters } from "./parameters.ts";
 
-/** The one connection that an embedded engine has. Statements run in the order of the calls. */
+/** A statement for the engine, with its parameters in the form that it takes. */
+export interface Statement {
+  readonly sql: string;
+  readonly parameters: readonly unknown[];
+  /** What is to be answered: its rows, or how many it wrote. */
+  readonly answer: "rows" | "count";
+  /** See `Queryable.execute`. */
+  readonly mustWrite?: number | undefined;
+}
+
+/** The one connection that an embedded engine has. What is asked is done in the order of the calls. */
 export interface Connection {
-  query(sql: string, parameters: readonly unknown[]): Promise<unknown[]>;
-  /** @returns how many rows it wrote. */
-  execute(sql: string, parameters: readonly unknown[]): Promise<number>;
+  /** @returns the rows of each statement, or how many it wrote. */
+  run(statements: readonly Statement[], as: "transaction" | "part"): Promise<unknown[]>;
   script(sql: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -14,17 +23,21 @@ export interface Connection {
 export function databaseOf(connection: Connection): Database {
   let last: Promise<unknown> = Promise.resolve();
 
+  /** Whoever is next waits until the work is done. */
   function alone<Result>(work: () => Promise<Result>): Promise<Result> {
     const result = last.then(work);
     last = result.catch(() => {});
     return result;
   }
 
-  const direct: Queryable = {
-    query: async <Row>(sql: string, parameters: readonly unknown[] = []) =>
-      (await connection.query(sql, encodeParameters(parameters))) as Row[],
-    execute: (sql, parameters = []) => connection.execute(sql, encodeParameters(parameters)),
-  };
+  /** Whoever is next need not wait for the answer: the engine does what is sent in its order. */
+  function inTurn<Result>(send: () => Promise<Result>): Promise<Result> {
+    const sent = last.then(() => ({ answer: send() }));
+    last = sent;
+    return sent.then(({ answer }) => answer);
+  }
+
+  const direct = queryable(async (statement) => (await connection.run([statement], "part"))[0]);
 
   async function transaction<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result> {
     // Not waited for: what follows comes after it, and fails where it does, for then the engine is gone.
@@ -41,13 +54,38 @@ export function databaseOf(connection: Connection): Database {
     }
   }
 
+  /** The whole transaction is one message to the engine, and the next one may be on its way by then. */
+  async function transactionAtOnce<Result>(
+    work: (tx: Transaction) => Promise<Result>,
+  ): Promise<Result> {
+    const statements: Statement[] = [];
+    let answer: Promise<unknown[]> | undefined;
+    let isSent: () => void = () => {};
+    const sent = new Promise<void>((resolve) => {
+      isSent = resolve;
+    });
+    const ask = async (statement: Statement) => {
+      if (answer) throw new Error("The statements of this transaction are asked for all at once.");
+      const place = statements.push(statement) - 1;
+      await sent;
+      return (await (answer as unknown as Promise<unknown[]>))[place];
+    };
+    const script = () => Promise.reject(new Error("A script has a transaction of its own."));
+    const result = work({ ...queryable(ask), script });
+    answer = inTurn(() => connection.run(statements, "transaction"));
+    isSent();
+    await answer.catch(() => {});
+    return result;
+  }
+
   return {
     engine: "embedded",
     // They take turns, but while the engine runs one, another one can be worked out.
     concurrency: 2,
-    query: (sql, parameters) => alone(() => direct.query(sql, parameters)),
-    execute: (sql, parameters) => alone(() => direct.execute(sql, parameters)),
+    query: (sql, parameters) => inTurn(() => direct.query(sql, parameters)),
+    execute: (...statement) => inTurn(() => direct.execute(...statement)),
     transaction: (work) => alone(() => transaction(work)),
+    transactionAtOnce,
     async maintain() {
       const tables = await this.query<{ name: string }>(
         "select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace",
@@ -56,5 +94,19 @@ export function databaseOf(connection: Connection): Database {
         await alone(() => connection.script(`vacuum (analyze) ${name}`));
     },
     close: () => alone(() => connection.close()),
+  };
+}
+
+function queryable(ask: (statement: Statement) => Promise<unknown>): Queryable {
+  return {
+    query: async <Row>(sql: string, parameters: readonly unknown[] = []) =>
+      (await ask({ sql, parameters: encodeParameters(parameters), answer: "rows" })) as Row[],
+    execute: async (sql, parameters = [], mustWrite = undefined) =>
+      (await ask({
+        sql,
+        parameters: encodeParameters(parameters),
+        answer: "count",
+        mustWrite,
+      })) as number,
   };
 }

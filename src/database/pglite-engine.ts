@@ -1,5 +1,7 @@
 import { access, rename, rm } from "node:fs/promises";
-import { PGlite, types } from "@electric-sql/pglite";
+import { PGlite, type Transaction, types } from "@electric-sql/pglite";
+import { checkWritten } from "./database.ts";
+import type { Statement } from "./one-connection.ts";
 import { readTimestamp } from "./parameters.ts";
 import { PLANNER_SETTINGS } from "./planner.ts";
 import { readSnapshot } from "./snapshot.ts";
@@ -43,4 +45,31 @@ async function openNew(dataDir: string): Promise<PGlite> {
     parsers: PARSERS,
     ...(snapshot && { loadDataDir: snapshot }),
   });
+}
+
+/**
+ * Runs statements one after the other, in a transaction of their own or as a part of what runs already.
+ *
+ * @returns the rows of each, or how many it wrote.
+ */
+export const runStatements = (
+  engine: PGlite,
+  statements: readonly Statement[],
+  as: "transaction" | "part",
+): Promise<unknown[]> =>
+  as === "part"
+    ? runOn(engine, statements)
+    : engine.transaction((transaction) => runOn(transaction, statements));
+
+async function runOn(
+  engine: PGlite | Transaction,
+  statements: readonly Statement[],
+): Promise<unknown[]> {
+  const results: unknown[] = [];
+  for (const { sql, parameters, answer, mustWrite } of statements) {
+    const { rows, fields, affectedRows = 0 } = await engine.query(sql, [...parameters]);
+    const written = checkWritten(fields.length > 0 ? rows.length : affectedRows, mustWrite);
+    results.push(answer === "rows" ? rows : written);
+  }
+  return results;
 }

@@ -1,24 +1,28 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { openEngine } from "./pglite-engine.ts";
+import type { Statement } from "./one-connection.ts";
+import { openEngine, runStatements } from "./pglite-engine.ts";
 
 /*
  * The thread that the embedded engine runs on: a statement holds its thread while it runs, and this
  * one has nothing else to do. It takes statements in their order and answers each.
  */
 
-/** One thing to do. `script` has no parameters and may hold several statements. */
-export interface ThreadRequest {
-  readonly id: number;
-  readonly kind: "query" | "execute" | "script" | "close";
-  readonly sql: string;
-  readonly parameters: readonly unknown[];
-}
+/** One thing to do. */
+export type ThreadRequest = { readonly id: number } & (
+  | {
+      readonly kind: "run";
+      readonly statements: readonly Statement[];
+      readonly as: "transaction" | "part";
+    }
+  /** Several statements without parameters. */
+  | { readonly kind: "script"; readonly sql: string }
+  | { readonly kind: "close" }
+);
 
 export interface ThreadAnswer {
   readonly id: number;
-  readonly rows?: unknown[];
-  /** How many rows were written. */
-  readonly count?: number;
+  /** For each statement its rows, or how many it wrote. */
+  readonly results?: unknown[];
   /** An engine's error with its SQLSTATE. */
   readonly error?: { readonly message: string; readonly code: string | undefined };
 }
@@ -35,21 +39,29 @@ globalThis.TextDecoder = class extends TextDecoder {
 
 const engine = await openEngine(workerData as string);
 
-parentPort?.on("message", async ({ id, kind, sql, parameters }: ThreadRequest) => {
-  const answer = (rest: Omit<ThreadAnswer, "id">) => parentPort?.postMessage({ id, ...rest });
+async function carryOut(request: ThreadRequest): Promise<unknown[]> {
+  if (request.kind === "close") await engine.close();
+  else if (request.kind === "script") await engine.exec(request.sql);
+  else return runStatements(engine, request.statements, request.as);
+  return [];
+}
+
+async function answer(request: ThreadRequest): Promise<void> {
+  const tell = (rest: Omit<ThreadAnswer, "id">) =>
+    parentPort?.postMessage({ id: request.id, ...rest });
   try {
-    if (kind === "close") await engine.close();
-    if (kind === "script") await engine.exec(sql);
-    if (kind === "query") answer({ rows: (await engine.query(sql, [...parameters])).rows });
-    else if (kind === "execute") {
-      answer({ count: (await engine.query(sql, [...parameters])).affectedRows ?? 0 });
-    } else answer({});
-    if (kind === "close") parentPort?.close();
+    tell({ results: await carryOut(request) });
+    if (request.kind === "close") parentPort?.close();
   } catch (error) {
     const { message, code } = error as Error & { code?: string };
-    answer({ error: { message, code } });
+    tell({ error: { message, code } });
   }
+}
+
+let last = Promise.resolve();
+parentPort?.on("message", (request: ThreadRequest) => {
+  last = last.then(() => answer(request));
 });
 
 // Statements sent before the engine was open have waited.
-parentPort?.postMessage({ id: 0, rows: [] } satisfies ThreadAnswer);
+parentPort?.postMessage({ id: 0 } satisfies ThreadAnswer);

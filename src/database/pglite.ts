@@ -39,6 +39,13 @@ class EngineError extends Error {
   }
 }
 
+/** A request before it has a number. */
+type Asked = ThreadRequest extends infer One
+  ? One extends unknown
+    ? Omit<One, "id">
+    : never
+  : never;
+
 const GONE = { message: "The embedded engine has ended.", code: "57P01" };
 
 /** Starts the engine's thread; resolves when the engine is open. */
@@ -63,11 +70,11 @@ async function startThread(folder: string): Promise<Connection> {
     pending.clear();
   }
 
-  function send(request: Omit<ThreadRequest, "id">): Promise<ThreadAnswer> {
+  async function send(request: Asked): Promise<unknown[]> {
     const id = ++lastId;
     const answer = answered(id);
     thread.postMessage({ id, ...request });
-    return answer;
+    return (await answer).results ?? [];
   }
 
   thread.on("message", (answer: ThreadAnswer) => {
@@ -80,10 +87,8 @@ async function startThread(folder: string): Promise<Connection> {
   await answered(0);
 
   return {
-    query: async (sql, parameters) => (await send({ kind: "query", sql, parameters })).rows ?? [],
-    execute: async (sql, parameters) =>
-      (await send({ kind: "execute", sql, parameters })).count ?? 0,
-    script: async (sql) => void (await send({ kind: "script", sql, parameters: [] })),
-    close: async () => void (await send({ kind: "close", sql: "", parameters: [] })),
+    run: (statements, as) => send({ kind: "run", statements, as }),
+    script: async (sql) => void (await send({ kind: "script", sql })),
+    close: async () => void (await send({ kind: "close" })),
   };
 }

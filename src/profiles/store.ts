@@ -24,20 +24,18 @@ export async function selectIdentifiers(
 }
 
 /**
- * Adds identifiers. Of those that name one person, the ones that somebody else has already are left
- * out; they wait for a transaction that is about to add the same.
+ * Adds identifiers; waits for a transaction that is about to add the same.
  *
- * @returns how many were added.
+ * @throws a serialization failure where one that names one person has an owner by now.
  */
 export async function insertIdentifiers(
   tx: Transaction,
   workspaceId: number,
   identifiers: readonly FoundIdentifier[],
-): Promise<number> {
-  if (identifiers.length === 0) return 0;
+): Promise<void> {
+  if (identifiers.length === 0) return;
   const sorted = [...identifiers].sort((a, b) => (a.value < b.value ? -1 : 1));
-  // Counted by what comes back: Citus counts the rows in conflict among those it wrote.
-  const inserted = await tx.query(
+  await tx.execute(
     `insert into identifiers (workspace_id, value, kind, profile_id)
      select $1, value, kind::identifier_kind, profile_id
      from unnest($2::text[], $3::text[], $4::uuid[]) as new (value, kind, profile_id)
@@ -49,8 +47,8 @@ export async function insertIdentifiers(
       sorted.map((each) => each.kind),
       sorted.map((each) => each.profileId),
     ],
+    sorted.length,
   );
-  return inserted.length;
 }
 
 export async function deleteIdentifiers(
@@ -191,18 +189,20 @@ export interface ProfileUpdate {
 /**
  * Updates profiles, each only if it is still there and at the version given.
  *
- * @returns how many were updated: fewer than given means that somebody else was first.
+ * @throws a serialization failure where one is not.
  */
 export async function updateProfiles(
   tx: Transaction,
   workspaceId: number,
   updates: readonly ProfileUpdate[],
-): Promise<number> {
-  if (updates.length === 0) return 0;
+): Promise<void> {
+  if (updates.length === 0) return;
   const sorted = [...updates].sort((a, b) => (a.id < b.id ? -1 : 1));
   // One statement for all of them, because two would lock them in another order.
   const isPatch = sorted.every(isMerePatch);
-  return isPatch ? patchProfiles(tx, workspaceId, sorted) : changeProfiles(tx, workspaceId, sorted);
+  await (isPatch
+    ? patchProfiles(tx, workspaceId, sorted)
+    : changeProfiles(tx, workspaceId, sorted));
 }
 
 /** Adds attributes, whatever else is stored. */
@@ -242,6 +242,7 @@ const patchProfiles = (
       JSON.stringify(patches.map((patch) => patch.customPatch)),
       arrayLiteral(patches.map((patch) => patch.updatedAt)),
     ],
+    patches.length,
   );
 
 /**
@@ -290,6 +291,7 @@ const changeProfiles = (
       updates.map((update) => update.phone ?? null),
       updates.map((update) => update.updatedAt),
     ],
+    updates.length,
   );
 
 /** Writes whole profiles that the transaction has locked. */

@@ -55,11 +55,11 @@ export interface WriteServices {
 const TRIES = 20;
 
 /**
- * From which try on profiles are locked before they are read. Not from the second: a person whom two
+ * From which of them on profiles are locked before they are read. Not from the first: a person whom two
  * processes made at once is simply found then, and locking profiles before identifiers is the wrong
  * way round, which now and then costs a deadlock.
  */
-const LOCKING_TRY = 4;
+const LOCKING_TRY = 3;
 
 /**
  * Writes requests of one workspace in one transaction, in their order.
@@ -70,8 +70,8 @@ const LOCKING_TRY = 4;
  * read, so that a person whom everybody writes to cannot starve a batch. Locking always would cost
  * a second write to every row, for a meeting that hardly ever happens.
  *
- * The first time it is worked out before the transaction begins, which then is two round trips long
- * and keeps others waiting no longer than that.
+ * The first time it is worked out before the transaction begins, which then is one round trip long, or
+ * two, and keeps others waiting no longer than that.
  *
  * @returns for each request the verdicts on its items.
  * @throws a serialization failure when it was outdated every time; KeyTaken (http/idempotency.ts).
@@ -86,20 +86,20 @@ export async function writeBatch(
   const { database, knownIds, clock } = services;
   const needs = requests.flatMap((request) => request.items);
   const { newId } = clock;
-  const ahead = await readPeople(database, workspace.id, needs, { newId, knownIds }).then(
-    (people) => workOut(services, requests, people),
-    unlessSacrificed,
-  );
-  const written = await withRetries(
-    database,
-    async (tx, attempt) => {
-      if (attempt === 1 && ahead) return save(tx, services, workspace, ahead);
-      const lock = attempt >= LOCKING_TRY;
-      const people = await loadPeople(tx, workspace.id, needs, { newId, knownIds, lock });
-      return save(tx, services, workspace, workOut(services, requests, people));
-    },
-    TRIES,
-  );
+  const ahead = await readPeople(database, workspace.id, needs, { newId, knownIds })
+    .then((people) => saveAhead(services, workspace, workOut(services, requests, people)))
+    .catch(unlessSacrificed);
+  const written =
+    ahead ??
+    (await withRetries(
+      database,
+      async (tx, attempt) => {
+        const lock = attempt >= LOCKING_TRY;
+        const people = await loadPeople(tx, workspace.id, needs, { newId, knownIds, lock });
+        return save(tx, services, workspace, workOut(services, requests, people));
+      },
+      TRIES,
+    ));
   rememberAll(knownIds, workspace.id, written.changes.addedIdentifiers);
   return written.verdicts;
 }
@@ -130,7 +130,22 @@ function workOut(
   return { requests, batch, changes: people.changes(clock.now()), verdicts };
 }
 
-/** Sends all statements at once, where none depends on what another one finds. */
+/** Writes what was worked out before the transaction began. */
+function saveAhead(services: WriteServices, workspace: Workspace, worked: Worked): Promise<Worked> {
+  const { database } = services;
+  const work = (tx: Transaction) => save(tx, services, workspace, worked);
+  return asksAllAtOnce(worked) ? database.transactionAtOnce(work) : database.transaction(work);
+}
+
+/** Whether none of the statements of `save` depends on what another one finds. */
+const asksAllAtOnce = ({ batch, changes, requests }: Worked): boolean =>
+  changes.addressesOfNew.length === 0 &&
+  batch.groupStates.length === 0 &&
+  batch.emailStates.length === 0 &&
+  batch.initialEmailStates.size === 0 &&
+  requests.every(({ recorded, alsoWrite }) => !recorded && !alsoWrite);
+
+/** Sends all statements together, where none depends on what another one finds. */
 async function save(
   tx: Transaction,
   services: WriteServices,

@@ -179,6 +179,23 @@ describe("GET /subscription/status/get", () => {
     assert.deepEqual(answer.body.status, { dan: "Subscribed", eve: "Subscribed" });
   });
 
+  test("an external_id that leads to the user it was merged into is answered for, as it was asked", async () => {
+    const workspace = await workspaceWithGroups(server, {
+      settings: { redirect_merged_ids: true },
+    });
+    await users(workspace, { external_id: "old" }, { external_id: "kept" });
+    const pair = {
+      identifier_to_merge: { external_id: "old" },
+      identifier_to_keep: { external_id: "kept" },
+    };
+    await workspace.call("POST", "/users/merge", { merge_updates: [pair] });
+    await setV2(workspace, NEWSLETTER, "subscribed", { external_ids: ["old"] });
+    const one = await get(workspace, `${GROUP}&external_id=old`);
+    assert.deepEqual(one.body.status, { old: "Subscribed" });
+    const both = await get(workspace, `${GROUP}&external_id=old&external_id=kept`);
+    assert.deepEqual(both.body.status, { old: "Subscribed", kept: "Subscribed" });
+  });
+
   test("an external_id may be any text, also a name that objects have", async () => {
     const workspace = await newWorkspace();
     await users(workspace, { external_id: "__proto__" }, { external_id: "ünï & co" });

@@ -225,6 +225,7 @@ describe("refusals", () => {
       user_aliases: many(51, (index) => alias(`u${index}`)),
       platform_ids: many(51, (index) => `u${index}`),
       email_addresses: many(51, (index) => byEmail(`u${index}@example.com`)),
+      phone_numbers: many(51, (index) => byPhone(`+1415555${2600 + index}`)),
     };
     for (const [kind, list] of Object.entries(lists)) {
       await refuses(

@@ -122,6 +122,17 @@ describe("what both versions refuse", () => {
     }
     await refused(await callV2({ phones: [14155552671] }), /phones\[0\]' must be a string/);
     await refused(await callV2({ external_ids: [""] }), /external_ids\[0\]' is not valid/);
+    for (const list of ["external_id", "email", "phone"]) {
+      const number = list === "external_id" ? [] : [14155552671];
+      for (const value of [null, true, {}, ...number]) {
+        await refused(await callV1({ [list]: value }), new RegExp(`'${list}' must be a string`));
+      }
+      for (const value of [null, true, {}, [], ...number]) {
+        const place = new RegExp(`'${list}\\[0\\]' must be a string`);
+        await refused(await callV1({ [list]: [value] }), place);
+      }
+    }
+    await refused(await callV1({ external_id: "" }), /external_id\[0\]' is not valid/);
   });
 
   test("a number that is not E.164 or does not exist is refused with its place", async () => {

@@ -110,6 +110,19 @@ describe("GET /subscription/status/get", () => {
     }
   });
 
+  test("a NUL character in a name or in the group is refused with INVALID_TEXT", async () => {
+    const workspace = await newWorkspace();
+    const queries = ["external_id=a%00", "email=%00@example.com", "phone[]=%00"].map(
+      (name) => `${GROUP}&${name}`,
+    );
+    for (const query of [...queries, "subscription_group_id=%00&external_id=ada"]) {
+      const { status, body } = await get(workspace, query);
+      assert.deepEqual([status, body.code], [400, "INVALID_TEXT"], query);
+    }
+    const { status, body } = await list(workspace, "external_id=%00");
+    assert.deepEqual([status, body.code], [400, "INVALID_TEXT"]);
+  });
+
   test("beside external_id neither email nor phone counts", async () => {
     const workspace = await newWorkspace();
     const others = [

@@ -40,6 +40,7 @@ describe("who is exported", () => {
     const cases: [request: Record<string, unknown>, names: string[]][] = [
       [{ external_ids: ["ada", "dan"] }, ["ada", "dan"]],
       [{ external_ids: "ada" }, ["ada"]],
+      [{ external_ids: ["dan"], user_aliases: null, phone: null, fields_to_export: null }, ["dan"]],
       [{ user_aliases: [alias("carol")] }, ["carol"]],
       [{ platform_ids: [platform_id] }, ["dan"]],
       [{ platform_id: platform_id.toUpperCase() }, ["dan"]],
@@ -242,7 +243,8 @@ describe("refusals", () => {
 
   test("a request that names nobody, or an email and a phone, is refused", async () => {
     const workspace = await withPeople();
-    for (const body of [{}, { external_ids: [] }, { fields_to_export: ["email"] }]) {
+    const nothing = { external_ids: null, user_aliases: null, phone: null };
+    for (const body of [{}, nothing, { external_ids: [] }, { fields_to_export: ["email"] }]) {
       await refuses(exported(workspace, body), /^'external_ids', .* or 'phone' is required$/);
     }
     const both = { email_address: EMAIL, phone: PHONE };

@@ -264,6 +264,8 @@ describe("refusals", () => {
     await refuses(identify(workspace, { merge_behavior: "merge" }), required);
     await succeeds(identify(workspace, { aliases_to_identify: [] }));
     await succeeds(identify(workspace, { emails_to_identify: [] }));
+    await succeeds(identify(workspace, { aliases_to_identify: null, emails_to_identify: [] }));
+    await refuses(identify(workspace, { aliases_to_identify: null }), required);
     const both = { aliases_to_identify: [], emails_to_identify: [] };
     assert.equal((await succeeds(identify(workspace, both))).aliases_processed, 0);
   });

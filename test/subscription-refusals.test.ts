@@ -109,7 +109,7 @@ describe("what both versions refuse", () => {
   });
 
   test("names of another type are refused", async () => {
-    for (const value of [5, true, null, {}, "x"]) {
+    for (const value of [5, true, {}, "x"]) {
       for (const list of ["external_ids", "emails", "phones"]) {
         await refused(await callV2({ [list]: value }), new RegExp(`${list}' must be an array`));
       }
@@ -124,7 +124,7 @@ describe("what both versions refuse", () => {
     await refused(await callV2({ external_ids: [""] }), /external_ids\[0\]' is not valid/);
     for (const list of ["external_id", "email", "phone"]) {
       const number = list === "external_id" ? [] : [14155552671];
-      for (const value of [null, true, {}, ...number]) {
+      for (const value of [true, {}, ...number]) {
         await refused(await callV1({ [list]: value }), new RegExp(`'${list}' must be a string`));
       }
       for (const value of [null, true, {}, [], ...number]) {

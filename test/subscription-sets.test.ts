@@ -203,6 +203,24 @@ describe("who is reached", () => {
     assert.deepEqual(await subscribed(workspace, NEWSLETTER), ["ada", "bob", "dee"]);
   });
 
+  test("a list that is null is not there, as existing clients write it", async () => {
+    for (const set of VERSIONS) {
+      const workspace = await neighbours();
+      const byId = { external_ids: ["dee"], emails: null, phones: null };
+      const answer = await set(workspace, NEWSLETTER, "subscribed", byId as never);
+      assert.deepEqual([answer.status, answer.body], [201, { message: "success" }]);
+      const byPhone = { external_ids: null, emails: null, phones: [OTHER_PHONE] };
+      await set(workspace, ALERTS, "subscribed", byPhone as never);
+      for (const groupId of [NEWSLETTER, ALERTS]) {
+        assert.deepEqual(await subscribed(workspace, groupId), ["dee"]);
+      }
+      const nobody = { external_ids: null, emails: null, phones: null };
+      const none = await set(workspace, NEWSLETTER, "subscribed", nobody as never);
+      assert.equal(none.status, 400);
+      assert.match(none.body.message, /is required$/);
+    }
+  });
+
   test("an id or an address of nobody is skipped with its place, and no profile is made", async () => {
     const workspace = await neighbours();
     const skip = (kind: string, input_array: string, index: number) => ({

@@ -279,12 +279,17 @@ describe("the cap on updates", () => {
 describe("a blocked external_id", () => {
   test("is refused with an error that says so, in every array; all others are processed", async () => {
     const workspace = await server.workspace({
-      settings: { blocked_external_ids: ["dummy-user", "0"] },
+      settings: { blocked_external_ids: ["dummy-user", "0", "dummy@example.com"] },
     });
     const answer = await workspace.track({
       attributes: [attributes("dummy-user"), attributes("ada"), { external_id: 0 }],
       events: [event("dummy-user")],
-      purchases: [purchase("dummy-user"), purchase("DUMMY-USER")],
+      purchases: [
+        purchase("dummy-user"),
+        purchase("DUMMY-USER"),
+        // An address is no external_id, whatever it says.
+        { ...purchase("x"), external_id: undefined, email: "dummy@example.com" },
+      ],
     });
     assert.equal(answer.status, 201);
     assert.deepEqual(placesOf(answer.body.errors), [

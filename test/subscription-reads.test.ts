@@ -157,6 +157,8 @@ describe("GET /subscription/status/get", () => {
       assert.equal(answer.status, 400);
       assert.match(answer.body.message, /'phone' is not valid: .*E\.164/);
     }
+    const unassigned = await get(workspace, `${GROUP}&phone=+15551234567`);
+    assert.deepEqual(unassigned.body.status, { "+15551234567": "Unknown" });
     await users(workspace, { external_id: "tag", email: "a+tag@example.com" });
     const tagged = await get(workspace, `${GROUP}&email=a+tag@example.com`);
     assert.deepEqual(tagged.body.status, { tag: "Unknown" });

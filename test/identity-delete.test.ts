@@ -208,10 +208,19 @@ describe("refusals", () => {
     assert.equal((await userOf(workspace, "ada"))?.first_name, "Ada");
   });
 
+  test("a kind that is null is not there", async () => {
+    const workspace = await server.workspace();
+    await makeUsers(workspace, id("ada"));
+    const nothing = Object.fromEntries(kinds.map(([kind]) => [kind, null]));
+    await refuses(remove(workspace, nothing), /^Exactly one of/);
+    await succeeds(remove(workspace, { ...nothing, external_ids: ["ada"] }));
+    assert.equal(await userOf(workspace, "ada"), undefined);
+  });
+
   test("each kind is an array", async () => {
     const workspace = await server.workspace();
     for (const [kind] of kinds) {
-      for (const value of ["ada", { a: 1 }, null, 5]) {
+      for (const value of ["ada", { a: 1 }, 5]) {
         await refuses(remove(workspace, { [kind]: value }), `'${kind}' must be an array`);
       }
     }
@@ -225,6 +234,7 @@ describe("refusals", () => {
       user_aliases: many(51, (index) => alias(`u${index}`)),
       platform_ids: many(51, (index) => `u${index}`),
       email_addresses: many(51, (index) => byEmail(`u${index}@example.com`)),
+      phone_numbers: many(51, (index) => byPhone(`+1415555${2600 + index}`)),
     };
     for (const [kind, list] of Object.entries(lists)) {
       await refuses(

@@ -264,6 +264,8 @@ describe("refusals", () => {
     await refuses(identify(workspace, { merge_behavior: "merge" }), required);
     await succeeds(identify(workspace, { aliases_to_identify: [] }));
     await succeeds(identify(workspace, { emails_to_identify: [] }));
+    await succeeds(identify(workspace, { aliases_to_identify: null, emails_to_identify: [] }));
+    await refuses(identify(workspace, { aliases_to_identify: null }), required);
     const both = { aliases_to_identify: [], emails_to_identify: [] };
     assert.equal((await succeeds(identify(workspace, both))).aliases_processed, 0);
   });
@@ -293,6 +295,20 @@ describe("refusals", () => {
     const { status, body } = await identifyAliases(workspace, pairs.slice(0, 50));
     assert.deepEqual([status, body.aliases_processed], [201, 50]);
     assert.deepEqual(countsOf(await userOf(workspace, "ada")), { a0: 1 });
+  });
+
+  test("50 emails or phone numbers are taken and 51 are not", async () => {
+    const workspace = await server.workspace();
+    const lists: Record<string, object[]> = {
+      emails_to_identify: many(51, (index) => byEmail(`u${index}@example.com`)),
+      phone_numbers_to_identify: many(51, (index) => byPhone(`+1415555${2600 + index}`)),
+    };
+    for (const [name, selectors] of Object.entries(lists)) {
+      const list = selectors.map((selector) => ({ ...id("ada"), ...selector }));
+      await refuses(identify(workspace, { [name]: list }), /exceeded/);
+      const { status, body } = await identify(workspace, { [name]: list.slice(1) });
+      assert.deepEqual([status, body.aliases_processed], [201, 50]);
+    }
   });
 
   test("an object without an external_id or a user_alias is reported, the others are taken", async () => {

@@ -110,6 +110,19 @@ describe("GET /subscription/status/get", () => {
     }
   });
 
+  test("a NUL character in a name or in the group is refused with INVALID_TEXT", async () => {
+    const workspace = await newWorkspace();
+    const queries = ["external_id=a%00", "email=%00@example.com", "phone[]=%00"].map(
+      (name) => `${GROUP}&${name}`,
+    );
+    for (const query of [...queries, "subscription_group_id=%00&external_id=ada"]) {
+      const { status, body } = await get(workspace, query);
+      assert.deepEqual([status, body.code], [400, "INVALID_TEXT"], query);
+    }
+    const { status, body } = await list(workspace, "external_id=%00");
+    assert.deepEqual([status, body.code], [400, "INVALID_TEXT"]);
+  });
+
   test("beside external_id neither email nor phone counts", async () => {
     const workspace = await newWorkspace();
     const others = [
@@ -144,6 +157,8 @@ describe("GET /subscription/status/get", () => {
       assert.equal(answer.status, 400);
       assert.match(answer.body.message, /'phone' is not valid: .*E\.164/);
     }
+    const unassigned = await get(workspace, `${GROUP}&phone=+15551234567`);
+    assert.deepEqual(unassigned.body.status, { "+15551234567": "Unknown" });
     await users(workspace, { external_id: "tag", email: "a+tag@example.com" });
     const tagged = await get(workspace, `${GROUP}&email=a+tag@example.com`);
     assert.deepEqual(tagged.body.status, { tag: "Unknown" });
@@ -177,6 +192,23 @@ describe("GET /subscription/status/get", () => {
     await setV2(workspace, NEWSLETTER, "subscribed", { emails: ["home@example.com"] });
     const answer = await get(workspace, `${GROUP}&email=home@example.com`);
     assert.deepEqual(answer.body.status, { dan: "Subscribed", eve: "Subscribed" });
+  });
+
+  test("an external_id that leads to the user it was merged into is answered for, as it was asked", async () => {
+    const workspace = await workspaceWithGroups(server, {
+      settings: { redirect_merged_ids: true },
+    });
+    await users(workspace, { external_id: "old" }, { external_id: "kept" });
+    const pair = {
+      identifier_to_merge: { external_id: "old" },
+      identifier_to_keep: { external_id: "kept" },
+    };
+    await workspace.call("POST", "/users/merge", { merge_updates: [pair] });
+    await setV2(workspace, NEWSLETTER, "subscribed", { external_ids: ["old"] });
+    const one = await get(workspace, `${GROUP}&external_id=old`);
+    assert.deepEqual(one.body.status, { old: "Subscribed" });
+    const both = await get(workspace, `${GROUP}&external_id=old&external_id=kept`);
+    assert.deepEqual(both.body.status, { old: "Subscribed", kept: "Subscribed" });
   });
 
   test("an external_id may be any text, also a name that objects have", async () => {

@@ -109,7 +109,7 @@ describe("what both versions refuse", () => {
   });
 
   test("names of another type are refused", async () => {
-    for (const value of [5, true, null, {}, "x"]) {
+    for (const value of [5, true, {}, "x"]) {
       for (const list of ["external_ids", "emails", "phones"]) {
         await refused(await callV2({ [list]: value }), new RegExp(`${list}' must be an array`));
       }
@@ -122,10 +122,22 @@ describe("what both versions refuse", () => {
     }
     await refused(await callV2({ phones: [14155552671] }), /phones\[0\]' must be a string/);
     await refused(await callV2({ external_ids: [""] }), /external_ids\[0\]' is not valid/);
+    for (const list of ["external_id", "email", "phone"]) {
+      const number = list === "external_id" ? [] : [14155552671];
+      for (const value of [true, {}, ...number]) {
+        await refused(await callV1({ [list]: value }), new RegExp(`'${list}' must be a string`));
+      }
+      for (const value of [null, true, {}, [], ...number]) {
+        const place = new RegExp(`'${list}\\[0\\]' must be a string`);
+        await refused(await callV1({ [list]: [value] }), place);
+      }
+    }
+    await refused(await callV1({ external_id: "" }), /external_id\[0\]' is not valid/);
   });
 
-  test("a number that is not E.164 or does not exist is refused with its place", async () => {
-    const wrong = ["5055077683", "14155552671", "+1 415 555 2671", "+15", "+999123456789", "", "x"];
+  test("a number that is not E.164 is refused with its place, one that nobody has is not", async () => {
+    const wrong = ["5055077683", "14155552671", "+1 415 555 2671", "+15", "+0123456789", "", "x"];
+    wrong.push(`+${"1".repeat(16)}`);
     for (const set of VERSIONS) {
       for (const number of wrong) {
         const answer = await set(workspace, ALERTS, "subscribed", { phones: [PHONE, number] });
@@ -134,8 +146,10 @@ describe("what both versions refuse", () => {
         assert.equal(errors[0].code, "INVALID_PHONE");
         assert.equal(errors[0].index, 1);
       }
-      const good = await set(workspace, ALERTS, "unsubscribed", { phones: [OTHER_PHONE] });
-      assert.equal(good.status, 201);
+      for (const number of [OTHER_PHONE, "+15551234567", "+12223334444", `+${"1".repeat(15)}`]) {
+        const good = await set(workspace, ALERTS, "unsubscribed", { phones: [number] });
+        assert.deepEqual([good.status, good.body.skipped.length], [201, 1]);
+      }
     }
   });
 

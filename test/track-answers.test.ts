@@ -65,6 +65,14 @@ describe("a request that was processed", () => {
     });
   });
 
+  test("has no counter for an array that is null: it is not there", async () => {
+    const workspace = await server.workspace();
+    const answer = await workspace.track({ attributes: null, events: [event("ada")] });
+    assert.deepEqual(answer.body, { events_processed: 1, message: "success" });
+    const none = await workspace.track({ attributes: null, events: null, purchases: null });
+    assert.deepEqual([none.status, none.body.message], [400, NOTHING_VALID]);
+  });
+
   test("counts the different users among the attributes objects, however they are named", async () => {
     const workspace = await server.workspace();
     const email = "ada@example.com";
@@ -219,7 +227,7 @@ describe("a request that is refused as a whole", () => {
   for (const array of ["attributes", "events", "purchases"]) {
     test(`is one whose ${array} are not an array; the sentence names the field`, async () => {
       const workspace = await server.workspace();
-      for (const value of [{}, "text", 5, true, null, { 0: {} }]) {
+      for (const value of [{}, "text", 5, true, { 0: {} }]) {
         const answer = await workspace.track({ events: [event("ada")], [array]: value });
         assert.equal(answer.status, 400);
         assert.equal(answer.body.message, `'${array}' must be an array`);
@@ -271,12 +279,17 @@ describe("the cap on updates", () => {
 describe("a blocked external_id", () => {
   test("is refused with an error that says so, in every array; all others are processed", async () => {
     const workspace = await server.workspace({
-      settings: { blocked_external_ids: ["dummy-user", "0"] },
+      settings: { blocked_external_ids: ["dummy-user", "0", "dummy@example.com"] },
     });
     const answer = await workspace.track({
       attributes: [attributes("dummy-user"), attributes("ada"), { external_id: 0 }],
       events: [event("dummy-user")],
-      purchases: [purchase("dummy-user"), purchase("DUMMY-USER")],
+      purchases: [
+        purchase("dummy-user"),
+        purchase("DUMMY-USER"),
+        // An address is no external_id, whatever it says.
+        { ...purchase("x"), external_id: undefined, email: "dummy@example.com" },
+      ],
     });
     assert.equal(answer.status, 201);
     assert.deepEqual(placesOf(answer.body.errors), [

@@ -1,7 +1,6 @@
 import type { Workspace } from "../access/workspace.ts";
 import type { Clock } from "../clock.ts";
 import { allDone, type Database, type Queryable, readTogether } from "../database/database.ts";
-import { refuseUnstorableText } from "../http/storable-text.ts";
 import { Problem } from "../problem.ts";
 import { findHolders, type LookedUp } from "../profiles/find-holders.ts";
 import {
@@ -12,6 +11,7 @@ import {
   identifierKey,
 } from "../profiles/identifiers.ts";
 import { selectMergedInto } from "../profiles/merged-store.ts";
+import { refuseUnstorable } from "../profiles/plain-json.ts";
 import { selectProfiles } from "../profiles/store.ts";
 import { readEmailStates, readGroupStates } from "../subscriptions/states.ts";
 import { readSummaries } from "../track/summaries.ts";
@@ -56,14 +56,14 @@ interface Wanted {
  * shape. All of it is read at one moment: counts and states fit together.
  *
  * @throws Problem INVALID_REQUEST for none or too many ids, both an address and a number, or a text
- *   that cannot be stored.
+ *   or an id as a number that is not what was sent any more.
  */
 export async function exportByIds(
   { database, clock }: ExportServices,
   workspace: Workspace,
   request: ExportRequest,
 ): Promise<Exported> {
-  refuseUnstorableText(request, "body");
+  refuseUnstorable(request);
   const wanted = wantedBy(request);
   return readTogether(database, async (tx) => {
     const identifiers = wanted.map((each) => each.identifier);

@@ -33,6 +33,9 @@ const standard =
   ({ profile }: ProfileSource): unknown =>
     profile.standardAttributes[name] ?? missing;
 
+/** Of what is publicly known and nothing here ever learns: who attributed an install, and the like. */
+const neverKnown = (): null => null;
+
 /** The fields of an exported profile, each with where it comes from. What is missing is null or empty. */
 const FIELDS = {
   platform_id: ({ profile }: ProfileSource) => profile.id,
@@ -78,6 +81,12 @@ const FIELDS = {
   merged_ids: mergedIds,
   message_history: messagesView,
   recent_activity: recentActivityView,
+  attributed_campaign: neverKnown,
+  attributed_source: neverKnown,
+  attributed_adgroup: neverKnown,
+  attributed_ad: neverKnown,
+  push_opted_in_at: neverKnown,
+  uninstalled_at: neverKnown,
 } as const;
 
 export type ExportField = keyof typeof FIELDS;
@@ -85,11 +94,14 @@ export type ExportField = keyof typeof FIELDS;
 export const EXPORT_FIELDS = Object.keys(FIELDS) as ExportField[];
 
 /** What costs statements of its own, so only for those who ask. decision: docs/decisions/export.md. */
-const ON_REQUEST: readonly ExportField[] = ["merged_ids", "message_history", "recent_activity"];
+const COSTLY: readonly ExportField[] = ["merged_ids", "message_history", "recent_activity"];
+
+const isOnRequest = (field: ExportField): boolean =>
+  COSTLY.includes(field) || FIELDS[field] === neverKnown;
 
 /** What is exported where nothing else is asked for. */
 export const DEFAULT_FIELDS: readonly ExportField[] = EXPORT_FIELDS.filter(
-  (field) => !ON_REQUEST.includes(field),
+  (field) => !isOnRequest(field),
 );
 
 /** A profile as it is exported, of these fields. */

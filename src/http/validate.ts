@@ -1,6 +1,7 @@
 import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import { Problem } from "../problem.ts";
+import { leavingOutNulls } from "./absent-members.ts";
 import type { Contract } from "./endpoint.ts";
 import { refuseUnstorableText } from "./storable-text.ts";
 
@@ -21,6 +22,11 @@ export function compileContract(contract: Contract): (parts: Parts) => Parts {
   const query = contract.query && compile(contract.query, "query");
   const headers = contract.headers && compile(contract.headers, "headers");
   const body = contract.body && compile(contract.body, "body");
+  // What an administrator sends is written by hand: a null there is a slip.
+  const readBody =
+    contract.body && contract.access.by === "key"
+      ? leavingOutNulls(contract.body)
+      : (value: unknown) => value;
   const { query: querySchema } = contract;
   // What an administrator sends is mostly one thing, and refused as one.
   const isWhole = contract.access.by === "administrator" && !contract.hasItems;
@@ -34,7 +40,7 @@ export function compileContract(contract: Contract): (parts: Parts) => Parts {
     params: params?.(storable(parts.params, "path")),
     query: query && querySchema && query(readParameters(parts.query, querySchema)),
     headers: headers?.(parts.headers),
-    body: body?.(isWhole ? storable(parts.body, "body") : parts.body),
+    body: body?.(readBody(isWhole ? storable(parts.body, "body") : parts.body)),
   });
 }
 

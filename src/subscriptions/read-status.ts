@@ -28,8 +28,9 @@ export type ReadState = (typeof READ_AS)[GroupState] | "Unknown";
  * spec: GET /subscription/status/get. Where external ids are given, only they count; email and phone
  * together are refused. Unknown is whoever was never given a state, and whoever does not exist.
  *
- * @returns the state by external_id; by the address asked for where its holder has none, the most
- *   recently updated one's if there are several, and where nobody has the address.
+ * @returns the state by external_id, as it was asked for where it was: one that leads to the user it was
+ *   merged into stands for that user. By the address asked for where its holder has no external_id,
+ *   the most recently updated one's if there are several, and where nobody has the address.
  * @throws Problem INVALID_REQUEST.
  */
 export async function readStatus(
@@ -54,23 +55,27 @@ export async function readStatus(
         .map((row) => [row.profileId, READ_AS[row.state]]),
     );
     const stateOf = ({ id }: ProfileRow) => states.get(id) ?? "Unknown";
+    const identified = byExternalId ? [] : profiles;
     return Object.fromEntries([
       ...asked.flatMap((each) => statusOfName(each, holders.get(each) ?? [], stateOf)),
       // An external_id may look like an address; it is the stronger name.
-      ...profiles.flatMap((each) => (each.externalId ? [[each.externalId, stateOf(each)]] : [])),
+      ...identified.flatMap((each) => (each.externalId ? [[each.externalId, stateOf(each)]] : [])),
     ]);
   });
 }
 
-/** What stands under the name itself: the state of nobody, or of somebody without external_id. */
+/**
+ * What stands under the name itself: the state of nobody, of whom an external_id leads to, or of
+ * somebody without one whom an address leads to.
+ */
 function statusOfName(
-  { given }: AskedFor,
+  { given, who }: AskedFor,
   holders: readonly ProfileRow[],
   stateOf: (profile: ProfileRow) => ReadState,
 ): [string, ReadState][] {
   if (holders.length === 0) return [[given, "Unknown"]];
-  const anonymous = holders.find((profile) => profile.externalId === null);
-  return anonymous ? [[given, stateOf(anonymous)]] : [];
+  const meant = holders.find(({ externalId }) => who.kind === "external_id" || !externalId);
+  return meant ? [[given, stateOf(meant)]] : [];
 }
 
 /** The holders of each name, the most recently updated first. */

@@ -145,6 +145,8 @@ describe("updating a preference center", () => {
     const workspace = await emptyWorkspace(server);
     const id = await createCenter(workspace, { state: "draft" });
     const before = await read(workspace, id);
+    // So that the time of the update is another one.
+    await new Promise((resolve) => setTimeout(resolve, 5));
     const { status, body } = await put(
       workspace,
       id,
@@ -162,7 +164,8 @@ describe("updating a preference center", () => {
       created_at: before.created_at,
       message: "success",
     });
-    assert.ok(updated_at >= before.updated_at);
+    assert.match(updated_at, TIME);
+    assert.ok(updated_at > before.updated_at);
     assert.deepEqual(await read(workspace, id), {
       ...before,
       preference_center_title: "Choose",

@@ -32,6 +32,7 @@ export async function runSyncThroughApi(
   const path = await findIntegration(target, sync.name, sync.workspace);
   const { run_id } = await callAdmin<{ run_id: string }>(target, "POST", `${path}/sync`);
   const display = displayProgress(output, "row", "read");
+  let said: string | null = null;
   for (;;) {
     const { run } = await callAdmin<{ run: Run }>(target, "GET", `${path}/runs/${run_id}`);
     const isRunning = run.job_status === "running";
@@ -41,6 +42,9 @@ export async function runSyncThroughApi(
       failed: run.rows_failed_with_errors,
     });
     if (isRunning) {
+      // Why the source is tried again.
+      if (run.message !== null && run.message !== said) display.say(run.message);
+      said = run.message;
       await sleep(ASK_EVERY_MS);
       continue;
     }

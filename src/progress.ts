@@ -12,6 +12,8 @@ export interface Progress {
 /** Shows something long while it goes on. */
 export interface ProgressDisplay {
   show(progress: Progress): void;
+  /** Puts a sentence between, on a line of its own. */
+  say(sentence: string): void;
   end(): void;
 }
 
@@ -53,12 +55,18 @@ function bar(output: WriteStream, thing: string, rateOf: RateOf): ProgressDispla
     rate: rateOf(progress),
     failed: counted(progress.failed, "error"),
   });
-  single.start(1, 0, textsOf({ done: 0, total: null, failed: 0 }));
+  const start = () => single.start(1, 0, textsOf({ done: 0, total: null, failed: 0 }));
+  start();
   return {
     show(progress) {
       const { done, total } = progress;
       single.setTotal(Math.max(total ?? 1, done, 1));
       single.update(done, textsOf(progress));
+    },
+    say(sentence) {
+      single.stop();
+      output.write(`${sentence}\n`);
+      start();
     },
     end: () => single.stop(),
   };
@@ -81,6 +89,7 @@ function lines(
       const failed = counted(progress.failed, "error");
       output.write(`${soFar(progress, thing)} ${doneTo}, ${rateOf(progress)}, ${failed}\n`);
     },
+    say: (sentence) => void output.write(`${sentence}\n`),
     end: () => {},
   };
 }

@@ -87,6 +87,21 @@ describe("rapport cdi run", () => {
     assert.deepEqual(await one.workspace.profiles({ external_ids: ["ada"] }), []);
   });
 
+  test("says why a source is tried again, once, while it waits", async () => {
+    const { name } = await startIntegration(server, {
+      name: randomUUID(),
+      retry: { attempts: 2, delay_seconds: 1 },
+      warehouse: { type: "postgres", url: "postgres://u@127.0.0.1:1/x", table: "t" },
+    });
+    const { code, stdout } = await run(name);
+    assert.equal(code, 1);
+    assert.equal(stdout.match(/^Try 1 of 2: The source failed: .*ECONNREFUSED.*$/gm)?.length, 1);
+    const { output, text } = terminal();
+    const target = { url: server.url, adminToken: server.adminToken, dataDir: "memory:" };
+    await runSyncThroughApi({ name, workspace: undefined }, target, output);
+    assert.match(text(), /\nTry 1 of 2: The source failed: .*\n/);
+  });
+
   test("shows a bar with rows per second and errors in a terminal", async () => {
     const { name } = await startFile(randomUUID(), GOOD, BAD);
     const { output, text } = terminal();

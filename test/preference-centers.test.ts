@@ -176,6 +176,20 @@ describe("updating a preference center", () => {
     });
   });
 
+  test("PUT takes what GET answers, changed, with its options under either name", async () => {
+    const workspace = await emptyWorkspace(server);
+    const id = await createCenter(workspace);
+    const before = await read(workspace, id);
+    const preference_center_options = { "meta-viewport-content": "width=600" };
+    const answer = await put(workspace, id, { ...before, preference_center_options });
+    assert.equal(answer.status, 200);
+    const after = { ...before, preference_center_options, updated_at: answer.body.updated_at };
+    assert.deepEqual(await read(workspace, id), after);
+    const options = { "meta-viewport-content": "width=700" };
+    await put(workspace, id, { ...before, preference_center_options, options });
+    assert.deepEqual((await read(workspace, id)).preference_center_options, options);
+  });
+
   test("POST on the same path does what PUT does", async () => {
     const workspace = await emptyWorkspace(server);
     const id = await createCenter(workspace);

@@ -33,7 +33,7 @@ export async function callAdmin<Answer>(
   body?: unknown,
 ): Promise<Answer> {
   const adminToken = target.adminToken ?? (await readKeptToken(target.dataDir));
-  const response = await fetch(new URL(`/admin/v1${path}`, target.url), {
+  const response = await fetch(new URL(`/admin/v1${path}`, addressOf(target)), {
     method,
     headers: {
       authorization: `Bearer ${adminToken}`,
@@ -50,6 +50,11 @@ export async function callAdmin<Answer>(
   if (answer.path ?? answer.errors)
     throw new Problem("INVALID_REQUEST", answer.message, { body: { ...answer } });
   throw new Error(`The server refused (${response.status}): ${answer.message}`);
+}
+
+function addressOf({ url }: AdminTarget): string {
+  if (/^https?:/.test(url) && URL.canParse(url)) return url;
+  throw new Error(`'${url}' is no address such as http://127.0.0.1:8080.`);
 }
 
 async function readKeptToken(dataDir: string): Promise<string> {

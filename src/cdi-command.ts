@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { WriteStream } from "node:tty";
 import { type AdminTarget, callAdmin } from "./admin-client.ts";
-import { count, displayProgress } from "./progress.ts";
+import { count, counted, displayProgress } from "./progress.ts";
 
 /** What the admin API says of a run, as far as it is shown. */
 interface Run {
@@ -31,7 +31,8 @@ export async function runSyncThroughApi(
 ): Promise<number> {
   const path = await findIntegration(target, sync.name, sync.workspace);
   const { run_id } = await callAdmin<{ run_id: string }>(target, "POST", `${path}/sync`);
-  const display = displayProgress(output, "rows", "read");
+  const display = displayProgress(output, "row", "read");
+  let said: string | null = null;
   for (;;) {
     const { run } = await callAdmin<{ run: Run }>(target, "GET", `${path}/runs/${run_id}`);
     const isRunning = run.job_status === "running";
@@ -41,6 +42,9 @@ export async function runSyncThroughApi(
       failed: run.rows_failed_with_errors,
     });
     if (isRunning) {
+      // Why the source is tried again.
+      if (run.message !== null && run.message !== said) display.say(run.message);
+      said = run.message;
       await sleep(ASK_EVERY_MS);
       continue;
     }
@@ -82,7 +86,7 @@ async function findIntegration(
 
 function endOf(run: Run, rowsPath: string): string {
   const sentences = [
-    `${run.job_status}: ${count(run.rows_synced)} rows synced, ` +
+    `${run.job_status}: ${counted(run.rows_synced, "row")} synced, ` +
       `${count(run.rows_failed_with_errors)} failed`,
     ...(run.message ? [run.message] : []),
     ...(run.rows_failed_with_errors > 0 ? [`Why rows failed: GET ${rowsPath}`] : []),

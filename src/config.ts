@@ -1,6 +1,6 @@
 /**
  * Every setting of a server: name, kind, default, one sentence. This file is the only reader of
- * `process.env`; `rapport serve --help` and docs/configuration.md follow from the table.
+ * `process.env`; `rapport serve --help` follows from the table, and the README has it too.
  */
 
 import { availableParallelism } from "node:os";
@@ -159,7 +159,12 @@ function readPublicUrl(text: string): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isPlain = url && !url.search && !url.hash && !url.username && !url.password;
   if (isPlain && ["https:", "http:"].includes(url.protocol)) return url.href.replace(/\/+$/, "");
-  throw new InvalidSetting("PUBLIC_URL", text, "it is an address such as https://rapport.example.");
+  const shown = text.includes("@") ? "…" : text;
+  throw new InvalidSetting(
+    "PUBLIC_URL",
+    shown,
+    "it is an address such as https://rapport.example.",
+  );
 }
 
 function readSmtpUrl(text: string): string | undefined {

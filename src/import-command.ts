@@ -2,7 +2,7 @@ import { open } from "node:fs/promises";
 import type { WriteStream } from "node:tty";
 import { type AdminTarget, callAdmin } from "./admin-client.ts";
 import { Problem } from "./problem.ts";
-import { count, displayProgress } from "./progress.ts";
+import { count, counted, displayProgress } from "./progress.ts";
 
 /** As many as one request may hold. decision: docs/decisions/engagement.md. */
 const USERS_PER_REQUEST = 500;
@@ -51,7 +51,7 @@ export async function importThroughApi(
   target: AdminTarget,
   { output, errors }: Outputs,
 ): Promise<number> {
-  const display = displayProgress(output, "users", "sent");
+  const display = displayProgress(output, "user", "sent");
   let imported = 0;
   let done = 0;
   let failed = 0;
@@ -73,7 +73,7 @@ export async function importThroughApi(
   } finally {
     display.end();
   }
-  output.write(`${count(imported)} users imported, ${count(failed)} not\n`);
+  output.write(`${counted(imported, "user")} imported, ${count(failed)} not\n`);
   return failed === 0 ? 0 : 2;
 }
 
@@ -98,7 +98,9 @@ async function* requestsOf(
   path: string,
   refuse: (number: number, message: string) => void,
 ): AsyncGenerator<Line[]> {
-  const file = await open(path);
+  const file = await open(path).catch((error: NodeJS.ErrnoException) => {
+    throw new Error(`${path}: it cannot be read (${error.code}).`);
+  });
   let lines: Line[] = [];
   let bytes = 0;
   let number = 0;

@@ -1,5 +1,7 @@
 #!/usr/bin/env node
 import cluster from "node:cluster";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { Command } from "commander";
 import type { AdminTarget } from "./admin-client.ts";
 import { COMPANY_SECTIONS, SECTIONS } from "./app.ts";
@@ -7,7 +9,7 @@ import { applyThroughApi } from "./apply-command.ts";
 import { runSyncThroughApi } from "./cdi-command.ts";
 import { announce, startWorkers } from "./cluster.ts";
 import { readConfig, SETTINGS } from "./config.ts";
-import { migrate } from "./database/migrate.ts";
+import { migrate, packageRoot } from "./database/migrate.ts";
 import { importThroughApi } from "./import-command.ts";
 import { addKeysCommand, addScimTokensCommand } from "./keys-command.ts";
 import { welcomeText } from "./welcome.ts";
@@ -24,8 +26,11 @@ const settings = Object.entries(SETTINGS)
   })
   .join("\n");
 
+const { version } = JSON.parse(readFileSync(join(packageRoot(), "package.json"), "utf8"));
+
 const program = new Command("rapport")
   .description("An open customer-engagement data server.")
+  .version(version)
   .addHelpText("after", `\nEnvironment:\n${settings}`);
 
 program
@@ -64,7 +69,9 @@ function stopOnSignal(stop: () => Promise<void>): void {
 
 program
   .command("migrate")
-  .description("Brings the database to this version's schema, and ends.")
+  .description(
+    "Brings the database (of DATABASE_URL, else in DATA_DIR) to this version's schema, and ends.",
+  )
   .action(async () => {
     const database = await (await server()).openDatabase(readConfig());
     const applied = await migrate(database).finally(() => database.close());
@@ -132,4 +139,13 @@ function fail(error: unknown): void {
   process.exit(1);
 }
 
+/** Else it would be taken for an argument of `serve`, the command that goes without saying. */
+function refuseUnknownCommand([name]: readonly string[]): void {
+  const isOption = name === undefined || name.startsWith("-");
+  const known = ["help", ...program.commands.map((command) => command.name())];
+  if (isOption || known.includes(name)) return;
+  program.error(`error: unknown command '${name}'; rapport --help lists the commands`);
+}
+
+refuseUnknownCommand(process.argv.slice(2));
 program.parseAsync().catch(fail);

@@ -8,7 +8,7 @@ import { COMPANY_SECTIONS, ENDPOINTS, ERASERS, JOBS, SECTIONS, SWEEPERS } from "
 import { BY_THE_SERVER } from "./audit/audit.ts";
 import { systemClock } from "./clock.ts";
 import type { Config } from "./config.ts";
-import type { Database } from "./database/database.ts";
+import { type Database, isUnavailable } from "./database/database.ts";
 import { migrate } from "./database/migrate.ts";
 import { openEmbedded } from "./database/pglite.ts";
 import { openPostgres } from "./database/postgres.ts";
@@ -43,9 +43,16 @@ const TIDY_EVERY_MS = 10 * 60 * 1_000;
 /** A key is written less often than that: see `access/sightings.ts`. */
 const SIGHTINGS_EVERY_MS = 15 * 1_000;
 
-/** The engine that the settings ask for. */
+/** The engine that the settings ask for. @throws where it cannot be reached. */
 export const openDatabase = (config: Config): Promise<Database> =>
-  config.databaseUrl ? openPostgres(config.databaseUrl) : openEmbedded(config.dataDir);
+  config.databaseUrl
+    ? openPostgres(config.databaseUrl).catch(refuseDatabase)
+    : openEmbedded(config.dataDir);
+
+function refuseDatabase(error: Error): never {
+  if (!isUnavailable(error)) throw error;
+  throw new Error(`The database of DATABASE_URL cannot be used: ${error.message}.`);
+}
 
 /**
  * Starts a server: opens the engine, migrates, applies the manifest (or makes the demo workspace),

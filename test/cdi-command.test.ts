@@ -52,8 +52,8 @@ describe("rapport cdi run", () => {
     const { name, workspace } = await startFile(randomUUID(), GOOD);
     const { code, stdout, stderr } = await run(name);
     assert.deepEqual([code, stderr], [0, ""]);
-    assert.match(stdout, /^\d+( of \d+)? rows read, [\d,]+ rows\/s, 0 errors\n/);
-    assert.match(stdout, /\nsuccess: 1 rows synced, 0 failed\n$/);
+    assert.match(stdout, /^\d+( of \d+)? rows? read, [\d,]+ rows\/s, 0 errors\n/);
+    assert.match(stdout, /\nsuccess: 1 row synced, 0 failed\n$/);
     assert.equal((await workspace.profiles({ external_ids: ["ada"] })).length, 1);
   });
 
@@ -87,13 +87,28 @@ describe("rapport cdi run", () => {
     assert.deepEqual(await one.workspace.profiles({ external_ids: ["ada"] }), []);
   });
 
+  test("says why a source is tried again, once, while it waits", async () => {
+    const { name } = await startIntegration(server, {
+      name: randomUUID(),
+      retry: { attempts: 2, delay_seconds: 1 },
+      warehouse: { type: "postgres", url: "postgres://u@127.0.0.1:1/x", table: "t" },
+    });
+    const { code, stdout } = await run(name);
+    assert.equal(code, 1);
+    assert.equal(stdout.match(/^Try 1 of 2: The source failed: .*ECONNREFUSED.*$/gm)?.length, 1);
+    const { output, text } = terminal();
+    const target = { url: server.url, adminToken: server.adminToken, dataDir: "memory:" };
+    await runSyncThroughApi({ name, workspace: undefined }, target, output);
+    assert.match(text(), /\nTry 1 of 2: The source failed: .*\n/);
+  });
+
   test("shows a bar with rows per second and errors in a terminal", async () => {
     const { name } = await startFile(randomUUID(), GOOD, BAD);
     const { output, text } = terminal();
     const target = { url: server.url, adminToken: server.adminToken, dataDir: "memory:" };
     const code = await runSyncThroughApi({ name, workspace: undefined }, target, output);
     assert.equal(code, 2);
-    assert.match(text(), /█+ 2 of 2 rows \| [\d,]+ rows\/s \| 1 errors/);
-    assert.match(text(), /partial: 1 rows synced, 1 failed/);
+    assert.match(text(), /█+ 2 of 2 rows \| [\d,]+ rows\/s \| 1 error\b/);
+    assert.match(text(), /partial: 1 row synced, 1 failed/);
   });
 });

@@ -12,6 +12,7 @@ const server = await startServer();
 const warehouse = await startWarehouse();
 await warehouse.run(`create table users (updated_at timestamptz, external_id text, payload text);
   insert into users values ('2026-01-01 12:00:00.5+00', 'ada', '{"n":1}'),
+    ('2026-01-01 11:30:00+00', 'eve', '{"n":2}'),
     ('2026-01-01 11:00:00+00', 'bob', 'no json')`);
 
 const PLACE = { type: "postgres", url: warehouse.url, table: "users" };
@@ -95,10 +96,15 @@ describe("the list of integrations", () => {
     assert.deepEqual([integration_status, next_scheduled_run], ["paused", null]);
   });
 
-  test("shows those of its own workspace only", async () => {
-    const [one, other] = [await workspaceOf(2), await workspaceOf(0)];
-    assert.equal((await get(one, "/cdi/integrations")).body.results.length, 2);
-    assert.deepEqual((await get(other, "/cdi/integrations")).body.results, []);
+  test("shows those of its own workspace only, which app_group_id names", async () => {
+    const workspaces = [await workspaceOf(2), await workspaceOf(1), await workspaceOf(0)];
+    const [one, other, none] = await Promise.all(
+      workspaces.map(async (each) => (await get(each, "/cdi/integrations")).body.results),
+    );
+    assert.deepEqual([one?.length, other?.length, none], [2, 1, []]);
+    const groups = [...(one ?? []), ...(other ?? [])].map((each) => each.app_group_id);
+    assert.equal(groups[0], groups[1]);
+    assert.notEqual(groups[1], groups[2]);
   });
 });
 
@@ -144,15 +150,22 @@ describe("pages", () => {
 
   test("of runs are read in the same way, the newest first, and a new run moves none", async () => {
     const { workspace, id, sync, path } = await startIntegration(server, { warehouse: PLACE });
-    for (let count = 0; count < 11; count++) await sync();
     const list = `/cdi/integrations/${id}/job_sync_status`;
+    for (let count = 0; count < 10; count++) await sync();
+    const ten = await get(workspace, list);
+    assert.deepEqual([ten.body.results.length, ten.link], [10, null]);
+    await sync();
     const first = await get(workspace, list);
     const link = new RegExp(`^<${list}\\?cursor=([\\w-]+)>; rel="next"$`);
     const [, toSecond] = link.exec(first.link ?? "") ?? [];
     await sync();
     const second = await get(workspace, `${list}?cursor=${toSecond}`);
     assert.deepEqual([first.body.results.length, second.body.results.length], [10, 1]);
-    assert.match(second.link ?? "", /^<[^>]+>; rel="prev"$/);
+    const back = new RegExp(`^<${list}\\?cursor=([\\w-]+)>; rel="prev"$`);
+    const [, toFirst] = back.exec(second.link ?? "") ?? [];
+    const firstAgain = await get(workspace, `${list}?cursor=${toFirst}`);
+    assert.deepEqual(firstAgain.body, first.body);
+    assert.match(firstAgain.link ?? "", /rel="prev",<[^>]+>; rel="next"$/, "a newer run came");
     const starts = [first, second].flatMap(({ body }) =>
       body.results.map((run) => run.sync_start_time),
     );
@@ -190,7 +203,7 @@ describe("the sync status", () => {
     assert.deepEqual(run, {
       job_status: "partial",
       last_timestamp_synced: "2026-01-01T12:00:00.500000Z",
-      rows_synced: 1,
+      rows_synced: 2,
       rows_failed_with_errors: 1,
     });
     for (const time of [sync_start_time, sync_finish_time]) {

@@ -103,12 +103,45 @@ describe("an integration in the manifest", () => {
     [
       "a table that is a statement",
       { warehouse: { ...POSTGRES, table: "users; drop table users" } },
-      /\.warehouse\.table' must match pattern/,
+      /\.warehouse\.table' must be the name of a table, such as public\.crm_users/,
     ],
     [
       "a URL of another protocol",
       { warehouse: { ...POSTGRES, url: "mysql://x" } },
-      /\.warehouse\.url' must match pattern/,
+      /\.warehouse\.url' must begin with postgres:\/\//,
+    ],
+    [
+      "a URL of no bucket",
+      { warehouse: { type: "s3", url: "s3:///x.csv", access_key_id: "a", secret_access_key: "b" } },
+      /\.warehouse\.url' must begin with s3:\/\/ and the name of a bucket/,
+    ],
+    [
+      "a key of a storage that is a number",
+      { warehouse: { type: "s3", url: "s3://b/x.csv", access_key_id: 1, secret_access_key: "b" } },
+      /\.warehouse\.access_key_id' must be a string/,
+    ],
+    [
+      "no keys of a storage",
+      { warehouse: { type: "s3", url: "s3://b/x.csv" } },
+      /\.warehouse\.access_key_id', .*\.warehouse\.secret_access_key' are required/,
+    ],
+    [
+      "files in a storage of no known format",
+      { warehouse: { type: "s3", url: "s3://b/in/", access_key_id: "a", secret_access_key: "b" } },
+      /\.warehouse' needs a 'format' \(parquet, csv, ndjson\)/,
+    ],
+    [
+      "an endpoint without its protocol",
+      {
+        warehouse: {
+          type: "s3",
+          url: "s3://bucket/x.csv",
+          endpoint: "storage.example:9000",
+          access_key_id: "a",
+          secret_access_key: "b",
+        },
+      },
+      /\.warehouse\.endpoint' must begin with https:\/\/ or http:\/\//,
     ],
     [
       "keys of another warehouse",

@@ -190,10 +190,21 @@ describe("a table", () => {
   });
 
   test("is read by the microsecond and in UTC where its times have no zone", async () => {
-    const { sync } = await startTable("updated_at timestamp, external_id text, payload text", [
-      "'2026-01-01 12:00:00.000001', 'a', '{\"n\":1}'",
-    ]);
-    assert.equal((await sync()).last_timestamp_synced, "2026-01-01T12:00:00.000001Z");
+    // A warehouse in another zone: what is said of UTC must not hold by chance.
+    const setZone = (zone: string) =>
+      warehouse.run(`set timezone to ${zone}; do $$ begin
+        execute format($f$alter database %I set timezone to ${zone}$f$, current_database()); end $$`);
+    await setZone("'Asia/Kolkata'");
+    const columns = (type: string) => `updated_at ${type}, external_id text, payload text`;
+    for (const [type, written, read] of [
+      ["timestamp", "2026-01-01 12:00:00.000001", "2026-01-01T12:00:00.000001Z"],
+      ["timestamptz", "2026-01-01 12:00:00.000001", "2026-01-01T06:30:00.000001Z"],
+      ["date", "2026-01-01", "2026-01-01T00:00:00.000000Z"],
+    ] as const) {
+      const { sync } = await startTable(columns(type), [`'${written}', 'a', '{"n":1}'`]);
+      assert.equal((await sync()).last_timestamp_synced, read, type);
+    }
+    await setZone("default");
   });
 
   test("of more rows than one transaction takes is synced whole", async () => {

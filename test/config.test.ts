@@ -1,6 +1,6 @@
 /* The settings of a server: defaults, what each takes, and the sentence about one that cannot be meant. */
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
@@ -74,6 +74,11 @@ describe("the settings of a server", () => {
     ["LOG_LEVEL", ["loud", "INFO"]],
     ["WEB_CONCURRENCY", ["0", "-1", "1.5", "many", "257", "2"]],
     ["TRUSTED_PROXIES", ["proxy.example", "10.0.0.0/33"]],
+    ["PUBLIC_URL", ["rapport.example", "ftp://rapport.example", "https://u:password@x.example"]],
+    ["SMTP_URL", ["mail.example:25", "https://user:password@mail.example"]],
+    ["REQUEST_TIMEOUT", ["0", "3601", "1m"]],
+    ["MAX_REQUESTS", ["0", "1000001", "many"]],
+    ["JOB_LEASE_SECONDS", ["0", "3601", "x"]],
   ];
   for (const [name, values] of wrong) {
     for (const value of values) {
@@ -112,10 +117,11 @@ describe("rapport --help", () => {
 
   test("rapport --help lists the subcommands, and each of them has help of its own", async () => {
     const { stdout } = await runCommand(["--help"], {});
-    const commands = [...stdout.matchAll(/^ {2}([a-z]+)(?: \[| <| {2,})/gm)].map(
+    const commands = [...stdout.matchAll(/^ {2}([a-z][a-z-]+)(?: \[| <| {2,})/gm)].map(
       ([, name]) => name,
     );
-    for (const name of ["serve", "migrate", "apply"]) assert.ok(commands.includes(name), name);
+    const known = ["serve", "migrate", "apply", "schema", "import", "cdi", "keys", "scim-tokens"];
+    assert.deepEqual(commands, [...known, "help"]);
     for (const name of commands) {
       const help = await runCommand([name as string, "--help"], {});
       assert.equal(help.code, 0);
@@ -131,11 +137,24 @@ describe("rapport --help", () => {
     assert.match(file, /^#!\/usr\/bin\/env node\n/);
   });
 
+  test("the build makes it executable, so that npx and a shell start it by its name", () => {
+    const { mode } = statSync(join(packageRoot(), "dist", "src", "main.js"));
+    assert.equal(mode & 0o111, 0o111);
+  });
+
+  test("rapport --version tells the version of the package", async () => {
+    const { version } = JSON.parse(readFileSync(join(packageRoot(), "package.json"), "utf8"));
+    const { code, stdout } = await runCommand(["--version"], {});
+    assert.deepEqual([code, stdout], [0, `${version}\n`]);
+  });
+
   test("an unknown subcommand or option is an error that says so", async () => {
     for (const args of [["fly"], ["serve", "--fly"], ["apply"]]) {
       const { code, stderr } = await runCommand(args, { PORT: "0", DATA_DIR: "memory:" });
       assert.equal(code, 1, args.join(" "));
       assert.match(stderr, /^error: /m);
     }
+    const { stderr } = await runCommand(["fly"], {});
+    assert.equal(stderr, "error: unknown command 'fly'; rapport --help lists the commands\n");
   });
 });

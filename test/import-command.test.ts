@@ -62,14 +62,25 @@ describe("rapport import", () => {
     assert.equal((await workspace.profiles({ external_ids: ["ada", "bob", "eve"] })).length, 2);
   });
 
+  test("counts one user in the singular", async () => {
+    const workspace = await server.workspace();
+    const lines = [{ external_id: "ada", apps: usage(1) }, "{ no json"];
+    const { stdout } = await importing("singular.ndjson", lines, workspace.name);
+    assert.match(stdout, /^1 user sent, [\d,]+ users\/s, 1 error\n1 user imported, 1 not\n$/);
+  });
+
   test("ends with 1 and says why where there is no file, workspace or server", async () => {
     const workspace = await server.workspace();
     const missing = ["import", workspace.name, join(folder, "missing"), "--url", server.url];
     const noFile = await runCommand(missing, { ADMIN_TOKEN: server.adminToken });
     assert.deepEqual([noFile.code, noFile.stdout], [1, ""]);
-    assert.match(noFile.stderr, /^rapport: ENOENT: /);
+    assert.equal(noFile.stderr, `rapport: ${missing[2]}: it cannot be read (ENOENT).\n`);
     const noWorkspace = await importing("one.ndjson", [{ external_id: "ada" }], "nowhere");
     assert.equal(noWorkspace.code, 1);
     assert.match(noWorkspace.stderr, /:1 and what follows: .*'nowhere'/);
+    for (const url of ["nonsense", "ftp://localhost", "localhost:8080"]) {
+      const lost = await runCommand(["keys", "list", "demo", "--url", url], { ADMIN_TOKEN: "x" });
+      assert.equal(lost.stderr, `rapport: '${url}' is no address such as http://127.0.0.1:8080.\n`);
+    }
   });
 });

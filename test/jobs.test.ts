@@ -233,6 +233,9 @@ describe("a job", () => {
 });
 
 describe("a schedule", () => {
+  // Elsewhere than in UTC: what is said of UTC must not hold by chance.
+  process.env.TZ = "Asia/Kolkata";
+
   const jobsOf = async (kind: string) =>
     (await database.query<{ subject: string }>("select subject from jobs where kind = $1", [kind]))
       .map((row) => row.subject)

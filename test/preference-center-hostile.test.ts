@@ -133,6 +133,7 @@ describe("what would never end, or fill the memory", () => {
     "too many tags": "{{ a }}".repeat(20_000),
     "a page too long": "x".repeat(524_289),
     "elements nested without end": "<b>".repeat(60_000) + "</x>".repeat(60_000),
+    "elements nested in an alternative": `{% if a %}{% else %}${"<b>".repeat(60_000)}{% endif %}`,
   };
 
   for (const [name, page] of Object.entries(pages)) {

@@ -245,6 +245,55 @@ describe("the form of a page", () => {
     assert.equal(await emailStateOf(workspace), "opted_in");
   });
 
+  describe("sends what an unticked box means", () => {
+    const name = `name="{% form_field_name :subscription_group ${NEWSLETTER} %}"`;
+    const hiddenIn = (html: string) =>
+      [...html.matchAll(/<input type="hidden" name="?([\w-]+)"? value="([^"]+)">/g)].map(
+        ([, field, value]) => [field, value],
+      );
+    const UNTICKED = [newsletterField, "unsubscribed"];
+
+    test("of whichever alternative the box is that is shown", async () => {
+      const state = `subscribed_state.\${${NEWSLETTER}}`;
+      const { workspace, path } = await opened(server, {
+        preference_center_page_html: `<form>{% if ${state} == "unsubscribed" %}<input type="checkbox" ${name}>
+{% else %}<input type="checkbox" ${name} checked>{% endif %}</form>`,
+      });
+      for (const _state of ["subscribed", "unsubscribed"]) {
+        const sent = hiddenIn(await htmlOf(server, path)) as [string, string][];
+        assert.deepEqual(sent, [UNTICKED]);
+        assert.equal((await submit(server, path, sent)).status, 200);
+        assert.equal(await stateOf(workspace), "Unsubscribed");
+      }
+    });
+
+    test("and nothing where ticking it would unsubscribe", async () => {
+      const { path } = await opened(server, {
+        preference_center_page_html: `<form><input type="checkbox" ${name} value="unsubscribed">
+<input type="checkbox" name="{% form_field_name :email_global_state %}" value="unsubscribed"></form>`,
+      });
+      assert.deepEqual(hiddenIn(await htmlOf(server, path)), []);
+    });
+
+    test("in each form for itself", async () => {
+      const { path } = await opened(server, {
+        preference_center_page_html: `<form><input type="hidden" ${name} value="unsubscribed"></form>
+<form><input type="checkbox" ${name}></form>`,
+      });
+      assert.deepEqual(hiddenIn(await htmlOf(server, path)), [UNTICKED, UNTICKED]);
+    });
+
+    test("of a box whose name stands without quotes", async () => {
+      const { path } = await opened(server, {
+        preference_center_page_html: `<form action={% preference_center_submit_url %} method=post>
+<input name={% form_field_name :subscription_group ${NEWSLETTER} %} type=checkbox></form>`,
+      });
+      const html = await htmlOf(server, path);
+      assert.ok(html.includes(`<form action=${path} method=post>`));
+      assert.deepEqual(hiddenIn(html), [UNTICKED]);
+    });
+  });
+
   test("goes on to the center's address where it has one", async () => {
     const { workspace, path } = await opened(server, {
       redirect_page_html: "https://shop.example/dank?ä",

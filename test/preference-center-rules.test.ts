@@ -154,6 +154,7 @@ describe("a page without its Liquid", () => {
     ["{% case a %}0{% when 1 %}1{% when 2 %}2{% endcase %}", `${" ".repeat(25)}1${" ".repeat(26)}`],
     ["{% raw %}{{ a }}{% endraw %}", `${" ".repeat(9)}{{ a }}${" ".repeat(12)}`],
     ["{% comment %}{{ a }}{% endcomment %}B", `${" ".repeat(36)}B`],
+    ["<a href={%- preference_center_submit_url %} id=b>", `<a href=${"x".repeat(35)} id=b>`],
   ];
   for (const [html, view] of shown) {
     test(`of ${html} keeps what is shown first`, () => assert.equal(viewWithoutLiquid(html), view));

@@ -145,6 +145,8 @@ describe("updating a preference center", () => {
     const workspace = await emptyWorkspace(server);
     const id = await createCenter(workspace, { state: "draft" });
     const before = await read(workspace, id);
+    // So that the time of the update is another one.
+    await new Promise((resolve) => setTimeout(resolve, 5));
     const { status, body } = await put(
       workspace,
       id,
@@ -162,7 +164,8 @@ describe("updating a preference center", () => {
       created_at: before.created_at,
       message: "success",
     });
-    assert.ok(updated_at >= before.updated_at);
+    assert.match(updated_at, TIME);
+    assert.ok(updated_at > before.updated_at);
     assert.deepEqual(await read(workspace, id), {
       ...before,
       preference_center_title: "Choose",
@@ -171,6 +174,20 @@ describe("updating a preference center", () => {
       preference_center_options: { "meta-viewport-content": "width=500" },
       updated_at,
     });
+  });
+
+  test("PUT takes what GET answers, changed, with its options under either name", async () => {
+    const workspace = await emptyWorkspace(server);
+    const id = await createCenter(workspace);
+    const before = await read(workspace, id);
+    const preference_center_options = { "meta-viewport-content": "width=600" };
+    const answer = await put(workspace, id, { ...before, preference_center_options });
+    assert.equal(answer.status, 200);
+    const after = { ...before, preference_center_options, updated_at: answer.body.updated_at };
+    assert.deepEqual(await read(workspace, id), after);
+    const options = { "meta-viewport-content": "width=700" };
+    await put(workspace, id, { ...before, preference_center_options, options });
+    assert.deepEqual((await read(workspace, id)).preference_center_options, options);
   });
 
   test("POST on the same path does what PUT does", async () => {

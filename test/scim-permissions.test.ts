@@ -119,6 +119,36 @@ describe("permissions", () => {
         { permissions: { appGroup: {} } },
         /'permissions.appGroup' must be an array/,
       ],
+      ["a company permission that is a number", company([1]), /Permissions\[0\]' must be a string/],
+      ["a workspace as a string", { permissions: { appGroup: ["demo"] } }, /must be an object/],
+      ["a name that is a number", appGroup({ appGroupName: 1 }), /appGroupName' must be a string/],
+      [
+        "workspace permissions as a string",
+        appGroup({ appGroupPermissions: "admin" }),
+        /appGroupPermissions' must be an array/,
+      ],
+      ["team as an object", appGroup({ team: { teamName: "Red" } }), /team' must be an array/],
+      ["a team without a name", appGroup({ team: [{}] }), /teamName' is required/],
+      [
+        "the name of a team that is a number",
+        appGroup({ team: [{ teamName: 1 }] }),
+        /teamName' must be a string/,
+      ],
+      [
+        "team permissions as a string",
+        appGroup({ team: [{ teamName: "Red", teamPermissions: "admin" }] }),
+        /teamPermissions' must be an array/,
+      ],
+      [
+        "permission sets as an object",
+        appGroup({ appGroupPermissionSets: {} }),
+        /appGroupPermissionSets' must be an array/,
+      ],
+      [
+        "the name of a permission set that is a number",
+        appGroup({ appGroupPermissionSets: [{ appGroupPermissionSetName: 1 }] }),
+        /appGroupPermissionSetName' must be a string/,
+      ],
       ["no name of a workspace", appGroup({ appGroupName: null }), /appGroupName' is required/],
       [
         "an unknown workspace",

@@ -52,6 +52,9 @@ describe("an answer", () => {
 });
 
 describe("lastSignInAt", () => {
+  // Elsewhere than in UTC: what is said of UTC must not hold by chance.
+  process.env.TZ = "Asia/Kolkata";
+
   const times: [string | null, string][] = [
     [null, "Thursday, January 1, 1970 12:00:00 AM"],
     ["2024-02-29T00:05:09Z", "Thursday, February 29, 2024 12:05:09 AM"],

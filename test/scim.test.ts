@@ -29,6 +29,8 @@ describe("POST /scim/v2/Users", () => {
     assert.equal(body.userName, "Ada.Lovelace@acme.example");
     assert.deepEqual(body.name, sent.name);
     assert.equal(body.department, "engineering");
+    assert.deepEqual(body.permissions.companyPermissions, ["manage_company_settings"]);
+    assert.equal(body.permissions.appGroup[0].appGroupName, "demo");
     assert.equal(body.active, true);
     assert.equal(body.lastSignInAt, "Thursday, January 1, 1970 12:00:00 AM");
     assert.equal(body.meta.resourceType, "User");

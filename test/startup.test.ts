@@ -115,10 +115,15 @@ describe("a start that cannot be", () => {
 
   test("without a database behind DATABASE_URL ends with a sentence and tells no password", async () => {
     const DATABASE_URL = "postgres://nobody:secret@127.0.0.1:9/none";
-    const refused = await runCommand(["serve"], { PORT: "0", DATABASE_URL });
-    assert.equal(refused.code, 1);
-    assert.match(refused.stderr, /^rapport: .*127\.0\.0\.1:9/m);
-    assert.ok(!refused.stderr.includes("secret"));
+    for (const command of ["serve", "migrate"]) {
+      const refused = await runCommand([command], { PORT: "0", DATABASE_URL });
+      assert.equal(refused.code, 1);
+      assert.match(
+        refused.stderr,
+        /^rapport: The database of DATABASE_URL cannot be used: .*127\.0\.0\.1:9\.$/m,
+      );
+      assert.ok(!refused.stderr.includes("secret"));
+    }
   });
 });
 

@@ -186,7 +186,7 @@ describe("the admin API of translations", () => {
       message: RegExp,
     ][] = [
       ["PUT", `/locales/${NOBODY}`, { ...spanishBody, locale_key: "ES-mx" }, 409, /locale_key/],
-      ["PUT", "/locales/es", spanishBody, 400, /'id' must match format "uuid"/],
+      ["PUT", "/locales/es", spanishBody, 400, /'id' must be a UUID/],
       ["PUT", `/locales/${NOBODY}`, { ...spanishBody, name: "" }, 400, /'name'/],
       ["PUT", `/locales/${NOBODY}`, { ...spanishBody, name: "\0" }, 400, /NUL/],
       [
@@ -260,7 +260,7 @@ describe("the admin API of translations", () => {
         `/messages/${WELCOME_MAIL}/render?locale_id=es`,
         undefined,
         400,
-        /'locale_id' must match/,
+        /'locale_id' must be a UUID/,
       ],
     ];
     for (const [method, path, body, status, message] of cases) {

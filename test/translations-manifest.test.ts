@@ -222,10 +222,7 @@ describe("translations in the manifest", () => {
     const workspace = await server.workspace(translatedWorkspace());
     const [canvas] = translatedWorkspace().canvases;
     const cases: [declared: object, rule: RegExp][] = [
-      [
-        { locales: [{ ...spanish, id: "es" }] },
-        /'workspaces\[0\].locales\[0\].id' must match format "uuid"/,
-      ],
+      [{ locales: [{ ...spanish, id: "es" }] }, /'workspaces\[0\].locales\[0\].id' must be a UUID/],
       [
         { locales: [{ ...spanish, locale_key: "spanish mexico" }] },
         /locale_key' must match pattern/,
@@ -239,7 +236,7 @@ describe("translations in the manifest", () => {
       [{ locales: [spanish, { ...french, locale_key: "ES_mx" }] }, /the locale_key 'es-mx' twice/],
       [{ locales: [{ ...spanish, name: "a\0" }] }, /'name' .*NUL/],
       [{ campaigns: [{ id: WELCOME }] }, /name' is required/],
-      [{ campaigns: [campaign({ id: "1" })] }, /messages\[0\].id' must match format/],
+      [{ campaigns: [campaign({ id: "1" })] }, /messages\[0\].id' must be a UUID/],
       [
         { campaigns: [campaign({ channel: "push" })] },
         /channel' must be one of email, sms, whatsapp/,

@@ -1,9 +1,13 @@
 import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
+import { Settings } from "typebox/system";
 import { Problem } from "../problem.ts";
 import { leavingOutNulls } from "./absent-members.ts";
 import type { Contract } from "./endpoint.ts";
 import { refuseUnstorableText } from "./storable-text.ts";
+
+// A union of objects has errors from each of its branches, and the branch that is meant may be the last.
+Settings.Set({ maxErrors: 64 });
 
 interface Parts {
   readonly params: unknown;
@@ -84,12 +88,15 @@ export function sentenceOf(all: readonly ValidationError[], part: string): strin
   if (!error) return `The ${part} is not valid.`;
   const field = fieldPath(error.instancePath);
   const subject = field ? `'${field}'` : `The ${part}`;
-  const { requiredProperties, additionalProperties, type, allowedValues } = error.params as {
-    requiredProperties?: string[];
-    additionalProperties?: string[];
-    type?: string;
-    allowedValues?: unknown[];
-  };
+  const { requiredProperties, additionalProperties, type, allowedValues, format } =
+    error.params as {
+      requiredProperties?: string[];
+      additionalProperties?: string[];
+      type?: string;
+      allowedValues?: unknown[];
+      format?: string;
+    };
+  if (format === "uuid") return `${subject} must be a UUID`;
   if (error.keyword === "required" && requiredProperties) {
     const names = requiredProperties.map((name) => `'${field ? `${field}.` : ""}${name}'`);
     return `${names.join(", ")} ${names.length > 1 ? "are" : "is"} required`;

@@ -113,7 +113,7 @@ const readEndpoint = endpoint({
   };
 });
 
-/** Publicly known: which are required. spec: PUT; the two further ones are ours. */
+/** Publicly known: which are required. spec: PUT; `locale` and `translations` are ours. */
 const content = {
   name: Type.Optional(Type.String()),
   preference_center_title: Type.Optional(Title),
@@ -125,6 +125,8 @@ const content = {
     }),
   ),
   options: Type.Optional(Options),
+  /** As GET answers it, so that what was read can be sent back. */
+  preference_center_options: Type.Optional(Options),
   state: Type.Optional(State),
   locale: Type.Optional(Type.String()),
   translations: Type.Optional(Translations),
@@ -139,6 +141,7 @@ function contentOf(
   body: Static<typeof ChangedCenter>,
   present: Omit<CenterContent, "pageHtml" | "confirmationHtml">,
 ): CenterContent {
+  const options = body.options ?? body.preference_center_options;
   return {
     name: body.name ?? present.name,
     title: body.preference_center_title ?? present.title,
@@ -147,7 +150,7 @@ function contentOf(
     confirmationHtml: body.confirmation_page_html,
     redirectUrl:
       body.redirect_page_html === undefined ? present.redirectUrl : body.redirect_page_html,
-    options: body.options ? optionsOf(body.options) : present.options,
+    options: options ? optionsOf(options) : present.options,
     locale: body.locale === undefined ? present.locale : localeOf(body.locale),
     translations: body.translations ? translationsOf(body.translations) : present.translations,
   };

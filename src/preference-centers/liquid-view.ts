@@ -3,8 +3,21 @@
  * where it is, so that lines, columns and offsets are those of the page.
  *
  * Of alternatives (`if`, `unless`, `case`) the first one stays, as if it were the one that is shown: the
- * elements of several would not fit together. A tag becomes blanks, an output letters.
+ * elements of several would not fit together. Single fields can be sought in all of them. A tag becomes
+ * blanks, an output letters; so does a tag that puts out a value.
  */
+
+/** Which of alternatives stay. */
+export type Alternatives = "first" | "all";
+
+const TAGS_THAT_PUT_OUT = new Set([
+  "form_field_name",
+  "preference_center_submit_url",
+  "echo",
+  "cycle",
+  "increment",
+  "decrement",
+]);
 
 interface Part {
   readonly begin: number;
@@ -23,7 +36,7 @@ interface Block {
 }
 
 /** @param page one whose Liquid can be parsed. Takes time in proportion to its length. */
-export function viewWithoutLiquid(page: string): string {
+export function viewWithoutLiquid(page: string, alternatives: Alternatives = "first"): string {
   const blocks: Block[] = [];
   const view: string[] = [];
   let at = 0;
@@ -32,8 +45,9 @@ export function viewWithoutLiquid(page: string): string {
     const text = page.slice(at, begin);
     const part = page.slice(begin, end);
     view.push(isShown ? text : blank(text));
-    view.push(isShown && tag === undefined ? letters(part) : blank(part));
-    if (tag !== undefined) enter(blocks, tag);
+    const isOutput = tag === undefined || TAGS_THAT_PUT_OUT.has(tag);
+    view.push(isShown && isOutput ? letters(part) : blank(part));
+    if (tag !== undefined) enter(blocks, tag, alternatives);
     at = end;
   }
   view.push(page.slice(at));
@@ -75,7 +89,7 @@ function search(pattern: RegExp, text: string, from: number): RegExpExecArray | 
   return pattern.exec(text);
 }
 
-function enter(blocks: Block[], tag: string): void {
+function enter(blocks: Block[], tag: string, alternatives: Alternatives): void {
   const current = blocks.at(-1);
   switch (tag) {
     case "if":
@@ -92,7 +106,7 @@ function enter(blocks: Block[], tag: string): void {
     case "else":
     case "when":
       if (!current) break;
-      current.isShown = !current.isDone;
+      current.isShown = alternatives === "all" || !current.isDone;
       current.isDone = true;
       break;
     default:

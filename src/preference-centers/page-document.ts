@@ -19,11 +19,11 @@ export function documentOf(
   { title, options, locale }: Pick<CenterContent, "title" | "options" | "locale">,
 ): string {
   const parsed = parseHtml(page);
-  const { elements } = parsed;
+  const { elements, inputs } = parsed;
   const head = headOf(elements, title, options);
   return insert(page, [
     ...frameOf(page, parsed, head, locale),
-    ...elements.flatMap((element) => untickedOf(page, elements, element)),
+    ...inputs.flatMap((input) => untickedOf(page, inputs, input)),
   ]);
 }
 
@@ -108,21 +108,30 @@ const FIELD = /\{%-?\s*form_field_name\b|\.field_name\b/;
 
 /**
  * A box that is not ticked is not sent. Before one that is called by `form_field_name` goes a hidden
- * field of the same name, so that unticking it unsubscribes; unless the page has one of its own.
+ * field of the same name, so that unticking it unsubscribes; unless its form has one of its own, or it is
+ * ticking that unsubscribes: to leave such a box alone is no choice.
  */
-function untickedOf(page: string, elements: readonly Element[], element: Element): Insertion[] {
-  if (!isInput(element, "checkbox")) return [];
-  const name = sourceOfName(page, element);
-  const at = element.sourceCodeLocation?.startOffset;
+function untickedOf(page: string, inputs: readonly Element[], input: Element): Insertion[] {
+  if (!isOfType(input, "checkbox") || attributeOf(input, "value") === "unsubscribed") return [];
+  const name = sourceOfName(page, input);
+  const at = input.sourceCodeLocation?.startOffset;
   if (name === undefined || at === undefined || !FIELD.test(name)) return [];
-  const hasOwn = elements.some(
-    (each) => isInput(each, "hidden") && sourceOfName(page, each) === name,
+  const form = formOf(input);
+  const hasOwn = inputs.some(
+    (each) =>
+      isOfType(each, "hidden") && sourceOfName(page, each) === name && formOf(each) === form,
   );
   return hasOwn ? [] : [{ at, text: `<input type="hidden" ${name} value="unsubscribed">` }];
 }
 
-const isInput = (element: Element, type: string): boolean =>
-  element.tagName === "input" && attributeOf(element, "type")?.toLowerCase() === type;
+const isOfType = (input: Element, type: string): boolean =>
+  attributeOf(input, "type")?.toLowerCase() === type;
+
+/** The form that an element stands in; undefined where it is in none. */
+function formOf({ parentNode }: Element): Element | undefined {
+  if (parentNode === null || !("tagName" in parentNode)) return undefined;
+  return parentNode.tagName === "form" ? parentNode : formOf(parentNode);
+}
 
 /** `name="…"` as it is written, with its Liquid. */
 function sourceOfName(page: string, { sourceCodeLocation }: Element): string | undefined {

@@ -17,6 +17,8 @@ export interface HtmlNote {
 export interface ParsedHtml {
   /** In their order. */
   readonly elements: readonly Element[];
+  /** The fields of every alternative, not only of the first. */
+  readonly inputs: readonly Element[];
   /** Where the doctype ends; 0 where there is none. */
   readonly doctypeEnd: number;
   /** The first thing that is wrong with it. */
@@ -51,6 +53,20 @@ const VOID = new Set(
 
 /** Parses a page whose Liquid can be parsed. */
 export function parseHtml(page: string): ParsedHtml {
+  const [first, every] = [viewWithoutLiquid(page), viewWithoutLiquid(page, "all")];
+  const shown = parseView(first);
+  // The elements of several alternatives need not fit together; fields stand for themselves.
+  const all = every === first ? shown : parseView(every);
+  const fault = shown.faults[0] ?? shown.elements.map(unclosed).find((note) => note !== undefined);
+  return {
+    elements: shown.elements,
+    inputs: all.elements.filter(({ tagName }) => tagName === "input"),
+    doctypeEnd: shown.doctypeEnd,
+    fault: fault ?? all.faults.find(({ message }) => message === TOO_DEEP.message),
+  };
+}
+
+function parseView(view: string) {
   const faults: HtmlNote[] = [];
   const parser = new Parser<DefaultTreeAdapterMap>({
     sourceCodeLocationInfo: true,
@@ -65,15 +81,14 @@ export function parseHtml(page: string): ParsedHtml {
   });
   watchNesting(parser, faults);
   try {
-    parser.tokenizer.write(viewWithoutLiquid(page), true);
+    parser.tokenizer.write(view, true);
   } catch (error) {
     if (error !== TOO_DEEP) throw error;
     const line = parser.tokenizer.preprocessor.line;
-    return { elements: [], doctypeEnd: 0, fault: { message: TOO_DEEP.message, line } };
+    return { elements: [], doctypeEnd: 0, faults: [{ message: TOO_DEEP.message, line }] };
   }
   const elements = [...elementsBelow(parser.document)];
-  const fault = faults[0] ?? elements.map(unclosed).find((note) => note !== undefined);
-  return { elements, doctypeEnd: doctypeEndOf(parser.document), fault };
+  return { elements, doctypeEnd: doctypeEndOf(parser.document), faults };
 }
 
 /** Deeper than any page, and shallow enough that looking through what is open takes no time. */

@@ -34,7 +34,7 @@ export function findMapFault(map: TranslationMap, place: string): Fault | undefi
 }
 
 /**
- * Reads the strings out of the translation tags of a content. Issue: ids and source map come from it.
+ * Reads the strings out of the translation tags of a content: ids and source map come from it.
  *
  * @param place what the content goes by in sentences.
  */

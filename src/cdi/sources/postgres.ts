@@ -21,12 +21,23 @@ import { readRow, readStrays } from "./values.ts";
 
 const NAME = '(?:[A-Za-z_][A-Za-z0-9_$]*|"[^"\\u0000]+")';
 
+const TABLE = new RegExp(`^${NAME}(?:\\.${NAME}){0,2}$`);
+
 const Warehouse = Type.Object(
   {
     type: Type.Enum(["postgres", "redshift"]),
-    url: Type.String({ pattern: "^postgres(ql)?://" }),
-    /** As it would stand in a statement: `public.crm_users`, with quotes where it needs some. */
-    table: Type.String({ pattern: `^${NAME}(?:\\.${NAME}){0,2}$`, maxLength: 255 }),
+    url: Type.Refine(
+      Type.String(),
+      (url) => /^postgres(?:ql)?:\/\//.test(url),
+      () => "must begin with postgres://",
+    ),
+    /** As it would stand in a statement. */
+    table: Type.Refine(
+      Type.String({ maxLength: 255 }),
+      (table) => TABLE.test(table),
+      () =>
+        "must be the name of a table, such as public.crm_users, with quotes where it needs some",
+    ),
   },
   { additionalProperties: false },
 );

@@ -19,11 +19,21 @@ const Warehouse = Type.Object(
   {
     type: Type.Enum(["s3"]),
     /** `s3://bucket/folder/users.parquet`, or `s3://bucket/folder/` for all files in it and below. */
-    url: Type.String({ pattern: "^s3://[a-z0-9][a-z0-9.-]*/" }),
+    url: Type.Refine(
+      Type.String(),
+      (url) => /^s3:\/\/[a-z0-9][a-z0-9.-]*\//.test(url),
+      () => "must begin with s3:// and the name of a bucket",
+    ),
     format: Type.Optional(Type.Enum([...FILE_FORMATS])),
     region: Type.Optional(Type.String({ minLength: 1 })),
     /** Of a storage other than Amazon's, such as `https://storage.example:9000`. */
-    endpoint: Type.Optional(Type.String({ pattern: "^https?://" })),
+    endpoint: Type.Optional(
+      Type.Refine(
+        Type.String(),
+        (url) => /^https?:\/\//.test(url),
+        () => "must begin with https:// or http://",
+      ),
+    ),
     access_key_id: Type.String({ minLength: 1 }),
     secret_access_key: Type.String({ minLength: 1 }),
   },

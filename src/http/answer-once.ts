@@ -1,0 +1,55 @@
+import type { FastifyRequest } from "fastify";
+import { type Database, within, withRetries } from "../database/database.ts";
+import { Problem } from "../problem.ts";
+import type { Contract, Input, Reply } from "./endpoint.ts";
+import { ANSWERS_OF_COMPANY, type Idempotency } from "./idempotency.ts";
+import { problemReply, STATUS_OF } from "./respond.ts";
+
+export interface AnswerServices {
+  readonly database: Database;
+  readonly idempotency: Idempotency;
+}
+
+/** Runs the handler, with an `Idempotency-Key` at most once. */
+export async function answerOnce<Services extends AnswerServices>(
+  services: Services,
+  contract: Contract,
+  request: FastifyRequest,
+  run: (services: Services, claim?: Input<Contract>["idempotency"]) => Promise<Reply>,
+): Promise<Reply> {
+  const scope = request.workspace ?? (request.company && ANSWERS_OF_COMPANY);
+  const onlyReads = contract.method === "GET" || contract.idempotency === "ignored";
+  const claim =
+    scope && !onlyReads
+      ? services.idempotency.claimOf(request.headers["idempotency-key"], {
+          method: request.method,
+          url: request.url,
+          body: request.bytes,
+        })
+      : undefined;
+  if (!scope || !claim) return run(services);
+  const { database, idempotency } = services;
+  const record = (reply: Reply) =>
+    database.transaction((tx) => idempotency.record(tx, scope, [{ claim, reply }]));
+
+  return idempotency.once(scope, claim, async () => {
+    try {
+      if (contract.idempotency === "handler") return await run(services, claim);
+      return await withRetries(database, async (tx) => {
+        const reply = await run({ ...services, database: within(database, tx) });
+        await idempotency.record(tx, scope, [{ claim, reply }]);
+        return reply;
+      });
+    } catch (error) {
+      // A refusal is an answer too. It did nothing, so its record can stand alone.
+      if (!(error instanceof Problem) || !isAnswer(error)) throw error;
+      const reply = problemReply(error, contract.dialect);
+      await record(reply);
+      return reply;
+    }
+  });
+}
+
+/** design: 429 and 5xx are no answers. */
+const isAnswer = (problem: Problem): boolean =>
+  STATUS_OF[problem.code] < 500 && problem.code !== "RATE_LIMITED";

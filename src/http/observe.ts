@@ -1,0 +1,49 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { Logger } from "pino";
+import type { Metrics } from "../metrics.ts";
+import type { Problem } from "../problem.ts";
+import { STATUS_OF } from "./respond.ts";
+
+/* What the logs and the figures know of a request. */
+
+export interface ObserveServices {
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+/** One line and one count a request: no query, no body, no identifier of a person. */
+export function observeRequests(server: FastifyInstance, { log, metrics }: ObserveServices): void {
+  server.addHook("onResponse", async (request, reply) => {
+    const labels = {
+      method: request.method,
+      route: request.routeOptions.url ?? "none",
+      status: reply.statusCode,
+    };
+    metrics.request(labels, reply.elapsedTime / 1_000);
+    log.info(
+      {
+        request_id: request.id,
+        ...labels,
+        duration_ms: Math.round(reply.elapsedTime * 10) / 10,
+        workspace: request.workspace?.name,
+      },
+      "request",
+    );
+  });
+}
+
+/** What went wrong on our side. The message of an engine's error may quote data, so it is left out. */
+export function logFailure(log: Logger, request: FastifyRequest, problem: Problem): void {
+  const cause = problem.details.cause as (Error & { code?: string }) | undefined;
+  if (STATUS_OF[problem.code] < 500 || !cause) return;
+  log.error(
+    {
+      request_id: request.id,
+      route: request.routeOptions.url,
+      error: cause.name,
+      code: cause.code,
+      stack: cause.stack?.split("\n").filter((line) => /^\s+at /.test(line)),
+    },
+    "request failed",
+  );
+}

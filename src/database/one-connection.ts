@@ -100,11 +100,15 @@ export function databaseOf(connection: Connection): Database {
 function queryable(ask: (statement: Statement) => Promise<unknown>): Queryable {
   return {
     query: async <Row>(sql: string, parameters: readonly unknown[] = []) =>
-      (await ask({ sql, parameters: encodeParameters(parameters), answer: "rows" })) as Row[],
+      (await ask({
+        sql,
+        parameters: encodeParameters(parameters, "binary"),
+        answer: "rows",
+      })) as Row[],
     execute: async (sql, parameters = [], mustWrite = undefined) =>
       (await ask({
         sql,
-        parameters: encodeParameters(parameters),
+        parameters: encodeParameters(parameters, "binary"),
         answer: "count",
         mustWrite,
       })) as number,

@@ -110,7 +110,7 @@ interface Asked {
 
 function queryable(sql: Asked): Queryable {
   const run = (text: string, parameters: readonly unknown[] = []) =>
-    sql.unsafe(text, encodeParameters(parameters) as string[], { prepare: true });
+    sql.unsafe(text, encodeParameters(parameters, "text") as string[], { prepare: true });
   return {
     query: async <Row>(text: string, parameters?: readonly unknown[]) =>
       (await run(text, parameters)) as unknown as Row[],

@@ -10,7 +10,6 @@ import {
   type Who,
 } from "../profiles/identifiers.ts";
 import type { MergedProfile } from "../profiles/merged-store.ts";
-import { microsecondTime } from "../profiles/people.ts";
 import type { FoundIdentifier, NewProfile, ProfileRow } from "../profiles/store.ts";
 import type { EmailState, EmailStateRow } from "../subscriptions/states.ts";
 
@@ -204,8 +203,7 @@ export function createCast(
       const all = [...members.values()];
       const present = all.filter((member) => member.isTouched && !member.isGone);
       const written = all.filter((member) => member.isTouched || member.isGone);
-      const at = (member: Member) =>
-        rowOf(member, microsecondTime(now.getTime() * 1_000 + member.rank));
+      const at = (member: Member) => rowOf(member, now.getTime() * 1_000 + member.rank);
       const redirected = present.flatMap((member) => redirectsTo(member));
       const isKept = new Set(redirected.map((each) => each.profileId));
       const known = new Set(merged.map((each) => `${each.profileId} ${each.keptProfileId}`));
@@ -307,7 +305,7 @@ const newMember = (id: string, alias: Alias): Member => ({
   isGone: false,
 });
 
-const rowOf = ({ id, fields }: Member, updatedAt: string): NewProfile => ({
+const rowOf = ({ id, fields }: Member, updatedAtMicros: number): NewProfile => ({
   id,
   externalId: fields.externalId,
   aliases: fields.aliases,
@@ -315,5 +313,5 @@ const rowOf = ({ id, fields }: Member, updatedAt: string): NewProfile => ({
   phone: fields.phone,
   standardAttributes: fields.standardAttributes,
   customAttributes: fields.customAttributes,
-  updatedAt,
+  updatedAtMicros,
 });

@@ -198,8 +198,7 @@ export function createPeople(
 
     changes(now) {
       const touched = [...people.values()].filter((person) => person.order > 0);
-      const at = ({ updatedAt, order }: Person) =>
-        microsecondTime(updatedAt ?? now.getTime() * 1_000 + order);
+      const at = ({ updatedAt, order }: Person) => updatedAt ?? now.getTime() * 1_000 + order;
       return {
         created: touched.filter((each) => each.isNew).map((each) => newRow(each, at(each))),
         updated: touched.filter((each) => !each.isNew).map((each) => updateOf(each, at(each))),
@@ -279,7 +278,7 @@ const newPerson = (id: string, who: Who): Person => ({
   updatedAt: undefined,
 });
 
-const newRow = (person: Person, updatedAt: string): NewProfile => ({
+const newRow = (person: Person, updatedAtMicros: number): NewProfile => ({
   id: person.id,
   externalId: person.externalId ?? null,
   aliases: person.aliases,
@@ -287,17 +286,17 @@ const newRow = (person: Person, updatedAt: string): NewProfile => ({
   phone: person.phone ?? null,
   standardAttributes: withoutNulls(person.standardPatch),
   customAttributes: withoutNulls(person.customPatch),
-  updatedAt,
+  updatedAtMicros,
 });
 
-const updateOf = (person: Person, updatedAt: string): ProfileUpdate => ({
+const updateOf = (person: Person, updatedAtMicros: number): ProfileUpdate => ({
   id: person.id,
   version: person.stored?.version ?? null,
   standardPatch: person.standardPatch ?? null,
   customPatch: person.customPatch ?? null,
   email: person.email === person.stored?.email ? undefined : person.email,
   phone: person.phone === person.stored?.phone ? undefined : person.phone,
-  updatedAt,
+  updatedAtMicros,
 });
 
 const withoutNulls = (patch: Patch = {}): Attributes =>
@@ -321,20 +320,4 @@ export function setAttribute(person: Person, kind: AttributeKind, name: string, 
 function withMember(patch: Patch = {}, name: string, value: Json): Patch {
   patch[name] = value;
   return patch;
-}
-
-/** The millisecond that was written down last: nearly all people of a batch are touched in one. */
-let lastText = { millisecond: Number.NaN, text: "" };
-
-/**
- * A time with microseconds, so that the writes of one batch keep their order.
- *
- * @param micros since the epoch.
- */
-export function microsecondTime(micros: number): string {
-  const millisecond = Math.floor(micros / 1_000);
-  if (millisecond !== lastText.millisecond) {
-    lastText = { millisecond, text: new Date(millisecond).toISOString().slice(0, -1) };
-  }
-  return `${lastText.text}${String(micros - millisecond * 1_000).padStart(3, "0")}Z`;
 }

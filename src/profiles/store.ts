@@ -1,5 +1,5 @@
 import type { Queryable, Transaction } from "../database/database.ts";
-import { arrayLiteral } from "../database/parameters.ts";
+import { timestamps, uuids } from "../database/typed-list.ts";
 import type { Alias, Identifier } from "./identifiers.ts";
 import type { Json } from "./plain-json.ts";
 
@@ -140,8 +140,8 @@ export interface NewProfile {
   readonly phone: string | null;
   readonly standardAttributes: Attributes;
   readonly customAttributes: Attributes;
-  /** ISO 8601, with as many digits as the order of writes within a batch needs. */
-  readonly updatedAt: string;
+  /** Microseconds since the epoch, so that the writes of a batch keep their order. */
+  readonly updatedAtMicros: number;
 }
 
 export async function insertProfiles(
@@ -156,7 +156,7 @@ export async function insertProfiles(
      select $1, id, 1, external_id, aliases::jsonb, email, phone, standard::jsonb, custom::jsonb,
        updated_at, updated_at
      from unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
-       $8::text[], $9::text[]::timestamptz[])
+       $8::text[], $9::timestamptz[])
        as new (id, external_id, aliases, email, phone, standard, custom, updated_at)`,
     [workspaceId, ...columnsOf(profiles)],
   );
@@ -170,7 +170,7 @@ const columnsOf = (profiles: readonly NewProfile[]) => [
   profiles.map((profile) => profile.phone),
   profiles.map((profile) => JSON.stringify(profile.standardAttributes)),
   profiles.map((profile) => JSON.stringify(profile.customAttributes)),
-  profiles.map((profile) => profile.updatedAt),
+  timestamps(profiles.map((profile) => profile.updatedAtMicros)),
 ];
 
 /** What changes about a stored profile. A member of an attributes patch that is null is removed. */
@@ -183,7 +183,7 @@ export interface ProfileUpdate {
   /** Undefined leaves it. */
   readonly email: string | null | undefined;
   readonly phone: string | null | undefined;
-  readonly updatedAt: string;
+  readonly updatedAtMicros: number;
 }
 
 /**
@@ -237,10 +237,10 @@ const patchProfiles = (
        and profiles.profile_id = new.id`,
     [
       workspaceId,
-      arrayLiteral(patches.map((patch) => patch.id)),
+      uuids(patches.map((patch) => patch.id)),
       JSON.stringify(patches.map((patch) => patch.standardPatch)),
       JSON.stringify(patches.map((patch) => patch.customPatch)),
-      arrayLiteral(patches.map((patch) => patch.updatedAt)),
+      timestamps(patches.map((patch) => patch.updatedAtMicros)),
     ],
     patches.length,
   );
@@ -271,7 +271,7 @@ const changeProfiles = (
            then jsonb_strip_nulls(profiles.custom_attributes || new.custom::jsonb)
          else profiles.custom_attributes || new.custom::jsonb end
      from unnest($2::uuid[], $3::bigint[], $4::text[], $5::bool[], $6::text[], $7::bool[],
-       $8::bool[], $9::text[], $10::bool[], $11::text[], $12::text[]::timestamptz[])
+       $8::bool[], $9::text[], $10::bool[], $11::text[], $12::timestamptz[])
        as new (id, version, standard, removes_standard, custom, removes_custom,
          sets_email, email, sets_phone, phone, updated_at)
      where profiles.workspace_id = $1 and profiles.profile_id = any($2::uuid[])
@@ -289,7 +289,7 @@ const changeProfiles = (
       updates.map((update) => update.email ?? null),
       updates.map((update) => update.phone !== undefined),
       updates.map((update) => update.phone ?? null),
-      updates.map((update) => update.updatedAt),
+      timestamps(updates.map((update) => update.updatedAtMicros)),
     ],
     updates.length,
   );
@@ -309,7 +309,7 @@ export async function replaceProfiles(
        email = new.email, phone = new.phone,
        standard_attributes = new.standard::jsonb, custom_attributes = new.custom::jsonb
      from unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
-       $8::text[], $9::text[]::timestamptz[])
+       $8::text[], $9::timestamptz[])
        as new (id, external_id, aliases, email, phone, standard, custom, updated_at)
      where profiles.workspace_id = $1 and profiles.profile_id = any($2::uuid[])
        and profiles.profile_id = new.id`,

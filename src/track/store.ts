@@ -1,5 +1,5 @@
 import { allDone, type Queryable, type Transaction } from "../database/database.ts";
-import { arrayLiteral } from "../database/parameters.ts";
+import { texts, timestamps, uuids } from "../database/typed-list.ts";
 import type { Happened } from "./apply-item.ts";
 import type { EventWork, PurchaseWork } from "./item.ts";
 
@@ -16,9 +16,9 @@ export async function insertEvents(
 ): Promise<void> {
   if (events.length === 0) return;
   // Both statements take them: written down once.
-  const profileIds = arrayLiteral(events.map((event) => event.profileId));
-  const names = arrayLiteral(events.map((event) => event.work.name));
-  const times = arrayLiteral(events.map((event) => event.work.time.toISOString()));
+  const profileIds = uuids(events.map((event) => event.profileId));
+  const names = texts(events.map((event) => event.work.name));
+  const times = timestamps(events.map((event) => event.work.time.getTime() * 1_000));
   await allDone([
     tx.execute(
       `insert into events
@@ -30,10 +30,10 @@ export async function insertEvents(
       [
         workspaceId,
         profileIds,
-        events.map((event) => event.id),
+        uuids(events.map((event) => event.id)),
         names,
         times,
-        events.map((event) => event.work.appId),
+        texts(events.map((event) => event.work.appId)),
         JSON.stringify(events.map((event) => event.work.properties)),
       ],
     ),

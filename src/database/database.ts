@@ -40,6 +40,8 @@ export interface Database extends Queryable {
   readonly engine: "embedded" | "postgres";
   /** How many transactions can usefully run at the same time in this process. */
   readonly concurrency: number;
+  /** Whether transactions run one after the other, whoever begins them. */
+  readonly takesTurns: boolean;
   /** Whether this is a running transaction (`within`), whose owner alone can run it again. */
   readonly isWithin?: true;
   /**
@@ -82,6 +84,7 @@ export function within(database: Database, tx: Transaction): Database {
   return {
     engine: database.engine,
     concurrency: 1,
+    takesTurns: true,
     isWithin: true,
     query: (sql, parameters) => tx.query(sql, parameters),
     execute: (sql, parameters, mustWrite) => tx.execute(sql, parameters, mustWrite),

@@ -80,8 +80,8 @@ export function databaseOf(connection: Connection): Database {
 
   return {
     engine: "embedded",
-    // They take turns, but while the engine runs one, another one can be worked out.
-    concurrency: 2,
+    concurrency: 1,
+    takesTurns: true,
     query: (sql, parameters) => inTurn(() => direct.query(sql, parameters)),
     execute: (...statement) => inTurn(() => direct.execute(...statement)),
     transaction: (work) => alone(() => transaction(work)),

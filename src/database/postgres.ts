@@ -27,6 +27,7 @@ export async function openPostgres(url: string): Promise<Database> {
   return {
     engine: "postgres",
     concurrency: CONNECTIONS,
+    takesTurns: false,
     ...queryable(sql),
     transaction: (work) => inTransaction(sql, work),
     // It saves nothing more: whether to commit is told by what comes back.

@@ -18,6 +18,9 @@ const BATCH_ITEMS = 2_000;
 const MOST_LANES = 3;
 const MOST_LANES_AMONG_OTHERS = 2;
 
+/** Where transactions take turns: while the engine runs one, the next one is worked out. */
+const IN_TURNS = { lanes: 1, depth: 2 };
+
 /** One for whom an item reaches, one for whom it names (`applyItem`). */
 const MICROSECONDS_OF_ITEM = 2;
 
@@ -41,14 +44,17 @@ interface Waiting {
  * Group commit: while a transaction runs, requests gather; the next transaction takes them all.
  *
  * Several lanes write at the same time, each for its share of the people, so that their transactions
- * do not wait for each other's rows. A request is split among them where that cannot be noticed.
+ * do not wait for each other's rows. A request is split among them where that cannot be noticed. Where
+ * transactions take turns anyway, one lane prepares a second one while the first runs.
  *
  * @param processes how many server processes there are, each with such a queue.
  */
 export function createWriteQueue(services: WriteServices, processes = 1): WriteQueue {
   const most = processes > 1 ? MOST_LANES_AMONG_OTHERS : MOST_LANES;
-  const count = Math.min(most, services.database.concurrency);
-  const lanes = Array.from({ length: count }, () => createLane(services));
+  const { lanes: count, depth } = services.database.takesTurns
+    ? IN_TURNS
+    : { lanes: Math.min(most, services.database.concurrency), depth: 1 };
+  const lanes = Array.from({ length: count }, () => createLane(services, depth));
   let waitingItems = 0;
   let lastMoment = 0;
 
@@ -113,10 +119,14 @@ interface Lane {
   write(request: WriteRequest): Promise<Verdict[]>;
 }
 
-/** One transaction at a time, of one workspace each; requests of a workspace keep their order. */
-function createLane(services: WriteServices): Lane {
+/**
+ * Transactions of one workspace each, which take the requests of a workspace in their order.
+ *
+ * @param depth how many of them are under way at the same time.
+ */
+function createLane(services: WriteServices, depth: number): Lane {
   let waiting: Waiting[] = [];
-  let isWriting = false;
+  let underWay = 0;
 
   /** The requests of the workspace that waits longest, as many as fit into a transaction. */
   function takeBatch(): Waiting[] {
@@ -140,12 +150,12 @@ function createLane(services: WriteServices): Lane {
   }
 
   async function writeAll(): Promise<void> {
-    if (isWriting) return;
-    isWriting = true;
+    if (underWay === depth) return;
+    underWay++;
     // Requests that arrive in the same turn of the event loop go together.
     await new Promise((resolve) => setImmediate(resolve));
     while (waiting.length > 0) await writeTogether(services, takeBatch());
-    isWriting = false;
+    underWay--;
   }
 
   return {

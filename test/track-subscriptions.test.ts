@@ -131,6 +131,7 @@ describe("subscription_groups of an attributes object", () => {
     assert.deepEqual(bob.custom_attributes, { found: true });
   });
 
+  const CONFIRMED = { subscription_group_id: NEWSLETTER, subscription_state: "subscribed" };
   const bad: [value: unknown, code: string, names: RegExp][] = [
     ["text", "BAD_SUBSCRIPTION_GROUP_ARRAY", /'subscription_groups'/],
     [{}, "BAD_SUBSCRIPTION_GROUP_ARRAY", /'subscription_groups'/],
@@ -155,6 +156,8 @@ describe("subscription_groups of an attributes object", () => {
       /_state'/,
     ],
     [groups([NEWSLETTER, true]).subscription_groups, "BAD_SUBSCRIPTION_GROUP_STATE", /_state'/],
+    [[{ ...CONFIRMED, use_double_opt_in_logic: "yes" }], "INVALID_FLAG", /_logic'/],
+    [[{ ...CONFIRMED, use_double_opt_in_logic: true }], "DOUBLE_OPT_IN_NOT_SUPPORTED", /_logic'/],
   ];
   for (const [value, code, names] of bad) {
     test(`that are ${JSON.stringify(value).slice(0, 90)} refuse the object with ${code}`, async () => {

@@ -39,7 +39,10 @@ export const texts = (values: readonly (string | null)[]): TypedList =>
     },
   );
 
-/** Points in time, in microseconds since the epoch. */
+/**
+ * Points in time, in microseconds since the epoch: to the microsecond in our own time, and to the
+ * millisecond from the year 1 to 4000, where a number holds no more.
+ */
 export const timestamps = (values: readonly number[]): TypedList =>
   typedList(
     () => (values.length === 0 ? "{}" : `{"${values.map(timestampText).join('","')}"}`),

@@ -169,7 +169,8 @@ function checkGroup(workspace: Workspace, entry: unknown, place: string) {
   if (entry === null || typeof entry !== "object" || Array.isArray(entry)) {
     return refused("BAD_SUBSCRIPTION_GROUP_HASH", `'${place}' must be an object`);
   }
-  const { subscription_group_id: id, subscription_state: state } = entry as RawItem;
+  const raw = entry as RawItem;
+  const { subscription_group_id: id, subscription_state: state } = raw;
   // decision: Names in the wild, numeric ids.
   const groupId = typeof id === "number" ? String(id) : id;
   if (typeof groupId !== "string" || !workspace.groupChannels.has(groupId)) {
@@ -182,6 +183,15 @@ function checkGroup(workspace: Workspace, entry: unknown, place: string) {
     return refused(
       "BAD_SUBSCRIPTION_GROUP_STATE",
       `'${place}.subscription_state' must be subscribed or unsubscribed`,
+    );
+  }
+  const confirms = checkFlag(raw, "use_double_opt_in_logic");
+  if ("fault" in confirms) return confirms;
+  // The same in a subscription set: a state that nobody has confirmed would claim a consent.
+  if (confirms.value && state === "subscribed") {
+    return refused(
+      "DOUBLE_OPT_IN_NOT_SUPPORTED",
+      `'${place}.use_double_opt_in_logic' asks for a confirmation message, and none is sent here`,
     );
   }
   return accepted({ groupId, state: state as GroupState });

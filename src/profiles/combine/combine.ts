@@ -25,7 +25,7 @@ import type { Belongings, Whole } from "./whole.ts";
  *   later date.
  *
  * Events, purchases and messages themselves, of which these are the summaries, move one by one and
- * unchanged; whoever carries the merge out does that (identity/save.ts).
+ * unchanged; whoever carries the merge out does that (identity/save-cast.ts).
  *
  * Each step tells what it did as effects, which a dry run answers with and the audit keeps.
  */

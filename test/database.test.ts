@@ -1,0 +1,116 @@
+/*
+ * The database as the rest of the program sees it, on the engine under test: what a typed list carries,
+ * and what a transaction that is known beforehand promises.
+ */
+import assert from "node:assert/strict";
+import { after, describe, test } from "node:test";
+import fc from "fast-check";
+import { isSacrificed, type Transaction } from "../src/database/database.ts";
+import { texts, timestamps, uuids } from "../src/database/typed-list.ts";
+import { openDatabase } from "../src/serve.ts";
+import { testConfig } from "./harness.ts";
+
+const database = await openDatabase(await testConfig());
+after(() => database.close());
+
+const RUNS = { numRuns: 50 };
+
+describe("a typed list", () => {
+  const comesBack = async (type: string, list: unknown, expected: readonly unknown[]) => {
+    const [row] = await database.query(`select to_jsonb($1::${type}[]) as list`, [list]);
+    assert.deepEqual(row?.list, expected);
+  };
+
+  test("of ids reaches the engine as it is", async () => {
+    const ids = fc.array(fc.uuid());
+    await fc.assert(
+      fc.asyncProperty(ids, (values) => comesBack("uuid", uuids(values), values)),
+      RUNS,
+    );
+  });
+
+  test("of texts reaches the engine as it is, whatever they hold, null included", async () => {
+    const text = fc
+      .string({ unit: fc.oneof(fc.constantFrom('"', "\\", "{", "}", ",", "\uFEFF"), fc.string()) })
+      .filter((value) => value.isWellFormed() && !value.includes("\0"));
+    const values = fc.array(
+      fc.option(fc.oneof(text, fc.string({ unit: "grapheme" }), fc.constant("NULL"))),
+    );
+    await fc.assert(
+      fc.asyncProperty(values, (list) => comesBack("text", texts(list), list)),
+      RUNS,
+    );
+  });
+
+  test("of times reaches the engine to the microsecond, to the millisecond in distant years", async () => {
+    const first = Date.parse("0001-01-01T00:00:00Z");
+    const last = Date.UTC(4000, 0, 1);
+    const near = fc.integer({ min: 0, max: Date.UTC(2100, 0, 1) * 1_000 });
+    const distant = fc.integer({ min: first, max: last }).map((ms) => ms * 1_000);
+    const values = fc.array(fc.oneof(near, distant));
+    await fc.assert(
+      fc.asyncProperty(values, async (list) => {
+        const rows = await database.query<{ micros: string }>(
+          `select (extract(epoch from at) * 1000000)::bigint::text as micros
+           from unnest($1::timestamptz[]) with ordinality as given (at, place) order by place`,
+          [timestamps(list)],
+        );
+        assert.deepEqual(
+          rows.map((row) => row.micros),
+          list.map((micros) => BigInt(micros).toString()),
+        );
+      }),
+      RUNS,
+    );
+  });
+});
+
+describe("a transaction whose statements are asked for at once", async () => {
+  await database.execute("create table kept (id integer primary key)");
+  const insert = (tx: Transaction, id: number, mustWrite?: number) =>
+    tx.execute(
+      "insert into kept (id) values ($1) on conflict do nothing returning 1",
+      [id],
+      mustWrite,
+    );
+  const kept = async () =>
+    (await database.query<{ id: number }>("select id from kept order by id")).map(({ id }) => id);
+
+  test("is committed when it resolves, and answers what each statement found", async () => {
+    const found = await database.transactionAtOnce((tx) =>
+      Promise.all([insert(tx, 1, 1), tx.query("select 7 as seven"), insert(tx, 1)]),
+    );
+    assert.deepEqual([found[0], [...found[1]], found[2]], [1, [{ seven: 7 }], 0]);
+    assert.deepEqual(await kept(), [1]);
+  });
+
+  test("leaves nothing where a statement wrote fewer rows than it must, and may be tried again", async () => {
+    const tried = database.transactionAtOnce((tx) =>
+      Promise.all([insert(tx, 2), insert(tx, 1, 1)]),
+    );
+    await assert.rejects(tried, isSacrificed);
+    assert.deepEqual(await kept(), [1]);
+  });
+
+  test("leaves nothing where a statement fails, and fails with that statement's error", async () => {
+    const tried = database.transactionAtOnce((tx) =>
+      Promise.all([insert(tx, 3), tx.query("select 1 / 0"), insert(tx, 4)]),
+    );
+    await assert.rejects(tried, { code: "22012" });
+    assert.deepEqual(await kept(), [1]);
+  });
+
+  test("keeps its place among others: those that begin later see what it wrote", async () => {
+    const all = await Promise.all([
+      ...Array.from({ length: 20 }, (_, index) =>
+        database.transactionAtOnce((tx) => insert(tx, 100 + index, 1)),
+      ),
+      database.transaction(async (tx) => {
+        await insert(tx, 200, 1);
+        return insert(tx, 201, 1);
+      }),
+    ]);
+    assert.equal(all.length, 21);
+    assert.equal((await kept()).length, 1 + 22);
+  });
+});

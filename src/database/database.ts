@@ -52,7 +52,8 @@ export interface Database extends Queryable {
   /**
    * The same for work that asks for all its statements before it waits for any: they travel with the
    * beginning and the end of the transaction, so that the engine waits for nothing in between. What
-   * must be true of what they write is said beforehand (`mustWrite`).
+   * must be true of what they write is said beforehand (`mustWrite`). The work must not fail by itself
+   * once it has asked for something: that may be committed.
    */
   transactionAtOnce<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result>;
   /**

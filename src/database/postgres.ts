@@ -16,6 +16,8 @@ export async function openPostgres(url: string): Promise<Database> {
     max: CONNECTIONS,
     onnotice: () => {},
     connect_timeout: 10,
+    // `fetch_types` stays on, though nobody needs the types of arrays: without it the client never hands
+    // over a connection that `reserve` had to open.
     connection: { application_name: "rapport", TimeZone: "UTC", ...PLANNER_SETTINGS },
     types: {
       bigint: { to: 20, from: [20], serialize: String, parse: Number },
@@ -55,6 +57,8 @@ async function inTransaction<Result>(
   const unsafe = async (...statement: Parameters<typeof sql.unsafe>) => {
     if (isLost) throw Object.assign(new Error(LOST), { code: "CONNECTION_CLOSED" });
     return connection.unsafe(...statement).catch((error) => {
+      // The client rejects what is under way before it says that the connection is closed.
+      if (HAS_NO_SOCKET.test(error.code)) isLost = true;
       firstError ??= error;
       throw error;
     });
@@ -98,6 +102,8 @@ const tellingOfLoss = (tell: () => void): WithConnection => ({
 });
 
 const LOST = "The transaction is over: its connection was lost.";
+
+const HAS_NO_SOCKET = /^(?:CONNECTION_(?:CLOSED|DESTROYED)|ECONN\w+|EPIPE|ETIMEDOUT)$/;
 
 /** What every statement after a failed one is told, until the transaction ends. */
 const IS_ABORTED = "25P02";

@@ -50,8 +50,8 @@ export interface Database extends Queryable {
    */
   transaction<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result>;
   /**
-   * The same for work that asks for all its statements before it waits for any: they travel with the
-   * beginning and the end of the transaction, so that the engine waits for nothing in between. What
+   * The same for work that asks for all its statements before it waits for any: where the engine
+   * can, they travel with the beginning and the end of the transaction, and it waits for nothing in between. What
    * must be true of what they write is said beforehand (`mustWrite`). The work must not fail by itself
    * once it has asked for something: that may be committed.
    */

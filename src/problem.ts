@@ -9,6 +9,8 @@
 /** What went wrong, in the program's own words; `http/respond.ts` maps each code to a status. */
 export type ProblemCode =
   | "INVALID_REQUEST"
+  | "WORK_LIMIT_EXCEEDED"
+  | "RESPONSE_TOO_LARGE"
   | "UNAUTHENTICATED"
   | "FORBIDDEN"
   | "NOT_FOUND"

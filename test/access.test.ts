@@ -1,17 +1,17 @@
 /*
  * Who may call what, for every endpoint there is: the cases follow from the declarations in
- * src/app.ts. A new endpoint needs a request that works in sample-requests.ts, and nothing here.
+ * src/server/app.ts. A new endpoint needs a request that works in sample-requests.ts, and nothing here.
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { PERMISSIONS, type Permission } from "../src/access/permissions.ts";
-import { ENDPOINTS } from "../src/app.ts";
+import { PERMISSIONS, type Permission } from "../src/context/permissions.ts";
 import { documentationEndpoints } from "../src/http/documentation.ts";
 import { type Contract, pathsOf } from "../src/http/endpoint.ts";
-import { type Answer, startServer } from "./harness.ts";
+import { ENDPOINTS } from "../src/server/app.ts";
+import { type Answer, startOwnServer } from "./harness.ts";
 import { pathOf, SCIM_TOKEN, sampleRequests, sampleWorkspace } from "./sample-requests.ts";
 
-const server = await startServer();
+const server = await startOwnServer();
 
 const keyFor = (permission: Permission) => `key-for-${permission}`;
 const keyWithout = (permission: Permission) => `key-for-all-but-${permission}`;
@@ -177,9 +177,11 @@ function anybodyCases(contract: Contract): void {
 }
 
 describe("the permission of an endpoint", () => {
-  /** spec: Authentication, the table; design: Permissions beyond the specification's table. */
+  /** spec: Authentication, the table; docs/conformance.md#permissions-beyond-the-table-of-the-specification. */
   const PERMISSION_OF: Readonly<Record<string, string>> = {
     "/users/track": "users.track",
+    "/users/track/bulk": "users.track.bulk",
+    "/users/track/sync": "users.track.sync",
     "/users/export/ids": "users.export.ids",
     "/v2/subscription/status/set": "subscription.status.set",
     "/subscription/status/set": "subscription.status.set",
@@ -191,6 +193,8 @@ describe("the permission of an endpoint", () => {
     "/users/alias/new": "users.alias.new",
     "/users/alias/update": "users.alias.update",
     "/users/delete": "users.delete",
+    "/users/external_ids/rename": "users.external_ids.rename",
+    "/users/external_ids/remove": "users.external_ids.remove",
     "/cdi/integrations": "cdi.integration_list",
     "/cdi/integrations/:integration_id/job_sync_status": "cdi.integration_job_status",
     "/cdi/integrations/:integration_id/sync": "cdi.integration_sync",

@@ -189,10 +189,11 @@ describe("MANIFEST at a start", () => {
     assert.equal(refusal.code, 1);
     assert.match(refusal.stderr, /^rapport: .*manifest-\d+\.yaml:8: .*whatsapp\n$/m);
 
-    const MANIFEST = await manifestFile(GOOD("start"));
+    const key = "key-of-the-started-server";
+    const MANIFEST = await manifestFile(GOOD("start", key));
     const child = await startChild({ ...environment, MANIFEST });
     assert.doesNotMatch(child.greeting, /API key/);
-    assert.equal(await keyWorks("start-key", child.url), true);
+    assert.equal(await keyWorks(key, child.url), true);
     assert.equal((await child.end("SIGTERM")).code, 0);
   });
 });

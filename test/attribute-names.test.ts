@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { railsTimeZones } from "../src/profiles/attribute-rules/rails-time-zones.ts";
-import { checkStandardAttribute } from "../src/profiles/standard-attributes.ts";
+import { railsTimeZones } from "../src/people/attribute-rules/rails-time-zones.ts";
+import { checkStandardAttribute } from "../src/people/standard-attributes.ts";
 
 const now = new Date("2026-05-28T12:00:00Z");
 const check = (name: string, value: unknown) => checkStandardAttribute(name, value, now);

@@ -5,8 +5,8 @@ import {
   applyOperation,
   checkCustomAttribute,
   needsCurrent,
-} from "../src/profiles/custom-attributes.ts";
-import type { Json, JsonObject } from "../src/profiles/plain-json.ts";
+} from "../src/people/custom-attributes.ts";
+import type { Json, JsonObject } from "../src/values/plain-json.ts";
 import { operationOf, send } from "./custom-attribute-values.ts";
 
 const keys = fc.constantFrom("x", "y", "z", "constructor", "toString");
@@ -91,14 +91,13 @@ describe("over all values", () => {
     );
   });
 
-  test("adding is idempotent, keeps all else in its order, and ends with what was added", () => {
+  test("adding is idempotent, keeps what is there in its order, and appends only what is missing", () => {
     fc.assert(
       fc.property(scalarSets, scalarSets, (current, added) => {
         const once = send(current, { add: added });
         assert.deepEqual(send(once, { add: added }), once);
-        const untouched = current.filter((value) => !added.includes(value));
-        const expected = current.length + added.length === 0 ? [] : [...untouched, ...added];
-        assert.deepEqual(once, expected);
+        const missing = added.filter((value) => !current.includes(value));
+        assert.deepEqual(once, [...current, ...missing]);
       }),
     );
   });

@@ -4,9 +4,9 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { ENDPOINTS } from "../src/app.ts";
 import { type Contract, pathsOf } from "../src/http/endpoint.ts";
-import { startServer } from "./harness.ts";
+import { ENDPOINTS } from "../src/server/app.ts";
+import { startOwnServer } from "./harness.ts";
 import { pathOf, SCIM_TOKEN, sampleRequests, sampleWorkspace } from "./sample-requests.ts";
 
 /** Endpoints that write and leave no row, each with the reason. */
@@ -15,7 +15,7 @@ const WITHOUT_ROW: Readonly<Record<string, string>> = {
     "It changes nothing that is declared; what it starts is a run, which is kept itself.",
 };
 
-const server = await startServer();
+const server = await startOwnServer();
 const workspace = await server.workspace(sampleWorkspace());
 const samples = await sampleRequests(server, workspace);
 

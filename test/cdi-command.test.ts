@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { describe, test } from "node:test";
 import type { WriteStream } from "node:tty";
-import { runSyncThroughApi } from "../src/cdi-command.ts";
+import { runSyncThroughApi } from "../src/cli/cdi.ts";
 import { startIntegration } from "./cdi.ts";
 import { runCommand } from "./child-server.ts";
 import { startServer } from "./harness.ts";
@@ -53,7 +53,7 @@ describe("rapport cdi run", () => {
     const { code, stdout, stderr } = await run(name);
     assert.deepEqual([code, stderr], [0, ""]);
     assert.match(stdout, /^\d+( of \d+)? rows? read, [\d,]+ rows\/s, 0 errors\n/);
-    assert.match(stdout, /\nsuccess: 1 row synced, 0 failed\n$/);
+    assert.match(stdout, /\nsuccess: 1 row read, 1 synced, 0 failed\n$/);
     assert.equal((await workspace.profiles({ external_ids: ["ada"] })).length, 1);
   });
 
@@ -69,7 +69,10 @@ describe("rapport cdi run", () => {
   test("ends with 1 when no row could be synced, or the integration is not found or not one", async () => {
     const bad = await startFile(randomUUID(), BAD);
     const failed = await run(bad.name);
-    assert.deepEqual([failed.code, failed.stdout.includes("error: 0 rows synced")], [1, true]);
+    assert.deepEqual(
+      [failed.code, failed.stdout.includes("error: 1 row read, 0 synced")],
+      [1, true],
+    );
 
     const missing = await run("no such integration");
     assert.deepEqual(
@@ -109,6 +112,6 @@ describe("rapport cdi run", () => {
     const code = await runSyncThroughApi({ name, workspace: undefined }, target, output);
     assert.equal(code, 2);
     assert.match(text(), /█+ 2 of 2 rows \| [\d,]+ rows\/s \| 1 error\b/);
-    assert.match(text(), /partial: 1 row synced, 1 failed/);
+    assert.match(text(), /partial: 2 rows read, 1 synced, 1 failed/);
   });
 });

@@ -16,8 +16,8 @@ const KILLS = 10;
 const ROWS_AT_ONCE = 20_000;
 const USERS = 40;
 const FIRST_TIME = Date.parse("2026-01-01T12:00:00Z");
-const TOKEN = "crash-test-token";
-const KEY = "crash-test-key";
+const TOKEN = "admin-token-of-the-crash-test";
+const KEY = "api-key-of-the-crash-test";
 const ID = randomUUID();
 
 async function place(): Promise<Environment> {

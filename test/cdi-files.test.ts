@@ -348,4 +348,30 @@ describe("a storage that speaks S3's protocol", () => {
       assert.match(run.message ?? "", message);
     }
   });
+
+  test("a storage that repeats a page of its listing, or sends too much, ends the run with a sentence", async () => {
+    const storage = await startStorage();
+    storage.objects.set("in/a.csv", Buffer.from("UPDATED_AT,EXTERNAL_ID,PAYLOAD\n"));
+    const warehouse = {
+      type: "s3",
+      url: "s3://crm/in/",
+      format: "csv",
+      endpoint: storage.endpoint,
+      region: REGION,
+      access_key_id: ACCESS_KEY_ID,
+      secret_access_key: SECRET_ACCESS_KEY,
+    };
+    storage.faults.repeatsToken = true;
+    const repeating = await (await startIntegration(server, { warehouse })).sync();
+    assert.equal(repeating.job_status, "error");
+    assert.match(
+      repeating.message ?? "",
+      /The storage repeats the same page of s3:\/\/crm\/in\/\./,
+    );
+    storage.faults.repeatsToken = false;
+    storage.faults.announcedBytes = 30 * 1_024 ** 3;
+    const large = await (await startIntegration(server, { warehouse })).sync();
+    assert.equal(large.job_status, "config_error");
+    assert.match(large.message ?? "", /larger than 20 GB together/);
+  });
 });

@@ -4,9 +4,9 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { SMTPServer } from "smtp-server";
-import { readConfig } from "../src/config.ts";
+import { readConfig } from "../src/server/config.ts";
 import { startIntegration } from "./cdi.ts";
-import { startServer } from "./harness.ts";
+import { startOwnServer } from "./harness.ts";
 import { startWarehouse } from "./warehouse.ts";
 
 interface Received {
@@ -71,7 +71,7 @@ function sendsMails(environment: NodeJS.ProcessEnv) {
 }
 
 const mailServer = await startMailServer();
-const server = await startServer({
+const server = await startOwnServer({
   ...sendsMails({ SMTP_URL: mailServer.url, SMTP_FROM: "Rapport <rapport@acme.example>" }),
 });
 const warehouse = await startWarehouse();

@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { describe, test } from "node:test";
-import { PERMISSIONS } from "../src/access/permissions.ts";
+import { PERMISSIONS } from "../src/context/permissions.ts";
 import { startServer } from "./harness.ts";
 
 const server = await startServer();
@@ -87,7 +87,7 @@ describe("an integration in the manifest", () => {
     ["a schedule that is none", { schedule: "daily" }, /\.schedule' must be a cron expression/],
     ["a schedule of seconds", { schedule: "0 * * * * *" }, /\.schedule' must be a cron expression/],
     ["a schedule that never comes", { schedule: "0 0 30 2 *" }, /\.schedule' must be a cron/],
-    ["no try at all", { retry: { attempts: 0 } }, /\.retry\.attempts' must be >= 1/],
+    ["no try at all", { retry: { attempts: 0 } }, /\.retry\.attempts' must be at least 1/],
     ["an unknown key", { catalog: 1 }, /has a key that is not known: 'catalog'/],
     ["no warehouse", { warehouse: undefined }, /\.warehouse' is required/],
     [

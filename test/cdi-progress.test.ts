@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { startIntegration, type TestIntegration } from "./cdi.ts";
-import { startServer } from "./harness.ts";
+import { startOwnServer, startServer } from "./harness.ts";
 import { temporaryFolder } from "./stored-rows.ts";
 import { fragileWayTo, silentWarehouse, startWarehouse } from "./warehouse.ts";
 
@@ -260,13 +260,13 @@ describe("a sync that runs", () => {
 
   test("holds up no server that stops, and goes on with the next one", async () => {
     const { url, letGo } = await silentWarehouse();
-    const first = await startServer({ dataDir: await temporaryFolder() });
+    const first = await startOwnServer({ dataDir: await temporaryFolder() });
     const { path } = await startIntegration(first, {
       warehouse: { type: "postgres", url, table: "anything" },
     });
     const { body } = await first.admin("POST", `${path}/sync`);
     await first.stop();
-    const second = await startServer(first.config);
+    const second = await startOwnServer(first.config);
     const { run } = (await second.admin("GET", `${path}/runs/${body.run_id}`)).body;
     assert.equal(run.job_status, "running");
     letGo();

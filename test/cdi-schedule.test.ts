@@ -7,9 +7,9 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { delayBeforeNextTry } from "../src/cdi/retry.ts";
-import { openDatabase } from "../src/serve.ts";
+import { openDatabase } from "../src/server/serve.ts";
 import { startIntegration } from "./cdi.ts";
-import { startServer, workspaceAt } from "./harness.ts";
+import { startOwnServer, workspaceAt } from "./harness.ts";
 import { temporaryFolder } from "./stored-rows.ts";
 
 const MINUTE = 60_000;
@@ -19,7 +19,7 @@ describe("a schedule", () => {
     const folder = await temporaryFolder();
     const url = join(folder, "users.csv");
     await writeFile(url, "UPDATED_AT,EXTERNAL_ID,PAYLOAD\n2026-01-01,ada,{}\n");
-    const first = await startServer({ dataDir: folder });
+    const first = await startOwnServer({ dataDir: folder });
     const integration = await startIntegration(first, {
       schedule: "0 0 1 1 *",
       warehouse: { type: "files", url },
@@ -32,7 +32,7 @@ describe("a schedule", () => {
     await database.query("update schedules set next_at = $1 where subject = $2", [missed, id]);
     await database.close();
 
-    const second = await startServer(first.config);
+    const second = await startOwnServer(first.config);
     let runs: any[] = [];
     while (runs[0]?.job_status !== "success") {
       await new Promise((resolve) => setTimeout(resolve, 20));

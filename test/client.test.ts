@@ -17,7 +17,7 @@ async function connect() {
 }
 
 describe("an existing client library", () => {
-  test("tracks attributes, events and purchases and gets the counters", async () => {
+  test("an existing client library tracks attributes, events and purchases and gets the counters", async () => {
     const { workspace, client } = await connect();
     const user_alias = { alias_name: "ada", alias_label: "crm" };
     const answer = await client.users.track({
@@ -52,7 +52,7 @@ describe("an existing client library", () => {
     assert.deepEqual(aliased.custom_attributes, { seats: 3 });
   });
 
-  test("sends in bulk, as it calls it, to the same effect", async () => {
+  test("the bulk call of an existing client library has the same effect as single calls", async () => {
     const { workspace, client } = await connect();
     const events = [{ external_id: "ada", name: "opened", time: TIME }];
     assert.equal((await client.users.track({ events }, true)).message, "success");
@@ -60,7 +60,7 @@ describe("an existing client library", () => {
     assert.equal(ada.custom_events[0].count, 1);
   });
 
-  test("is told of single objects that could not be taken, and the others are kept", async () => {
+  test("an existing client library gets the errors of rejected objects, and the others are stored", async () => {
     const { workspace, client } = await connect();
     const answer = await client.users.track({
       events: [
@@ -71,13 +71,13 @@ describe("an existing client library", () => {
     assert.equal(answer.message, "success");
     assert.deepEqual(
       (answer.errors as any[]).map(({ type, input_array, index }) => [type, input_array, index]),
-      [["'time' is not valid: it must be ISO 8601 or yyyy-MM-dd'T'HH:mm:ss:SSSZ", "events", 0]],
+      [["'time' is not valid: send ISO 8601, such as 2026-11-22T04:00:41Z", "events", 0]],
     );
     const ada = await workspace.profile({ external_ids: ["ada"] });
     assert.equal(ada.custom_events[0].count, 1);
   });
 
-  test("throws what a refused request says, with its status and its errors", async () => {
+  test("an existing client library throws the message, status and errors of a refused request", async () => {
     const { client } = await connect();
     await assert.rejects(client.users.track({}), (error: any) => {
       assert.match(error.message, /^Valid data must be provided/);
@@ -89,7 +89,7 @@ describe("an existing client library", () => {
     await assert.rejects(stranger.users.track({}), { message: "Invalid API key", status: 401 });
   });
 
-  test("exports users by external id, alias, email and the service's own id", async () => {
+  test("an existing client library exports users by external id, alias, email and platform_id", async () => {
     const { client } = await connect();
     const user_alias = { alias_name: "ada", alias_label: "crm" };
     const email = "ada@example.com";

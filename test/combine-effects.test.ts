@@ -1,9 +1,9 @@
 /* How much comes over when two profiles become one, and what the merge tells about itself. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { combine } from "../src/profiles/combine/combine.ts";
-import type { Extent } from "../src/profiles/combine/effects.ts";
-import type { Whole } from "../src/profiles/combine/whole.ts";
+import { combine } from "../src/identity/combine/combine.ts";
+import type { Extent } from "../src/identity/combine/effects.ts";
+import type { Whole } from "../src/identity/combine/whole.ts";
 import { alias, app, campaign, EARLY, event, LATE, person, purchase, token } from "./wholes.ts";
 
 /** A profile with something of everything. */

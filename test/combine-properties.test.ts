@@ -2,10 +2,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { combine } from "../src/profiles/combine/combine.ts";
-import { addDecimals, centsOf } from "../src/profiles/combine/decimals.ts";
-import type { Extent } from "../src/profiles/combine/effects.ts";
-import { type Interaction, NOBODY, type Whole } from "../src/profiles/combine/whole.ts";
+import type { Interaction } from "../src/activity/activity.ts";
+import { combine } from "../src/identity/combine/combine.ts";
+import type { Extent } from "../src/identity/combine/effects.ts";
+import { NOBODY, type Whole } from "../src/identity/combine/whole.ts";
+import { addDecimals, centsOf } from "../src/values/decimals.ts";
 
 /** Records as `JSON.parse` and the engine give them. */
 const plain = <Members>(members: { [Name in keyof Members]: fc.Arbitrary<Members[Name]> }) =>

@@ -4,8 +4,8 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { combine } from "../src/profiles/combine/combine.ts";
-import type { Whole } from "../src/profiles/combine/whole.ts";
+import { combine } from "../src/identity/combine/combine.ts";
+import type { Whole } from "../src/identity/combine/whole.ts";
 import {
   alias,
   app,

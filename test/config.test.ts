@@ -1,12 +1,21 @@
 /* The settings of a server: defaults, what each takes, and the sentence about one that cannot be meant. */
 import assert from "node:assert/strict";
 import { readFileSync, statSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { type Config, InvalidSetting, processesFor, readConfig, SETTINGS } from "../src/config.ts";
 import { packageRoot } from "../src/database/migrate.ts";
+import {
+  type Config,
+  InvalidSetting,
+  processesFor,
+  readConfig,
+  SETTINGS,
+} from "../src/server/config.ts";
 import { runCommand } from "./child-server.ts";
+import { freePort } from "./free-port.ts";
 
 function assertHas(config: Config, expected: Partial<Config>): void {
   for (const [name, value] of Object.entries(expected)) {
@@ -27,6 +36,9 @@ describe("the settings of a server", () => {
       workers: 1,
       trustedProxies: [],
       metricsPort: undefined,
+      metricsHost: "127.0.0.1",
+      demo: true,
+      shortestSecret: 24,
     });
   });
 
@@ -54,6 +66,9 @@ describe("the settings of a server", () => {
       workers: 4,
       trustedProxies: ["10.0.0.0/8", "::1"],
       metricsPort: 9090,
+      metricsHost: "127.0.0.1",
+      demo: false,
+      shortestSecret: 1,
     });
     const empty = Object.fromEntries(Object.keys(SETTINGS).map((name) => [name, " "]));
     assert.deepEqual(readConfig(empty), readConfig({}));
@@ -77,6 +92,8 @@ describe("the settings of a server", () => {
     ["PUBLIC_URL", ["rapport.example", "ftp://rapport.example", "https://u:password@x.example"]],
     ["SMTP_URL", ["mail.example:25", "https://user:password@mail.example"]],
     ["REQUEST_TIMEOUT", ["0", "3601", "1m"]],
+    ["MAX_FAILED_AUTH", ["0", "1000001", "few"]],
+    ["MAX_EVENT_LOOP_DELAY", ["0", "3601", "1ms"]],
     ["MAX_REQUESTS", ["0", "1000001", "many"]],
     ["JOB_LEASE_SECONDS", ["0", "3601", "x"]],
   ];
@@ -154,7 +171,56 @@ describe("rapport --help", () => {
       assert.equal(code, 1, args.join(" "));
       assert.match(stderr, /^error: /m);
     }
-    const { stderr } = await runCommand(["fly"], {});
-    assert.equal(stderr, "error: unknown command 'fly'; rapport --help lists the commands\n");
+    const { stderr } = await runCommand(["aply"], {});
+    assert.equal(stderr, "error: unknown command 'aply'\n(Did you mean apply?)\n");
+  });
+});
+
+describe("a command that talks to a server", () => {
+  test("finds the server by PORT or RAPPORT_URL, and says what to do where none listens", async () => {
+    const port = String(await freePort("127.0.0.1"));
+    const url = `http://127.0.0.1:${port}`;
+    const cases: [environment: Record<string, string>, url: string][] = [
+      [{ PORT: port }, url],
+      [{ PORT: "1", RAPPORT_URL: url }, url],
+    ];
+    for (const [environment, url] of cases) {
+      const { code, stderr } = await runCommand(["keys", "list", "demo"], {
+        ADMIN_TOKEN: "x",
+        ...environment,
+      });
+      assert.equal(code, 1);
+      assert.ok(stderr.startsWith(`rapport: The server at ${url} cannot be reached: `), stderr);
+      assert.match(stderr, /pass --url, or set RAPPORT_URL or PORT\.\n$/);
+    }
+  });
+
+  test("says so when what listens there is not a Rapport server", async () => {
+    const other = createServer((_request, response) => {
+      response.writeHead(404, { "content-type": "text/html" }).end("<html>");
+    });
+    await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+    const RAPPORT_URL = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+    const { code, stderr } = await runCommand(["keys", "list", "demo"], {
+      ADMIN_TOKEN: "x",
+      RAPPORT_URL,
+    });
+    other.close();
+    assert.equal(code, 1);
+    assert.equal(
+      stderr,
+      `rapport: The server at ${RAPPORT_URL} is not a Rapport server: it responded with 404 and text/html ` +
+        "instead of JSON. For another server pass --url, or set RAPPORT_URL or PORT.\n",
+    );
+  });
+
+  test("--workers that is no whole number from 1 to 256 is refused with an example", async () => {
+    const { code, stderr } = await runCommand(["serve", "--workers", "many"], {});
+    assert.equal(code, 1);
+    assert.equal(
+      stderr,
+      "error: option '--workers <count>' argument 'many' is invalid. " +
+        "It is a whole number from 1 to 256, such as --workers 2.\n",
+    );
   });
 });

@@ -5,13 +5,13 @@
 import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";
 import { describe, test } from "node:test";
-import { startServer } from "./harness.ts";
+import { startOwnServer } from "./harness.ts";
 
-const server = await startServer();
+const server = await startOwnServer();
 const workspace = await server.workspace();
 
 /** One with little patience, so that the tests of slow clients are quick. */
-const impatient = await startServer({ requestTimeoutSeconds: 1 });
+const impatient = await startOwnServer({ requestTimeoutSeconds: 1 });
 
 function open({ url } = server): Promise<Socket> {
   const { hostname, port } = new URL(url);

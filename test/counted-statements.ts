@@ -32,7 +32,7 @@ export function countingDatabase(
     async execute(sql, ...rest) {
       list.push(sql);
       const rows = await queryable.execute(sql, ...rest);
-      counted.written += rows;
+      if (!/^\s*select/.test(sql)) counted.written += rows;
       return rows;
     },
   });

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import type { Checked, Fault } from "../src/problem.ts";
 import {
   type AttributeOperation,
   applyOperation,
   checkCustomAttribute,
-} from "../src/profiles/custom-attributes.ts";
-import type { Json, JsonObject } from "../src/profiles/plain-json.ts";
+} from "../src/people/custom-attributes.ts";
+import type { Checked, Fault } from "../src/problem.ts";
+import type { Json, JsonObject } from "../src/values/plain-json.ts";
 
 /** What the tests of custom attributes share: ways to send a value, and values to send. */
 

@@ -7,7 +7,7 @@ import { after, describe, test } from "node:test";
 import fc from "fast-check";
 import { isSacrificed, type Transaction } from "../src/database/database.ts";
 import { texts, timestamps, uuids } from "../src/database/typed-list.ts";
-import { openDatabase } from "../src/serve.ts";
+import { openDatabase } from "../src/server/serve.ts";
 import { testConfig } from "./harness.ts";
 
 const database = await openDatabase(await testConfig());

@@ -58,7 +58,7 @@ describe("POST /email/status", () => {
     }
     const over = await emailStatus(workspace, addresses, "subscribed");
     assert.equal(over.status, 400);
-    assert.match(over.body.message, /'email' must not have more than 50 items/);
+    assert.match(over.body.message, /'email' must have at most 50 items/);
     const none = await emailStatus(workspace, [], "subscribed");
     assert.equal(none.status, 400);
     assert.equal(await emailStateOf(workspace, "u0@example.com"), "unsubscribed");
@@ -159,14 +159,6 @@ describe("an address that nobody has", () => {
     assert.equal(await emailStateOf(workspace, "known"), "unsubscribed");
     const alone = await workspace.profile({ email_address: "alone@example.com" });
     assert.equal(alone.email_subscribe, "opted_in");
-  });
-
-  test("a state given to the user before the address does not override a stored one", async () => {
-    const workspace = await newWorkspace();
-    await emailStatus(workspace, "ada@example.com", "unsubscribed");
-    await users(workspace, { external_id: "ada", email_subscribe: "opted_in" });
-    await users(workspace, { external_id: "ada", email: "ada@example.com" });
-    assert.equal(await emailStateOf(workspace, "ada"), "unsubscribed");
   });
 
   test("a user who changes the address has the state of the new one", async () => {

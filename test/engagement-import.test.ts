@@ -87,6 +87,24 @@ describe("an import", () => {
     assert.deepEqual(await read(workspace, "ada"), expected);
   });
 
+  test("a push token that is sent again wins over the stored one, whether by import or by track", async () => {
+    const workspace = await server.workspace();
+    const token = (device_id?: string) => ({ app_id: WEB_APP, token: "t", device_id });
+    const stored = async () => (await read(workspace, "ada")).push_tokens;
+    const track = (sent: object) =>
+      workspace.track({ attributes: [{ ...id("ada"), push_tokens: [sent] }] });
+
+    await track(token("device-1"));
+    await send(workspace, { ...id("ada"), push_tokens: [token("device-2")] });
+    assert.deepEqual(await stored(), [token("device-2")]);
+    await track(token("device-3"));
+    assert.deepEqual(await stored(), [token("device-3")]);
+    // A token without a device keeps the one that is stored.
+    await send(workspace, { ...id("ada"), push_tokens: [token()] });
+    await track(token());
+    assert.deepEqual(await stored(), [token("device-3")]);
+  });
+
   test("sets what it names and leaves the rest", async () => {
     const workspace = await server.workspace();
     await send(workspace, { ...id("ada"), ...FULL });

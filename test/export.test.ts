@@ -273,7 +273,10 @@ describe("refusals", () => {
     for (const kind of ["external_ids", "platform_ids"]) {
       const raw = `{"${kind}":[9007199254740993]}`;
       const sent = workspace.call<any>("POST", "/users/export/ids", undefined, { raw });
-      const { code } = (await refuses(sent, /^'\w+\[0\]' is not valid: .* send a string$/)) as any;
+      const { code } = (await refuses(
+        sent,
+        /^'\w+\[0\]' is not valid: .* an id as a string$/,
+      )) as any;
       assert.equal(code, "NUMBER_NOT_EXACT");
     }
   });

@@ -66,8 +66,8 @@ const EXPECTED: Readonly<Record<number, Expected>> = {
       ["purchases", 0, "INVALID_QUANTITY"],
     ],
     because:
-      "its sender tests partial failure: an event without identifier (spec: exactly one is " +
-      "required) and a quantity that is text (spec: integer)",
+      "its sender tests partial failure: an event without identifier (exactly one is " +
+      "required) and a quantity that is text (an integer is due)",
   },
   40: {
     status: 400,
@@ -88,8 +88,8 @@ const server = await startServer();
 describe("a track body that existing programs send", () => {
   for (const [number, { body, source }] of trackBodies.entries()) {
     const expected = EXPECTED[number];
-    const outcome = expected ? `is answered ${expected.status}: ${expected.because}` : "is taken";
-    test(`number ${number} (${source}) ${outcome}`, async () => {
+    const outcome = expected ? `gets ${expected.status}: ${expected.because}` : "is accepted";
+    test(`track body ${number} of existing programs (${source}) ${outcome}`, async () => {
       const workspace = await server.workspace();
       const answer = await workspace.track(body);
       assert.equal(answer.status, expected?.status ?? 201, JSON.stringify(answer.body));
@@ -103,7 +103,7 @@ describe("a track body that existing programs send", () => {
     });
   }
 
-  test("can be sent to one workspace, one after the other", async () => {
+  test("all track bodies of existing programs can be sent to one workspace in turn", async () => {
     const workspace = await server.workspace();
     for (const [number, { body }] of trackBodies.entries()) {
       const answer = await workspace.track(body);

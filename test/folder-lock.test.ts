@@ -3,14 +3,19 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdir, readdir, symlink } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, test } from "node:test";
+import { after, describe, test } from "node:test";
 import { FolderInUse, type FolderLock, lockFolder } from "../src/database/folder-lock.ts";
 import { temporaryFolder } from "./stored-rows.ts";
 
 const LOCK = new URL("../src/database/folder-lock.js", import.meta.url).href;
 
-// Where the path of a folder is too long for a socket, it stands here.
+// The socket of a folder with a long path goes to TMPDIR. Other files run in this process later.
+const { TMPDIR } = process.env;
 process.env.TMPDIR = await temporaryFolder();
+after(() => {
+  if (TMPDIR === undefined) delete process.env.TMPDIR;
+  else process.env.TMPDIR = TMPDIR;
+});
 
 /** Another process takes the lock and is killed while it has it. */
 function takeAndDie(folder: string): void {
@@ -41,8 +46,8 @@ async function deepFolder(): Promise<string> {
 const FOLDERS = { "a folder": temporaryFolder, "a folder with a very long path": deepFolder };
 
 for (const [what, newFolder] of Object.entries(FOLDERS)) {
-  describe(`${what} that is locked`, () => {
-    test("is refused to others with a sentence that names it and says what to do", async () => {
+  describe(`the lock on ${what}`, () => {
+    test("a locked folder is refused with a sentence that names it and says what to do", async () => {
       const folder = await newFolder();
       const lock = await lockFolder(folder);
       await assert.rejects(lockFolder(folder), (error: Error) => {
@@ -54,7 +59,7 @@ for (const [what, newFolder] of Object.entries(FOLDERS)) {
       await lock.release();
     });
 
-    test("is refused under another name of the same folder", async () => {
+    test("a locked folder is refused under another name of the same folder", async () => {
       const folder = await newFolder();
       const alias = join(await temporaryFolder(), "alias");
       await symlink(folder, alias);
@@ -63,13 +68,13 @@ for (const [what, newFolder] of Object.entries(FOLDERS)) {
       await lock.release();
     });
 
-    test("is free again once it is released, and nothing is left behind", async () => {
+    test("a released folder can be locked again, and no file is left behind", async () => {
       const folder = await newFolder();
       for (let round = 0; round < 3; round++) await (await lockFolder(folder)).release();
       assert.deepEqual(await readdir(folder), []);
     });
 
-    test("is free again once its holder was killed", async () => {
+    test("a folder whose lock holder was killed can be locked again", async () => {
       const folder = await newFolder();
       for (let round = 0; round < 2; round++) takeAndDie(folder);
       const lock = await lockFolder(folder);
@@ -77,7 +82,7 @@ for (const [what, newFolder] of Object.entries(FOLDERS)) {
       await lock.release();
     });
 
-    test("goes to one of many who want it at once, also after its holder was killed", async () => {
+    test("exactly one of many simultaneous contenders gets the lock, also after its holder was killed", async () => {
       for (const isLeft of [false, true, true]) {
         const folder = await newFolder();
         if (isLeft) takeAndDie(folder);

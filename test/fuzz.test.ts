@@ -6,11 +6,11 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import type { TSchema } from "typebox";
-import { COMPANY_SECTIONS, ENDPOINTS, SECTIONS } from "../src/app.ts";
 import { type Contract, pathsOf } from "../src/http/endpoint.ts";
 import { STATUS_OF } from "../src/http/respond.ts";
-import { schemaOf } from "../src/workspaces/apply.ts";
-import { type CallOptions, startServer } from "./harness.ts";
+import { COMPANY_RESOURCES, ENDPOINTS, RESOURCES } from "../src/server/app.ts";
+import { schemaOf } from "../src/workspaces/apply-manifest.ts";
+import { type CallOptions, startOwnServer } from "./harness.ts";
 import {
   pathOf,
   type Sample,
@@ -23,12 +23,12 @@ import { TOKEN } from "./scim-client.ts";
 
 const REQUESTS_FOR_EACH = 25;
 
-const server = await startServer();
+const server = await startOwnServer();
 const workspace = await server.workspace(sampleWorkspace());
 const samples = await sampleRequests(server, workspace);
 
 /** Where the administrator may change whatever the others rely on. */
-const adminServer = await startServer();
+const adminServer = await startOwnServer();
 const adminWorkspace = await adminServer.workspace(sampleWorkspace());
 const adminSamples = await sampleRequests(adminServer, adminWorkspace);
 
@@ -92,8 +92,8 @@ function queryFor(contract: Contract): fc.Arbitrary<string> {
 /** Bodies that say more than their declaration does. */
 const BODIES: Readonly<Record<string, TSchema>> = {
   "POST /admin/v1/apply": schemaOf({
-    sections: SECTIONS,
-    companySections: COMPANY_SECTIONS,
+    resources: RESOURCES,
+    companyResources: COMPANY_RESOURCES,
   }),
 };
 
@@ -130,7 +130,7 @@ function send({ access, accepts, method }: Contract, path: string, body: unknown
 
 describe("requests made from the declarations", { concurrency: true }, () => {
   for (const { contract } of ENDPOINTS) {
-    test(`${nameOf(contract)} answers each with a status that is declared`, async () => {
+    test(`${nameOf(contract)} responds to random input with a status that it declares`, async () => {
       const declared = new Set([...Object.keys(contract.replies).map(Number), ...REFUSALS]);
       // On a busy machine it is the truth: the database took longer than it has patience.
       if (nameOf(contract) === "GET /health/ready") declared.add(STATUS_OF.UNAVAILABLE);
@@ -150,7 +150,7 @@ describe("requests made from the declarations", { concurrency: true }, () => {
   }
 });
 
-test("after all of them the server is well, and takes a request", async () => {
+test("the server is healthy and accepts a request after all random input", async () => {
   const event = { external_id: "ada", name: "came", time: "2026-01-01T00:00:00Z" };
   for (const each of [server, adminServer]) {
     assert.equal((await each.send("GET", "/health/ready")).status, 200);

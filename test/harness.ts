@@ -1,10 +1,13 @@
 /*
  * How tests talk to Rapport: over HTTP, to the real server, on a real engine.
  *
- * `startServer()` starts a server of its own for a test file: on the embedded engine in memory, or,
- * where TEST_DATABASE_URL names a PostgreSQL, in a fresh database there. Nothing below HTTP is
- * replaced. Every test takes a workspace of its own from `server.workspace()`, so that tests of one
- * file never see each other's people and can run at the same time.
+ * `startServer()` returns a server: on the embedded engine in memory, or, where TEST_DATABASE_URL names
+ * a PostgreSQL, in a fresh database there. Nothing below HTTP is replaced. All test files that run in
+ * one process share it, and every test takes a workspace of its own from `server.workspace()`: so
+ * whatever leaks from one workspace into another shows.
+ *
+ * Workspaces share the company, the metrics, the audit list and the limits of the process. A file that
+ * changes or counts those, or stops its server, calls `startOwnServer()`.
  *
  * Every answer is checked against the endpoint's own declaration: a status or a body that is not
  * declared fails the test that got it.
@@ -12,10 +15,10 @@
 import { after } from "node:test";
 import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
-import { ENDPOINTS } from "../src/app.ts";
-import { type Config, readConfig } from "../src/config.ts";
 import { pathsOf } from "../src/http/endpoint.ts";
-import { type RunningServer, serve } from "../src/serve.ts";
+import { ENDPOINTS } from "../src/server/app.ts";
+import { type Config, readConfig } from "../src/server/config.ts";
+import { type RunningServer, serve } from "../src/server/serve.ts";
 import { freshDatabase } from "./fresh-database.ts";
 
 export interface Answer<Body = Record<string, unknown>> {
@@ -84,18 +87,46 @@ export const WEB_APP = "7f1c0a52-6a0e-4a3e-9d55-0c9b1f3c2d11";
 export const ENGINE = process.env.TEST_DATABASE_URL ? "postgres" : "embedded";
 
 /** The settings of a server for a test, on a database of its own. */
-export async function testConfig(overrides: Partial<Config> = {}): Promise<Config> {
+export async function testConfig(settings: Partial<Config> = {}): Promise<Config> {
   const config = readConfig({
     PORT: "0",
     DATA_DIR: "memory:",
     LOG_LEVEL: "silent",
     ADMIN_TOKEN: "test-admin-token",
+    // Tests of access send many wrong keys from one address.
+    MAX_FAILED_AUTH: "1000000",
+    // All tests come from one address.
+    PAGE_LIMIT: "1000000",
+    // A test shares the event loop with its server, and compiles files on it.
+    MAX_EVENT_LOOP_DELAY: "3600",
   });
-  return { ...config, databaseUrl: await freshDatabase(), ...overrides };
+  return { ...config, databaseUrl: await freshDatabase(), ...settings };
 }
 
-/** Starts a server that stops when the test file ends. */
-export async function startServer(overrides: Partial<Config> = {}): Promise<TestServer> {
+let shared: Promise<TestServer> | undefined;
+let stopShared: (() => Promise<void>) | undefined;
+
+/** Returns the server that all test files of this process share; the first call starts it. */
+export async function startServer(): Promise<TestServer> {
+  shared ??= startOwnServer().then((server) => {
+    stopShared = server.stop;
+    return { ...server, stop: refuseToStop };
+  });
+  return shared;
+}
+
+/** Stops the shared server once the last file of a process has ended, so that the process can end. */
+export const stopSharedServer = async (): Promise<void> => stopShared?.();
+
+async function refuseToStop(): Promise<never> {
+  throw new Error("Other test files use this server: stop one from startOwnServer().");
+}
+
+/**
+ * Starts a server that no other file uses and that stops when the file ends: for tests of the company,
+ * of the process, and of starting and stopping.
+ */
+export async function startOwnServer(settings: Partial<Config> = {}): Promise<TestServer> {
   let running: RunningServer | undefined;
   const stop = async () => {
     const server = running;
@@ -104,7 +135,7 @@ export async function startServer(overrides: Partial<Config> = {}): Promise<Test
   };
   // Before the database is made, because what is registered first is done first: it is dropped then.
   after(stop);
-  const config = await testConfig(overrides);
+  const config = await testConfig(settings);
   const server = await serve(config);
   running = server;
   return testServer(server, config, stop);

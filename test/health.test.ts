@@ -2,24 +2,25 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import postgres from "postgres";
-import { healthEndpoints } from "../src/health/endpoints.ts";
+import { BY_THE_SERVER } from "../src/context/context.ts";
 import { Problem } from "../src/problem.ts";
-import { openDatabase } from "../src/serve.ts";
-import { ENGINE, startServer, testConfig } from "./harness.ts";
+import { healthEndpoints } from "../src/server/health-endpoints.ts";
+import { openDatabase } from "../src/server/serve.ts";
+import { ENGINE, startOwnServer, testConfig } from "./harness.ts";
 
 describe("a server that serves", () => {
-  test("answers /health/live and /health/ready with 200, without a key", async () => {
-    const server = await startServer();
+  test("a running server responds to /health/live and /health/ready with 200, without a key", async () => {
+    const server = await startOwnServer();
     for (const path of ["/health/live", "/health/ready"]) {
       const { status, body } = await server.send("GET", path);
       assert.deepEqual([status, body], [200, { message: "success" }]);
     }
   });
 
-  test("is not ready while its database is gone, says so with 503, and lives", {
+  test("a server whose database is gone is live, and not ready: /health/ready responds with 503", {
     skip: ENGINE !== "postgres",
   }, async () => {
-    const server = await startServer();
+    const server = await startOwnServer();
     const url = new URL(server.config.databaseUrl ?? "");
     const name = url.pathname.slice(1);
     url.pathname = "/postgres";
@@ -40,11 +41,11 @@ describe("/health/ready", () => {
   const ready = healthEndpoints.find(({ contract }) => contract.path === "/health/ready");
   const input = { params: undefined, query: undefined, body: undefined } as never;
 
-  test("is a 503 before the manifest is applied, while it stops, and on a database that is closed", async () => {
+  test("/health/ready is a 503 before the manifest is applied, while the server stops, and once the database is closed", async () => {
     const database = await openDatabase(await testConfig());
     const load = { overload: () => undefined };
     const ask = (isReady: boolean) =>
-      ready?.handler({ database, load, readiness: { isReady } } as never, undefined, input);
+      ready?.handler({ database, load, readiness: { isReady } } as never, BY_THE_SERVER, input);
     assert.equal((await ask(true))?.status, 200);
     await assert.rejects(
       async () => ask(false),

@@ -6,12 +6,12 @@
 import assert from "node:assert/strict";
 import { METHODS, request } from "node:http";
 import { describe, test } from "node:test";
-import { ENDPOINTS } from "../src/app.ts";
 import { pathsOf } from "../src/http/endpoint.ts";
-import { startServer } from "./harness.ts";
+import { ENDPOINTS } from "../src/server/app.ts";
+import { startOwnServer } from "./harness.ts";
 import { pathOf, sampleRequests, sampleWorkspace } from "./sample-requests.ts";
 
-const server = await startServer();
+const server = await startOwnServer();
 const workspace = await server.workspace();
 
 const TIME = "2026-01-01T12:00:00Z";
@@ -46,7 +46,7 @@ describe("a body that is no JSON object is refused with a sentence", () => {
     "a surrogate in UTF-8": Uint8Array.of(0x7b, 0x22, 0xed, 0xa0, 0x80, 0x22, 0x3a, 0x31, 0x7d),
   };
   for (const [what, bytes] of Object.entries(malformed)) {
-    test(`${what}: the same sentence in message and error`, async () => {
+    test(`${what} is refused with the same sentence in message and error`, async () => {
       for (const path of BODY_PATHS) {
         const { status, body } = await raw(path, bytes);
         assert.equal(status, 400);
@@ -57,7 +57,7 @@ describe("a body that is no JSON object is refused with a sentence", () => {
   }
 
   for (const text of ["[]", '"text"', "5", "true", "null", '[{"external_id":"a"}]']) {
-    test(`${text} is no object`, async () => {
+    test(`the body ${text} is refused because it is not an object`, async () => {
       for (const path of BODY_PATHS) {
         const { status, body } = await raw(path, text);
         assert.equal(status, 400);
@@ -71,7 +71,7 @@ describe("the size and the type of a body", () => {
   const LIMIT = 4_194_304;
   const sized = (bytes: number) => JSON.stringify({ events: [EVENT] }).padEnd(bytes);
 
-  test("4,194,304 bytes are taken and one more is refused with 413, with and without a length", async () => {
+  test("a body of 4,194,304 bytes is accepted and one byte more is refused with 413, with and without Content-Length", async () => {
     assert.equal((await raw("/users/track", sized(LIMIT))).status, 201);
     for (const path of BODY_PATHS) {
       const { status, body } = await raw(path, sized(LIMIT + 1));
@@ -101,7 +101,7 @@ describe("the size and the type of a body", () => {
     ";": 415,
   };
   for (const [type, expected] of Object.entries(types)) {
-    test(`the Content-Type ${type} is ${expected === 201 ? "taken" : "refused with 415"}`, async () => {
+    test(`the Content-Type ${type} is ${expected === 201 ? "accepted" : "refused with 415"}`, async () => {
       const body = JSON.stringify({ events: [EVENT] });
       const answer = await raw("/users/track", body, { "content-type": type });
       assert.equal(answer.status, expected);
@@ -109,7 +109,7 @@ describe("the size and the type of a body", () => {
     });
   }
 
-  test("every endpoint that takes a body takes it as JSON and as nothing else", async () => {
+  test("every endpoint with a body accepts JSON and no other type", async () => {
     const own = await server.workspace(sampleWorkspace());
     const samples = await sampleRequests(server, own);
     for (const { contract } of ENDPOINTS) {
@@ -156,7 +156,7 @@ describe("paths and methods that are not there", () => {
     }
   });
 
-  test("a path is served whatever the host is called that it is asked of", async () => {
+  test("a path is served under any host name", async () => {
     for (const host of ["localhost", "rest.example.com", "rest.iad-01.example.com:8443", "[::1]"]) {
       const status = await new Promise((resolve, reject) => {
         const options = { method: "POST", headers: { ...JSON_HEADERS, host } };
@@ -176,7 +176,7 @@ describe("paths and methods that are not there", () => {
     }
   });
 
-  test("a query that cannot be decoded is not an error of the server", async () => {
+  test("a query that cannot be decoded is never a 5xx", async () => {
     for (const query of ["?%zz=%", "?a[b]=c&a[0]=%ff", "?__proto__=1", `?${"a&".repeat(2_000)}`]) {
       assert.equal((await server.send("GET", `/health/live${query}`)).status, 200);
     }
@@ -192,7 +192,7 @@ describe("paths and methods that are not there", () => {
     assert.equal((await server.send("POST", "/health/live")).status, 405);
   });
 
-  test("no method that HTTP knows is an error of the server", async () => {
+  test("no HTTP method causes a 5xx", async () => {
     for (const method of METHODS.filter((each) => each !== "CONNECT")) {
       for (const path of ["/users/track", "/nope"]) {
         const status = await new Promise<number>((resolve, reject) => {

@@ -1,5 +1,5 @@
 /*
- * Promise 4 of the design: a request with an Idempotency-Key is applied whole or not at all, and
+ * A request with an Idempotency-Key is applied whole or not at all, and
  * repeated it gets its first answer again and changes nothing. What a killed server leaves is in
  * crash.test.ts.
  */
@@ -7,10 +7,11 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { describe, test } from "node:test";
 import { createIdempotency } from "../src/http/idempotency.ts";
-import { openDatabase } from "../src/serve.ts";
+import { openDatabase } from "../src/server/serve.ts";
 import {
   type Answer,
   ENGINE,
+  startOwnServer,
   startServer,
   type TestServer,
   type TestWorkspace,
@@ -185,7 +186,7 @@ describe("how long an answer is remembered", () => {
   }
 
   test("24 hours, over a restart; then the key is free, and the sweep forgets it", async () => {
-    let running = await startServer({ dataDir: await temporaryFolder() });
+    let running = await startOwnServer({ dataDir: await temporaryFolder() });
     const { config } = running;
     const workspace = await running.workspace();
     const repeat = () =>
@@ -193,7 +194,7 @@ describe("how long an answer is remembered", () => {
     const restartAfter = async (minutes: number) => {
       await running.stop();
       await age(running, minutes);
-      running = await startServer(config);
+      running = await startOwnServer(config);
     };
     await repeat();
     await restartAfter(24 * 60 - 1);
@@ -221,7 +222,7 @@ describe("how long an answer is remembered", () => {
 
 describe("two servers on one database", { skip: ENGINE !== "postgres" }, () => {
   test("apply a request once and give it one answer, whichever of them it is sent to", async () => {
-    const other = await startServer({ databaseUrl: server.config.databaseUrl });
+    const other = await startOwnServer({ databaseUrl: server.config.databaseUrl });
     const workspace = await server.workspace();
     const ROUNDS = 20;
     for (let round = 0; round < ROUNDS; round++) {
@@ -241,7 +242,7 @@ describe("two servers on one database", { skip: ENGINE !== "postgres" }, () => {
   });
 
   test("leave the other requests of a batch alone when one of its keys is taken", async () => {
-    const other = await startServer({ databaseUrl: server.config.databaseUrl });
+    const other = await startOwnServer({ databaseUrl: server.config.databaseUrl });
     const workspace = await server.workspace();
     const keys = Array.from({ length: 8 }, () => randomUUID());
     const send = (to: TestServer, options: object) =>

@@ -5,8 +5,10 @@ import { startServer } from "./harness.ts";
 import {
   alias,
   id,
+  identify,
   makeUsers,
   many,
+  merge,
   newAliases,
   notesOf,
   refuses,
@@ -62,7 +64,19 @@ describe("POST /users/alias/new", () => {
     assert.equal((await workspace.profiles({ user_aliases: [alias("a")] })).length, 1);
   });
 
-  test("is idempotent, and never takes an alias from one user for another", async () => {
+  test("a numeric alias_name is read as a string in alias, identify, merge and delete calls", async () => {
+    const workspace = await server.workspace();
+    const user_alias = { alias_name: 17, alias_label: "l" };
+    await succeeds(newAliases(workspace, user_alias));
+    await succeeds(identify(workspace, { aliases_to_identify: [{ ...id("ada"), user_alias }] }));
+    assert.deepEqual((await userOf(workspace, "ada"))?.user_aliases, [alias("17")]);
+    await makeUsers(workspace, id("bob"));
+    await succeeds(merge(workspace, [[id("bob"), { user_alias }]]));
+    await succeeds(remove(workspace, { user_aliases: [user_alias] }));
+    assert.equal(await userOf(workspace, "ada"), undefined);
+  });
+
+  test("alias/new skips an alias that the user already has, and never moves an alias to another user", async () => {
     const workspace = await server.workspace();
     await makeUsers(workspace, id("ada"), id("bob"));
     await succeeds(newAliases(workspace, { ...id("ada"), ...alias("a") }, alias("free")));
@@ -74,18 +88,20 @@ describe("POST /users/alias/new", () => {
         alias("a"),
         { ...id("bob"), ...alias("free") },
         { ...id("bob"), ...alias("b") },
+        alias("free"),
       ),
       "user_aliases 0 ALIAS_PRESENT",
       "user_aliases 1 ALIAS_TAKEN",
       "user_aliases 2 ALIAS_TAKEN",
       "user_aliases 3 ALIAS_TAKEN",
+      "user_aliases 5 ALIAS_PRESENT",
     );
     assert.deepEqual((await userOf(workspace, "bob"))?.user_aliases, [alias("b")]);
   });
 
   test("sees within a request what the items before did", async () => {
     const workspace = await server.workspace();
-    await skips(newAliases(workspace, alias("a"), alias("a")), "user_aliases 1 ALIAS_TAKEN");
+    await skips(newAliases(workspace, alias("a"), alias("a")), "user_aliases 1 ALIAS_PRESENT");
     assert.equal((await workspace.profiles({ user_aliases: [alias("a")] })).length, 1);
   });
 
@@ -125,7 +141,7 @@ describe("POST /users/alias/new", () => {
       [{ alias_name: "a" }, "INVALID_USER_ALIAS"],
       [{ alias_label: "l" }, "INVALID_USER_ALIAS"],
       [{ ...alias("a"), alias_name: "" }, "INVALID_USER_ALIAS"],
-      [{ ...alias("a"), alias_name: 5 }, "INVALID_USER_ALIAS"],
+      [{ ...alias("a"), alias_name: true }, "INVALID_USER_ALIAS"],
       [{ ...alias("a"), alias_label: ["l"] }, "INVALID_USER_ALIAS"],
       [{ ...alias("x".repeat(988)) }, "INVALID_USER_ALIAS"],
       [{ ...alias("a"), external_id: { a: 1 } }, "INVALID_EXTERNAL_ID"],
@@ -144,14 +160,19 @@ describe("POST /users/alias/new", () => {
     }
   });
 
-  test("takes the objects beside one that is refused", async () => {
+  test("an alias/new request with faulty objects lists each of them and adds no alias", async () => {
     const workspace = await server.workspace();
-    const { status, body } = await newAliases(workspace, alias("a"), {}, alias("b"));
-    assert.equal(status, 201);
-    assert.equal(body.aliases_processed, 2);
-    assert.deepEqual(notesOf(body.errors), ["user_aliases 1 INVALID_USER_ALIAS"]);
+    const body = await refuses(
+      newAliases(workspace, alias("a"), {}, alias("b"), { ...alias("c"), external_id: "" }),
+      /^user_aliases\[1\]: /,
+    );
+    assert.deepEqual(notesOf(body.errors), [
+      "user_aliases 1 INVALID_USER_ALIAS",
+      "user_aliases 3 INVALID_EXTERNAL_ID",
+    ]);
     assert.equal(body.errors?.[0]?.type, body.errors?.[0]?.message);
-    assert.equal((await workspace.profiles({ user_aliases: [alias("b")] })).length, 1);
+    const names = { user_aliases: [alias("a"), alias("b"), alias("c")] };
+    assert.deepEqual(await workspace.profiles(names), []);
   });
 });
 

@@ -6,9 +6,9 @@
  * RAPPORT_TEST_SEED and RAPPORT_TEST_OPERATIONS run it otherwise; a failure tells its seed.
  */
 import { test } from "node:test";
-import { openDatabase } from "../src/serve.ts";
+import { openDatabase } from "../src/server/serve.ts";
 import { startChild } from "./child-server.ts";
-import { startServer, type TestWorkspace, workspaceAt } from "./harness.ts";
+import { startOwnServer, type TestWorkspace, workspaceAt } from "./harness.ts";
 import { runChaos } from "./identity-chaos.ts";
 import { checkRows } from "./identity-rows.ts";
 import { temporaryFolder } from "./stored-rows.ts";
@@ -16,7 +16,7 @@ import { temporaryFolder } from "./stored-rows.ts";
 const SEED = Number(process.env.RAPPORT_TEST_SEED ?? 1);
 const OPERATIONS = Number(process.env.RAPPORT_TEST_OPERATIONS ?? 2_000);
 
-const server = await startServer({ dataDir: await temporaryFolder() });
+const server = await startOwnServer({ dataDir: await temporaryFolder() });
 
 const { databaseUrl } = server.config;
 

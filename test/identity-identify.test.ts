@@ -262,12 +262,19 @@ describe("refusals", () => {
     const required = /'aliases_to_identify' or 'emails_to_identify' or .* is required/;
     await refuses(identify(workspace, {}), required);
     await refuses(identify(workspace, { merge_behavior: "merge" }), required);
-    await succeeds(identify(workspace, { aliases_to_identify: [] }));
-    await succeeds(identify(workspace, { emails_to_identify: [] }));
-    await succeeds(identify(workspace, { aliases_to_identify: null, emails_to_identify: [] }));
     await refuses(identify(workspace, { aliases_to_identify: null }), required);
-    const both = { aliases_to_identify: [], emails_to_identify: [] };
-    assert.equal((await succeeds(identify(workspace, both))).aliases_processed, 0);
+    const item = { ...id("ada"), ...byEmail("nobody@example.com") };
+    const { status, body } = await identify(workspace, { emails_to_identify: [item] });
+    assert.deepEqual([status, body.aliases_processed], [201, 1]);
+  });
+
+  test("identify treats an empty list as absent", async () => {
+    const workspace = await server.workspace();
+    await makeUsers(workspace, byAlias("a"));
+    const none = { aliases_to_identify: [], emails_to_identify: [], phone_numbers_to_identify: [] };
+    await refuses(identify(workspace, none), /is required/);
+    await succeeds(identifyAliases(workspace, [["a", "ada"]], { emails_to_identify: [] }));
+    assert.deepEqual(countsOf(await userOf(workspace, "ada")), { a: 1 });
   });
 
   test("a list that is no array is refused", async () => {
@@ -311,7 +318,7 @@ describe("refusals", () => {
     }
   });
 
-  test("an object without an external_id or a user_alias is reported, the others are taken", async () => {
+  test("an identify request with faulty objects lists each of them and identifies no user", async () => {
     const workspace = await server.workspace();
     await makeUsers(workspace, byAlias("a"));
     const { status, body } = await identify(workspace, {
@@ -332,7 +339,7 @@ describe("refusals", () => {
         { ...id("ada"), ...byEmail("none") },
       ],
     });
-    assert.deepEqual([status, body.aliases_processed], [201, 1]);
+    assert.equal(status, 400);
     assert.deepEqual(notesOf(body.errors), [
       "aliases_to_identify 0 INVALID_EXTERNAL_ID",
       "aliases_to_identify 1 INVALID_USER_ALIAS",
@@ -346,7 +353,7 @@ describe("refusals", () => {
       "emails_to_identify 1 EMAIL_BAD_FORMAT",
       "emails_to_identify 2 EMAIL_BAD_FORMAT",
     ]);
-    assert.deepEqual(countsOf(await userOf(workspace, "ada")), { a: 1 });
+    assert.equal(await userOf(workspace, "ada"), undefined);
   });
 
   test("a blocked external_id is given to nobody", async () => {

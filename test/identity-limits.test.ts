@@ -5,10 +5,14 @@ import { startServer, type TestWorkspace } from "./harness.ts";
 
 const server = await startServer();
 
+const IDENTIFY = {
+  aliases_to_identify: [{ external_id: "ada", user_alias: { alias_name: "a", alias_label: "l" } }],
+};
+
 const REQUESTS: readonly (readonly [path: string, body: object])[] = [
   ["/users/alias/new", { user_aliases: [] }],
   ["/users/alias/update", { alias_updates: [] }],
-  ["/users/identify", { aliases_to_identify: [] }],
+  ["/users/identify", IDENTIFY],
   ["/users/merge", { merge_updates: [] }],
   ["/users/delete", { external_ids: [] }],
 ];
@@ -30,7 +34,7 @@ describe("the limit", () => {
   test("holds for /users/identify of every workspace, and can be changed", async () => {
     const rate_limits = { "users.identify": { requests: 2, per_seconds: 60 } };
     const workspace = await server.workspace({ settings: { rate_limits } });
-    const send = () => workspace.call("POST", "/users/identify", { aliases_to_identify: [] });
+    const send = () => workspace.call("POST", "/users/identify", IDENTIFY);
     assert.equal((await send()).status, 201);
     assert.equal((await send()).status, 201);
     const third = await send();

@@ -366,12 +366,17 @@ describe("refusals", () => {
     }
   });
 
-  test("a refusal tells the place and a code", async () => {
-    const workspace = await server.workspace();
-    const updates = [pair, { ...pair, identifier_to_keep: id("\0") }];
-    const sent = workspace.call<any>("POST", "/users/merge", { merge_updates: updates });
+  test("a merge request with faulty updates lists each of them and merges no user", async () => {
+    const workspace = await withUsers(["m", "k"]);
+    const merge_updates = [pair, { ...pair, identifier_to_keep: id("\0") }, {}, "a"];
+    const sent = workspace.call<any>("POST", "/users/merge", { merge_updates });
     const { errors } = await refuses(sent, /NUL/);
-    assert.deepEqual(notesOf(errors), ["merge_updates 1 INVALID_TEXT"]);
+    assert.deepEqual(notesOf(errors), [
+      "merge_updates 1 INVALID_TEXT",
+      "merge_updates 2 INVALID_IDENTIFIER",
+      "merge_updates 3 NOT_AN_OBJECT",
+    ]);
+    assert.deepEqual(countsOf(await userOf(workspace, "m")), { m: 1 });
   });
 
   test("no updates are a success", async () => {

@@ -77,6 +77,13 @@ describe("the entries of a prioritization narrow the match in their order", () =
       ["most_recently_updated", "identified"],
       ["id1"],
     ],
+    ["the earliest", ["id1", "a1", "id2", "a2"], ["least_recently_updated"], ["id1"]],
+    [
+      "the earliest unidentified",
+      ["id1", "a1", "a2"],
+      ["unidentified", "least_recently_updated"],
+      ["a1"],
+    ],
     ["several identified are left", ["id1", "id2"], ["identified"], []],
     ["several unidentified are left", ["a1", "a2", "id1"], ["unidentified"], []],
     ["nobody is identified", ["a1"], ["identified"], []],
@@ -185,7 +192,7 @@ describe("a prioritization that is none is refused", () => {
     ["it is missing", undefined],
     ["it is null", null],
     ["it is no array", "identified"],
-    ["it holds another value", ["least_recently_updated"]],
+    ["it holds another value", ["recently_updated"]],
     ["it holds no string", [1]],
     ["it holds both identified and unidentified", ["identified", "unidentified"]],
     [

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Database } from "../src/database/database.ts";
 import { packageRoot } from "../src/database/migrate.ts";
-import { aliasValue } from "../src/profiles/identifiers.ts";
+import { aliasValue } from "../src/people/identifiers.ts";
 
 type Row = Record<string, any>;
 

@@ -4,44 +4,28 @@
  */
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
-import type { Workspace } from "../src/access/workspace.ts";
 import { systemClock } from "../src/clock.ts";
 import type { Database } from "../src/database/database.ts";
 import { migrate } from "../src/database/migrate.ts";
 import { deleteUsers } from "../src/identity/delete-users.ts";
 import { identifyUsers } from "../src/identity/identify-users.ts";
-import type { Manner } from "../src/identity/items.ts";
 import { mergeUsers } from "../src/identity/merge-users.ts";
 import { addAliases } from "../src/identity/new-aliases.ts";
-import { createPeople } from "../src/profiles/people.ts";
-import { savePeople } from "../src/profiles/save-people.ts";
-import { openDatabase } from "../src/serve.ts";
+import { createPeople } from "../src/people/people.ts";
+import { savePeople } from "../src/people/save-people.ts";
+import { openDatabase } from "../src/server/serve.ts";
 import { countingDatabase } from "./counted-statements.ts";
 import { testConfig } from "./harness.ts";
 import { alias, byAlias, id, many } from "./identity-calls.ts";
+import { contextIn, testWorkspace } from "./test-context.ts";
 
 const database = await openDatabase(await testConfig());
 after(() => database.close());
 await migrate(database);
 
-const workspace: Workspace = {
-  id: 1,
-  name: "test",
-  settings: {
-    track_max_updates: 50,
-    multi_language: false,
-    blocked_external_ids: [],
-    rate_limits: {},
-    redirect_merged_ids: false,
-  },
-  appIds: new Set(),
-  groupChannels: new Map(),
-};
+const workspace = testWorkspace();
 
-const MANNER: Manner = {
-  call: { name: "a test", by: "key", keyName: null, requestId: "0", address: "127.0.0.1" },
-  isDryRun: false,
-};
+const context = contextIn(workspace);
 
 let last = 0;
 
@@ -71,7 +55,7 @@ async function mergePairs(count: number): Promise<number> {
     identifier_to_keep: id(names[2 * index + 1] as string),
   }));
   return statementsOf(async (counting) => {
-    const notes = await mergeUsers(services(counting), workspace, updates, MANNER);
+    const notes = await mergeUsers(services(counting), context, updates);
     assert.equal(notes.skipped, undefined);
   });
 }
@@ -82,12 +66,12 @@ async function mergeChain(count: number): Promise<number> {
     identifier_to_merge: id(names[index] as string),
     identifier_to_keep: id(names[index + 1] as string),
   }));
-  return statementsOf((counting) => mergeUsers(services(counting), workspace, updates, MANNER));
+  return statementsOf((counting) => mergeUsers(services(counting), context, updates));
 }
 
 async function identifyNew(count: number): Promise<number> {
   const aliases = many(count, () => alias(`alias ${++last}`));
-  await addAliases({ database, clock: systemClock }, workspace, aliases, MANNER);
+  await addAliases({ database, clock: systemClock }, context, aliases);
   const names = await makeUsers(count);
   const aliases_to_identify = many(count, (index) => ({
     ...id(names[index] as string),
@@ -95,21 +79,19 @@ async function identifyNew(count: number): Promise<number> {
   }));
   return statementsOf(async (counting) => {
     const request = { aliases_to_identify };
-    const { notes } = await identifyUsers(services(counting), workspace, request, MANNER);
+    const { notes } = await identifyUsers(services(counting), context, request);
     assert.equal(notes.skipped, undefined);
   });
 }
 
 async function deleteSome(count: number): Promise<number> {
   const external_ids = await makeUsers(count);
-  return statementsOf((counting) =>
-    deleteUsers(services(counting), workspace, { external_ids }, MANNER),
-  );
+  return statementsOf((counting) => deleteUsers(services(counting), context, { external_ids }));
 }
 
 async function nameSome(count: number): Promise<number> {
   const aliases = many(count, () => alias(`alias ${++last}`));
-  return statementsOf((counting) => addAliases(services(counting), workspace, aliases, MANNER));
+  return statementsOf((counting) => addAliases(services(counting), context, aliases));
 }
 
 describe("50 items take no more statements than one", () => {

@@ -1,8 +1,8 @@
 /* What is left of users in the whole database after they are deleted, whatever happened before. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openDatabase } from "../src/serve.ts";
-import { NEWSLETTER, startServer, type TestWorkspace, WEB_APP } from "./harness.ts";
+import { openDatabase } from "../src/server/serve.ts";
+import { NEWSLETTER, startOwnServer, type TestWorkspace, WEB_APP } from "./harness.ts";
 import {
   alias,
   byAlias,
@@ -16,7 +16,7 @@ import {
 } from "./identity-calls.ts";
 import { temporaryFolder } from "./stored-rows.ts";
 
-const server = await startServer({ dataDir: await temporaryFolder() });
+const server = await startOwnServer({ dataDir: await temporaryFolder() });
 
 /** Gives somebody something in every place where a value of a person can be kept. */
 async function fill(workspace: TestWorkspace, who: object, name: string, phone: string) {

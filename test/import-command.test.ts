@@ -80,7 +80,10 @@ describe("rapport import", () => {
     assert.match(noWorkspace.stderr, /:1 and what follows: .*'nowhere'/);
     for (const url of ["nonsense", "ftp://localhost", "localhost:8080"]) {
       const lost = await runCommand(["keys", "list", "demo", "--url", url], { ADMIN_TOKEN: "x" });
-      assert.equal(lost.stderr, `rapport: '${url}' is no address such as http://127.0.0.1:8080.\n`);
+      assert.equal(
+        lost.stderr,
+        `rapport: '${url}' is not an address such as http://127.0.0.1:8080.\n`,
+      );
     }
   });
 });

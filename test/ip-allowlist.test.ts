@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { isAllowed, isAllowlistEntry } from "../src/ip-allowlist.ts";
-import { startServer, type TestServer } from "./harness.ts";
+import { isAllowed, isAllowlistEntry } from "../src/access/ip-allowlist.ts";
+import { startOwnServer, startServer, type TestServer } from "./harness.ts";
 
 const direct = await startServer();
-const proxied = await startServer({ trustedProxies: ["127.0.0.0/8", "10.9.0.0/16"] });
+const proxied = await startOwnServer({ trustedProxies: ["127.0.0.0/8", "10.9.0.0/16"] });
 
 async function statusFrom(server: TestServer, allowlist: string[], forwardedFor?: string) {
   const key = `key-${Math.random()}`;

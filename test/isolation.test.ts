@@ -5,11 +5,11 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { ENDPOINTS } from "../src/app.ts";
 import type { Database } from "../src/database/database.ts";
 import { pathsOf } from "../src/http/endpoint.ts";
-import { openDatabase } from "../src/serve.ts";
-import { type Answer, startServer, type TestServer, type TestWorkspace } from "./harness.ts";
+import { ENDPOINTS } from "../src/server/app.ts";
+import { openDatabase } from "../src/server/serve.ts";
+import { type Answer, startOwnServer, type TestServer, type TestWorkspace } from "./harness.ts";
 import {
   pathOf,
   type Sample,
@@ -21,7 +21,7 @@ import { temporaryFolder } from "./stored-rows.ts";
 
 const MARK = "only-its-own-workspace-may-see-this";
 
-const first = await startServer({ dataDir: await temporaryFolder() });
+const first = await startOwnServer({ dataDir: await temporaryFolder() });
 const victim = await first.workspace(sampleWorkspace());
 const intruder = await first.workspace(sampleWorkspace());
 
@@ -115,7 +115,7 @@ describe("a key of one workspace", async () => {
   const [marked] = await victim.profiles({ external_ids: ["ada"] });
   const before = await stopped(first, (database) => rowsOf(database, victim.name));
 
-  const second = await startServer(first.config);
+  const second = await startOwnServer(first.config);
   const sent = await sendSamples(second, intruder);
   const platformId = marked?.platform_id ?? marked?.braze_id;
   const attempts: [path: string, body: unknown][] = [

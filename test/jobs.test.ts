@@ -18,7 +18,7 @@ import {
   setSchedules,
 } from "../src/jobs/schedule.ts";
 import { startWorker, type Worker } from "../src/jobs/worker.ts";
-import { openDatabase } from "../src/serve.ts";
+import { openDatabase } from "../src/server/serve.ts";
 import { testConfig } from "./harness.ts";
 
 const database = await openDatabase(await testConfig());

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { lendFromWindow } from "../src/access/limit-store.ts";
 import { createLimitWindows, type Limit, lendToOneProcess } from "../src/access/limit-windows.ts";
 import { migrate } from "../src/database/migrate.ts";
-import { openDatabase } from "../src/serve.ts";
+import { openDatabase } from "../src/server/serve.ts";
 import { testConfig } from "./harness.ts";
 
 /* The shared windows on a real database, with a clock that the test decides. */
@@ -191,4 +191,30 @@ describe("a window of the only process", () => {
     now += 60_000;
     assert.deepEqual((await take(limit)).remaining, 2);
   });
+});
+
+describe("a clock that jumps 30 days ahead and back", () => {
+  const lenders = {
+    "shared by all processes": (limit: Limit, wanted: number, at: Date) =>
+      lendFromWindow(database, limit, wanted, at),
+    "of the only process": lendToOneProcess(),
+  };
+  for (const [where, lend] of Object.entries(lenders)) {
+    test(`a full window ${where} closes for one window length at most, also after a restart`, async () => {
+      const limit = limitOf(2);
+      const today = now;
+      now += 30 * 86_400_000;
+      const take = createLimitWindows(lend, clock);
+      assert.equal(await letThrough(take, limit, 3), 2);
+      now = today;
+      const restarted = createLimitWindows(lend, clock);
+      for (const each of [take, restarted]) {
+        const { isTaken, endsAt } = await each(limit);
+        assert.equal(isTaken, false);
+        assert.ok(endsAt.getTime() - now <= 60_000, `ends in ${endsAt.getTime() - now} ms`);
+      }
+      now += 60_000;
+      assert.equal((await take(limit)).isTaken, true);
+    });
+  }
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
+import { readSource } from "../src/campaigns/texts.ts";
 import {
   countLiquid,
   findLiquidFault,
@@ -8,8 +9,7 @@ import {
   readTranslationTags,
   renderContent,
   type TranslationTag,
-} from "../src/translations/liquid.ts";
-import { readSource } from "../src/translations/texts.ts";
+} from "../src/liquid/liquid.ts";
 
 const tag = (id: string, text: string) => `{% translation ${id} %}${text}{% endtranslation %}`;
 

@@ -1,52 +1,22 @@
 /* A server that has too much to do says so, and goes on with what it has begun. */
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { describe, test } from "node:test";
-import { startServer } from "./harness.ts";
+import { startOwnServer } from "./harness.ts";
 
-const server = await startServer({ maxRequests: 3 });
+const server = await startOwnServer({ maxRequests: 3 });
 const workspace = await server.workspace();
 
 const { hostname, port } = new URL(server.url);
 
 const EVENT = { events: [{ external_id: "ada", name: "came", time: "2026-01-01T00:00:00Z" }] };
-const BODY = JSON.stringify(EVENT);
 
-function open(): Promise<Socket> {
+function open(toPort = Number(port)): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    const socket = connect(Number(port), hostname, () => resolve(socket));
+    const socket = connect(toPort, hostname, () => resolve(socket));
     socket.once("error", reject);
   });
-}
-
-/** A request that the server works on until it is finished: its last byte has yet to come. */
-async function unfinished() {
-  const socket = await open();
-  let heard = "";
-  const isTaken = new Promise<void>((resolve) => {
-    socket.on("data", (chunk) => {
-      heard += chunk;
-      if (heard.includes("100 Continue")) resolve();
-    });
-  });
-  const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
-  socket.write(
-    `POST /users/track HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${workspace.key}\r\n` +
-      "Content-Type: application/json\r\nConnection: close\r\nExpect: 100-continue\r\n" +
-      `Content-Length: ${BODY.length}\r\n\r\n${BODY.slice(0, -1)}`,
-  );
-  await isTaken;
-  return {
-    async finish(): Promise<number> {
-      socket.write(BODY.slice(-1));
-      await closed;
-      return Number(/HTTP\/1\.1 ([2-5]\d\d)/.exec(heard)?.[1]);
-    },
-    async goAway(): Promise<void> {
-      socket.destroy();
-      await closed;
-    },
-  };
 }
 
 /** Sends an event until there is room for it. */
@@ -59,50 +29,39 @@ async function untilTaken(): Promise<void> {
   }
 }
 
+/** So many sockets that each send the head of a request, and nothing more. */
+async function headsOf(count: number, head: string, toPort = Number(port)): Promise<Socket[]> {
+  return Promise.all(
+    Array.from({ length: count }, async () => {
+      const socket = await open(toPort);
+      socket.on("error", () => {}).resume();
+      socket.write(head);
+      return socket;
+    }),
+  );
+}
+
+const post = (path: string, length: number, key?: string) =>
+  `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n` +
+  `${key ? `Authorization: Bearer ${key}\r\n` : ""}Content-Length: ${length}\r\n\r\n`;
+
 describe("a server that works on as many requests as it can", () => {
-  test("refuses the next with 503 and Retry-After, says that it is not ready, and finishes the others", async () => {
-    const begun = await Promise.all([unfinished(), unfinished(), unfinished()]);
-    const refused = await workspace.track(EVENT);
-    assert.equal(refused.status, 503);
-    assert.equal(refused.headers.get("retry-after"), "1");
-    assert.match(refused.body.message, /too much to do/);
-    assert.ok(refused.headers.get("x-request-id"));
-
-    const ready = await server.send("GET", "/health/ready");
-    assert.deepEqual([ready.status, ready.body.message], [503, "The server has too much to do."]);
-    assert.equal((await server.send("GET", "/health/live")).status, 200);
-
-    assert.deepEqual(await Promise.all(begun.map((each) => each.finish())), [201, 201, 201]);
+  test("the next request gets 503 and Retry-After, and every request that was begun is finished", async () => {
+    const answers = await Promise.all(Array.from({ length: 40 }, () => workspace.track(EVENT)));
+    const refused = answers.filter(({ status }) => status !== 201);
+    assert.ok(refused.length > 0 && refused.length < 40, `${refused.length} refused`);
+    for (const { status, headers, body } of refused) {
+      assert.equal(status, 503);
+      assert.equal(headers.get("retry-after"), "1");
+      assert.match(body.message, /too much to do/);
+      assert.equal("errors" in body, false);
+      assert.ok(headers.get("x-request-id"));
+    }
     await untilTaken();
     assert.equal((await server.send("GET", "/health/ready")).status, 200);
   });
 
-  test("has room again when callers go away without an answer", async () => {
-    const begun = await Promise.all([unfinished(), unfinished(), unfinished()]);
-    assert.equal((await workspace.track(EVENT)).status, 503);
-    for (const each of begun) await each.goAway();
-    await untilTaken();
-  });
-
-  test("has room again when callers go away who sent many requests and read no answer", async () => {
-    const many = await startServer({ maxRequests: 20 });
-    const { hostname, port } = new URL(many.url);
-    const requests = "GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n".repeat(200);
-    for (let caller = 0; caller < 40; caller++) {
-      const socket = connect(Number(port), hostname);
-      socket.on("error", () => {}).pause();
-      await new Promise<void>((resolve) => socket.write(requests, () => resolve()));
-      await new Promise((resolve) => setTimeout(resolve, 20));
-      socket.destroy();
-    }
-    for (;;) {
-      const { status } = await many.send("GET", "/docs");
-      if (status === 200) return;
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
-  });
-
-  test("takes no room for a body that it will not read", async () => {
+  test("a body over the limit is refused without taking room", async () => {
     const raw = " ".repeat(4_194_305);
     const statuses = [];
     for (let turn = 0; turn < 5; turn++) statuses.push((await workspace.track(0, { raw })).status);
@@ -111,9 +70,73 @@ describe("a server that works on as many requests as it can", () => {
   });
 });
 
+describe("requests whose bodies do not arrive", async () => {
+  const roomy = await startOwnServer();
+  const own = await roomy.workspace();
+  const attacks: readonly [what: string, count: number, head: string][] = [
+    ["34 large bodies announced to an unknown path", 34, post("/nowhere", 4_194_304)],
+    ["2,100 bodies of one byte announced to an unknown path", 2_100, post("/nowhere", 1)],
+    ["2,100 bodies of one byte announced without a key", 2_100, post("/users/track", 1)],
+    ["300 large bodies announced with a key", 300, post("/users/track", 4_194_304, workspace.key)],
+  ];
+  for (const [what, count, head] of attacks) {
+    test(`${what} take no room from anybody`, async () => {
+      const withKey = head.replace(workspace.key, own.key);
+      const sockets = await headsOf(count, withKey, Number(new URL(roomy.url).port));
+      for (let turn = 0; turn < 5; turn++) assert.equal((await own.track(EVENT)).status, 201);
+      assert.equal((await roomy.send("GET", "/health/ready")).status, 200);
+      for (const socket of sockets) socket.destroy();
+    });
+  }
+
+  test("an unknown path is refused before its body arrives", async () => {
+    const [socket] = (await headsOf(1, post("/nowhere", 1_000_000))) as [Socket];
+    const [answer] = await once(socket, "data");
+    assert.match(String(answer), /^HTTP\/1\.1 404 /);
+    socket.destroy();
+  });
+
+  test("a body of which nothing arrives for ten seconds is refused with 408", async () => {
+    const [socket] = await headsOf(1, post("/users/track", 100_000, workspace.key));
+    const [answer] = await once(socket as Socket, "data");
+    assert.match(String(answer), /^HTTP\/1\.1 408 /);
+    socket?.destroy();
+  });
+});
+
+describe("responses that are not read", () => {
+  test("250 connections of 20 requests each hold no slot that a track request needs", async () => {
+    const few = await startOwnServer({ maxRequests: 40 });
+    const own = await few.workspace();
+    const request =
+      `GET /subscription/status/get?external_id=ada HTTP/1.1\r\nHost: x\r\n` +
+      `Authorization: Bearer ${own.key}\r\n\r\n`;
+    const docs = "GET /docs HTTP/1.1\r\nHost: x\r\n\r\n";
+    const sockets: Socket[] = [];
+    for (let index = 0; index < 250; index++) {
+      const socket = await open(Number(new URL(few.url).port));
+      socket.on("error", () => {}).pause();
+      socket.write((index % 2 === 0 ? request : docs).repeat(20));
+      sockets.push(socket);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    for (let turn = 0; turn < 20; turn++) assert.equal((await own.track(EVENT)).status, 201);
+    for (const socket of sockets) socket.destroy();
+    assert.equal((await few.send("GET", "/health/ready")).status, 200);
+  });
+
+  test("a connection that sends more than 256 requests ahead of its responses is closed", async () => {
+    const socket = await open();
+    socket.on("error", () => {}).resume();
+    socket.write("GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n".repeat(1_000));
+    await once(socket, "close");
+    await untilTaken();
+  });
+});
+
 describe("many connections", () => {
   test("a thousand idle ones do not keep a request from its answer", async () => {
-    const idle = await Promise.all(Array.from({ length: 1_000 }, open));
+    const idle = await Promise.all(Array.from({ length: 1_000 }, () => open()));
     assert.equal((await workspace.track(EVENT)).status, 201);
     assert.equal((await server.send("GET", "/health/ready")).status, 200);
     assert.ok(idle.every((socket) => !socket.closed));

@@ -3,16 +3,16 @@
  * the process nor the next request does.
  */
 import assert from "node:assert/strict";
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { after, test } from "node:test";
 import postgres from "postgres";
 import { isUnavailable } from "../src/database/database.ts";
 import { openPostgres } from "../src/database/postgres.ts";
 import { freshDatabase } from "./fresh-database.ts";
+import { startProxy } from "./slow-proxy.ts";
 
 const url = await freshDatabase();
 
-test("a transaction whose connection is lost fails with all that it still asks, and the next one works", {
+test("a transaction whose connection is lost fails with all later statements, and the next one works", {
   skip: url === undefined && "the embedded engine has no connections",
 }, async () => {
   const database = await openPostgres(`${url}`);
@@ -43,29 +43,13 @@ test("a transaction whose connection is reset while a statement runs fails, and 
   skip: url === undefined && "the embedded engine has no connections",
   timeout: 20_000,
 }, async () => {
-  const target = new URL(`${url}`);
-  const between = new Set<Socket>();
-  const proxy = createServer((client) => {
-    const engine = connect(Number(target.port || 5432), target.hostname);
-    between.add(client);
-    for (const socket of [client, engine]) socket.on("error", () => {});
-    client.pipe(engine).pipe(client);
-  });
-  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
-  const through = new URL(target);
-  through.hostname = "127.0.0.1";
-  through.port = String((proxy.address() as AddressInfo).port);
-  const database = await openPostgres(through.href);
-  after(async () => {
-    await database.close();
-    proxy.close();
-  });
+  const proxy = await startProxy(`${url}`);
+  const database = await openPostgres(proxy.url);
+  after(() => database.close());
   const lost = await database
     .transaction(async (tx) => {
       await tx.query("select 1");
-      setTimeout(() => {
-        for (const socket of between) socket.resetAndDestroy();
-      }, 100);
+      setTimeout(() => proxy.reset(), 100);
       await tx.query("select pg_sleep(1)");
     })
     .then(() => undefined)

@@ -1,13 +1,13 @@
 /* The JSON Schema of a manifest, as editors read it: it is the one that manifests are checked with. */
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import type { TSchema } from "typebox";
 import { parse } from "yaml";
-import { COMPANY_SECTIONS, SECTIONS } from "../src/app.ts";
 import { packageRoot } from "../src/database/migrate.ts";
-import { schemaOf } from "../src/workspaces/apply.ts";
+import { COMPANY_RESOURCES, RESOURCES } from "../src/server/app.ts";
+import { schemaOf } from "../src/workspaces/apply-manifest.ts";
 import { findManifestFault } from "../src/workspaces/manifest.ts";
 import { runCommand } from "./child-server.ts";
 import { startServer } from "./harness.ts";
@@ -49,7 +49,7 @@ describe("the published schema of a manifest", () => {
   test("is the one that manifests are validated with, but for variables that are not filled in", () => {
     const { $schema, ...rest } = served;
     assert.equal($schema, "https://json-schema.org/draft/2020-12/schema");
-    const own = schemaOf({ sections: SECTIONS, companySections: COMPANY_SECTIONS });
+    const own = schemaOf({ resources: RESOURCES, companyResources: COMPANY_RESOURCES });
     assert.deepEqual(withoutVariables(rest), JSON.parse(JSON.stringify(own)));
   });
 
@@ -103,14 +103,21 @@ describe("the published schema of a manifest", () => {
     });
   }
 
-  test("takes the manifests of the README, which the server takes too", async () => {
-    const readme = readFileSync(join(packageRoot(), "README.md"), "utf8");
-    const blocks = [...readme.matchAll(/```yaml\n(.*?)```/gs)].map(([, text = ""]) => text);
+  test("accepts every whole manifest of the guides, and so does the server", async () => {
+    const docs = join(packageRoot(), "docs");
+    const guides = readdirSync(docs)
+      .filter((name) => name.endsWith(".md"))
+      .map((name) => readFileSync(join(docs, name), "utf8"));
+    const blocks = [...guides.join("\n").matchAll(/```yaml\n(.*?)```/gs)].map(
+      ([, text = ""]) => text,
+    );
     const whole = blocks.filter((text) => /^company:/m.test(text));
     assert.ok(whole.length >= 2);
     for (const [index, text] of whole.entries()) {
       assert.equal(findManifestFault(served as TSchema, parse(text)), undefined, text);
-      const manifest = parse(text.replaceAll(/\$\{[A-Z_]+\}/g, `secret-${index}`));
+      const manifest = parse(
+        text.replaceAll(/\$\{[A-Z_]+\}/g, `the-long-secret-of-manifest-${index}`),
+      );
       const answer = await server.admin("POST", "/admin/v1/apply", manifest);
       assert.equal(answer.status, 200, JSON.stringify(answer.body));
     }

@@ -1,10 +1,10 @@
 /* `POST /admin/v1/apply`: what a manifest makes, changes and takes away, and what it may not be. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startServer } from "./harness.ts";
+import { startOwnServer } from "./harness.ts";
 import { rowsAfterStop, temporaryFolder } from "./stored-rows.ts";
 
-const server = await startServer();
+const server = await startOwnServer();
 
 let names = 0;
 /** A name that no other test uses. */
@@ -161,7 +161,7 @@ describe("applying a manifest", () => {
   });
 
   test("keeps no secret but as a hash, and never answers with one", async () => {
-    const own = await startServer({ dataDir: await temporaryFolder() });
+    const own = await startOwnServer({ dataDir: await temporaryFolder() });
     const secret = "a-secret-that-nobody-may-see";
     const manifest = {
       company: { name: "Test" },

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import type { Database } from "../src/database/database.ts";
 import { migrate, packageRoot } from "../src/database/migrate.ts";
-import { openDatabase, serve } from "../src/serve.ts";
+import { openDatabase, serve } from "../src/server/serve.ts";
 import { runCommand } from "./child-server.ts";
 import { ENGINE, testConfig } from "./harness.ts";
 import { temporaryFolder } from "./stored-rows.ts";
@@ -109,10 +109,4 @@ test("rapport migrate says what it applied, and then that there is nothing to do
   assert.deepEqual([first.code, first.stdout, first.stderr], [0, made, ""]);
   const second = await runCommand(["migrate"], environment);
   assert.deepEqual([second.code, second.stdout], [0, "Nothing to do.\n"]);
-});
-
-test("every migration has a number of its own", () => {
-  for (const name of FILES) assert.match(name, /^\d{4}-[a-z0-9-]+\.sql$/);
-  const numbers = FILES.map((name) => name.slice(0, 4));
-  assert.equal(new Set(numbers).size, numbers.length);
 });

@@ -65,7 +65,7 @@ describe("a text is read back as it was sent", () => {
     });
   }
 
-  test("and as the name of an attribute, where a name may have it", async () => {
+  test("an attribute name is read back as it was sent, unless the rules for names refuse it", async () => {
     const names = Object.values(TEXTS).filter((name) => !/[.$]/.test(name));
     const attributes = Object.fromEntries(names.map((name) => [name, name]));
     const answer = await workspace.track({ attributes: [{ external_id: "names", ...attributes }] });
@@ -74,7 +74,7 @@ describe("a text is read back as it was sent", () => {
     assert.deepEqual(found.custom_attributes, attributes);
   });
 
-  test("and as the name of a key, in a path too", async () => {
+  test("the name of an API key is read back as it was sent, also from a path", async () => {
     const keys = `/admin/v1/workspaces/${workspace.name}/api-keys`;
     for (const name of Object.values(TEXTS)) {
       const made = await server.admin("POST", keys, { name, permissions: [] });

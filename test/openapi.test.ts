@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { Compile } from "typebox/compile";
-import { ENDPOINTS } from "../src/app.ts";
 import { pathsOf } from "../src/http/endpoint.ts";
+import { ENDPOINTS } from "../src/server/app.ts";
 import { trackEndpoints } from "../src/track/endpoints.ts";
 import { startServer } from "./harness.ts";
 

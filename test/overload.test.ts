@@ -1,10 +1,10 @@
-/* Promise 6 of the design: more than the server can hold is refused, and never lost or half applied. */
+/* More than the server can hold is refused, and never lost or half applied: docs/decisions/overload.md */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { startServer } from "./harness.ts";
+import { startOwnServer } from "./harness.ts";
 
 test("more than the write queue holds is refused with 429 and Retry-After; what is taken is whole", async () => {
-  const server = await startServer();
+  const server = await startOwnServer();
   const workspace = await server.workspace({
     settings: { track_max_updates: 1_000, rate_limits: { "users.track": "off" } },
   });

@@ -14,7 +14,7 @@ const countOf = async (id: string): Promise<number> => {
   return found[0]?.custom_events?.[0]?.count ?? 0;
 };
 
-describe("a packed body", () => {
+describe("a compressed body", () => {
   const sendPacked = (encoding: string, raw: Uint8Array) =>
     workspace.track(undefined, { raw, headers: { "content-encoding": encoding } });
   const plain = Buffer.from(JSON.stringify(EVENT));
@@ -26,11 +26,11 @@ describe("a packed body", () => {
   };
 
   for (const [encoding, pack] of Object.entries(PACKERS)) {
-    test(`${encoding} is unpacked`, async () => {
+    test(`a body packed with ${encoding} is unpacked`, async () => {
       assert.equal((await sendPacked(encoding, pack(plain))).status, 201);
     });
 
-    test(`${encoding} of more than 4 MB unpacked is refused`, async () => {
+    test(`a ${encoding} body of more than 4 MB unpacked is refused`, async () => {
       const answer = await sendPacked(encoding, pack(Buffer.alloc(50_000_000, " ")));
       assert.deepEqual(
         [answer.status, answer.body.message],
@@ -38,7 +38,7 @@ describe("a packed body", () => {
       );
     });
 
-    test(`${encoding} that breaks off, or is something else, is refused in words`, async () => {
+    test(`a ${encoding} body that is truncated or not ${encoding} is refused with a sentence`, async () => {
       for (const raw of [pack(plain).subarray(0, -12), plain]) {
         const answer = await sendPacked(encoding, raw);
         assert.equal(answer.status, 400);
@@ -47,7 +47,7 @@ describe("a packed body", () => {
     });
   }
 
-  test("of exactly 4 MB unpacked is taken", async () => {
+  test("a packed body of exactly 4 MB unpacked is accepted", async () => {
     const body = Buffer.alloc(4_194_304, " ");
     plain.copy(body);
     assert.equal((await sendPacked("gzip", gzipSync(body))).status, 201);
@@ -56,7 +56,7 @@ describe("a packed body", () => {
     assert.equal((await sendPacked("gzip", gzipSync(larger))).status, 413);
   });
 
-  test("in a way that is not known is refused by name, and identity is none", async () => {
+  test("an unknown Content-Encoding is refused with the list of known ones, and identity means unpacked", async () => {
     for (const encoding of ["zstd", "gzip, br", "__proto__", "constructor"]) {
       const answer = await sendPacked(encoding, plain);
       assert.equal(answer.status, 415, encoding);
@@ -65,7 +65,7 @@ describe("a packed body", () => {
     assert.equal((await sendPacked("identity", plain)).status, 201);
   });
 
-  test("is the same request as its plain form for an Idempotency-Key", async () => {
+  test("an Idempotency-Key treats a packed body and its plain form as the same request", async () => {
     const headers = { "idempotency-key": "packed" };
     const body = { events: [{ ...EVENT.events[0], external_id: "packed" }] };
     const first = await workspace.track(body, { headers });
@@ -78,7 +78,7 @@ describe("a packed body", () => {
     assert.equal(await countOf("packed"), 1);
   });
 
-  test("that comes in chunks is taken, and refused beyond 4 MB", async () => {
+  test("a chunked body is accepted, and refused beyond 4 MB", async () => {
     const chunked = (text: string): Promise<number | undefined> =>
       new Promise((resolve, reject) => {
         const headers = {

@@ -6,7 +6,7 @@ import {
   isLongerThan,
   type Json,
   jsonByteLength,
-} from "../src/profiles/plain-json.ts";
+} from "../src/values/plain-json.ts";
 
 /** What `JSON.parse` makes of a body: the only way in for a key like `__proto__`. */
 const parsed = (text: string): unknown => JSON.parse(text);
@@ -63,12 +63,12 @@ describe("findUnstorable", () => {
     [
       '{"a":9007199254740992}',
       "NUMBER_NOT_EXACT",
-      "'properties.a' is not valid: beyond ±9007199254740991 no number is exact; send a string",
+      "'properties.a' is not valid: beyond ±9007199254740991 no number is exact; send a smaller one, or an id as a string",
     ],
     [
       "[[1e999]]",
       "NUMBER_NOT_EXACT",
-      "'properties[0][0]' is not valid: beyond ±9007199254740991 no number is exact; send a string",
+      "'properties[0][0]' is not valid: beyond ±9007199254740991 no number is exact; send a smaller one, or an id as a string",
     ],
   ];
   for (const [json, code, message] of unstorable) {

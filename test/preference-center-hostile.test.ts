@@ -52,7 +52,7 @@ describe("faulty Liquid and HTML", () => {
     ["<style>a{}", 3, /only text/],
     ["{% if x %}\n<div>\n{% endif %}", 4, /'<div>' is not closed/],
     ["<div/>", 3, /'<div>' is not closed/],
-    ["<b>".repeat(300) + "</b>".repeat(300), 3, /inside one another/],
+    ["<b>".repeat(300) + "</b>".repeat(300), 3, /inside one another|formatting elements/],
   ];
 
   test("is refused at create and update with the member and the line", async () => {
@@ -216,6 +216,34 @@ describe("values of a person in a page", () => {
       const shown = textIn(body, `p${index}`);
       assert.equal(shown, "", probe);
     }
+  });
+});
+
+describe("keys that cannot be stored", () => {
+  test("options with a NUL or a lone surrogate in a key are refused, with an Idempotency-Key too", async () => {
+    for (const key of ["a\0b", "\ud800"]) {
+      for (const body of [{ options: { [key]: "x" } }, { translations: { [key]: 5 } }]) {
+        const answer = await workspace.call<any>("POST", PATH, center({ name: "keys", ...body }), {
+          headers: { "idempotency-key": `${Object.keys(body)[0]} ${key.charCodeAt(0)}` },
+        });
+        assert.equal(answer.status, 400);
+        assert.match(answer.body.message, /options|translations/);
+      }
+    }
+  });
+
+  test("a language or a text called __proto__ is refused, never dropped", async () => {
+    const send = (translations: string) =>
+      workspace.call<any>("POST", PATH, undefined, {
+        raw: JSON.stringify(center({ name: "proto" })).replace(
+          /\}$/,
+          `,"translations":${translations}}`,
+        ),
+      });
+    const refused = await send('{"__proto__":{"a":"b"}}');
+    assert.equal(refused.status, 400);
+    assert.match(refused.body.message, /'__proto__'/);
+    assert.equal((await send('{"es":{"__proto__":"b"}}')).status, 400);
   });
 });
 

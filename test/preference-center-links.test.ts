@@ -1,7 +1,8 @@
 /* Links to pages: one click in a mail program, whom a link opens a page to, and in which language. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { ALERTS, NEWSLETTER, startServer, type TestServer } from "./harness.ts";
+import { linkOf, readLink } from "../src/preference-centers/link.ts";
+import { ALERTS, NEWSLETTER, startOwnServer, startServer, type TestServer } from "./harness.ts";
 import {
   createCenter,
   emailStateOf,
@@ -125,7 +126,7 @@ describe("a link", () => {
   });
 
   test("made by another installation, with a key of its own, does not open", async () => {
-    const other = await startServer();
+    const other = await startOwnServer();
     const workspace = await emptyWorkspace(other);
     await workspace.track({ attributes: [{ external_id: "ada" }] });
     const path = await pageOf(workspace, await createCenter(workspace));
@@ -133,7 +134,7 @@ describe("a link", () => {
     await assertTellsNothing(path, refusal);
   });
 
-  test("leads on to the same person after a rename, an alias and a merge", async () => {
+  test("a link leads on to the kept user, who took over the address in a merge", async () => {
     const { workspace, path } = await opened(server);
     await workspace.track({ attributes: [{ external_id: "kept", first_name: "Kept" }] });
     await workspace.call("POST", "/users/merge", {
@@ -148,6 +149,70 @@ describe("a link", () => {
     await submit(server, path, { [newsletterField]: "unsubscribed" });
     assert.equal(await stateOf(workspace, NEWSLETTER, "kept"), "Unsubscribed");
   });
+});
+
+describe("a link after a merge, a rotation, and its last day", () => {
+  const merge = async (workspace: any, from: string, into: string) =>
+    assert.equal(
+      (
+        await workspace.call("POST", "/users/merge", {
+          merge_updates: [
+            {
+              identifier_to_merge: { external_id: from },
+              identifier_to_keep: { external_id: into },
+            },
+          ],
+        })
+      ).status,
+      202,
+    );
+
+  test("the link of a merged user never shows a kept user with another address", async () => {
+    const { workspace, path } = await opened(server);
+    const kept = { external_id: "kept", email: "kept@example.com", first_name: "Kept" };
+    await workspace.track({ attributes: [kept] });
+    await merge(workspace, "ada", "kept");
+    for (const method of ["GET", "POST"]) {
+      const body =
+        method === "POST" ? new URLSearchParams({ email_global_state: "unsubscribed" }) : null;
+      const response = await fetch(server.url + path, { method, body });
+      assert.equal(response.status, 404);
+      assert.doesNotMatch(await response.text(), /kept/i);
+    }
+  });
+
+  test("the link of a merged user still opens where the kept user has the same address", async () => {
+    const { workspace, path } = await opened(server);
+    await workspace.track({
+      attributes: [{ external_id: "kept", email: "ADA@example.com", first_name: "Kept" }],
+    });
+    await merge(workspace, "ada", "kept");
+    assert.equal(textIn(await htmlOf(server, path), "first"), "Kept");
+  });
+
+  test("after a rotation new links open, and old ones until the overlap ends", async () => {
+    const own = await startOwnServer();
+    const { workspace, centerId, path } = await opened(own);
+    const rotate = (overlap_days: number) =>
+      own.admin("POST", "/admin/v1/preference-page-links/rotate", { overlap_days });
+    assert.equal((await rotate(7)).status, 200);
+    const second = await pageOf(workspace, centerId);
+    assert.notEqual(second, path);
+    for (const each of [path, second]) assert.equal((await openPage(own, each)).status, 200);
+    assert.equal((await rotate(0)).status, 200);
+    for (const each of [path, second]) assert.equal((await openPage(own, each)).status, 404);
+    assert.equal((await openPage(own, await pageOf(workspace, centerId))).status, 200);
+  });
+});
+
+test("a link to a page opens until the end of the day on which it expires, and not after", () => {
+  const key = { version: 1, secret: "secret", goodUntil: null };
+  const profileId = "0198c9a4-0000-7000-8000-000000000001";
+  const target = { workspaceId: 1, profileId, centerId: "center" };
+  const link = linkOf(key, target, "ada@example.com", new Date("2026-05-28T12:00:00Z"));
+  const centerAt = (time: string) => readLink([key], link, new Date(time))?.centerId;
+  assert.equal(centerAt("2026-05-28T23:59:59Z"), "center");
+  assert.equal(centerAt("2026-05-29T00:00:00Z"), undefined);
 });
 
 describe("the language of a page", () => {

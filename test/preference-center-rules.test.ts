@@ -7,6 +7,11 @@ import { viewWithoutLiquid } from "../src/preference-centers/liquid-view.ts";
 import { chooseLocale, localeTag } from "../src/preference-centers/locales.ts";
 import { parsePage } from "../src/preference-centers/page-liquid.ts";
 
+const KEY = { version: 1, secret: "secret", goodUntil: null };
+
+const NOW = new Date("2026-11-22T12:00:00Z");
+const LATER = new Date("2026-11-24T12:00:00Z");
+
 const target = fc.record({
   workspaceId: fc.integer({ min: 0, max: 2 ** 31 - 1 }),
   profileId: fc.uuid(),
@@ -17,9 +22,12 @@ describe("a link", () => {
   test("leads where it was made to lead, and is one word for a URL", () => {
     fc.assert(
       fc.property(target, (where) => {
-        const link = linkOf("secret", where);
+        const link = linkOf(KEY, where, "ada@example.com", LATER);
         assert.match(link, /^[\w-]+$/);
-        assert.deepEqual(readLink("secret", link), { ...where });
+        const { isFor, ...led } = readLink([KEY], link, NOW) ?? {};
+        assert.deepEqual(led, { ...where });
+        assert.equal(isFor?.("ada@example.com"), true);
+        assert.equal(isFor?.("bob@example.com"), false);
       }),
     );
   });
@@ -32,20 +40,37 @@ describe("a link", () => {
     });
     fc.assert(
       fc.property(target, change, (where, { at, character, kind }) => {
-        const link = linkOf("secret", where);
+        const link = linkOf(KEY, where, "ada@example.com", LATER);
         const place = at % link.length;
         const kept = kind === "insert" ? place : place + 1;
         const put = kind === "remove" ? "" : character;
         const altered = link.slice(0, place) + put + link.slice(kept);
         fc.pre(altered !== link);
-        assert.equal(readLink("secret", altered), undefined);
-        assert.equal(readLink("another", link), undefined);
+        assert.equal(readLink([KEY], altered, NOW), undefined);
+        assert.equal(readLink([{ ...KEY, secret: "another" }], link, NOW), undefined);
       }),
     );
   });
 
+  test("a link stops opening after its last day, and when its secret is no longer good", () => {
+    const where = {
+      workspaceId: 1,
+      profileId: "00000000-0000-0000-0000-000000000001",
+      centerId: "c",
+    };
+    const link = linkOf(KEY, where, null, LATER);
+    const opens = (at: string, key: object = {}) =>
+      readLink([{ ...KEY, ...key }], link, new Date(at)) !== undefined;
+    assert.equal(opens("2026-11-24T23:59:59Z"), true);
+    assert.equal(opens("2026-11-25T00:00:00Z"), false);
+    const goodUntil = new Date("2026-11-23T00:00:00Z");
+    assert.equal(opens("2026-11-22T23:59:59Z", { goodUntil }), true);
+    assert.equal(opens("2026-11-23T00:00:00Z", { goodUntil }), false);
+    assert.equal(opens("2026-11-22T12:00:00Z", { version: 2 }), false);
+  });
+
   test("any text is read without an error", () => {
-    fc.assert(fc.property(fc.string(), (text) => readLink("secret", text) === undefined));
+    fc.assert(fc.property(fc.string(), (text) => readLink([KEY], text, NOW) === undefined));
   });
 });
 

@@ -1,7 +1,7 @@
 /* The API of preference centers: create, list, read, update, the address of a user's page. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startServer, type TestWorkspace } from "./harness.ts";
+import { startOwnServer, startServer, type TestWorkspace } from "./harness.ts";
 import {
   CONFIRMATION,
   center,
@@ -333,7 +333,7 @@ describe("the address of a user's page", () => {
   });
 
   test("begins with PUBLIC_URL where there is one, its path included", async () => {
-    const behind = await startServer({ publicUrl: "https://people.example/mail" });
+    const behind = await startOwnServer({ publicUrl: "https://people.example/mail" });
     const workspace = await emptyWorkspace(behind);
     await workspace.track({ attributes: [{ external_id: "ada" }] });
     const id = await createCenter(workspace);

@@ -1,20 +1,24 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { PERMISSIONS, type Permission } from "../src/access/permissions.ts";
-import { ENDPOINTS } from "../src/app.ts";
+import { PERMISSIONS, type Permission } from "../src/context/permissions.ts";
 import { type Contract, pathsOf } from "../src/http/endpoint.ts";
-import { type Answer, ENGINE, startServer, type TestWorkspace } from "./harness.ts";
+import { ENDPOINTS } from "../src/server/app.ts";
+import { type Answer, ENGINE, startOwnServer, startServer, type TestWorkspace } from "./harness.ts";
 
 const server = await startServer();
 
 const MINUTE = 60;
 const HOUR = 3_600;
 
-/** How many requests fit into how many seconds. spec: Limits; design: Limits. */
+/** How many requests fit into how many seconds. spec: Limits; docs/conformance.md#rate-limits */
 const LIMITS: Partial<Record<Permission, readonly [requests: number, perSeconds: number]>> = {
   "users.track": [3_000, 3],
+  "users.track.bulk": [50, 1],
+  "users.track.sync": [500, MINUTE],
   "users.delete": [20_000, MINUTE],
   "users.alias.new": [20_000, MINUTE],
+  "users.external_ids.rename": [1_000, MINUTE],
+  "users.external_ids.remove": [1_000, MINUTE],
   "users.alias.update": [20_000, MINUTE],
   "users.identify": [20_000, MINUTE],
   "users.merge": [20_000, MINUTE],
@@ -69,7 +73,7 @@ describe("limits of every endpoint", () => {
   }
 });
 
-/** Permissions that are counted together. design: Limits; all that stand nowhere are one more. */
+/** Permissions that are counted together. docs/conformance.md#rate-limits; all that stand nowhere are one more. */
 const SHARED: readonly (readonly Permission[])[] = [
   ["users.delete", "users.alias.new", "users.alias.update", "users.identify", "users.merge"],
   [
@@ -203,7 +207,7 @@ describe("a limit", () => {
 
 describe("limits across server processes", { skip: ENGINE !== "postgres" }, () => {
   test("two servers on one database let through the limit together, and not one more", async () => {
-    const other = await startServer({ databaseUrl: server.config.databaseUrl });
+    const other = await startOwnServer({ databaseUrl: server.config.databaseUrl });
     const workspace = await workspaceWith({
       "users.export.ids": { requests: 60, per_seconds: 3_600 },
     });
@@ -225,7 +229,7 @@ describe("limits across server processes", { skip: ENGINE !== "postgres" }, () =
   });
 
   test("a limit of ten is ten for two servers together", async () => {
-    const other = await startServer({ databaseUrl: server.config.databaseUrl });
+    const other = await startOwnServer({ databaseUrl: server.config.databaseUrl });
     const workspace = await workspaceWith({
       "users.export.ids": { requests: 10, per_seconds: 3_600 },
     });

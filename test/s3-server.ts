@@ -12,6 +12,8 @@ export interface TestStorage {
   readonly objects: Map<string, Uint8Array>;
   /** What was asked for, as paths with their query. */
   readonly requests: string[];
+  /** Faults to imitate. */
+  readonly faults: { repeatsToken?: boolean; announcedBytes?: number };
 }
 
 export const ACCESS_KEY_ID = "AKIDEXAMPLE";
@@ -25,20 +27,22 @@ const KEYS_A_PAGE = 2;
 export async function startStorage(): Promise<TestStorage> {
   const objects = new Map<string, Uint8Array>();
   const requests: string[] = [];
+  const faults: TestStorage["faults"] = {};
   const server = createServer((request, response) => {
     requests.push(request.url ?? "");
-    answer(objects, request, response);
+    answer(objects, request, response, faults);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   after(() => server.close());
   const { port } = server.address() as { port: number };
-  return { endpoint: `http://127.0.0.1:${port}`, objects, requests };
+  return { endpoint: `http://127.0.0.1:${port}`, objects, requests, faults };
 }
 
 function answer(
   objects: ReadonlyMap<string, Uint8Array>,
   request: IncomingMessage,
   response: ServerResponse,
+  { repeatsToken, announcedBytes }: TestStorage["faults"],
 ): void {
   const url = new URL(request.url ?? "", "http://storage");
   const [, bucket, ...rest] = url.pathname.split("/").map(decodeURIComponent);
@@ -46,10 +50,16 @@ function answer(
   const object = objects.get(key);
   if (!isSigned(request, url)) refuse(response, 403, "SignatureDoesNotMatch");
   else if (bucket !== "crm") refuse(response, 404, "NoSuchBucket");
-  else if (key === "") response.end(listing(objects, url.searchParams));
-  else if (object) response.end(object);
+  else if (key === "" && repeatsToken) {
+    response.end(`${ONE_KEY}<NextContinuationToken>again</NextContinuationToken>`);
+  } else if (key === "") response.end(listing(objects, url.searchParams));
+  else if (object && announcedBytes) {
+    response.writeHead(200, { "content-length": announcedBytes }).write(object);
+  } else if (object) response.end(object);
   else refuse(response, 404, "NoSuchKey");
 }
+
+const ONE_KEY = "<Contents><Key>in/a.csv</Key></Contents>";
 
 function refuse(response: ServerResponse, status: number, code: string): void {
   response.writeHead(status).end(`<Error><Code>${code}</Code></Error>`);

@@ -111,12 +111,18 @@ const open: Samples = {
 
 const ofUsers: Samples = {
   "POST /users/track": () => ({ body: { events: [EVENT] } }),
+  "POST /users/track/bulk": () => ({ body: { events: [EVENT] } }),
+  "POST /users/track/sync": () => ({ body: { events: [EVENT] } }),
   "POST /users/alias/new": () => ({ body: { user_aliases: [ALIAS] } }),
   "POST /users/alias/update": () => ({
     body: {
       alias_updates: [{ alias_label: "app", old_alias_name: "a1", new_alias_name: "a2" }],
     },
   }),
+  "POST /users/external_ids/rename": () => ({
+    body: { external_id_renames: [{ current_external_id: "eve", new_external_id: "eve-2" }] },
+  }),
+  "POST /users/external_ids/remove": () => ({ body: { external_ids: ["former"] } }),
   "POST /users/identify": () => ({
     body: { aliases_to_identify: [{ external_id: "ada", user_alias: ALIAS }] },
   }),
@@ -144,6 +150,7 @@ const ofUsers: Samples = {
 
 const ofWorkspaces = (server: TestServer, { key }: TestWorkspace): Samples => ({
   "POST /admin/v1/apply": () => ({ body: { company: { name: randomUUID() }, workspaces: [] } }),
+  "POST /admin/v1/preference-page-links/rotate": () => ({ body: { overlap_days: 30 } }),
   "POST /admin/v1/workspaces/:name/reset": () => ({}),
   "GET /admin/v1/workspaces/:name/identity-audit": () => ({}),
   "POST /admin/v1/workspaces/:name/import": () => ({

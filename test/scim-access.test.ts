@@ -3,10 +3,12 @@ import { describe, test } from "node:test";
 import { createRateLimits } from "../src/access/rate-limits.ts";
 import { systemClock } from "../src/clock.ts";
 import type { Database } from "../src/database/database.ts";
-import { startServer } from "./harness.ts";
+import type { Caller } from "../src/http/callers.ts";
+import { byScimToken } from "../src/http/endpoint.ts";
+import { startOwnServer } from "./harness.ts";
 import { assertRefused, assertScim, declare, newUser, scimClient, TOKEN } from "./scim-client.ts";
 
-const server = await startServer();
+const server = await startOwnServer();
 const WAIVED = {
   name: "waived",
   token: "waived-secret",
@@ -83,6 +85,19 @@ describe("a SCIM endpoint", () => {
     }
   });
 
+  test("every SCIM response forbids caching and content sniffing, a refusal too", async () => {
+    const answers = [
+      await scim.users("POST", "", newUser()),
+      await scim.users("GET", "/nobody"),
+      await scim.call("GET", "/scim/v2/Schemas"),
+      await scim.call("GET", "/scim/v2/Users", undefined, { key: null }),
+    ];
+    for (const { headers } of answers) {
+      assert.equal(headers.get("cache-control"), "no-store");
+      assert.equal(headers.get("x-content-type-options"), "nosniff");
+    }
+  });
+
   test("is no way to the data of a workspace", async () => {
     const answer = await server.send("POST", "/users/track", {}, { key: TOKEN.token });
     assert.equal(answer.status, 401);
@@ -144,14 +159,18 @@ describe("the limit of SCIM", () => {
     // On the embedded engine the database is not asked.
     const database = { engine: "embedded" } as Database;
     const limits = createRateLimits({ database, clock: systemClock });
-    const company = { id: "one" };
+    const callerOf = (id: string): Caller => ({
+      actor: "scim",
+      actorName: "idp",
+      company: { id, name: id },
+    });
     for (let request = 1; request <= 5_000; request++) {
-      const state = await limits.count(company, "scim");
+      const state = await limits.count(byScimToken, callerOf("one"));
       assert.equal(state?.retryAfterSeconds, 0);
     }
-    const state = await limits.count(company, "scim");
+    const state = await limits.count(byScimToken, callerOf("one"));
     assert.ok(state && state.retryAfterSeconds > 86_000);
-    assert.equal((await limits.count({ id: "other" }, "scim"))?.remaining, 4_999);
+    assert.equal((await limits.count(byScimToken, callerOf("other")))?.remaining, 4_999);
   });
 });
 

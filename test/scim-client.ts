@@ -1,6 +1,6 @@
 /*
  * How tests talk SCIM: a company with a token, a workspace with teams, and a client that checks of every
- * answer that it is SCIM (media type, and the error schema of RFC 7644, 3.12, for a refusal).
+ * answer that it is SCIM (media type, headers that forbid caching, and the error schema of RFC 7644, 3.12, for a refusal).
  */
 import assert from "node:assert/strict";
 import type { Answer, CallOptions, TestServer } from "./harness.ts";
@@ -81,6 +81,8 @@ export const newUser = (members: Record<string, unknown> = {}) => ({
 
 /** Whether an answer is one that a SCIM client can read. */
 export function assertScim({ status, headers, body }: Answer<any>): void {
+  assert.equal(headers.get("cache-control"), "no-store");
+  assert.equal(headers.get("x-content-type-options"), "nosniff");
   if (status === 204) {
     assert.equal(body, "");
     return;

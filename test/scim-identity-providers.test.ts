@@ -8,7 +8,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { packageRoot } from "../src/database/migrate.ts";
-import { startServer } from "./harness.ts";
+import { startOwnServer } from "./harness.ts";
 import { declare, scimClient } from "./scim-client.ts";
 
 interface Recorded {
@@ -101,7 +101,7 @@ const recorded: readonly Recorded[] = readFileSync(
   .split("\n")
   .map((line) => JSON.parse(line));
 
-const server = await startServer();
+const server = await startOwnServer();
 await declare(server);
 const scim = scimClient(server);
 const present = await scim.user({ name: { givenName: "Bob", familyName: "Employee" } });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startServer } from "./harness.ts";
+import { startOwnServer } from "./harness.ts";
 import {
   assertRefused,
   declare,
@@ -11,7 +11,7 @@ import {
   WORKSPACE,
 } from "./scim-client.ts";
 
-const server = await startServer();
+const server = await startOwnServer();
 const scim = scimClient(server);
 
 const users = (token: string, origin = TOKEN.service_origin) =>

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startServer } from "./harness.ts";
+import { startOwnServer } from "./harness.ts";
 import { assertRefused, declare, PATCH_SCHEMA, scimClient, USER_SCHEMA } from "./scim-client.ts";
 
-const server = await startServer();
+const server = await startOwnServer();
 await declare(server);
 const scim = scimClient(server);
 

@@ -5,11 +5,11 @@ import {
   DEPARTMENTS,
   TEAM_PERMISSIONS,
   WORKSPACE_PERMISSIONS,
-} from "../src/scim/permission-names.ts";
-import { startServer } from "./harness.ts";
+} from "../src/dashboard-users/permission-names.ts";
+import { startOwnServer } from "./harness.ts";
 import { assertRefused, declare, newUser, scimClient } from "./scim-client.ts";
 
-const server = await startServer();
+const server = await startOwnServer();
 await declare(server);
 const scim = scimClient(server);
 
@@ -178,12 +178,12 @@ describe("permissions", () => {
       [
         "a team twice",
         appGroup({ team: [{ teamName: "Red" }, { teamName: "Red" }] }),
-        /team\[1\].teamName' stands/,
+        /team\[1\].teamName' is given twice/,
       ],
       [
         "a workspace twice",
         { permissions: { appGroup: [{ appGroupName: "demo" }, { appGroupName: "demo" }] } },
-        /appGroup\[1\].appGroupName' stands there twice/,
+        /appGroup\[1\].appGroupName' is given twice/,
       ],
     ];
     for (const [what, members, detail] of cases) {

@@ -6,12 +6,12 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import SCIMMY from "scimmy";
-import { startServer } from "./harness.ts";
+import { startOwnServer } from "./harness.ts";
 import { declare, newUser, scimClient, USER_SCHEMA } from "./scim-client.ts";
 
 const { Messages, Schemas, Types } = SCIMMY;
 
-const server = await startServer();
+const server = await startOwnServer();
 await declare(server);
 const scim = scimClient(server);
 const get = async (path: string) => (await scim.call("GET", `/scim/v2/${path}`)).body;

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { signInText } from "../src/scim/protocol/user-view.ts";
-import { startServer } from "./harness.ts";
+import { startOwnServer } from "./harness.ts";
 import { assertRefused, declare, scimClient, USER_SCHEMA } from "./scim-client.ts";
 
-const server = await startServer();
+const server = await startOwnServer();
 await declare(server);
 const scim = scimClient(server);
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startServer } from "./harness.ts";
+import { startOwnServer } from "./harness.ts";
 import {
   assertRefused,
   declare,
@@ -10,7 +10,7 @@ import {
   USER_SCHEMA,
 } from "./scim-client.ts";
 
-const server = await startServer();
+const server = await startOwnServer();
 await declare(server);
 const scim = scimClient(server);
 
@@ -205,7 +205,7 @@ describe("POST /scim/v2/Users", () => {
         "an attribute twice",
         { username: "b@acme.example" },
         "invalidValue",
-        /'userName' stands there twice/,
+        /'userName' is given twice/,
       ],
       ["a NUL character", { displayName: "a\0b" }, "invalidValue", /INVALID_TEXT/],
       ["a lone surrogate", { displayName: "a\ud800" }, "invalidValue", /INVALID_TEXT/],

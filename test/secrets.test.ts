@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { openDatabase, serve } from "../src/serve.ts";
+import { openDatabase, serve } from "../src/server/serve.ts";
 import { testConfig } from "./harness.ts";
 import { temporaryFolder } from "./stored-rows.ts";
 

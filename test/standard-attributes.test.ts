@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import type { Json } from "../src/profiles/plain-json.ts";
+import { DEFAULT_FIELDS } from "../src/export/profile-view.ts";
+import { checkEmail, checkPhone } from "../src/people/addresses.ts";
 import {
-  checkEmail,
-  checkPhone,
   checkStandardAttribute,
-  isStandardAttribute,
-} from "../src/profiles/standard-attributes.ts";
+  STANDARD_ATTRIBUTES,
+  standardAttribute,
+} from "../src/people/standard-attributes.ts";
+import type { Json } from "../src/values/plain-json.ts";
 
 const now = new Date("2026-05-28T12:00:00Z");
 const check = (name: string, value: unknown) => checkStandardAttribute(name, value, now);
@@ -276,10 +277,17 @@ const shown = (value: unknown): string => {
 };
 
 describe("a standard attribute", () => {
+  test("every standard attribute is a field of an exported profile", () => {
+    const derived: Record<string, string> = { current_location: "last_coordinates" };
+    for (const name of Object.keys(STANDARD_ATTRIBUTES)) {
+      assert.ok((DEFAULT_FIELDS as readonly string[]).includes(derived[name] ?? name), name);
+    }
+  });
+
   test("is one of the names in the table and no other", () => {
-    for (const name of names) assert.ok(isStandardAttribute(name), name);
+    for (const name of names) assert.ok(standardAttribute(name), name);
     const others = ["First_Name", "bio", "external_id", "constructor", "__proto__", ""];
-    for (const name of others) assert.ok(!isStandardAttribute(name), name);
+    for (const name of others) assert.ok(!standardAttribute(name), name);
   });
 
   for (const name of names) {

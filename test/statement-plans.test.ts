@@ -10,22 +10,22 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import type { Workspace } from "../src/access/workspace.ts";
-import { ENDPOINTS } from "../src/app.ts";
 import { systemClock } from "../src/clock.ts";
 import type { Database, Queryable } from "../src/database/database.ts";
 import { migrate, packageRoot } from "../src/database/migrate.ts";
 import { EXPORT_FIELDS } from "../src/export/profile-view.ts";
-import { type Call, type Endpoint, pathsOf } from "../src/http/endpoint.ts";
+import { type Endpoint, pathsOf } from "../src/http/endpoint.ts";
 import { createIdempotency } from "../src/http/idempotency.ts";
-import { createMetrics } from "../src/metrics.ts";
-import { createKnownIds } from "../src/profiles/known-ids.ts";
-import { openDatabase } from "../src/serve.ts";
+import { createMetrics } from "../src/observe/metrics.ts";
+import { createKnownIds } from "../src/people/known-ids.ts";
+import { ENDPOINTS } from "../src/server/app.ts";
+import { openDatabase } from "../src/server/serve.ts";
 import { createWriteQueue } from "../src/track/write-queue.ts";
 import { DEFAULT_SETTINGS } from "../src/workspaces/manifest.ts";
 import { insertWorkspace } from "../src/workspaces/store.ts";
 import { ALERTS, NEWSLETTER, testConfig, WEB_APP } from "./harness.ts";
 import { alias, byAlias, byEmail, id, TIME } from "./identity-calls.ts";
+import { contextIn, testWorkspace } from "./test-context.ts";
 
 const database = await openDatabase(await testConfig());
 after(() => database.close());
@@ -118,20 +118,16 @@ function watched(): Watched {
   };
 }
 
-const WORKSPACE: Workspace = {
-  id: 1,
-  name: "test",
+const WORKSPACE = testWorkspace({
   settings: { ...DEFAULT_SETTINGS, redirect_merged_ids: true },
   appIds: new Set([WEB_APP]),
   groupChannels: new Map([
     [NEWSLETTER, "email"],
     [ALERTS, "sms"],
   ]),
-};
+});
 
 const NO_COMPANY = "00000000-0000-4000-8000-000000000000";
-
-const CALL: Call = { name: "a test", by: "key", keyName: null, requestId: "0", address: "::1" };
 
 /** Sends requests to the endpoints' handlers, as the server does once a request is checked. */
 function clientOf(watchedDatabase: Database) {
@@ -150,13 +146,16 @@ function clientOf(watchedDatabase: Database) {
       ({ contract }) => contract.method === method && pathsOf(contract).includes(path),
     );
     assert.ok(endpoint, path);
-    const { status, body } = await (endpoint as Endpoint<object>).handler(services, WORKSPACE, {
-      params: { name: WORKSPACE.name },
-      query: input.query,
-      body: input.body,
-      call: CALL,
-      idempotency: undefined,
-    } as never);
+    const { status, body } = await (endpoint as Endpoint<object>).handler(
+      services,
+      contextIn(WORKSPACE),
+      {
+        params: { name: WORKSPACE.name },
+        query: input.query,
+        body: input.body,
+        idempotency: undefined,
+      } as never,
+    );
     assert.ok(status < 300, `${path} ${status}`);
     const { errors, skipped } = (body ?? {}) as { errors?: unknown; skipped?: unknown };
     assert.deepEqual([errors, skipped], [undefined, undefined], path);

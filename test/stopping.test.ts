@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";
 import { describe, test } from "node:test";
-import { startServer, type TestServer } from "./harness.ts";
+import { startOwnServer, type TestServer } from "./harness.ts";
 
 const EVENT = { events: [{ external_id: "ada", name: "came", time: "2026-01-01T00:00:00Z" }] };
 const BODY = JSON.stringify(EVENT);
@@ -40,7 +40,7 @@ const TIMEOUT = { timeout: 30_000 };
 
 describe("a server that stops", () => {
   test("answers a request that is on its way", TIMEOUT, async () => {
-    const server = await startServer();
+    const server = await startOwnServer();
     const { key } = await server.workspace();
     const { socket, state, closed } = await begun(server, key);
     const stopped = server.stop();
@@ -51,7 +51,7 @@ describe("a server that stops", () => {
   });
 
   test("does not wait for a request that trickles in", TIMEOUT, async () => {
-    const server = await startServer({ requestTimeoutSeconds: 1 });
+    const server = await startOwnServer({ requestTimeoutSeconds: 1 });
     const { key } = await server.workspace();
     const { socket, state, closed } = await begun(server, key, 1_000_000);
     const trickle = setInterval(() => socket.write(" "), 20);
@@ -62,7 +62,7 @@ describe("a server that stops", () => {
   });
 
   test("does not wait for headers that trickle in, nor for who says nothing", TIMEOUT, async () => {
-    const server = await startServer();
+    const server = await startOwnServer();
     const [slow, silent] = await Promise.all([open(server), open(server)]);
     for (const socket of [slow, silent]) socket.on("error", () => {});
     slow.write("GET /health/live HTTP/1.1\r\nHost: x\r\n");
@@ -72,7 +72,7 @@ describe("a server that stops", () => {
   });
 
   test("does not wait for a client that does not read its answer", TIMEOUT, async () => {
-    const server = await startServer({ requestTimeoutSeconds: 1 });
+    const server = await startOwnServer({ requestTimeoutSeconds: 1 });
     const socket = await open(server);
     socket.on("error", () => {});
     const page = "GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n";

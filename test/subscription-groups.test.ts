@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { PERMISSIONS } from "../src/access/permissions.ts";
+import { PERMISSIONS } from "../src/context/permissions.ts";
 import { ALERTS, NEWSLETTER, startServer } from "./harness.ts";
 import { setV2, statesOf, users, workspaceWithGroups } from "./subscription-calls.ts";
 

@@ -84,7 +84,7 @@ describe("GET /subscription/status/get", () => {
     for (const names of listsOf(51)) {
       const answer = await get(workspace, `${GROUP}&${names}`);
       assert.equal(answer.status, 400);
-      assert.match(answer.body.message, /must not have more than 50 items/);
+      assert.match(answer.body.message, /must have at most 50 items/);
     }
   });
 
@@ -137,6 +137,11 @@ describe("GET /subscription/status/get", () => {
       assert.equal(answer.status, 200, other);
       assert.deepEqual(answer.body.status, { bob: "Unsubscribed" });
     }
+    const nobody = await get(workspace, `${GROUP}&external_id=nobody&email=ada@example.com`);
+    assert.deepEqual(nobody.body.status, { nobody: "Unknown" });
+    const two = "external_id[]=bob&external_id[]=cy&phone=%2B14155552671";
+    const several = await get(workspace, `${GROUP}&${two}`);
+    assert.deepEqual(several.body.status, { bob: "Unsubscribed", cy: "Unknown" });
   });
 
   test("email and phone together without external_id are an error", async () => {

@@ -72,7 +72,7 @@ describe("what both versions refuse", () => {
         assert.equal(fits.status, 201, JSON.stringify(fits.body));
         assert.equal(fits.body.skipped.length, 50);
         const over = await set(workspace, groupId, "subscribed", { [list]: names(51) });
-        await refused(over, /must not have more than 50 items/);
+        await refused(over, /must have at most 50 items/);
       }
     }
   });
@@ -81,7 +81,7 @@ describe("what both versions refuse", () => {
     for (const set of VERSIONS) {
       for (const list of ["emails", "phones"]) {
         const names = { external_ids: ["ada"], [list]: [] };
-        await refused(await set(workspace, ALERTS, "subscribed", names), /fewer than 1 items/);
+        await refused(await set(workspace, ALERTS, "subscribed", names), /must not be empty/);
       }
     }
   });
@@ -189,7 +189,7 @@ describe("what both versions refuse", () => {
       201,
     );
     for (const set of VERSIONS) {
-      for (const groupId of ["1234", "other-group", "", NEWSLETTER.toUpperCase()]) {
+      for (const groupId of ["1234", "other-group", "OTHER-GROUP", ""]) {
         const answer = await set(workspace, groupId, "subscribed", { external_ids: ["ada"] });
         const { message } = await refused(answer, /Invalid/);
         assert.equal(message, "Invalid subscription group ID");
@@ -225,7 +225,7 @@ describe("what version 2 refuses", () => {
     const fits = await workspace.call("POST", V2, { subscription_groups: nobody.slice(1) });
     assert.equal(fits.status, 201);
     const over = await workspace.call("POST", V2, { subscription_groups: nobody });
-    await refused(over, /'subscription_groups' must not have more than 50 items/);
+    await refused(over, /'subscription_groups' must have at most 50 items/);
   });
 
   test("an object needs external_ids, emails or phones", async () => {

@@ -5,14 +5,13 @@
  */
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
-import type { Channel, Workspace } from "../src/access/workspace.ts";
 import { systemClock } from "../src/clock.ts";
+import type { Channel, Workspace } from "../src/context/workspace.ts";
 import { migrate } from "../src/database/migrate.ts";
-import type { Call } from "../src/http/endpoint.ts";
-import type { Who } from "../src/profiles/identifiers.ts";
-import { createPeople } from "../src/profiles/people.ts";
-import { savePeople } from "../src/profiles/save-people.ts";
-import { openDatabase } from "../src/serve.ts";
+import type { Who } from "../src/people/identifiers.ts";
+import { createPeople } from "../src/people/people.ts";
+import { savePeople } from "../src/people/save-people.ts";
+import { openDatabase } from "../src/server/serve.ts";
 import {
   selectEmailStateChanges,
   selectGroupStateChanges,
@@ -23,38 +22,23 @@ import { type GroupSet, setGroupStates } from "../src/subscriptions/set-group-st
 import { readEmailStates, readGroupStates } from "../src/subscriptions/states.ts";
 import { countingDatabase } from "./counted-statements.ts";
 import { testConfig } from "./harness.ts";
+import { contextIn, testWorkspace } from "./test-context.ts";
 
 const database = await openDatabase(await testConfig());
 after(() => database.close());
 await migrate(database);
 
-const CALL: Call = {
-  name: "a test",
-  by: "key",
-  keyName: null,
-  requestId: "0",
-  address: "127.0.0.1",
-};
-
 let workspaces = 0;
 
-const newWorkspace = (): Workspace => ({
-  id: ++workspaces,
-  name: "test",
-  settings: {
-    track_max_updates: 50,
-    multi_language: false,
-    blocked_external_ids: [],
-    rate_limits: {},
-    redirect_merged_ids: false,
-  },
-  appIds: new Set(),
-  groupChannels: new Map<string, Channel>([
-    ["news", "email"],
-    ["alerts", "sms"],
-    ["chat", "whatsapp"],
-  ]),
-});
+const newWorkspace = (): Workspace =>
+  testWorkspace({
+    id: ++workspaces,
+    groupChannels: new Map<string, Channel>([
+      ["news", "email"],
+      ["alerts", "sms"],
+      ["chat", "whatsapp"],
+    ]),
+  });
 
 const emailOf = (name: string): Who => ({
   kind: "email",
@@ -87,7 +71,7 @@ describe("the cost of a set", () => {
 
   async function costOf(workspace: Workspace, sets: readonly GroupSet[]) {
     const { database: counting, counted } = countingDatabase(database);
-    await setGroupStates({ database: counting, clock: systemClock }, workspace, sets, CALL);
+    await setGroupStates({ database: counting, clock: systemClock }, contextIn(workspace), sets);
     return { transactions: counted.transactions, statements: counted.statements.length };
   }
 
@@ -117,7 +101,8 @@ describe("the cost of a set", () => {
     for (const addresses of [[emailOf("u1")], names(50).map(emailOf)]) {
       const { database: counting, counted } = countingDatabase(database);
       const services = { database: counting, clock: systemClock };
-      await setEmailStates(services, workspace, addresses, "unsubscribed", CALL);
+      // A repeated refusal costs one statement more, which renews its time.
+      await setEmailStates(services, contextIn(workspace), addresses, "opted_in");
       costs.push([counted.transactions, counted.statements.length]);
     }
     assert.deepEqual(costs, [
@@ -131,7 +116,7 @@ describe("when a profile goes", () => {
   const services = { database, clock: systemClock };
 
   const set = (workspace: Workspace, groupId: string, state: GroupSet["state"], id: string) =>
-    setGroupStates(services, workspace, [setOf(groupId, state, [platformId(id)])], CALL);
+    setGroupStates(services, contextIn(workspace), [setOf(groupId, state, [platformId(id)])]);
 
   async function statesOf(workspace: Workspace, id: string) {
     const rows = await readGroupStates(database, workspace.id, [id]);
@@ -149,7 +134,7 @@ describe("when a profile goes", () => {
   const historyOf = async (workspace: Workspace, id: string) => {
     const filter = { ...all, profileIds: [id], emails: undefined };
     const rows = await selectGroupStateChanges(database, workspace.id, filter);
-    return rows.reverse().map((row) => `${row.groupId} ${row.state} by ${row.call.name}`);
+    return rows.reverse().map((row) => `${row.groupId} ${row.state} by ${row.context.call}`);
   };
 
   test("a merge keeps the states of the kept profile and brings the missing ones", async () => {
@@ -168,10 +153,8 @@ describe("when a profile goes", () => {
     await set(workspace, "chat", "unsubscribed", other);
     await set(workspace, "chat", "subscribed", bystander);
     const merges = [one, other].map((fromId) => ({ fromId, toId: kept }));
-    const merge: Call = { ...CALL, name: "a merge" };
-    await database.transaction((tx) =>
-      carrySubscriptionsOver(tx, workspace.id, merges, merge, systemClock),
-    );
+    const merge = { ...contextIn(workspace), call: "a merge" };
+    await database.transaction((tx) => carrySubscriptionsOver(tx, merge, merges, systemClock));
     const expected = ["alerts subscribed", "chat unsubscribed", "news unsubscribed"];
     assert.deepEqual(await statesOf(workspace, kept), expected);
     assert.deepEqual(await statesOf(workspace, one), []);
@@ -195,9 +178,14 @@ describe("when a profile goes", () => {
   test("a merge leaves the email state to the address", async () => {
     const workspace = newWorkspace();
     const [kept = "", merged = ""] = await people(workspace, "kept", "merged");
-    await setEmailStates(services, workspace, [emailOf("merged")], "unsubscribed", CALL);
+    await setEmailStates(services, contextIn(workspace), [emailOf("merged")], "unsubscribed");
     await database.transaction((tx) =>
-      carrySubscriptionsOver(tx, workspace.id, [{ fromId: merged, toId: kept }], CALL, systemClock),
+      carrySubscriptionsOver(
+        tx,
+        contextIn(workspace),
+        [{ fromId: merged, toId: kept }],
+        systemClock,
+      ),
     );
     const emails = ["kept@example.com", "merged@example.com"];
     const states = await readEmailStates(database, workspace.id, emails);
@@ -212,7 +200,7 @@ describe("when a profile goes", () => {
     const [gone = "", stays = ""] = await people(workspace, "gone", "stays");
     for (const id of [gone, stays]) await set(workspace, "news", "subscribed", id);
     const addresses = [emailOf("gone"), emailOf("stays")];
-    await setEmailStates(services, workspace, addresses, "unsubscribed", CALL);
+    await setEmailStates(services, contextIn(workspace), addresses, "unsubscribed");
     await database.transaction((tx) =>
       forgetSubscriptions(tx, workspace.id, { profileIds: [gone], emails: ["gone@example.com"] }),
     );

@@ -1,13 +1,13 @@
-/* With which status each call succeeds. design: Success codes. */
+/* With which status each call succeeds. docs/conformance.md#success-codes */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { ENDPOINTS } from "../src/app.ts";
 import { documentationEndpoints } from "../src/http/documentation.ts";
 import { type Contract, pathsOf } from "../src/http/endpoint.ts";
-import { startServer } from "./harness.ts";
+import { ENDPOINTS } from "../src/server/app.ts";
+import { startOwnServer } from "./harness.ts";
 import { pathOf, sampleRequests, sampleWorkspace } from "./sample-requests.ts";
 
-const server = await startServer();
+const server = await startOwnServer();
 const workspace = await server.workspace(sampleWorkspace());
 const samples = await sampleRequests(server, workspace);
 

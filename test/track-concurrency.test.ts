@@ -4,7 +4,13 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { ENGINE, startServer, type TestServer, type TestWorkspace } from "./harness.ts";
+import {
+  ENGINE,
+  startOwnServer,
+  startServer,
+  type TestServer,
+  type TestWorkspace,
+} from "./harness.ts";
 
 const WRITERS = 16;
 const TIME = "2026-01-01T12:00:00Z";
@@ -12,7 +18,9 @@ const PHONE = "+14155552671";
 
 const first = await startServer();
 const second =
-  ENGINE === "postgres" ? await startServer({ databaseUrl: first.config.databaseUrl }) : undefined;
+  ENGINE === "postgres"
+    ? await startOwnServer({ databaseUrl: first.config.databaseUrl })
+    : undefined;
 
 /** Sends a track request through the next server in turn, and wants all of it taken. */
 type Send = (body: object) => Promise<void>;

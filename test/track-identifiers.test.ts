@@ -248,7 +248,6 @@ describe("the form of an identifier", () => {
     [{ user_alias: [] }, "INVALID_USER_ALIAS"],
     [{ user_alias: { alias_name: "ada" } }, "INVALID_USER_ALIAS"],
     [{ user_alias: { alias_label: "crm" } }, "INVALID_USER_ALIAS"],
-    [{ user_alias: { alias_name: 1, alias_label: "crm" } }, "INVALID_USER_ALIAS"],
     [{ user_alias: { alias_name: "ada", alias_label: "" } }, "INVALID_USER_ALIAS"],
     [{ user_alias: { alias_name: "a".repeat(988), alias_label: "l" } }, "INVALID_USER_ALIAS"],
     [{ platform_id: 5 }, "INVALID_PLATFORM_ID"],

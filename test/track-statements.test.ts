@@ -4,37 +4,25 @@
  */
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
-import type { Workspace } from "../src/access/workspace.ts";
 import { systemClock } from "../src/clock.ts";
 import type { Database, Queryable } from "../src/database/database.ts";
 import { migrate } from "../src/database/migrate.ts";
-import type { Call } from "../src/http/endpoint.ts";
 import { createIdempotency } from "../src/http/idempotency.ts";
-import { createMetrics } from "../src/metrics.ts";
-import { createKnownIds } from "../src/profiles/known-ids.ts";
-import { openDatabase } from "../src/serve.ts";
+import { removeExternalIds, renameExternalIds } from "../src/identity/external-ids.ts";
+import { createMetrics } from "../src/observe/metrics.ts";
+import { createKnownIds, type KnownIds } from "../src/people/known-ids.ts";
+import { openDatabase } from "../src/server/serve.ts";
 import { checkRequest, type TrackBody } from "../src/track/check-request.ts";
 import { writeBatch } from "../src/track/write-batch.ts";
 import { countingDatabase } from "./counted-statements.ts";
 import { testConfig } from "./harness.ts";
+import { contextIn, testWorkspace } from "./test-context.ts";
 
 const database = await openDatabase(await testConfig());
 after(() => database.close());
 await migrate(database);
 
-const workspace: Workspace = {
-  id: 1,
-  name: "test",
-  settings: {
-    track_max_updates: 50,
-    multi_language: false,
-    blocked_external_ids: [],
-    rate_limits: {},
-    redirect_merged_ids: false,
-  },
-  appIds: new Set(),
-  groupChannels: new Map(),
-};
+const workspace = testWorkspace();
 
 const idempotency = createIdempotency({ database, clock: systemClock });
 const knownIds = createKnownIds();
@@ -75,15 +63,17 @@ interface Cost {
   readonly rowsWritten: number;
 }
 
-/** Writes requests as one batch. @returns what it took. */
-async function costOf(...bodies: TrackBody[]): Promise<Cost> {
+/** Writes requests as one batch of this process. @returns what it took. */
+const costOf = (...bodies: TrackBody[]): Promise<Cost> => costWith(knownIds, ...bodies);
+
+/** @param knownIds the id cache of the process that writes. */
+async function costWith(knownIds: KnownIds, ...bodies: TrackBody[]): Promise<Cost> {
   const { database: counting, counted } = countingDatabase(database, "counted");
   const watched = roundTripsOf(counting);
-  const call: Call = { name: "a test", by: "key", keyName: null, requestId: "0", address: null };
   const requests = bodies.map((body) => {
-    const { items, faults } = checkRequest(workspace, body, new Date());
+    const { items, faults } = checkRequest(workspace, body, new Date(), { objects: 1_000 });
     assert.deepEqual(faults, []);
-    return { workspace, call, items };
+    return { context: contextIn(workspace), items };
   });
   const services = {
     database: watched.database,
@@ -196,18 +186,58 @@ describe("what a batch of /users/track costs", () => {
 });
 
 describe("the memory of external ids", () => {
+  test("an external_id that another process took from its user is looked up again", async () => {
+    const services = { database, clock: systemClock };
+    const context = contextIn(workspace);
+    const elsewhere = createKnownIds();
+    await costOf(bodyFor(["stays", "old-id"]));
+    const { id } = workspace;
+    const user = knownIds.get(id, "old-id");
+    await costWith(elsewhere, bodyFor(["old-id"]));
+
+    await renameExternalIds(services, context, [
+      { current_external_id: "old-id", new_external_id: "new-id" },
+    ]);
+    await costWith(elsewhere, bodyFor(["old-id"]));
+    assert.equal(elsewhere.get(id, "old-id"), user, "a renamed id leads to the same user");
+
+    await removeExternalIds(services, context, ["old-id"]);
+    assert.equal((await costWith(elsewhere, bodyFor(["old-id"]))).transactions, 2);
+    assert.notEqual(elsewhere.get(id, "old-id"), user);
+    assert.equal(
+      (await costOf(bodyFor(["stays"]))).transactions,
+      2,
+      "a stale cache costs one more",
+    );
+    assert.equal((await costOf(bodyFor(["old-id"]))).transactions, 1);
+    assert.equal(knownIds.get(id, "old-id"), elsewhere.get(id, "old-id"));
+  });
+
   test("keeps what is asked for, forgets the rest, and takes the newest answer", () => {
     const small = createKnownIds(2);
-    small.remember(1, "a", "1");
-    small.remember(1, "b", "2");
+    small.expect(1, 0);
+    small.remember(1, "a", "1", 0);
+    small.remember(1, "b", "2", 0);
     assert.equal(small.get(1, "a"), "1");
     assert.equal(small.get(2, "a"), undefined, "another workspace");
-    small.remember(1, "c", "3");
+    small.remember(1, "c", "3", 0);
     assert.equal(small.get(1, "a"), "1", "of the generation before");
-    small.remember(1, "d", "4");
-    small.remember(1, "d", "5");
+    small.remember(1, "d", "4", 0);
+    small.remember(1, "d", "5", 0);
     assert.equal(small.get(1, "a"), "1", "asked for in between");
     assert.equal(small.get(1, "b"), undefined);
     assert.equal(small.get(1, "d"), "5");
+  });
+
+  test("a removal of external ids empties the id cache of the workspace, and outdates what was read before", () => {
+    const cache = createKnownIds();
+    cache.expect(1, 0);
+    cache.expect(2, 0);
+    cache.remember(1, "a", "1", 0);
+    cache.remember(2, "a", "2", 0);
+    cache.expect(1, 1);
+    cache.remember(1, "b", "3", 0);
+    assert.deepEqual([cache.get(1, "a"), cache.get(1, "b")], [undefined, undefined]);
+    assert.equal(cache.get(2, "a"), "2");
   });
 });

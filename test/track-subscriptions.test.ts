@@ -239,15 +239,6 @@ describe("email_subscribe of an attributes object", () => {
     assert.equal(await emailStateOf(workspace, "ada"), "subscribed");
   });
 
-  test("that waits gives way to a state that the address has already", async () => {
-    const workspace = await server.workspace();
-    await send(workspace, { external_id: "bob", email: EMAIL, email_subscribe: "unsubscribed" });
-    await send(workspace, { external_id: "ada", email_subscribe: "opted_in" });
-    await send(workspace, { external_id: "ada", email: EMAIL });
-    assert.equal(await emailStateOf(workspace, "ada"), "unsubscribed");
-    assert.equal(await emailStateOf(workspace, "bob"), "unsubscribed");
-  });
-
   test("beside an email in one object sets the state of that email", async () => {
     const workspace = await server.workspace();
     await send(workspace, { external_id: "ada", email: "old@example.com" });

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { allDone, type Database, within, withRetries } from "../src/database/database.ts";
-import { Outdated } from "../src/profiles/outdated.ts";
-import { openDatabase } from "../src/serve.ts";
+import { Outdated } from "../src/people/outdated.ts";
+import { openDatabase } from "../src/server/serve.ts";
 import { testConfig } from "./harness.ts";
 
 const database = await openDatabase(await testConfig());

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, test } from "node:test";
-import { serve } from "../src/serve.ts";
+import { serve } from "../src/server/serve.ts";
 import { startServer, type TestWorkspace, testConfig } from "./harness.ts";
 import {
   FIRST_STEP,
@@ -225,7 +225,7 @@ describe("translations in the manifest", () => {
       [{ locales: [{ ...spanish, id: "es" }] }, /'workspaces\[0\].locales\[0\].id' must be a UUID/],
       [
         { locales: [{ ...spanish, locale_key: "spanish mexico" }] },
-        /locale_key' must match pattern/,
+        /locale_key' has characters that are not allowed/,
       ],
       [
         { locales: [{ id: SPANISH, name: "x", language: "x", locale_key: "x" }] },

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Workspace } from "../src/access/workspace.ts";
-import { SECTIONS } from "../src/app.ts";
 import { systemClock } from "../src/clock.ts";
+import { BY_THE_SERVER } from "../src/context/context.ts";
+import type { Workspace } from "../src/context/workspace.ts";
 import { migrate } from "../src/database/migrate.ts";
-import { openDatabase } from "../src/serve.ts";
+import { RESOURCES } from "../src/server/app.ts";
+import { openDatabase } from "../src/server/serve.ts";
 import { readTranslations } from "../src/translations/read-translations.ts";
 import { testConfig } from "./harness.ts";
 import { translatedWorkspace, WELCOME, WELCOME_MAIL } from "./translated-workspace.ts";
@@ -34,15 +35,11 @@ test("a message with 500 strings in 40 locales is read in one statement", async 
       campaigns: [{ id: WELCOME, name: "Welcome", messages: [{ ...message, translations }] }],
     };
     await database.transaction(async (tx) => {
-      const target = {
-        workspaceId: 1,
-        workspaceName: "x",
-        now: new Date(),
-        newId: systemClock.newId,
-      };
-      for (const section of SECTIONS) {
-        const entries = (declared as Record<string, unknown>)[section.key];
-        if (entries) await section.apply(tx, target, entries as never);
+      const services = { clock: systemClock, shortestSecret: 1, resources: RESOURCES };
+      const context = { ...BY_THE_SERVER, workspace: { id: 1, name: "x" } as Workspace };
+      for (const { key, apply } of RESOURCES) {
+        const entries = (declared as Record<string, unknown>)[key];
+        if (entries) await apply(tx, services, context, entries as never);
       }
     });
 
@@ -57,7 +54,7 @@ test("a message with 500 strings in 40 locales is read in one statement", async 
     const workspace = { id: 1, settings: { multi_language: true } } as Workspace;
     const address = {
       kind: "campaign",
-      engagementId: WELCOME,
+      campaignId: WELCOME,
       stepId: null,
       messageId: WELCOME_MAIL,
     } as const;

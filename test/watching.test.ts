@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, describe, test } from "node:test";
-import { serve } from "../src/serve.ts";
+import { serve } from "../src/server/serve.ts";
 import { freePort } from "./free-port.ts";
 import { testConfig } from "./harness.ts";
 

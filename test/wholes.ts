@@ -5,7 +5,7 @@ import {
   NOBODY,
   type ProfileFields,
   type Whole,
-} from "../src/profiles/combine/whole.ts";
+} from "../src/identity/combine/whole.ts";
 
 export const [EARLY, MIDDLE, LATE] = [
   "2026-01-01T00:00:00.000Z",

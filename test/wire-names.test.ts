@@ -1,4 +1,4 @@
-/* How existing clients name users, in every call that names one. design: Names in the wild. */
+/* How existing clients name users, in every call that names one. docs/conformance.md#names-that-clients-use */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { NEWSLETTER, startServer, type TestWorkspace } from "./harness.ts";
@@ -100,6 +100,21 @@ describe("an external_id that is sent as a number is read as a string", () => {
   }
 });
 
+test("a product_id and an alias_name that are sent as numbers are read as strings", async () => {
+  const workspace = await server.workspace();
+  const answer = await workspace.track({
+    attributes: [{ ...byAlias("17"), first_name: "Ada", _update_existing_only: false }],
+    events: [{ user_alias: { ...alias("x"), alias_name: 17 }, name: "e", time: TIME }],
+    purchases: [{ ...id("ada"), product_id: 42, currency: "USD", price: 1, time: TIME }],
+  });
+  assert.deepEqual([answer.body.errors, answer.body.skipped], [undefined, undefined]);
+  const user_aliases = [{ ...id("ada"), ...alias("x"), alias_name: 18 }];
+  await workspace.call("POST", "/users/alias/new", { user_aliases });
+  const ada = await userOf(workspace, "ada");
+  assert.equal(ada?.purchases[0].name, "42");
+  assert.equal(ada?.user_aliases[0].alias_name, "18");
+});
+
 test("the id of a group that is sent as a number is read as a string", async () => {
   const group = { id: "42", name: "Answers", channel: "email" };
   const workspace = await server.workspace({ subscription_groups: [group] });
@@ -119,7 +134,7 @@ test("the id of a group that is sent as a number is read as a string", async () 
 });
 
 describe("braze_id is read as platform_id, and braze_ids as platform_ids", () => {
-  test("in every object of track, in an export, an import and a deletion", async () => {
+  test("track, export, import and delete accept braze_id as platform_id, and braze_ids as platform_ids", async () => {
     const workspace = await server.workspace();
     await makeUsers(workspace, id("ada"));
     const braze_id = (await userOf(workspace, "ada"))?.platform_id;
@@ -142,7 +157,7 @@ describe("braze_id is read as platform_id, and braze_ids as platform_ids", () =>
     assert.equal(await userOf(workspace, "ada"), undefined);
   });
 
-  test("one beside a platform_id that is another is refused", async () => {
+  test("a braze_id beside a different platform_id is refused", async () => {
     const workspace = await server.workspace();
     await makeUsers(workspace, id("ada"), id("eve"));
     const platform_id = (await userOf(workspace, "ada"))?.platform_id;

@@ -70,8 +70,8 @@ export const seedStatements = ({ users, statistics }: Seed): readonly string[] =
   `insert into event_summaries (workspace_id, profile_id, name, count, first_at, last_at)
    select ${SEEDED_WORKSPACE}, bench_profile_id(n), ${eventName}, 1, '2026-01-01', '2026-01-01'
    from generate_series(0, ${users - 1}) as n, generate_series(1, ${EVENTS_PER_USER}) as k`,
-  `insert into link_keys (purpose, secret, created_at)
-   values ('preference_center', '${LINK_SECRET}', '2026-01-01')`,
+  `insert into link_keys (purpose, version, secret, created_at)
+   values ('preference_center', 1, '${LINK_SECRET}', '2026-01-01')`,
   "drop function bench_profile_id",
   statistics ? "vacuum analyze" : "vacuum",
   "checkpoint",

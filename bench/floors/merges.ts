@@ -43,8 +43,8 @@ const WRITE_SUMMARIES = `
     last_at = greatest(event_summaries.last_at, excluded.last_at)`;
 
 const NOTE_MERGED = `
-  insert into merged_profiles (workspace_id, profile_id, kept_profile_id, external_id, merged_at)
-  select ${SEEDED_WORKSPACE}, merged, kept, external_id, at
+  insert into merged_profiles (workspace_id, profile_id, kept_profile_id, external_id, is_rename, merged_at)
+  select ${SEEDED_WORKSPACE}, merged, kept, external_id, false, at
   from unnest($1::uuid[], $2::uuid[], $3::text[], $4::timestamptz[])
     as pair (merged, kept, external_id, at)`;
 

@@ -12,11 +12,11 @@ export interface ServerProcess {
   stop(): Promise<void>;
 }
 
-export const API_KEY = "bench-key";
+export const API_KEY = "api-key-of-the-benchmark";
 
 export const BENCH_CENTER = "main";
 
-export const ADMIN_TOKEN = "bench-admin";
+export const ADMIN_TOKEN = "admin-token-of-the-benchmark";
 
 /** The permissions whose limits the workloads would reach. */
 const UNLIMITED = [

@@ -11,7 +11,7 @@ import { createTally } from "./tally.ts";
  * has the result.
  */
 
-const KEY = "soak-key";
+const KEY = "api-key-of-the-soak-test";
 
 const MANIFEST = {
   company: { name: "Soak" },

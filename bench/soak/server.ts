@@ -15,9 +15,12 @@ export interface SoakServer {
   stop(): Promise<number | null>;
 }
 
-const ADMIN_TOKEN = "soak-admin-token";
+const ADMIN_TOKEN = "admin-token-of-the-soak-test";
 
-export async function startServer(databaseUrl: string | undefined): Promise<SoakServer> {
+export async function startServer(
+  databaseUrl: string | undefined,
+  more: Readonly<Record<string, string>> = {},
+): Promise<SoakServer> {
   // On disk: kept in memory, the data itself would be what grows.
   const dataDir = await mkdtemp(join(tmpdir(), "rapport-soak-"));
   const child = spawn(process.execPath, [join(packageRoot(), "dist/src/main.js"), "serve"], {
@@ -28,6 +31,7 @@ export async function startServer(databaseUrl: string | undefined): Promise<Soak
       LOG_LEVEL: "error",
       ADMIN_TOKEN,
       ...(databaseUrl && { DATABASE_URL: databaseUrl }),
+      ...more,
     },
     stdio: ["ignore", "pipe", "inherit"],
   });

@@ -20,7 +20,8 @@ export const pageViews: Workload = {
   pathOf(_random, pick) {
     const profileId = Buffer.from(profileIdOf(pick())).toString("hex");
     const target = { workspaceId: SEEDED_WORKSPACE, profileId, centerId: BENCH_CENTER };
-    return `/preferences/${linkOf(LINK_SECRET, target)}`;
+    const key = { version: 1, secret: LINK_SECRET };
+    return `/preferences/${linkOf(key, target, null, new Date(Date.now() + 86_400_000))}`;
   },
   faults: ["This link does not work"],
   bareAnswer: () => DEFAULT_PAGE,

@@ -1,42 +1,24 @@
 import type { Clock } from "../clock.ts";
+import type { Permission } from "../context/permissions.ts";
 import type { Database } from "../database/database.ts";
-import { isAllowed } from "../ip-allowlist.ts";
+import type { Authenticator, Presented } from "../http/callers.ts";
 import { Problem } from "../problem.ts";
-import type { TokenHolder } from "./company.ts";
-import { API_KEYS } from "./keys.ts";
-import type { Permission } from "./permissions.ts";
+import { findCompany, findWorkspace } from "../workspaces/find-workspace.ts";
+import type { FailedAttempts } from "./failed-attempts.ts";
+import { isAllowed } from "./ip-allowlist.ts";
+import { API_KEYS, readKeyHolders } from "./keys.ts";
 import { remember } from "./remembered.ts";
 import { SCIM_TOKENS } from "./scim-tokens.ts";
 import { sameSecret } from "./secrets.ts";
 import type { Sightings } from "./sightings.ts";
-import { selectKeyHolders, selectTokenHolders } from "./store.ts";
-import type { KeyHolder } from "./workspace.ts";
-
-export interface Authenticator {
-  /** The holder of an API key that is used from `ip`. @throws Problem UNAUTHENTICATED or FORBIDDEN. */
-  keyHolder(
-    authorization: string | undefined,
-    permission: Permission,
-    ip: string,
-  ): Promise<KeyHolder>;
-  /**
-   * The holder of a SCIM token. spec: Authentication; decision: SCIM.
-   *
-   * @param origin the header `X-Request-Origin`.
-   * @throws Problem UNAUTHENTICATED; FORBIDDEN for another origin than the token's.
-   */
-  tokenHolder(authorization: string | undefined, origin: unknown): Promise<TokenHolder>;
-  /** @throws Problem UNAUTHENTICATED. */
-  administrator(authorization: string | undefined): void;
-  /** Reads everything anew: keys or workspaces have changed. */
-  forget(): void;
-}
+import { selectTokenHolders } from "./store.ts";
 
 export interface AuthenticatorServices {
   readonly database: Database;
   readonly clock: Clock;
   /** Gets to know which keys and tokens are used. */
   readonly sightings: Sightings;
+  readonly failedAttempts: FailedAttempts;
 }
 
 /**
@@ -46,41 +28,68 @@ export interface AuthenticatorServices {
  * process is seen at once, one made through another process within that second.
  */
 export function createAuthenticator(
-  { database, clock, sightings }: AuthenticatorServices,
+  { database, clock, sightings, failedAttempts }: AuthenticatorServices,
   adminToken: string,
 ): Authenticator {
-  const keys = remember((hashes) => selectKeyHolders(database, hashes, clock.now()));
+  const keys = remember((hashes) => readKeyHolders(database, hashes, clock.now()));
   const tokens = remember((hashes) => selectTokenHolders(database, hashes, clock.now()));
 
+  async function keyHolder(permission: Permission, { authorization, address }: Presented) {
+    const holder = await keys.find(bearerToken(authorization));
+    if (!holder) throw failedAttempts.refuse("key", address);
+    if (!isAllowed(holder.ipAllowlist, address)) {
+      throw new Problem("FORBIDDEN", "This API key may not be used from this address.");
+    }
+    if (!holder.permissions.has("all") && !holder.permissions.has(permission)) {
+      throw new Problem("FORBIDDEN", `This API key lacks the permission ${permission}.`);
+    }
+    sightings.note(API_KEYS.table, holder.keyId);
+    return holder;
+  }
+
+  async function tokenHolder({ authorization, origin, address }: Presented) {
+    const holder = await tokens.find(bearerToken(authorization));
+    if (!holder) throw failedAttempts.refuse("scim", address);
+    if (holder.requiredOrigin !== undefined && holder.requiredOrigin !== origin) {
+      throw new Problem(
+        "FORBIDDEN",
+        "X-Request-Origin must be the service origin that belongs to this SCIM token.",
+      );
+    }
+    sightings.note(SCIM_TOKENS.table, holder.tokenId);
+    return holder;
+  }
+
+  function checkAdminToken({ authorization, address }: Presented): void {
+    const token = bearerToken(authorization);
+    if (token === undefined || !sameSecret(token, adminToken)) {
+      throw failedAttempts.refuse("administrator", address);
+    }
+  }
+
   return {
-    async keyHolder(authorization, permission, ip) {
-      const holder = await keys.find(bearerToken(authorization));
-      if (!holder) throw new Problem("UNAUTHENTICATED", "Invalid API key");
-      if (!isAllowed(holder.ipAllowlist, ip)) {
-        throw new Problem("FORBIDDEN", "This API key may not be used from this address.");
-      }
-      if (!holder.permissions.has("all") && !holder.permissions.has(permission)) {
-        throw new Problem("FORBIDDEN", `This API key lacks the permission ${permission}.`);
-      }
-      sightings.note(API_KEYS.table, holder.keyId);
-      return holder;
-    },
-    async tokenHolder(authorization, origin) {
-      const holder = await tokens.find(bearerToken(authorization));
-      if (!holder) throw new Problem("UNAUTHENTICATED", "Invalid SCIM token");
-      if (holder.requiredOrigin !== undefined && holder.requiredOrigin !== origin) {
-        throw new Problem(
-          "FORBIDDEN",
-          "X-Request-Origin must be the service origin that belongs to this SCIM token.",
-        );
-      }
-      sightings.note(SCIM_TOKENS.table, holder.tokenId);
-      return holder;
-    },
-    administrator(authorization) {
-      const token = bearerToken(authorization);
-      if (token === undefined || !sameSecret(token, adminToken)) {
-        throw new Problem("UNAUTHENTICATED", "Invalid admin token");
+    async identify(access, presented) {
+      switch (access.by) {
+        case "key": {
+          const { keyName, workspace } = await keyHolder(access.permission, presented);
+          return { actor: "key", actorName: keyName, workspace };
+        }
+        case "scim": {
+          const { tokenName, company } = await tokenHolder(presented);
+          return { actor: "scim", actorName: tokenName, company };
+        }
+        case "administrator": {
+          checkAdminToken(presented);
+          const caller = { actor: "administrator", actorName: null } as const;
+          if (access.of === "company") return { ...caller, company: await findCompany(database) };
+          if (access.of !== "workspace") return caller;
+          return {
+            ...caller,
+            workspace: await findWorkspace(database, presented.workspaceName ?? ""),
+          };
+        }
+        case "anybody":
+          return { actor: "anybody", actorName: null };
       }
     },
     forget() {

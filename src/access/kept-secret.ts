@@ -1,5 +1,6 @@
-import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { link, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { createPrivateFolder } from "../database/private-folder.ts";
 import { newSecret } from "./secrets.ts";
 
 /**
@@ -11,7 +12,7 @@ export async function keptSecret(dataDir: string, name: string, prefix: string):
   const path = join(dataDir, name);
   const known = await readFile(path, "utf8").catch(() => undefined);
   if (known !== undefined) return known.trim();
-  await mkdir(dataDir, { recursive: true });
+  await createPrivateFolder(dataDir);
   // Written aside and linked, so that of two processes starting at once both read one whole secret.
   const aside = `${path}.${process.pid}`;
   await writeFile(aside, `${newSecret(prefix)}\n`, { mode: 0o600 });

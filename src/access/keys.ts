@@ -1,9 +1,10 @@
+import type { Permission } from "../context/permissions.ts";
+import type { KeyHolder } from "../context/workspace.ts";
 import type { Queryable } from "../database/database.ts";
+import { loadWorkspaces } from "../workspaces/find-workspace.ts";
 import type { CredentialKind } from "./credentials.ts";
-import type { Permission } from "./permissions.ts";
 import { hashSecret } from "./secrets.ts";
-import { selectKeyHolders } from "./store.ts";
-import type { KeyHolder } from "./workspace.ts";
+import { selectOpenKeys } from "./store.ts";
 
 /** What an API key may do, and from where. */
 export interface KeyGrant {
@@ -34,12 +35,31 @@ export const API_KEYS: CredentialKind<KeyGrant> = {
   prefix: "key",
 };
 
-/** Who holds a key, by the key itself. */
+/** The holders of the keys that these secrets open now, by the secret's hash. */
+export async function readKeyHolders(
+  database: Queryable,
+  secretHashes: readonly string[],
+  now: Date,
+): Promise<Map<string, KeyHolder>> {
+  const keys = await selectOpenKeys(database, secretHashes, now);
+  const ids = new Set(keys.map((key) => key.workspaceId));
+  const workspaces = await loadWorkspaces(database, [...ids]);
+  return new Map(
+    keys.flatMap(({ secretHash, workspaceId, permissions, ...key }) => {
+      const workspace = workspaces.get(workspaceId);
+      return workspace
+        ? [[secretHash, { ...key, permissions: new Set(permissions), workspace }] as const]
+        : [];
+    }),
+  );
+}
+
+/** The holder of a key, by the key itself. */
 export async function findKeyHolder(
   database: Queryable,
   key: string,
   now: Date,
 ): Promise<KeyHolder | undefined> {
   const hash = hashSecret(key);
-  return (await selectKeyHolders(database, [hash], now)).get(hash);
+  return (await readKeyHolders(database, [hash], now)).get(hash);
 }

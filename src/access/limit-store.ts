@@ -3,8 +3,8 @@ import { type Grant, type Limit, SHARES_OF_A_WINDOW } from "./limit-windows.ts";
 
 /**
  * Gives out requests of a window that all server processes share, in one statement: the row's lock
- * makes them come one after the other. A request gets what it wants, at most a share of what is left,
- * and at least one while there is one.
+ * serializes them. A request gets what it wants, at most a share of what is left, and at least one while
+ * there is one. No window ends later than its length from now, even if it began while a clock ran ahead.
  */
 export async function lendFromWindow(
   database: Database,
@@ -16,7 +16,7 @@ export async function lendFromWindow(
     `insert into rate_limit_windows as w (name, ends_at, given, last_grant)
      values ($1, $3, least($4::bigint, ${share("0")}), least($4::bigint, ${share("0")}))
      on conflict (name) do update set
-       ends_at = case when w.ends_at > $2 then w.ends_at else excluded.ends_at end,
+       ends_at = case when w.ends_at > $2 then least(w.ends_at, excluded.ends_at) else excluded.ends_at end,
        given = case when w.ends_at > $2 then w.given + greatest(0, least($4::bigint, ${share("w.given")}))
          else excluded.given end,
        last_grant = case when w.ends_at > $2 then greatest(0, least($4::bigint, ${share("w.given")}))

@@ -95,7 +95,7 @@ export function createLimitWindows(
   return async function take(limit) {
     const holding = holdings.get(limit.name) ?? newHolding(holdings, limit.name);
     for (;;) {
-      const isOpen = clock.now().getTime() < holding.endsAt;
+      const isOpen = isRunning(holding.endsAt, limit, clock.now().getTime());
       if (isOpen && holding.held > 0) {
         holding.held--;
         holding.used++;
@@ -108,6 +108,13 @@ export function createLimitWindows(
     }
   };
 }
+
+/**
+ * Whether a window that ends then is the current one. One that ends further away than it is long began
+ * while the clock ran ahead: it is asked for again and shortened.
+ */
+const isRunning = (endsAt: number, { perSeconds }: Limit, now: number): boolean =>
+  now < endsAt && endsAt - now <= perSeconds * 1_000;
 
 function newHolding(holdings: Map<string, Holding>, name: string): Holding {
   const holding: Holding = {
@@ -148,10 +155,9 @@ export function lendToOneProcess(): Lender {
   const windows = new Map<string, { given: number; endsAt: Date }>();
   return async ({ name, requests, perSeconds }, _wanted, now) => {
     const known = windows.get(name);
-    const window =
-      known && known.endsAt > now
-        ? known
-        : { given: 0, endsAt: new Date(now.getTime() + perSeconds * 1_000) };
+    const latestEnd = new Date(now.getTime() + perSeconds * 1_000);
+    const window = known && known.endsAt > now ? known : { given: 0, endsAt: latestEnd };
+    if (window.endsAt > latestEnd) window.endsAt = latestEnd;
     const granted = Math.max(0, requests - window.given);
     window.given += granted;
     windows.set(name, window);

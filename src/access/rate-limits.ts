@@ -1,20 +1,13 @@
 import type { Clock } from "../clock.ts";
+import type { Permission } from "../context/permissions.ts";
 import type { Database } from "../database/database.ts";
+import type { RateLimits } from "../http/callers.ts";
+import type { Access } from "../http/endpoint.ts";
 import { lendFromWindow } from "./limit-store.ts";
 import { createLimitWindows, type LimitState, lendToOneProcess } from "./limit-windows.ts";
-import type { Permission } from "./permissions.ts";
-import type { RateLimitSetting } from "./workspace.ts";
 
 /** What requests are counted by: a permission, or SCIM as a whole. */
-export type LimitName = Permission | "scim";
-
-/** Whose requests are counted: a workspace, with limits of its own in its settings, or a company. */
-export interface LimitedSubject {
-  readonly id: number | string;
-  readonly settings?: {
-    readonly rate_limits: Readonly<Partial<Record<LimitName, RateLimitSetting>>>;
-  };
-}
+type LimitName = Permission | "scim";
 
 /** Names whose requests are counted together, and how many of them fit into a window. */
 interface Bucket {
@@ -27,9 +20,11 @@ const MINUTE = 60;
 const HOUR = 3_600;
 const DAY = 86_400;
 
-/** design: Limits; spec: Limits for preference centers and translations. */
+/** docs/conformance.md#rate-limits; spec: Limits, preference centers and translations. */
 const BUCKETS: readonly Bucket[] = [
   { names: ["users.track"], requests: 3_000, perSeconds: 3 },
+  { names: ["users.track.bulk"], requests: 50, perSeconds: 1 },
+  { names: ["users.track.sync"], requests: 500, perSeconds: MINUTE },
   {
     names: [
       "users.delete",
@@ -41,6 +36,8 @@ const BUCKETS: readonly Bucket[] = [
     requests: 20_000,
     perSeconds: MINUTE,
   },
+  { names: ["users.external_ids.rename"], requests: 1_000, perSeconds: MINUTE },
+  { names: ["users.external_ids.remove"], requests: 1_000, perSeconds: MINUTE },
   { names: ["subscription.status.set"], requests: 5_000, perSeconds: MINUTE },
   { names: ["users.export.ids"], requests: 2_500, perSeconds: MINUTE },
   { names: ["preference_center.update"], requests: 10, perSeconds: MINUTE },
@@ -66,23 +63,9 @@ const BUCKETS: readonly Bucket[] = [
 /** For all permissions that have no bucket of their own, counted together. */
 const DEFAULT_BUCKET: Bucket = { names: [], requests: 250_000, perSeconds: HOUR };
 
-export interface RateLimitState {
-  readonly limit: number;
-  readonly remaining: number;
-  /** When the window ends, in seconds since the epoch. */
-  readonly resetAt: number;
-  /** Whole seconds until the next request is taken; 0 for a request that is taken now. */
-  readonly retryAfterSeconds: number;
-}
-
 export interface RateLimitServices {
   readonly database: Database;
   readonly clock: Clock;
-}
-
-export interface RateLimits {
-  /** Counts one request. Undefined where the subject has switched the limit off. */
-  count(subject: LimitedSubject, name: LimitName): Promise<RateLimitState | undefined>;
 }
 
 /**
@@ -98,19 +81,28 @@ export function createRateLimits({ database, clock }: RateLimitServices): RateLi
   );
 
   return {
-    async count(subject, name) {
+    async count(access, { workspace, company }) {
+      const name = limitOf(access);
+      const owner = workspace ?? company;
+      if (name === undefined || owner === undefined) return undefined;
       const bucket = BUCKETS.find((each) => each.names.includes(name)) ?? DEFAULT_BUCKET;
-      const setting = subject.settings?.rate_limits[name];
+      const setting = name === "scim" ? undefined : workspace?.settings.rate_limits[name];
       if (setting === "off") return undefined;
       // A limit of a name's own takes it out of the bucket it would share.
       const counter = setting ? name : (bucket.names[0] ?? "default");
       const requests = setting?.requests ?? bucket.requests;
       const perSeconds = setting?.per_seconds ?? bucket.perSeconds;
       // Another length is another window; another number of requests is the same one, larger or smaller.
-      const limit = { name: `${subject.id} ${counter} ${perSeconds}`, requests, perSeconds };
+      const limit = { name: `${owner.id} ${counter} ${perSeconds}`, requests, perSeconds };
       return stateOf(await take(limit), requests, clock.now());
     },
   };
+}
+
+/** Administrators and anonymous callers have no limit. */
+function limitOf(access: Access): LimitName | undefined {
+  if (access.by === "key") return access.permission;
+  return access.by === "scim" ? "scim" : undefined;
 }
 
 function stateOf({ isTaken, remaining, endsAt }: LimitState, limit: number, now: Date) {

@@ -1,74 +1,32 @@
+import type { TokenHolder } from "../context/company.ts";
+import type { Permission } from "../context/permissions.ts";
 import type { Queryable } from "../database/database.ts";
-import type { TokenHolder } from "./company.ts";
-import type { Permission } from "./permissions.ts";
-import type { Channel, KeyHolder, Workspace, WorkspaceSettings } from "./workspace.ts";
 
-interface WorkspaceRow {
-  workspace_id: number;
-  workspace_name: string;
-  settings: WorkspaceSettings;
-  apps: string[] | null;
-  groups: { id: string; channel: Channel }[] | null;
+/** An API key as an open secret leads to it. */
+export interface KeyRow {
+  readonly secretHash: string;
+  readonly keyId: string;
+  readonly keyName: string;
+  readonly permissions: readonly (Permission | "all")[];
+  readonly ipAllowlist: readonly string[];
+  readonly workspaceId: number;
 }
 
-interface HolderRow extends WorkspaceRow {
-  secret_hash: string;
-  key_id: string;
-  name: string;
-  permissions: (Permission | "all")[];
-  ip_allowlist: string[];
-}
-
-/** Of `workspaces w`. */
-const WORKSPACE_COLUMNS = `w.workspace_id, w.name as workspace_name, w.settings,
-  (select jsonb_agg(a.app_id) from apps a where a.workspace_id = w.workspace_id) as apps,
-  (select jsonb_agg(jsonb_build_object('id', g.group_id, 'channel', g.channel))
-     from subscription_groups g where g.workspace_id = w.workspace_id) as groups`;
-
-const workspaceOf = (row: WorkspaceRow): Workspace => ({
-  id: row.workspace_id,
-  name: row.workspace_name,
-  settings: row.settings,
-  appIds: new Set(row.apps),
-  groupChannels: new Map(row.groups?.map((group) => [group.id, group.channel])),
-});
-
-/** A workspace with all that is declared about it. */
-export async function selectWorkspace(
-  database: Queryable,
-  id: number,
-): Promise<Workspace | undefined> {
-  const [row] = await database.query<WorkspaceRow>(
-    `select ${WORKSPACE_COLUMNS} from workspaces w where w.workspace_id = $1`,
-    [id],
-  );
-  return row && workspaceOf(row);
-}
-
-/** The holders of the keys that these secrets open now, by hash, with all that is declared about their workspaces. */
-export async function selectKeyHolders(
+/** The keys that these secrets open now. */
+export async function selectOpenKeys(
   database: Queryable,
   secretHashes: readonly string[],
   now: Date,
-): Promise<Map<string, KeyHolder>> {
-  const rows = await database.query<HolderRow>(
-    `select s.secret_hash, k.key_id, k.name, to_jsonb(k.permissions) as permissions,
-       to_jsonb(k.ip_allowlist) as ip_allowlist, ${WORKSPACE_COLUMNS}
+): Promise<KeyRow[]> {
+  return database.query<KeyRow>(
+    `select s.secret_hash as "secretHash", k.key_id as "keyId", k.name as "keyName",
+       to_jsonb(k.permissions) as permissions, to_jsonb(k.ip_allowlist) as "ipAllowlist",
+       k.workspace_id as "workspaceId"
      from secrets s join api_keys k on k.key_id = s.owner_id
-       join workspaces w on w.workspace_id = k.workspace_id
      where s.secret_hash = any($1::text[]) and (s.expires_at is null or s.expires_at > $2)`,
     [secretHashes, now],
   );
-  return new Map(rows.map((row) => [row.secret_hash, holderOf(row)]));
 }
-
-const holderOf = (row: HolderRow): KeyHolder => ({
-  keyId: row.key_id,
-  keyName: row.name,
-  permissions: new Set(row.permissions),
-  ipAllowlist: row.ip_allowlist,
-  workspace: workspaceOf(row),
-});
 
 interface TokenRow {
   secret_hash: string;

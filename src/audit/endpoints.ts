@@ -1,11 +1,7 @@
 import Type, { type Static } from "typebox";
 import type { Database } from "../database/database.ts";
 import { byAdministrator, endpoint } from "../http/endpoint.ts";
-import { type AuditEntry, selectEntries } from "./store.ts";
-
-export interface AuditServices {
-  readonly database: Database;
-}
+import { type AuditEntry, readAuditLog } from "./audit.ts";
 
 const DEFAULT_LIMIT = 100;
 
@@ -29,14 +25,14 @@ const Entry = Type.Object({
 const listEndpoint = endpoint({
   method: "GET",
   path: "/admin/v1/audit",
-  summary: "Who changed what, when and from where, newest first.",
+  summary: "Lists who changed what, when and from where, newest first.",
   access: byAdministrator,
   query: Type.Object({
     workspace: Type.Optional(Type.String()),
     kind: Type.Optional(Type.String()),
     name: Type.Optional(Type.String()),
     cursor: Type.Optional(
-      Type.String({ format: "uuid", description: "next_cursor of the page before." }),
+      Type.String({ format: "uuid", description: "The next_cursor of the previous page." }),
     ),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000, default: DEFAULT_LIMIT })),
   }),
@@ -47,14 +43,11 @@ const listEndpoint = endpoint({
       message: Type.Literal("success"),
     }),
   },
-}).handledBy(async ({ database }: AuditServices, _nobody, { query }) => {
+}).handledBy(async (services: { readonly database: Database }, _context, { query }) => {
   const { cursor: before, limit = DEFAULT_LIMIT, workspace, kind, name } = query;
-  const entries = await selectEntries(database, { workspace, kind, name, before }, limit);
-  const next_cursor = entries.length === limit ? entries.at(-1)?.id : undefined;
-  return {
-    status: 200,
-    body: { entries: entries.map(viewOf), ...(next_cursor && { next_cursor }), message: "success" },
-  };
+  const filter = { workspace, kind, name, before };
+  const { rows, next } = await readAuditLog(services, filter, limit);
+  return { status: 200, body: { entries: rows.map(viewOf), ...next, message: "success" } };
 });
 
 const viewOf = ({ actorName, requestId, ...entry }: AuditEntry): Static<typeof Entry> => ({

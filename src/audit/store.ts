@@ -1,9 +1,10 @@
+import type { Context } from "../context/context.ts";
 import type { Queryable, Transaction } from "../database/database.ts";
-import type { AuditedChange, Origin } from "./change.ts";
+import type { AuditedChange } from "./change.ts";
 
 export async function insertEntries(
   tx: Transaction,
-  origin: Origin,
+  context: Context,
   entries: readonly (AuditedChange & { readonly id: string })[],
   now: Date,
 ): Promise<void> {
@@ -15,11 +16,11 @@ export async function insertEntries(
        as new (id, workspace, action, kind, name, details)`,
     [
       now,
-      origin.actor,
-      origin.actorName,
-      origin.call,
-      origin.requestId,
-      origin.address,
+      context.actor,
+      context.actorName,
+      context.call || null,
+      context.requestId || null,
+      context.address,
       entries.map((entry) => entry.id),
       entries.map((entry) => entry.workspace || null),
       entries.map((entry) => entry.action),
@@ -30,11 +31,16 @@ export async function insertEntries(
   );
 }
 
-export interface AuditEntry extends Omit<AuditedChange, "workspace" | "details">, Origin {
+export interface AuditEntry extends Omit<AuditedChange, "workspace" | "details"> {
   readonly id: string;
   readonly at: Date;
   readonly workspace: string | null;
   readonly details: Readonly<Record<string, unknown>> | null;
+  readonly actor: Context["actor"];
+  readonly actorName: string | null;
+  readonly call: string | null;
+  readonly requestId: string | null;
+  readonly address: string | null;
 }
 
 export interface AuditFilter {
@@ -45,7 +51,7 @@ export interface AuditFilter {
   readonly before: string | undefined;
 }
 
-/** The newest entries that a filter lets through, newest first. */
+/** The newest entries that match a filter, newest first. */
 export async function selectEntries(
   database: Queryable,
   filter: AuditFilter,

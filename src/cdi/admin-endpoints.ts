@@ -1,7 +1,6 @@
 import Type from "typebox";
-import { byAdministrator, endpoint } from "../http/endpoint.ts";
-import { findWorkspace } from "../workspaces/find-workspace.ts";
-import { readWorkspaceNames } from "../workspaces/names.ts";
+import { byAdministrator, byAdministratorOfWorkspace, endpoint } from "../http/endpoint.ts";
+import { readWorkspaceNames } from "../workspaces/find-workspace.ts";
 import { JOB_STATUSES } from "./integration.ts";
 import { getRun, type ListServices, listRunRows, listRuns } from "./list.ts";
 import type { LogEntry } from "./progress-store.ts";
@@ -103,11 +102,11 @@ const sync = endpoint({
   method: "POST",
   path: `${BASE}/sync`,
   summary: "Starts a sync now, and answers with the id of its run.",
-  access: byAdministrator,
+  access: byAdministratorOfWorkspace,
   params: Type.Object(OfIntegration),
   replies: { 202: Type.Object({ run_id: Type.String(), message: Success }) },
-}).handledBy(async (services: TriggerServices, _nobody, { params }) => {
-  const workspace = await findWorkspace(services.database, params.name);
+}).handledBy(async (services: TriggerServices, context, { params }) => {
+  const { workspace } = context;
   const runId = await triggerSync(services, workspace, params.integration_id);
   return { status: 202, body: { run_id: runId, message: "success" } };
 });
@@ -116,12 +115,12 @@ const runs = endpoint({
   method: "GET",
   path: `${BASE}/runs`,
   summary: "Lists the runs of an integration, the newest first, ten a page.",
-  access: byAdministrator,
+  access: byAdministratorOfWorkspace,
   params: Type.Object(OfIntegration),
   query: Cursor,
   replies: { 200: Type.Object({ results: Type.Array(Run), message: Success }) },
-}).handledBy(async (services: ListServices, _nobody, { params, query }) => {
-  const workspace = await findWorkspace(services.database, params.name);
+}).handledBy(async (services: ListServices, context, { params, query }) => {
+  const { workspace } = context;
   const path = `${pathTo(params)}/runs`;
   const { rows, headers } = await listRuns(
     services,
@@ -137,11 +136,11 @@ const run = endpoint({
   method: "GET",
   path: `${BASE}/runs/:run_id`,
   summary: "Reads a run: how it stands, and how many rows came to what.",
-  access: byAdministrator,
+  access: byAdministratorOfWorkspace,
   params: OfRun,
   replies: { 200: Type.Object({ run: Run, message: Success }) },
-}).handledBy(async (services: ListServices, _nobody, { params }) => {
-  const workspace = await findWorkspace(services.database, params.name);
+}).handledBy(async (services: ListServices, context, { params }) => {
+  const { workspace } = context;
   const found = await getRun(services, workspace, params.integration_id, params.run_id);
   return { status: 200, body: { run: runView(found), message: "success" } };
 });
@@ -150,12 +149,12 @@ const runRows = endpoint({
   method: "GET",
   path: `${BASE}/runs/:run_id/rows`,
   summary: "Lists the rows of a run that failed, were skipped or wait, a hundred a page.",
-  access: byAdministrator,
+  access: byAdministratorOfWorkspace,
   params: OfRun,
   query: Cursor,
   replies: { 200: Type.Object({ results: Type.Array(Row), message: Success }) },
-}).handledBy(async (services: ListServices, _nobody, { params, query }) => {
-  const workspace = await findWorkspace(services.database, params.name);
+}).handledBy(async (services: ListServices, context, { params, query }) => {
+  const { workspace } = context;
   const path = `${pathTo(params)}/runs/${params.run_id}/rows`;
   const { rows, headers } = await listRunRows(
     services,

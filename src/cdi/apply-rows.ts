@@ -1,8 +1,8 @@
+import type { WorkspaceContext } from "../context/context.ts";
 import type { Transaction } from "../database/database.ts";
 import { deleteNamed } from "../identity/delete-users.ts";
+import type { Who } from "../people/identifiers.ts";
 import type { Fault } from "../problem.ts";
-import type { Who } from "../profiles/identifiers.ts";
-import type { Behalf } from "../track/apply-item.ts";
 import type { InputArray, Item, Verdict } from "../track/item.ts";
 import { type WriteServices, writeBatch } from "../track/write-batch.ts";
 import { type CheckedRow, checkDeletion, checkRow, type RowFault, withField } from "./check-row.ts";
@@ -21,21 +21,21 @@ type Commit = (tx: Transaction, notes: readonly Note[]) => Promise<void>;
 /** Writes rows of attributes, events or purchases by the path of /users/track. */
 export async function trackRows(
   services: WriteServices,
-  { workspace, call, type }: Behalf & { readonly type: InputArray },
+  context: WorkspaceContext,
+  type: InputArray,
   rows: readonly SourceRow[],
   commit: Commit,
 ): Promise<void> {
   const now = services.clock.now();
   const { taken: items, rejected } = checkEach(rows, (row, index): CheckedRow<Item> => {
-    const checked = checkRow(workspace, type, row, now);
+    const checked = checkRow(context.workspace, type, row, now);
     return "fault" in checked ? checked : { value: { ...checked.value, array: type, index } };
   });
   const judge = (verdicts: readonly Verdict[]) =>
     verdicts.flatMap((verdict, place) => noteOn(verdict, items[place]?.index ?? 0));
   await writeBatch(services, [
     {
-      workspace,
-      call,
+      context,
       items,
       alsoWrite: (tx, verdicts) => commit(tx, [...rejected, ...judge(verdicts)]),
     },
@@ -51,7 +51,7 @@ function noteOn(verdict: Verdict, index: number): Note[] {
 /** Deletes the users that rows name. */
 export async function deleteRows(
   services: WriteServices,
-  { workspace, call }: Behalf,
+  context: WorkspaceContext,
   rows: readonly SourceRow[],
   commit: Commit,
 ): Promise<void> {
@@ -61,8 +61,7 @@ export async function deleteRows(
   });
   const judge = (faults: readonly (Fault | undefined)[]) =>
     faults.flatMap((fault, place) => (fault ? [skipped(taken[place]?.index ?? 0, fault)] : []));
-  await deleteNamed(services, workspace, {
-    call,
+  await deleteNamed(services, context, {
     names: taken.map(({ who }) => who),
     alsoWrite: (tx, faults) => commit(tx, [...rejected, ...judge(faults)]),
   });

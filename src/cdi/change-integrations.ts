@@ -2,7 +2,6 @@ import { isDuplicate, type Transaction } from "../database/database.ts";
 import { withdraw } from "../jobs/queue.ts";
 import { removeSchedules, setSchedules } from "../jobs/schedule.ts";
 import { Problem } from "../problem.ts";
-import type { SectionTarget } from "../workspaces/section.ts";
 import { forgetProgress, forgetRuns } from "./forget.ts";
 import { type Integration, SYNC_JOB } from "./integration.ts";
 import { placeOf } from "./sources/kinds.ts";
@@ -14,7 +13,10 @@ import {
 } from "./store.ts";
 
 /** In which workspace, and when. */
-export type Where = Pick<SectionTarget, "workspaceId" | "now">;
+export interface Where {
+  readonly workspaceId: number;
+  readonly now: Date;
+}
 
 /**
  * Makes, changes and removes integrations. One whose rows are others from now on starts from the

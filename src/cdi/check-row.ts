@@ -1,11 +1,11 @@
-import type { Workspace } from "../access/workspace.ts";
+import type { Workspace } from "../context/workspace.ts";
+import type { Who } from "../people/identifiers.ts";
 import type { Fault } from "../problem.ts";
-import type { Who } from "../profiles/identifiers.ts";
-import { findUnstorable, isJsonObject, type JsonObject } from "../profiles/plain-json.ts";
 import type { CheckedItem } from "../track/check-attributes.ts";
 import { checkOneIdentifier } from "../track/check-identity.ts";
 import { checkItem } from "../track/check-request.ts";
 import type { InputArray } from "../track/item.ts";
+import { findUnstorable, isJsonObject, type JsonObject } from "../values/plain-json.ts";
 import { type Identifiers, LARGEST_PAYLOAD_BYTES, type SourceRow } from "./sources/source.ts";
 
 /** Why a row cannot be taken, with the field it is about, as far as that can be said. */

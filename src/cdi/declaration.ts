@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import { isCron } from "../jobs/schedule.ts";
-import { checkEmail } from "../profiles/standard-attributes.ts";
+import { checkEmail } from "../people/addresses.ts";
 import {
   DEFAULT_RETRY,
   INTEGRATION_STATUSES,

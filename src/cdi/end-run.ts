@@ -56,7 +56,7 @@ export async function endRun(services: SyncServices, run: Run, ending: Ending): 
   log.info({ workspace: workspace.name, integration_id: integration.id, ...ended }, "sync ended");
 }
 
-/** design: CDI. No row could be synced though there were some: error; an empty run: success. */
+/** Rows of which none synced: error; no rows: success. docs/decisions/warehouse-runs.md */
 function statusOf(synced: number, failed: number): JobStatus {
   if (failed === 0) return "success";
   return synced > 0 ? "partial" : "error";

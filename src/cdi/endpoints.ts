@@ -67,7 +67,7 @@ const list = endpoint({
   access: withPermission("cdi.integration_list"),
   query: Cursor,
   replies: { 200: Type.Object({ results: Type.Array(Integration), message: Success }) },
-}).handledBy(async (services: ListServices, workspace, { query }) => {
+}).handledBy(async (services: ListServices, { workspace }, { query }) => {
   const { rows, headers } = await listIntegrations(services, workspace, query.cursor);
   return { status: 200, headers, body: { results: rows.map(integrationView), message: "success" } };
 });
@@ -80,7 +80,7 @@ const jobSyncStatus = endpoint({
   params: IntegrationId,
   query: Cursor,
   replies: { 200: Type.Object({ results: Type.Array(SyncJob), message: Success }) },
-}).handledBy(async (services: ListServices, workspace, { params, query }) => {
+}).handledBy(async (services: ListServices, { workspace }, { params, query }) => {
   const { integration_id: id } = params;
   const path = `/cdi/integrations/${id}/job_sync_status`;
   const { rows, headers } = await listRuns(services, workspace, id, path, query.cursor);
@@ -94,7 +94,7 @@ const sync = endpoint({
   access: withPermission("cdi.integration_sync"),
   params: IntegrationId,
   replies: { 202: Type.Object({ message: Success }) },
-}).handledBy(async (services: TriggerServices, workspace, { params }) => {
+}).handledBy(async (services: TriggerServices, { workspace }, { params }) => {
   await triggerSync(services, workspace, params.integration_id);
   return { status: 202, body: { message: "success" } };
 });

@@ -1,9 +1,9 @@
-import type { Workspace } from "../access/workspace.ts";
+import type { Workspace } from "../context/workspace.ts";
 import type { Queryable } from "../database/database.ts";
+import { type Page, readPage } from "../http/pages.ts";
 import { readNextTimes } from "../jobs/schedule.ts";
 import { Problem } from "../problem.ts";
 import { isUuid, SYNC_JOB } from "./integration.ts";
-import { type Page, readPage } from "./pages.ts";
 import { type LogEntry, selectLogBeyond } from "./progress-store.ts";
 import {
   type IntegrationRow,

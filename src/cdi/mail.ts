@@ -1,8 +1,8 @@
 import type { Logger } from "pino";
-import { loadWorkspace } from "../access/load-workspace.ts";
 import type { Database, Queryable } from "../database/database.ts";
 import { type Job, type JobKind, TryAgain } from "../jobs/job.ts";
-import type { Mail, Mailer } from "../mailer.ts";
+import { loadWorkspace } from "../workspaces/find-workspace.ts";
+import type { Mail, Mailer } from "./mailer.ts";
 import { selectLogSummary } from "./progress-store.ts";
 import { selectIntegration, selectRun } from "./store.ts";
 

@@ -1,8 +1,7 @@
 import Type, { type Static } from "typebox";
-import { originOf } from "../audit/audit.ts";
-import { byAdministrator, endpoint } from "../http/endpoint.ts";
+import { byAdministratorOfWorkspace, endpoint } from "../http/endpoint.ts";
 import { Problem } from "../problem.ts";
-import { refuseUnstorable } from "../profiles/plain-json.ts";
+import { refuseUnstorable } from "../values/plain-json.ts";
 import { IntegrationBody, integrationOf } from "./declaration.ts";
 import { INTEGRATION_STATUSES, INTEGRATION_TYPES, isUuid } from "./integration.ts";
 import {
@@ -56,13 +55,13 @@ const listEndpoint = endpoint({
   method: "GET",
   path: LIST,
   summary: "Lists the warehouse integrations of a workspace as they are declared.",
-  access: byAdministrator,
+  access: byAdministratorOfWorkspace,
   params: Type.Object({ name: Type.String() }),
   replies: {
     200: Type.Object({ integrations: Type.Array(Type.Object(Integration)), message: Success }),
   },
-}).handledBy(async (services: ManageServices, _nobody, { params }) => {
-  const integrations = await readIntegrations(services, params.name);
+}).handledBy(async (services: ManageServices, context) => {
+  const integrations = await readIntegrations(services, context);
   return { status: 200, body: { integrations: integrations.map(viewOf), message: "success" } };
 });
 
@@ -70,11 +69,11 @@ const readEndpoint = endpoint({
   method: "GET",
   path: ONE,
   summary: "Reads a warehouse integration as it is declared.",
-  access: byAdministrator,
+  access: byAdministratorOfWorkspace,
   params: OfIntegration,
   replies: { 200: Type.Object({ ...Integration, message: Success }) },
-}).handledBy(async (services: ManageServices, _nobody, { params }) => {
-  const found = await readIntegration(services, params.name, params.integration_id);
+}).handledBy(async (services: ManageServices, context, { params }) => {
+  const found = await readIntegration(services, context, params.integration_id);
   return { status: 200, body: { ...viewOf(found), message: "success" } };
 });
 
@@ -82,20 +81,15 @@ const putEndpoint = endpoint({
   method: "PUT",
   path: ONE,
   summary: "Makes a warehouse integration, or changes it.",
-  access: byAdministrator,
+  access: byAdministratorOfWorkspace,
   params: OfIntegration,
   body: IntegrationBody,
   replies: { 200: Type.Object({ ...Integration, message: Success }) },
-}).handledBy(async (services: ManageServices, _nobody, { params, body, call }) => {
+}).handledBy(async (services: ManageServices, context, { params, body }) => {
   refuseUnstorable(body);
   const id = params.integration_id.toLowerCase();
   if (!isUuid(id)) throw new Problem("INVALID_REQUEST", "Invalid integration ID");
-  const saved = await putIntegration(
-    services,
-    params.name,
-    originOf(call),
-    integrationOf({ id, ...body }),
-  );
+  const saved = await putIntegration(services, context, integrationOf({ id, ...body }));
   return { status: 200, body: { ...viewOf(saved), message: "success" } };
 });
 
@@ -103,11 +97,11 @@ const removeEndpoint = endpoint({
   method: "DELETE",
   path: ONE,
   summary: "Removes a warehouse integration with its runs; what it synced stays.",
-  access: byAdministrator,
+  access: byAdministratorOfWorkspace,
   params: OfIntegration,
   replies: { 200: Type.Object({ message: Success }) },
-}).handledBy(async (services: ManageServices, _nobody, { params, call }) => {
-  await removeIntegration(services, params.name, originOf(call), params.integration_id);
+}).handledBy(async (services: ManageServices, context, { params }) => {
+  await removeIntegration(services, context, params.integration_id);
   return { status: 200, body: { message: "success" } };
 });
 

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
-import { type Origin, recordChanges } from "../audit/audit.ts";
+import { recordChanges } from "../audit/audit.ts";
 import type { Clock } from "../clock.ts";
+import type { WorkspaceContext } from "../context/context.ts";
 import { type Database, withRetries } from "../database/database.ts";
-import { findWorkspace } from "../workspaces/find-workspace.ts";
 import { changeIntegrations, detailsOf } from "./change-integrations.ts";
 import type { Integration } from "./integration.ts";
 import { getIntegration } from "./list.ts";
@@ -18,19 +18,19 @@ export interface ManageServices {
 /** The integrations of a workspace, by name. @throws Problem NOT_FOUND. */
 export async function readIntegrations(
   { database }: Pick<ManageServices, "database">,
-  workspaceName: string,
+  context: WorkspaceContext,
 ): Promise<IntegrationRow[]> {
-  const { id } = await findWorkspace(database, workspaceName);
+  const { id } = context.workspace;
   return selectIntegrations(database, id);
 }
 
 /** One of them. @throws Problem NOT_FOUND, or INVALID_REQUEST for an id that is no UUID. */
 export async function readIntegration(
   services: Pick<ManageServices, "database">,
-  workspaceName: string,
+  context: WorkspaceContext,
   id: string,
 ): Promise<IntegrationRow> {
-  const workspace = await findWorkspace(services.database, workspaceName);
+  const { workspace } = context;
   return getIntegration(services, workspace, id);
 }
 
@@ -43,22 +43,21 @@ export async function readIntegration(
  */
 export async function putIntegration(
   services: ManageServices,
-  workspaceName: string,
-  origin: Origin,
+  context: WorkspaceContext,
   integration: Integration,
 ): Promise<IntegrationRow> {
   const { database, clock } = services;
-  const workspace = await findWorkspace(database, workspaceName);
+  const { workspace } = context;
   await withRetries(database, async (tx) => {
     const where = { workspaceId: workspace.id, now: clock.now() };
     const [present] = await selectIntegrationsById(tx, workspace.id, [integration.id]);
     if (present && isDeepStrictEqual(present, integration)) return;
     await changeIntegrations(tx, where, { saved: [integration], removed: [] }, false);
-    await recordChanges(tx, clock, origin, [
+    await recordChanges(tx, clock, context, [
       {
         action: present ? "updated" : "created",
         kind: "integration",
-        workspace: workspaceName,
+        workspace: context.workspace.name,
         name: integration.name,
         details: detailsOf(integration),
       },
@@ -70,18 +69,22 @@ export async function putIntegration(
 /** Removes an integration with its runs and their log. @throws Problem as `readIntegration`. */
 export async function removeIntegration(
   services: ManageServices,
-  workspaceName: string,
-  origin: Origin,
+  context: WorkspaceContext,
   id: string,
 ): Promise<void> {
   const { database, clock } = services;
-  const workspace = await findWorkspace(database, workspaceName);
+  const { workspace } = context;
   await withRetries(database, async (tx) => {
     const present = await getIntegration({ database: tx }, workspace, id);
     const where = { workspaceId: workspace.id, now: clock.now() };
     await changeIntegrations(tx, where, { saved: [], removed: [present.id] }, false);
-    await recordChanges(tx, clock, origin, [
-      { action: "removed", kind: "integration", workspace: workspaceName, name: present.name },
+    await recordChanges(tx, clock, context, [
+      {
+        action: "removed",
+        kind: "integration",
+        workspace: context.workspace.name,
+        name: present.name,
+      },
     ]);
   });
 }

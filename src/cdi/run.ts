@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { Workspace } from "../access/workspace.ts";
+import type { Workspace } from "../context/workspace.ts";
 import type { Job } from "../jobs/job.ts";
 import type { WriteServices } from "../track/write-batch.ts";
 import type { IntegrationRow, RunRow } from "./store.ts";

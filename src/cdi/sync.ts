@@ -1,7 +1,7 @@
-import { loadWorkspace } from "../access/load-workspace.ts";
 import { isUnavailable, withRetries } from "../database/database.ts";
-import { callOf, type Job, type JobKind, LeaseLost, TryAgain } from "../jobs/job.ts";
-import type { KnownIds } from "../profiles/known-ids.ts";
+import { contextOf, type Job, type JobKind, LeaseLost, TryAgain } from "../jobs/job.ts";
+import type { KnownIds } from "../people/known-ids.ts";
+import { loadWorkspace } from "../workspaces/find-workspace.ts";
 import { type Ending, endingOf, endRun } from "./end-run.ts";
 import { SYNC_JOB } from "./integration.ts";
 import { ahead, inBatches } from "./read-ahead.ts";
@@ -64,7 +64,12 @@ const CLOCK_TOLERANCE_MS = 5 * 60 * 1_000;
 const MOST_STRAYS = 100;
 
 /** The run goes through people once: remembering them would cost memory and help nobody. */
-const NOBODY: KnownIds = { get: () => undefined, remember: () => {} };
+const NOBODY: KnownIds = {
+  get: () => undefined,
+  remember: () => {},
+  removals: () => undefined,
+  expect: () => {},
+};
 
 async function readAll(
   services: SyncServices,
@@ -100,7 +105,7 @@ async function applyRows(
   const expected = { rowsToCome: selection.count, message: null };
   await updateRun(database, workspace.id, integration.id, run.id, expected);
   const { type } = integration;
-  const reading = { id: clock.newId(), job, workspace, call: callOf(job), type };
+  const reading = { id: clock.newId(), job, context: { ...contextOf(job), workspace }, type };
   let through = from;
   for await (const rows of ahead(inBatches(selection.rows()))) {
     job.signal.throwIfAborted();

@@ -1,6 +1,6 @@
+import type { WorkspaceContext } from "../context/context.ts";
 import { allDone, type Transaction } from "../database/database.ts";
 import type { Job } from "../jobs/job.ts";
-import type { Behalf } from "../track/apply-item.ts";
 import type { WriteServices } from "../track/write-batch.ts";
 import { deleteRows, type Note, trackRows } from "./apply-rows.ts";
 import { hashesAt, sift } from "./boundary.ts";
@@ -15,7 +15,8 @@ import type { SourceRow } from "./sources/source.ts";
 import { addToRun, type RowCounts, updateProgress } from "./store.ts";
 
 /** A run that reads its source: for whom, into what, and which reading of it this is. */
-export interface Reading extends Behalf {
+export interface Reading {
+  readonly context: WorkspaceContext;
   /** A new one each time the source is opened. */
   readonly id: string;
   readonly job: Job;
@@ -36,7 +37,7 @@ export async function writeRows(
   rows: readonly SourceRow[],
   through: string,
 ): Promise<{ readonly through: string; readonly hasAdvanced: boolean }> {
-  const { id: readingId, job, type } = reading;
+  const { id: readingId, context, job, type } = reading;
   const { workspaceId, subject: integrationId } = job;
   const known = await selectBoundary(
     services.database,
@@ -63,8 +64,8 @@ export async function writeRows(
     ]);
   }
 
-  if (type === "delete") await deleteRows(services, reading, fresh, commit);
-  else await trackRows(services, { ...reading, type }, fresh, commit);
+  if (type === "delete") await deleteRows(services, context, fresh, commit);
+  else await trackRows(services, context, type, fresh, commit);
   return { through: boundary.through, hasAdvanced };
 }
 

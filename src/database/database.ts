@@ -1,3 +1,5 @@
+import type { Use } from "./planner.ts";
+
 /**
  * The database as the rest of the program sees it: SQL in, rows out, on one of three engines
  * (embedded PGlite, PostgreSQL, Citus). There is one SQL for all of them; what it may use is said
@@ -37,6 +39,8 @@ export interface Transaction extends Queryable {
 }
 
 export interface Database extends Queryable {
+  /** The same database for statements of another use; a running transaction stays what it is. */
+  for(use: Use): Database;
   readonly engine: "embedded" | "postgres";
   /** How many transactions can usefully run at the same time in this process. */
   readonly concurrency: number;
@@ -87,6 +91,7 @@ export function within(database: Database, tx: Transaction): Database {
     concurrency: 1,
     takesTurns: true,
     isWithin: true,
+    for: () => within(database, tx),
     query: (sql, parameters) => tx.query(sql, parameters),
     execute: (sql, parameters, mustWrite) => tx.execute(sql, parameters, mustWrite),
     transaction: (work) => work(tx),
@@ -175,8 +180,9 @@ export const isSacrificed = (error: unknown): boolean =>
 /** Whether a unique index refused a row. */
 export const isDuplicate = (error: unknown): boolean => codeOf(error) === "23505";
 
+/** Among them a lock, a statement and an idle transaction that took longer than their deadlines. */
 const UNREACHABLE =
-  /^(08...|28...|3D000|57P0[123]|53...|ECONN\w+|ENOTFOUND|EPIPE|ETIMEDOUT|CONNECT\w+)$/;
+  /^(08...|28...|3D000|57P0[123]|57014|55P03|25P03|53...|ECONN\w+|ENOTFOUND|EPIPE|ETIMEDOUT|CONNECT\w+)$/;
 
-/** Whether the engine could not be reached or is out of means: try again later. */
+/** Whether the engine could not be reached, was too slow, or is out of resources: try again later. */
 export const isUnavailable = (error: unknown): boolean => UNREACHABLE.test(codeOf(error));

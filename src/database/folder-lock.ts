@@ -1,10 +1,11 @@
 import { createHash, randomBytes } from "node:crypto";
-import { access, mkdir, readdir, realpath, rm } from "node:fs/promises";
+import { access, chmod, mkdir, readdir, realpath, rm } from "node:fs/promises";
 import { connect, createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 
-/** Another process holds the data folder. */
+/** Another process uses the data folder. */
 export class FolderInUse extends Error {
   constructor(folder: string) {
     super(
@@ -19,23 +20,23 @@ export interface FolderLock {
   release(): Promise<void>;
 }
 
-/** How often a process asks again, at most: another one may be giving way to it. */
+/** A contender may back off at the same time, so a process tries several times. */
 const TRIES = 10;
 
-/** What a process waits, at most, before it asks again. */
+/** The longest pause before the second try; random and growing, so that contenders desynchronize. */
 const PAUSE_MS = 50;
 
 /**
- * Holds a folder for this process, so that two servers never write into one embedded database.
+ * Locks a folder for this process, so that two servers never write to one embedded database.
  *
- * A process that wants the folder listens on a socket of its own there, then looks for others: it has
- * the folder when nobody else answers. Since everybody is to be seen before looking, of two who come
- * at once at least one sees the other and gives way. The operating system drops a socket with its
- * process, however that ends; the file that remains is nobody's and is removed. A file with a
- * process id would outlive a killed process, and its id may belong to somebody else by then; one
- * socket under a fixed name could be taken away from its new owner by a second one who cleans up.
+ * A process listens on a socket of its own in the folder, then connects to all others: it holds the lock
+ * when none accepts. Every process listens before it looks, so of two contenders at least one sees the
+ * other and backs off. The operating system closes a socket with its process, however that ends; the
+ * file that remains is stale and is removed. Not a file with a process id: it would outlive a killed
+ * process, and the id may be reused. Not one socket with a fixed name: a second contender that cleans up
+ * could remove the new owner's.
  *
- * @throws FolderInUse when another process has it.
+ * @throws FolderInUse when another process holds it.
  */
 export async function lockFolder(folder: string): Promise<FolderLock> {
   if (process.platform === "win32") return lockPipe(folder);
@@ -43,10 +44,13 @@ export async function lockFolder(folder: string): Promise<FolderLock> {
   for (let attempt = 0; attempt < TRIES; attempt++) {
     const path = join(place, socketName());
     const server = await listen(path);
-    const isAlone = !(await othersAnswer(place, path)) && (await exists(path));
-    if (isAlone) return { release: () => close(server) };
+    const isAlone = !(await othersListen(place, path)) && (await exists(path));
+    if (isAlone) {
+      await chmod(path, 0o600);
+      return { release: () => close(server) };
+    }
     await close(server);
-    await new Promise((resolve) => setTimeout(resolve, Math.random() * PAUSE_MS));
+    await sleep(Math.random() * PAUSE_MS * (attempt + 1));
   }
   throw new FolderInUse(folder);
 }
@@ -55,43 +59,43 @@ const SOCKET = /^rapport-[0-9a-f]{8}\.lock$/;
 
 const socketName = (): string => `rapport-${randomBytes(4).toString("hex")}.lock`;
 
-/** The longest path that every system takes as the address of a socket. */
+/** The longest path that every system accepts as a socket address. */
 const LONGEST_SOCKET_PATH = 100;
 
-/** The folder itself; where its path is too long for a socket, one that everybody finds from it. */
+/** The folder itself, or, where its path is too long for a socket, one derived from it. */
 async function placeOfSockets(folder: string): Promise<string> {
   const real = await realpath(folder);
   if (Buffer.byteLength(join(real, socketName())) <= LONGEST_SOCKET_PATH) return real;
   const place = join(tmpdir(), `rapport-${fingerprint(real)}`);
-  await mkdir(place, { recursive: true });
+  await mkdir(place, { recursive: true, mode: 0o700 });
   return place;
 }
 
 const fingerprint = (path: string): string =>
   createHash("sha256").update(path).digest("hex").slice(0, 32);
 
-/** Whether anybody but `own` listens there. Sockets that nobody answers at are removed. */
-async function othersAnswer(place: string, own: string): Promise<boolean> {
+/** Whether a socket other than `own` accepts connections. Stale sockets are removed. */
+async function othersListen(place: string, own: string): Promise<boolean> {
   const names = (await readdir(place)).filter((name) => SOCKET.test(name));
   const others = names.map((name) => join(place, name)).filter((path) => path !== own);
-  const answers = await Promise.all(
+  const listening = await Promise.all(
     others.map(async (path) => {
-      if (await isAnswered(path)) return true;
+      if (await acceptsConnections(path)) return true;
       await rm(path, { force: true });
       return false;
     }),
   );
-  return answers.includes(true);
+  return listening.includes(true);
 }
 
-function isAnswered(path: string): Promise<boolean> {
+function acceptsConnections(path: string): Promise<boolean> {
   return new Promise((done) => {
     const socket = connect(path);
     socket.once("connect", () => {
       socket.destroy();
       done(true);
     });
-    // Only what is surely nobody's is taken for that: whoever is too busy to answer is there.
+    // Only a refused or missing socket proves that the lock is stale: its process may be busy.
     socket.once("error", ({ code }: NodeJS.ErrnoException) =>
       done(code !== "ECONNREFUSED" && code !== "ENOENT"),
     );
@@ -114,7 +118,7 @@ const exists = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** On Windows a pipe is gone with its process, and its name can be taken once only. */
+/** On Windows a pipe ends with its process, and only one process can listen on its name. */
 async function lockPipe(folder: string): Promise<FolderLock> {
   const name = `\\\\.\\pipe\\rapport-${fingerprint(await realpath(folder))}`;
   const server = await listen(name).catch((error: NodeJS.ErrnoException) => {

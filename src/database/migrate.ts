@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Database, Transaction } from "./database.ts";
 
-/** Any number that nobody else in the database uses: one migration runs at a time. */
+/** An arbitrary number that nothing else in the database locks: one process migrates at a time. */
 const MIGRATION_LOCK = 7_270_411;
 
 interface Migration {
@@ -15,18 +15,16 @@ interface Migration {
 }
 
 /**
- * Brings the database to the program's schema: applies the files of `migrations/` that it has not
- * seen, in the order of their numbers, all in one transaction. There is no way back: a mistake is
- * mended by the next file.
- *
- * On Citus the tables marked `-- distributed by: COLUMN` are distributed in the same transaction.
+ * Brings the database to this version's schema: applies the files of `migrations/` that it does not
+ * have yet, in the order of their numbers and in one transaction (migrations/README.md). On Citus it
+ * distributes the tables marked `-- distributed by: COLUMN` in the same transaction.
  *
  * @returns the names of the files applied now.
- * @throws when an applied file was changed afterwards, or the database is newer than the program.
+ * @throws when an applied file was changed, or the database is newer than this version.
  */
 export async function migrate(database: Database): Promise<string[]> {
   const migrations = await readMigrations();
-  return database.transaction(async (tx) => {
+  return database.for("analysis").transaction(async (tx) => {
     await tx.query("select pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
     await tx.query(
       "create table if not exists migrations (name text primary key, checksum text not null)",
@@ -47,11 +45,16 @@ export async function migrate(database: Database): Promise<string[]> {
   });
 }
 
-/** What the schema of this version is called: another one where any migration differs. */
+/** Identifies the schema of this version: changes with any migration. */
 export async function schemaFingerprint(): Promise<string> {
   const hash = createHash("sha256");
-  for (const { name, checksum } of await readMigrations()) hash.update(`${name} ${checksum}\n`);
+  for (const [name, checksum] of await migrationHashes()) hash.update(`${name} ${checksum}\n`);
   return hash.digest("hex").slice(0, 16);
+}
+
+/** @returns the SHA-256 of every migration by file name, in their order. */
+export async function migrationHashes(): Promise<Map<string, string>> {
+  return new Map((await readMigrations()).map(({ name, checksum }) => [name, checksum]));
 }
 
 async function readMigrations(): Promise<Migration[]> {
@@ -65,7 +68,7 @@ async function readMigrations(): Promise<Migration[]> {
   );
 }
 
-/** The folder of package.json; the sources and their compiled form lie at different depths. */
+/** The folder of package.json: sources and compiled files lie at different depths below it. */
 export function packageRoot(): string {
   let folder = dirname(fileURLToPath(import.meta.url));
   while (!existsSync(join(folder, "package.json"))) folder = dirname(folder);
@@ -89,7 +92,7 @@ function refuseForeignHistory(
     if (expected === undefined) {
       throw new Error(
         `The database holds the migration ${name}, which this version of Rapport does not know: ` +
-          "it was used with a newer version. Start that one.",
+          "a newer version was used with it. Start that version.",
       );
     }
     if (expected !== checksum) {

@@ -1,5 +1,6 @@
 import type { Database, Queryable, Transaction } from "./database.ts";
 import { encodeParameters } from "./parameters.ts";
+import { setPlanner, type Use } from "./planner.ts";
 
 /** A statement for the engine, with its parameters in the form that it takes. */
 export interface Statement {
@@ -78,16 +79,36 @@ export function databaseOf(connection: Connection): Database {
     return result;
   }
 
-  return {
+  /** Other uses plan otherwise, for the length of a transaction. */
+  function databaseFor(use: Use): Database {
+    if (use === "intake") return database;
+    const withPlanner: Database["transaction"] = (work) =>
+      alone(() =>
+        transaction(async (tx) => {
+          await tx.script(setPlanner(use, "local"));
+          return work(tx);
+        }),
+      );
+    return {
+      ...database,
+      query: (sql, parameters) => withPlanner((tx) => tx.query(sql, parameters)),
+      execute: (...statement) => withPlanner((tx) => tx.execute(...statement)),
+      transaction: withPlanner,
+      transactionAtOnce: withPlanner,
+    };
+  }
+
+  const database: Database = {
     engine: "embedded",
     concurrency: 1,
     takesTurns: true,
+    for: databaseFor,
     query: (sql, parameters) => inTurn(() => direct.query(sql, parameters)),
     execute: (...statement) => inTurn(() => direct.execute(...statement)),
     transaction: (work) => alone(() => transaction(work)),
     transactionAtOnce,
     async maintain() {
-      const tables = await this.query<{ name: string }>(
+      const tables = await database.query<{ name: string }>(
         "select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace",
       );
       for (const { name } of tables)
@@ -95,6 +116,7 @@ export function databaseOf(connection: Connection): Database {
     },
     close: () => alone(() => connection.close()),
   };
+  return database;
 }
 
 function queryable(ask: (statement: Statement) => Promise<unknown>): Queryable {

@@ -1,23 +1,25 @@
-import { mkdir } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { Database } from "./database.ts";
 import { lockFolder } from "./folder-lock.ts";
 import { type Connection, databaseOf } from "./one-connection.ts";
 import type { ThreadAnswer, ThreadRequest } from "./pglite-thread.ts";
+import { createPrivateFolder } from "./private-folder.ts";
 
 /** Where the embedded engine lives below the data folder. */
 const ENGINE_FOLDER = "engine";
 
 /**
- * Opens the embedded engine, on a thread of its own, so that HTTP is answered while a statement runs.
+ * Opens the embedded engine on a thread of its own, so that HTTP requests are served while a statement
+ * runs.
  *
- * @param dataDir a folder, made where it is missing, or `memory:` to keep nothing.
+ * @param dataDir a folder, created where it is missing and closed to other users; or `memory:` to keep
+ *   nothing.
  * @throws FolderInUse when another process has the folder.
  */
 export async function openEmbedded(dataDir: string): Promise<Database> {
   if (dataDir === "memory:") return databaseOf(await startThread(dataDir));
-  await mkdir(dataDir, { recursive: true });
+  await createPrivateFolder(dataDir);
   const lock = await lockFolder(dataDir);
   try {
     const database = databaseOf(await startThread(join(dataDir, ENGINE_FOLDER)));

@@ -1,14 +1,22 @@
 /**
- * How the engine plans, on every connection.
+ * What statements are for. It decides how the engine plans them, which connections they use, and how
+ * long they may take:
  *
- * Every statement of the program goes by key, but without statistics (a fresh table, and the embedded
- * engine analyzes nothing by itself) the planner takes `workspace_id = 1` for selective: it scans, or
- * joins a batch with itself in a nested loop, and a batch of 400 takes 50 ms instead of 4. So a
- * statement that joins a table with `unnest` also says `key = any(…)`, and these settings leave the
- * planner nothing but the index and a hash join. A generic plan made on an empty table would stay
- * bad when the table has grown, hence `force_custom_plan`.
+ * - `intake`: the statements of the write path and of requests. They go by key.
+ * - `lookup`: reads of some rows by an index that need not be unique, with an order or a limit.
+ * - `analysis`: everything that reads much or takes long: migrations, exports, figures.
  */
-export const PLANNER_SETTINGS = {
+export type Use = "intake" | "lookup" | "analysis";
+
+/**
+ * Without statistics (on a fresh table, and always on the embedded engine, which never analyzes by
+ * itself) the planner considers `workspace_id = 1` selective: it scans, or joins a batch with itself in
+ * a nested loop, and a batch of 400 takes 50 ms instead of 4. So an intake statement that joins a table
+ * with `unnest` also says `key = any(…)`, and these settings leave the planner only the index and a hash
+ * join. A generic plan made on an empty table would stay bad when the table has grown, hence
+ * `force_custom_plan`.
+ */
+const INTAKE = {
   plan_cache_mode: "force_custom_plan",
   jit: "off",
   enable_seqscan: "off",
@@ -16,3 +24,28 @@ export const PLANNER_SETTINGS = {
   enable_nestloop: "off",
   enable_mergejoin: "off",
 };
+
+/** The planner's settings for each use; a use that omits one gives it its default. */
+const CHANGED: Readonly<Record<Use, Partial<typeof INTAKE>>> = {
+  intake: INTAKE,
+  // By an index, in whichever way: a table that looks small today is still not read whole.
+  lookup: { plan_cache_mode: "force_custom_plan", jit: "off", enable_seqscan: "off" },
+  analysis: {},
+};
+
+const DEFAULTS: typeof INTAKE = {
+  plan_cache_mode: "auto",
+  jit: "off",
+  enable_seqscan: "on",
+  enable_bitmapscan: "on",
+  enable_nestloop: "on",
+  enable_mergejoin: "on",
+};
+
+export const plannerSettings = (use: Use): typeof INTAKE => ({ ...DEFAULTS, ...CHANGED[use] });
+
+/** The settings as statements: for a session, or for the running transaction alone. */
+export const setPlanner = (use: Use, scope: "session" | "local"): string =>
+  Object.entries(plannerSettings(use))
+    .map(([name, value]) => `set ${scope} ${name} = ${value};`)
+    .join(" ");

@@ -33,7 +33,9 @@ const exportEndpoint = endpoint({
     }),
   },
   idempotency: "ignored",
-}).handledBy(async (services: ExportServices, workspace, { body }) => ({
+  isHeavy: true,
+  budgets: { bytesOut: 64 * 1_048_576 },
+}).handledBy(async (services: ExportServices, { workspace }, { body }) => ({
   status: 201,
   body: { ...(await exportByIds(services, workspace, body)), message: "success" },
 }));

@@ -1,22 +1,24 @@
-import type { Workspace } from "../access/workspace.ts";
+import { byProfile, readSummaries } from "../activity/read-activity.ts";
 import type { Clock } from "../clock.ts";
+import type { Workspace } from "../context/workspace.ts";
 import { allDone, type Database, type Queryable, readTogether } from "../database/database.ts";
-import { Problem } from "../problem.ts";
-import { findHolders, type LookedUp } from "../profiles/find-holders.ts";
+import { findHolders, type LookedUp } from "../people/find-holders.ts";
 import {
   type Alias,
   aliasValue,
   checkEmailIdentifier,
   checkPhoneIdentifier,
+  emailValue,
   identifierKey,
-} from "../profiles/identifiers.ts";
-import { selectMergedInto } from "../profiles/merged-store.ts";
-import { refuseUnstorable } from "../profiles/plain-json.ts";
-import { selectProfiles } from "../profiles/store.ts";
+} from "../people/identifiers.ts";
+import { selectMergedInto } from "../people/merged-store.ts";
+import { selectProfiles } from "../people/store.ts";
+import { Problem } from "../problem.ts";
 import { readEmailStates, readGroupStates } from "../subscriptions/states.ts";
-import { readSummaries } from "../track/summaries.ts";
-import { DEFAULT_FIELDS, type ExportField, profileView } from "./profile-view.ts";
-import { readEngagementSource } from "./read-engagement-source.ts";
+import { refuseUnstorable } from "../values/plain-json.ts";
+import { refuseLargeExport } from "./export-budget.ts";
+import { DEFAULT_FIELDS, type ExportField, isSummaryField, profileView } from "./profile-view.ts";
+import { readActivitySource } from "./read-activity-source.ts";
 
 export interface ExportServices {
   readonly database: Database;
@@ -45,6 +47,9 @@ export interface Exported {
 
 const MOST_IDS = 50;
 
+/** An address may belong to any number of users: one response shows at most as many as three lists name. */
+const MOST_USERS = 3 * MOST_IDS;
+
 /** One thing the caller asked for: how it was written, and what it is looked up by. */
 interface Wanted {
   readonly given: unknown;
@@ -67,9 +72,11 @@ export async function exportByIds(
   const wanted = wantedBy(request);
   return readTogether(database, async (tx) => {
     const identifiers = wanted.map((each) => each.identifier);
-    const found = await findHolders(tx, workspace.id, identifiers);
+    const found = await findHolders(tx, workspace.id, identifiers, MOST_USERS + 1);
     const ids = [...new Set([...found.values()].flat())];
+    refuseTooManyUsers(ids);
     const fields = request.fields_to_export ?? DEFAULT_FIELDS;
+    await refuseLargeExport(tx, workspace.id, ids, fields);
     const users = await readProfiles(tx, workspace, ids, fields, clock.now());
     const existing = new Set(users.map((user) => user.id));
     const invalid = wanted.filter(
@@ -80,6 +87,15 @@ export async function exportByIds(
       ...(invalid.length > 0 && { invalid_user_ids: invalid.map((each) => each.given) }),
     };
   });
+}
+
+function refuseTooManyUsers(ids: readonly string[]): void {
+  if (ids.length <= MOST_USERS) return;
+  throw new Problem(
+    "INVALID_REQUEST",
+    `More than ${MOST_USERS} users share this address. ` +
+      "Export them by 'external_ids', 'user_aliases' or 'platform_ids', 50 at a time.",
+  );
 }
 
 function wantedBy(request: ExportRequest): Wanted[] {
@@ -134,18 +150,31 @@ async function readProfiles(
   fields: readonly ExportField[],
   now: Date,
 ) {
-  const [profiles, summaries, groupStates, engagement, merged] = await allDone([
+  const [profiles, summaries, groupStates, activityOf, merged] = await allDone([
     selectProfiles(tx, workspace.id, ids),
-    readSummaries(tx, workspace.id, ids),
+    readSummaries(tx, workspace.id, fields.some(isSummaryField) ? ids : []),
     readGroupStates(tx, workspace.id, ids),
-    readEngagementSource(tx, workspace.id, ids, fields, now),
+    readActivitySource(tx, workspace.id, ids, fields, now),
     selectMergedInto(tx, workspace.id, fields.includes("merged_ids") ? ids : []),
   ]);
-  const emails = profiles.flatMap(({ email }) => (email ? [email.toLowerCase()] : []));
+  const emails = profiles.flatMap(({ email }) => (email ? [emailValue(email)] : []));
   const emailStates = await readEmailStates(tx, workspace.id, emails);
+  const stateOf = new Map(emailStates.map((row) => [row.email, row.state]));
+  const eventsOf = byProfile(summaries.events);
+  const purchasesOf = byProfile(summaries.purchases);
+  const groupStatesOf = byProfile(groupStates);
   return profiles.map((profile) => {
-    const states = { groupStates, emailStates };
-    const source = { workspace, profile, ...summaries, ...states, engagement, merged };
-    return { id: profile.id, view: profileView(source, fields) };
+    const { id, email } = profile;
+    const source = {
+      workspace,
+      profile,
+      events: eventsOf(id),
+      purchases: purchasesOf(id),
+      groupStates: groupStatesOf(id),
+      emailState: email === null ? undefined : stateOf.get(emailValue(email)),
+      activity: activityOf(id),
+      merged,
+    };
+    return { id, view: profileView(source, fields) };
   });
 }

@@ -1,37 +1,60 @@
-import type { Workspace } from "../access/workspace.ts";
-import { emailValue } from "../profiles/identifiers.ts";
-import type { MergedProfile } from "../profiles/merged-store.ts";
-import type { Json } from "../profiles/plain-json.ts";
-import type { ProfileRow } from "../profiles/store.ts";
-import type { EmailStateRow, GroupStateRow } from "../subscriptions/states.ts";
-import type { EventSummary, PurchaseSummary } from "../track/summaries.ts";
+import type { EventSummary, PurchaseSummary } from "../activity/activity.ts";
+import type { Workspace } from "../context/workspace.ts";
+import type { MergedProfile } from "../people/merged-store.ts";
 import {
+  type DerivedField,
+  STANDARD_ATTRIBUTES,
+  type StandardAttributeName,
+} from "../people/standard-attributes.ts";
+import type { ProfileRow } from "../people/store.ts";
+import type { EmailState, GroupStateRow } from "../subscriptions/states.ts";
+import { readWaiting } from "../subscriptions/waiting-state.ts";
+import { addDecimals } from "../values/decimals.ts";
+import {
+  type ActivitySource,
   appsView,
   devicesView,
-  type EngagementSource,
   engagementTimesView,
   interactionsView,
   messagesView,
   recentActivityView,
-} from "./engagement-view.ts";
+} from "./activity-view.ts";
 
-/** Everything that is known about a person, and what was read beside it. */
+/** Everything that is stored about one person, and what is needed to show it. */
 export interface ProfileSource {
   readonly workspace: Workspace;
   readonly profile: ProfileRow;
   readonly events: readonly EventSummary[];
   readonly purchases: readonly PurchaseSummary[];
   readonly groupStates: readonly GroupStateRow[];
-  readonly emailStates: readonly EmailStateRow[];
-  readonly engagement: EngagementSource;
+  /** The state of the profile's address, where it has one. */
+  readonly emailState: EmailState | undefined;
+  readonly activity: ActivitySource;
   /** The merged profiles whose ids lead to people here; empty where nobody asks for them. */
   readonly merged: readonly MergedProfile[];
 }
 
-const standard =
-  (name: string, missing: Json = null) =>
-  ({ profile }: ProfileSource): unknown =>
-    profile.standardAttributes[name] ?? missing;
+/** Fields of standard attributes that show more than the stored value. */
+const DERIVED: Readonly<Record<DerivedField, (source: ProfileSource) => unknown>> = {
+  email: ({ profile }) => profile.email,
+  phone: ({ profile }) => profile.phone,
+  email_subscribe: emailState,
+  last_coordinates: lastCoordinates,
+};
+
+type StandardField = Exclude<StandardAttributeName, "current_location"> | DerivedField;
+
+/** The standard attributes as fields of an exported profile. */
+const STANDARD_FIELDS = Object.fromEntries(
+  Object.entries(STANDARD_ATTRIBUTES).map(([name, { exported }]) =>
+    "derived" in exported
+      ? [exported.derived, DERIVED[exported.derived]]
+      : [
+          name,
+          ({ profile }: ProfileSource) => profile.standardAttributes[name] ?? exported.ifAbsent,
+        ],
+  ),
+) as Readonly<Record<StandardField, (source: ProfileSource) => unknown>>;
 
 /** Of what is publicly known and nothing here ever learns: who attributed an install, and the like. */
 const neverKnown = (): null => null;
@@ -44,33 +67,12 @@ const FIELDS = {
   user_aliases: ({ profile }: ProfileSource) => profile.aliases,
   created_at: ({ profile }: ProfileSource) => profile.createdAt.toISOString(),
   random_bucket: ({ profile }: ProfileSource) => randomBucket(profile.id),
-  first_name: standard("first_name"),
-  last_name: standard("last_name"),
-  email: ({ profile }: ProfileSource) => profile.email,
-  phone: ({ profile }: ProfileSource) => profile.phone,
-  dob: standard("dob"),
-  gender: standard("gender"),
-  home_city: standard("home_city"),
-  country: standard("country"),
-  language: standard("language"),
-  time_zone: standard("time_zone"),
-  last_coordinates: lastCoordinates,
-  email_subscribe: emailState,
-  push_subscribe: standard("push_subscribe", "subscribed"),
-  image_url: standard("image_url"),
-  facebook: standard("facebook"),
-  twitter: standard("twitter"),
-  date_of_first_session: standard("date_of_first_session"),
-  date_of_last_session: standard("date_of_last_session"),
-  marked_email_as_spam_at: standard("marked_email_as_spam_at"),
-  email_open_tracking_disabled: standard("email_open_tracking_disabled", false),
-  email_click_tracking_disabled: standard("email_click_tracking_disabled", false),
+  ...STANDARD_FIELDS,
   custom_attributes: ({ profile }: ProfileSource) => profile.customAttributes,
   custom_events: customEvents,
   purchases: purchasesByProduct,
   total_revenue: totalRevenue,
   revenue_by_currency: revenueByCurrency,
-  push_tokens: standard("push_tokens", []),
   subscription_groups: subscriptionGroups,
   apps: appsView,
   devices: devicesView,
@@ -93,8 +95,18 @@ export type ExportField = keyof typeof FIELDS;
 
 export const EXPORT_FIELDS = Object.keys(FIELDS) as ExportField[];
 
-/** What costs statements of its own, so only for those who ask. decision: docs/decisions/export.md. */
+/** What costs statements of its own, so only for those who ask. See docs/decisions/export.md. */
 const COSTLY: readonly ExportField[] = ["merged_ids", "message_history", "recent_activity"];
+
+/** Fields that show the summaries of events and purchases. */
+const SUMMARY_FIELDS: readonly ExportField[] = [
+  "custom_events",
+  "purchases",
+  "total_revenue",
+  "revenue_by_currency",
+];
+
+export const isSummaryField = (field: ExportField): boolean => SUMMARY_FIELDS.includes(field);
 
 const isOnRequest = (field: ExportField): boolean =>
   COSTLY.includes(field) || FIELDS[field] === neverKnown;
@@ -128,78 +140,61 @@ function lastCoordinates({ profile }: ProfileSource): unknown {
   return longitude === undefined ? null : [longitude, latitude];
 }
 
-/** The state of the address; while there is none, what the person said in the meantime. */
-function emailState({ profile, emailStates }: ProfileSource): unknown {
-  const { email } = profile;
-  if (!email) return profile.standardAttributes.email_subscribe ?? "subscribed";
-  return emailStates.find((row) => row.email === emailValue(email))?.state ?? "subscribed";
+/** The state of the address; without an address, the one that waits for it. */
+function emailState({ profile, emailState: state }: ProfileSource): unknown {
+  if (!profile.email) {
+    return readWaiting(profile.standardAttributes.email_subscribe)?.state ?? "subscribed";
+  }
+  return state ?? "subscribed";
 }
 
-function customEvents({ profile, events }: ProfileSource): unknown[] {
-  return events
-    .filter((event) => event.profileId === profile.id)
-    .map((event) => ({
-      name: event.name,
-      first: event.firstAt.toISOString(),
-      last: event.lastAt.toISOString(),
-      count: event.count,
-    }));
+function customEvents({ events }: ProfileSource): unknown[] {
+  return events.map((event) => ({
+    name: event.name,
+    first: event.firstAt.toISOString(),
+    last: event.lastAt.toISOString(),
+    count: event.count,
+  }));
 }
 
-const purchasesOf = ({ profile, purchases }: ProfileSource): PurchaseSummary[] =>
-  purchases.filter((purchase) => purchase.profileId === profile.id);
+/** The values of each key, in the order in which the keys first appear. */
+function groupBy<Row>(rows: readonly Row[], keyOf: (row: Row) => string): Map<string, Row[]> {
+  const groups = new Map<string, Row[]>();
+  for (const row of rows) {
+    const group = groups.get(keyOf(row));
+    if (group) group.push(row);
+    else groups.set(keyOf(row), [row]);
+  }
+  return groups;
+}
 
 /** By product, over all currencies. */
-function purchasesByProduct(source: ProfileSource): unknown[] {
-  const rows = purchasesOf(source);
-  return [...new Set(rows.map((row) => row.productId))].map((name) => {
-    const ofProduct = rows.filter((row) => row.productId === name);
-    return {
-      name,
-      first: new Date(Math.min(...ofProduct.map((row) => row.firstAt.getTime()))).toISOString(),
-      last: new Date(Math.max(...ofProduct.map((row) => row.lastAt.getTime()))).toISOString(),
-      count: ofProduct.reduce((sum, row) => sum + row.count, 0),
-    };
-  });
+function purchasesByProduct({ purchases }: ProfileSource): unknown[] {
+  return [...groupBy(purchases, (row) => row.productId)].map(([name, rows]) => ({
+    name,
+    first: new Date(Math.min(...rows.map((row) => row.firstAt.getTime()))).toISOString(),
+    last: new Date(Math.max(...rows.map((row) => row.lastAt.getTime()))).toISOString(),
+    count: rows.reduce((sum, row) => sum + row.count, 0),
+  }));
 }
+
+const revenueOf = (rows: readonly PurchaseSummary[]): number =>
+  Number(rows.map((row) => row.revenue).reduce(addDecimals, "0"));
 
 /** Amounts as they were sent, added up; see `revenue_by_currency` where there are several. */
-function totalRevenue(source: ProfileSource): number {
-  return sumOfDecimals(purchasesOf(source).map((row) => row.revenue));
+function totalRevenue({ purchases }: ProfileSource): number {
+  return revenueOf(purchases);
 }
 
-function revenueByCurrency(source: ProfileSource): Record<string, number> {
-  const rows = purchasesOf(source);
-  return Object.fromEntries(
-    [...new Set(rows.map((row) => row.currency))].map((currency) => [
-      currency,
-      sumOfDecimals(rows.filter((row) => row.currency === currency).map((row) => row.revenue)),
-    ]),
-  );
+function revenueByCurrency({ purchases }: ProfileSource): Record<string, number> {
+  const groups = [...groupBy(purchases, (row) => row.currency)];
+  return Object.fromEntries(groups.map(([currency, rows]) => [currency, revenueOf(rows)]));
 }
 
-/** Adds decimals without the rounding that adding floating-point numbers would bring. */
-function sumOfDecimals(decimals: readonly string[]): number {
-  const digits = Math.max(0, ...decimals.map((text) => text.split(".")[1]?.length ?? 0));
-  const units = decimals.map((text) => {
-    const [whole = "0", fraction = ""] = text.split(".");
-    return BigInt(whole + fraction.padEnd(digits, "0"));
-  });
-  const sum = units.reduce((total, each) => total + each, 0n);
-  const text = sum
-    .toString()
-    .replace("-", "")
-    .padStart(digits + 1, "0");
-  const split = text.length - digits;
-  return Number(`${sum < 0n ? "-" : ""}${text.slice(0, split)}.${text.slice(split)}`);
-}
-
-function subscriptionGroups({ profile, groupStates, workspace }: ProfileSource): unknown[] {
-  return groupStates
-    .filter((row) => row.profileId === profile.id)
-    .map((row) => ({
-      id: row.groupId,
-      channel: workspace.groupChannels.get(row.groupId) ?? null,
-      status: row.state,
-    }));
+function subscriptionGroups({ groupStates, workspace }: ProfileSource): unknown[] {
+  return groupStates.map((row) => ({
+    id: row.groupId,
+    channel: workspace.groupChannels.get(row.groupId) ?? null,
+    status: row.state,
+  }));
 }

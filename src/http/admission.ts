@@ -1,12 +1,11 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Authenticator } from "../access/authenticate.ts";
-import type { LimitName, RateLimits } from "../access/rate-limits.ts";
 import { Problem } from "../problem.ts";
+import { refuseUnstorableText } from "../values/storable-text.ts";
+import { ambiguousHost } from "./base-url.ts";
+import type { Authenticator, RateLimits } from "./callers.ts";
 import { LONGEST_URL } from "./connections.ts";
-import type { Access, Contract } from "./endpoint.ts";
-import { BODY_LIMIT_BYTES } from "./json-body.ts";
-import type { Load } from "./load.ts";
-import { contractOf } from "./request-state.ts";
+import { type Access, type Contract, pathsOf } from "./endpoint.ts";
+import type { Load, LoadOwner } from "./load.ts";
 import { tooMuchLoad } from "./respond.ts";
 
 /* Who gets in: everything that is asked of a request before a byte of its body is read. */
@@ -17,12 +16,9 @@ export interface AdmissionServices {
   readonly load: Load;
 }
 
-/** Makes room for a request of whatever path. @returns why it is refused, if it is. */
-export const makeRoom = (
-  { load }: AdmissionServices,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Problem | undefined => longUrl(request) ?? takeRoom(load, request, reply);
+/** What can be refused by the head of a request alone. @returns why it is refused, if it is. */
+export const refusalOfHead = (request: FastifyRequest): Problem | undefined =>
+  longUrl(request) ?? ambiguousHost(request) ?? unknownPath(request);
 
 function longUrl({ url }: FastifyRequest): Problem | undefined {
   if (url.length <= LONGEST_URL) return undefined;
@@ -30,29 +26,34 @@ function longUrl({ url }: FastifyRequest): Problem | undefined {
   return new Problem("URL_TOO_LONG", sentence);
 }
 
-/** Refuses a request that the server has no room for; health is asked when that matters most. */
-function takeRoom(load: Load, request: FastifyRequest, reply: FastifyReply): Problem | undefined {
-  if (contractOf(request)?.isEssential) return undefined;
-  const announced = Number(request.headers["content-length"] ?? 0);
-  // A body over the limit is never read: it gets its 413, and takes no room.
-  const room = load.admit(announced > BODY_LIMIT_BYTES ? 0 : announced);
-  if (typeof room === "string") return tooMuchLoad();
-  request.room = room;
-  reply.raw.once("close", room.hold());
-  return undefined;
-}
+const unknownPath = ({ is404 }: FastifyRequest): Problem | undefined =>
+  is404 ? new Problem("NOT_FOUND", "There is nothing at this path.") : undefined;
 
-/** Checks who calls and whether the limit lets it through, before a byte of the body is read. */
+/**
+ * Identifies the caller, makes room and applies the rate limit, before a byte of the body is read. Nobody takes
+ * room that others share before the caller is known.
+ */
 export async function admit(
   services: AdmissionServices,
-  { access }: Contract,
+  contract: Contract,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
-  const name = await authenticate(services, access, request);
-  const subject = request.workspace ?? request.company;
-  if (!name || !subject) return;
-  const limit = await services.rateLimits.count(subject, name);
+  const { access } = contract;
+  const caller = await services.authenticator.identify(access, {
+    authorization: request.headers.authorization,
+    origin: request.headers["x-request-origin"],
+    address: request.ip,
+    workspaceName: workspaceNameIn(access, request),
+  });
+  request.context = {
+    ...caller,
+    call: `${contract.method} ${pathsOf(contract)[0]}`,
+    requestId: request.id,
+    address: request.ip,
+  };
+  makeRoom(services.load, contract, request);
+  const limit = await services.rateLimits.count(access, caller);
   if (!limit) return;
   reply.header("x-ratelimit-limit", limit.limit);
   reply.header("x-ratelimit-remaining", limit.remaining);
@@ -65,31 +66,21 @@ export async function admit(
   );
 }
 
-/** Finds out who calls. @returns what the request is counted by. */
-async function authenticate(
-  { authenticator }: AdmissionServices,
-  access: Access,
-  request: FastifyRequest,
-): Promise<LimitName | undefined> {
-  const { authorization, "x-request-origin": origin } = request.headers;
-  switch (access.by) {
-    case "key": {
-      const { permission } = access;
-      const holder = await authenticator.keyHolder(authorization, permission, request.ip);
-      request.workspace = holder.workspace;
-      request.keyName = holder.keyName;
-      return permission;
-    }
-    case "scim": {
-      const holder = await authenticator.tokenHolder(authorization, origin);
-      request.company = holder.company;
-      request.keyName = holder.tokenName;
-      return "scim";
-    }
-    case "administrator":
-      authenticator.administrator(authorization);
-      return undefined;
-    case "anybody":
-      return undefined;
-  }
+/** @throws Problem UNAVAILABLE where there is none; health is served all the same. */
+function makeRoom(load: Load, contract: Contract, request: FastifyRequest): void {
+  if (contract.isEssential) return;
+  const room = load.admit(ownerOf(request));
+  if (typeof room === "string") throw tooMuchLoad();
+  request.room = room;
+}
+
+function ownerOf({ context, ip }: FastifyRequest): LoadOwner {
+  if (context?.actor === "anybody") return { name: ip, isAnonymous: true };
+  return { name: context?.workspace?.name ?? context?.actor ?? "", isAnonymous: false };
+}
+
+function workspaceNameIn(access: Access, { params }: FastifyRequest): string | undefined {
+  if (access.by !== "administrator" || access.of !== "workspace") return undefined;
+  refuseUnstorableText(params, "path");
+  return (params as { name: string }).name;
 }

@@ -2,7 +2,7 @@ import type { FastifyRequest } from "fastify";
 import { type Database, within, withRetries } from "../database/database.ts";
 import { Problem } from "../problem.ts";
 import type { Contract, Input, Reply } from "./endpoint.ts";
-import { ANSWERS_OF_COMPANY, type Idempotency } from "./idempotency.ts";
+import { ANSWERS_OF_COMPANY, type Idempotency, type KeyOwner } from "./idempotency.ts";
 import { problemReply, STATUS_OF } from "./respond.ts";
 
 export interface AnswerServices {
@@ -17,7 +17,7 @@ export async function answerOnce<Services extends AnswerServices>(
   request: FastifyRequest,
   run: (services: Services, claim?: Input<Contract>["idempotency"]) => Promise<Reply>,
 ): Promise<Reply> {
-  const scope = request.workspace ?? (request.company && ANSWERS_OF_COMPANY);
+  const scope = scopeOf(contract, request);
   const onlyReads = contract.method === "GET" || contract.idempotency === "ignored";
   const claim =
     scope && !onlyReads
@@ -50,6 +50,12 @@ export async function answerOnce<Services extends AnswerServices>(
   });
 }
 
-/** design: 429 and 5xx are no answers. */
+/** Whose keys they are. Administrators and anonymous callers have none. */
+function scopeOf({ access }: Contract, { context }: FastifyRequest): KeyOwner | undefined {
+  if (access.by === "key") return context?.workspace;
+  return access.by === "scim" ? ANSWERS_OF_COMPANY : undefined;
+}
+
+/** 429 and 5xx are not recorded, so that a retry runs. */
 const isAnswer = (problem: Problem): boolean =>
   STATUS_OF[problem.code] < 500 && problem.code !== "RATE_LIMITED";

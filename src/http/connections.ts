@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { type Server, STATUS_CODES } from "node:http";
+import { createServer, type RequestListener, type Server, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { Problem } from "../problem.ts";
+import { type ConnectionQueue, MOST_CONNECTIONS } from "./connection-queue.ts";
 import { problemReply } from "./respond.ts";
 
 /** How much patience the server has with a connection. */
@@ -19,11 +20,8 @@ export const LONGEST_URL = 49_152;
 /** Longer than the minute after which most proxies let go of an idle connection themselves. */
 const KEEP_ALIVE_MS = 72_000;
 
-/** A connection on which nothing moves: somebody who does not read the answer. */
-const SILENCE_MS = 5 * 60_000;
-
-/** Beyond that new connections are closed at once: each takes some kilobytes, and a descriptor. */
-const MOST_CONNECTIONS = 10_000;
+/** A connection on which nothing moves is closed, such as that of a client that does not read. */
+const SILENCE_MS = 60_000;
 
 /** What the framework needs to be told, so that nobody can hold a connection for ever. */
 export function connectionOptions({ requestTimeoutSeconds }: ConnectionLimits) {
@@ -47,11 +45,19 @@ const LONGEST_PATIENCE_MS = 5_000;
 export const patienceOf = ({ requestTimeoutSeconds }: ConnectionLimits): number =>
   Math.min(LONGEST_PATIENCE_MS, requestTimeoutSeconds * 1_000);
 
-export function limitConnections(server: Server): void {
+/** The server of the platform, whose requests come through the queue. */
+export function createHttpServer(
+  options: ReturnType<typeof connectionOptions>,
+  queue: ConnectionQueue,
+  handle: RequestListener,
+): Server {
+  const server = createServer(options.http);
+  server.requestTimeout = options.requestTimeout;
+  server.keepAliveTimeout = options.keepAliveTimeout;
+  server.setTimeout(options.connectionTimeout);
   server.maxConnections = MOST_CONNECTIONS;
-  // Whatever else than 100-continue is expected is passed over (RFC 9110, 10.1.1): Node would answer
-  // by itself, past everything that every other request goes through.
-  server.on("checkExpectation", (request, response) => server.emit("request", request, response));
+  queue.attach(server, handle);
+  return server;
 }
 
 /** What the parser refuses before there is a request. Nothing of what was sent is repeated. */
@@ -66,7 +72,7 @@ function clientErrorHandler(error: Error & { code?: string }, socket: Socket): v
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n` +
       "content-type: application/json; charset=utf-8\r\n" +
       `content-length: ${Buffer.byteLength(text)}\r\n` +
-      `x-request-id: ${randomUUID()}\r\nconnection: close\r\n\r\n${text}`,
+      `x-content-type-options: nosniff\r\nx-request-id: ${randomUUID()}\r\nconnection: close\r\n\r\n${text}`,
     () => socket.destroy(),
   );
 }

@@ -1,6 +1,6 @@
 import Type, { type TSchema } from "typebox";
+import { escapeHtml } from "../values/escape-html.ts";
 import { byAnybody, type Contract, type Endpoint, endpoint, pathsOf } from "./endpoint.ts";
-import { escapeHtml } from "./escape-html.ts";
 import { openApiDocument } from "./openapi.ts";
 
 /** The endpoints that describe the others, made once from their declarations. */

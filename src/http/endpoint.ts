@@ -1,7 +1,7 @@
 import type { Static, TSchema } from "typebox";
-import type { Company } from "../access/company.ts";
-import type { Permission } from "../access/permissions.ts";
-import type { Workspace } from "../access/workspace.ts";
+import type { CompanyContext, Context, WorkspaceContext } from "../context/context.ts";
+import type { Permission } from "../context/permissions.ts";
+import type { Budgets, Work } from "./budget.ts";
 
 /**
  * An endpoint is declared once: this is the declaration. The route, the validation, the permission
@@ -13,12 +13,13 @@ import type { Workspace } from "../access/workspace.ts";
 
 /**
  * Who may call: the holder of an API key with a permission, the holder of a SCIM token, the
- * administrator, or anybody.
+ * administrator (of the workspace that the path names as `:name`, of the company, or of the server),
+ * or anybody.
  */
 export type Access =
   | { readonly by: "key"; readonly permission: Permission }
   | { readonly by: "scim" }
-  | { readonly by: "administrator" }
+  | { readonly by: "administrator"; readonly of?: "workspace" | "company" }
   | { readonly by: "anybody" };
 
 export const withPermission = <Name extends Permission>(permission: Name) =>
@@ -28,16 +29,19 @@ export const byScimToken = { by: "scim" } as const;
 
 export const byAdministrator = { by: "administrator" } as const;
 
+/** The path names the workspace as `:name`; it is resolved before the body is read. */
+export const byAdministratorOfWorkspace = { by: "administrator", of: "workspace" } as const;
+
+export const byAdministratorOfCompany = { by: "administrator", of: "company" } as const;
+
 export const byAnybody = { by: "anybody" } as const;
 
-/** On whose behalf a handler runs; undefined where it is nobody in particular. */
-export type Subject = Workspace | Company | undefined;
-
-type SubjectOf<Who extends Access> = Who extends { by: "key" }
-  ? Workspace
-  : Who extends { by: "scim" }
-    ? Company
-    : undefined;
+/** What a handler knows of its caller. */
+export type ContextOf<Who extends Access> = Who extends { by: "key" } | { of: "workspace" }
+  ? WorkspaceContext
+  : Who extends { by: "scim" } | { of: "company" }
+    ? CompanyContext
+    : Context;
 
 type StaticOrUndefined<Schema> = Schema extends TSchema ? Static<Schema> : undefined;
 
@@ -48,20 +52,6 @@ export type Dialect = "message" | "message-and-errors" | "scim" | "translations"
 export interface IdempotencyClaim {
   readonly key: string;
   readonly fingerprint: string;
-}
-
-/** By which call something is done, for what must be provable later. */
-export interface Call {
-  /** Method and path as they are declared, such as `POST /users/track`; or a job's name. */
-  readonly name: string;
-  /** In which capacity somebody calls; a job does on nobody's behalf. */
-  readonly by: Access["by"] | "job";
-  /** The name of the API key or the SCIM token; null where it is not the holder of one who calls. */
-  readonly keyName: string | null;
-  /** As it stands in `X-Request-Id`; of a job its id. */
-  readonly requestId: string;
-  /** The caller's IP address; behind a trusted proxy the one that it tells. Null of a job. */
-  readonly address: string | null;
 }
 
 export interface Contract {
@@ -76,6 +66,8 @@ export interface Contract {
   /** The headers that the handler looks at, in lower case; none of them is required. */
   readonly headers?: TSchema;
   readonly body?: TSchema;
+  /** The most bytes of a JSON body, where it is less than for other endpoints. */
+  readonly mostBodyBytes?: number;
   /** The body by success status. */
   readonly replies: Readonly<Record<number, TSchema>>;
   readonly dialect?: Dialect;
@@ -91,8 +83,17 @@ export interface Contract {
    * `ignored`: the endpoint only reads, like every GET, and what it answers has to be current.
    */
   readonly idempotency?: "transaction" | "handler" | "ignored";
-  /** Whether it is answered even when the server has too much to do. */
+  /** Whether it is served even when the server has too much to do. */
   readonly isEssential?: true;
+  /** Whether it may take longer than the deadline of requests, as an import may. */
+  readonly takesLong?: true;
+  /** What one request may cost, where the defaults do not fit. */
+  readonly budgets?: Partial<Budgets>;
+  /**
+   * Its responses may take many megabytes: a few such requests run at a time, workspaces take turns, and
+   * the response is written piece by piece.
+   */
+  readonly isHeavy?: true;
 }
 
 export interface Input<C extends Contract> {
@@ -100,11 +101,12 @@ export interface Input<C extends Contract> {
   readonly query: StaticOrUndefined<C["query"]>;
   readonly headers: StaticOrUndefined<C["headers"]>;
   readonly body: StaticOrUndefined<C["body"]>;
-  readonly call: Call;
   /** Where people reach the server, without a slash at the end: `https://rapport.example`. */
   readonly baseUrl: string;
   /** There only for endpoints whose handler honours it itself. */
   readonly idempotency: IdempotencyClaim | undefined;
+  /** Where the handler counts its work: `spend(work, units)`. */
+  readonly work: Work;
 }
 
 type ReplyOf<C extends Contract> = {
@@ -126,7 +128,7 @@ export interface Endpoint<Services> {
   readonly contract: Contract;
   readonly handler: (
     services: Services,
-    subject: Subject,
+    context: Context,
     input: Input<Contract>,
   ) => Promise<Reply>;
 }
@@ -136,7 +138,7 @@ export function endpoint<const C extends Contract>(contract: C) {
     handledBy<Services>(
       handler: (
         services: Services,
-        subject: SubjectOf<C["access"]>,
+        context: ContextOf<C["access"]>,
         input: Input<C>,
       ) => Promise<ReplyOf<C>>,
     ): Endpoint<Services> {

@@ -6,7 +6,7 @@ import type { IdempotencyClaim, Reply } from "./endpoint.ts";
 import { deleteAnswersBefore, insertAnswers, selectAnswer } from "./store.ts";
 
 /*
- * Retries that change nothing (design: promise 4).
+ * Retries that change nothing. docs/conformance.md#idempotency-key
  *
  * A request with an `Idempotency-Key` records its answer in the transaction that does its work, so
  * the two are there or gone together. A repeated request finds the answer and gets it again. There
@@ -125,7 +125,7 @@ export function createIdempotency(services: {
       throw new KeyTaken(rows.map((row) => row.key).filter((key) => !kept.includes(key)));
     },
 
-    sweep: () => deleteAnswersBefore(database, dayAgo()),
+    sweep: () => deleteAnswersBefore(database.for("analysis"), dayAgo()),
   };
 }
 

@@ -1,19 +1,22 @@
 import { isUtf8 } from "node:buffer";
 import { Problem } from "../problem.ts";
 
-/** design: Bodies. */
+/** 4 MB: docs/errors.md. */
 export const BODY_LIMIT_BYTES = 4_194_304;
+
+const BYTE_ORDER_MARK = 0xfeff;
 
 /**
  * Reads a JSON body. Keys such as `__proto__` stay plain data; bytes that are not UTF-8 are refused,
- * because decoding would put other characters in their place.
+ * because decoding would put other characters in their place. A byte order mark is ignored.
  *
  * @throws Problem INVALID_REQUEST with the sentence in `message` and in `error`.
  */
 export function parseJsonBody(bytes: Buffer): unknown {
   if (!isUtf8(bytes)) throw unreadable("it is not UTF-8");
   try {
-    return JSON.parse(bytes.toString("utf8"));
+    const text = bytes.toString("utf8");
+    return JSON.parse(text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text);
   } catch (error) {
     throw unreadable(positionOf(error));
   }

@@ -1,135 +1,195 @@
 import { type IntervalHistogram, monitorEventLoopDelay } from "node:perf_hooks";
 import { getHeapStatistics } from "node:v8";
-import type { Metrics } from "../metrics.ts";
+import type { Metrics } from "../observe/metrics.ts";
+import { createPool, type Pool } from "./pool.ts";
 
 /*
- * Shedding load before memory grows (decision: docs/decisions/overload.md).
+ * Shedding load before memory grows (docs/decisions/overload.md).
  *
- * Everything a request holds is bounded by two numbers: how many requests are in flight, and how many
- * bytes of bodies. Beyond them a request is refused before it is read. Two signs of trouble that these
- * numbers cannot see refuse requests too: a heap that is nearly full, and an event loop that is late.
+ * Three pools bound what requests hold: handlers that run, bytes of bodies that have arrived, and bytes of responses
+ * that have not been read. No caller can use up a pool, and callers without a key have small pools of their
+ * own. Two more signs of trouble refuse requests: a heap that is nearly full, and a late event loop.
  */
 
 export interface LoadLimits {
-  /** How many requests may be in flight. */
+  /** How many handlers may run. */
   readonly requests: number;
   /** How many bytes of bodies may be in memory. */
   readonly bodyBytes: number;
+  /** How many bytes of responses may wait to be read. */
+  readonly responseBytes: number;
+  /** How late the event loop may run, on average, before requests are refused. */
+  readonly eventLoopDelayMs: number;
 }
 
-/** A body takes about ten times its size once it is parsed; all of them may take a third of the heap. */
-const HEAP_OF_A_BODY_BYTE = 32;
+/** A parsed body takes about ten times its size; all bodies together may take a third of the heap. */
+const HEAP_PER_BODY_BYTE = 32;
 
-/** Four bodies of the largest size must find room in any case. */
+/** Responses wait outside the heap, as bytes. */
+const HEAP_PER_RESPONSE_BYTE = 16;
+
+/** Room for four bodies of the largest size. */
 const LEAST_BODY_BYTES = 16 * 1_048_576;
 
-/** How many bytes of bodies this process can hold beside each other. */
-export const bodyBytesOfThisProcess = (): number =>
-  Math.max(LEAST_BODY_BYTES, getHeapStatistics().heap_size_limit / HEAP_OF_A_BODY_BYTE);
+/** Room for two responses of the largest size. */
+const LEAST_RESPONSE_BYTES = 128 * 1_048_576;
+
+/** The bytes that this process can hold. */
+export function bytesOfThisProcess(): Pick<LoadLimits, "bodyBytes" | "responseBytes"> {
+  const { heap_size_limit: heap } = getHeapStatistics();
+  return {
+    bodyBytes: Math.max(LEAST_BODY_BYTES, heap / HEAP_PER_BODY_BYTE),
+    responseBytes: Math.max(LEAST_RESPONSE_BYTES, heap / HEAP_PER_RESPONSE_BYTE),
+  };
+}
+
+/** Callers without a key get this part of the pools, on top. */
+const ANONYMOUS_PART = 1 / 8;
 
 const SAMPLE_EVERY_MS = 1_000;
 const FULLEST_HEAP = 0.9;
-const LATEST_EVENT_LOOP_MS = 1_000;
 
 /** Why a request is refused. */
-export type Overload = "requests" | "body_bytes" | "heap" | "event_loop";
+export type Overload = "requests" | "body_bytes" | "response_bytes" | "heap" | "event_loop";
 
-/** The room that one request takes; it is given back when all who hold it have let go. */
+/** Whose requests share a part of the pools. */
+export interface LoadOwner {
+  /** A workspace, the company or the administrator; an address for a caller without a key. */
+  readonly name: string;
+  readonly isAnonymous: boolean;
+}
+
+interface Pools {
+  readonly requests: Pool;
+  readonly bodyBytes: Pool;
+  readonly responseBytes: Pool;
+}
+
+/** What one request holds. */
 export interface Room {
-  /** Takes room for so many bytes of a body more. @returns whether there is. */
-  grow(bytes: number): boolean;
-  /** Holds the room until the returned function is called. */
-  hold(): () => void;
+  readonly owner: string;
+  readonly pools: Pools;
+  bodyBytes: number;
+  responseBytes: number;
+  isWorking: boolean;
 }
 
 export interface Load {
-  /** Why a request would be refused now, if it would. */
+  /** Why requests are refused now, if they are. */
   overload(): Overload | undefined;
-  /** Lets a request in with a body of so many bytes, or says why not. */
-  admit(bodyBytes: number): Room | Overload;
-  /** Resolves once nothing is worked on, also not for callers who have gone. */
+  /** Admits a request, which holds nothing yet. @returns why not, where it is refused. */
+  admit(owner: LoadOwner): Room | Overload;
+  /** Counts bytes of the body that have arrived. @returns false where there is no room for them. */
+  holdBody(room: Room, bytes: number): boolean;
+  /** Counts a handler that starts. @returns false where there is no room for it. */
+  startWork(room: Room): boolean;
+  /** The handler has ended, even if its caller went away before; the body is not needed any more. */
+  endWork(room: Room): void;
+  /** Counts bytes of the response. @returns false where there is no room for them. */
+  holdResponse(room: Room, bytes: number): boolean;
+  /** The response was sent or its connection closed. */
+  leave(room: Room): void;
+  /** Resolves once no handler runs. */
   whenIdle(): Promise<void>;
+  /** Starts to watch heap and event loop. Called once the server listens: starting up is no overload. */
+  watch(): void;
   stop(): void;
 }
 
 export function createLoad(limits: LoadLimits, metrics: Pick<Metrics, "inFlight" | "shed">): Load {
-  const machine = watchMachine();
-  let requests = 0;
-  let bodyBytes = 0;
+  const machine = createMachineWatch(limits.eventLoopDelayMs);
+  const known = createPools(limits, 1);
+  const anonymous = createPools(limits, ANONYMOUS_PART);
+  let working = 0;
   let waiting: (() => void)[] = [];
 
-  function overloadWith(moreBytes: number): Overload | undefined {
-    if (requests >= limits.requests) return "requests";
-    if (bodyBytes + moreBytes > limits.bodyBytes) return "body_bytes";
+  function overload(): Overload | undefined {
+    if (known.requests.isFull()) return "requests";
     return machine.trouble();
   }
 
-  function shed(why: Overload): Overload {
+  function shed(why: Overload): false {
     metrics.shed(why);
-    return why;
+    return false;
   }
 
-  function take(bytes: number): Room {
-    let taken = bytes;
-    let holders = 0;
-    requests++;
-    bodyBytes += bytes;
-    metrics.inFlight(requests);
-    return {
-      grow(more) {
-        if (bodyBytes + more > limits.bodyBytes) {
-          shed("body_bytes");
-          return false;
-        }
-        taken += more;
-        bodyBytes += more;
-        return true;
-      },
-      hold() {
-        holders++;
-        return () => {
-          if (--holders > 0) return;
-          requests--;
-          bodyBytes -= taken;
-          metrics.inFlight(requests);
-          if (requests > 0) return;
-          for (const resolve of waiting) resolve();
-          waiting = [];
-        };
-      },
-    };
+  function releaseBody(room: Room): void {
+    if (room.bodyBytes > 0) room.pools.bodyBytes.give(room.owner, room.bodyBytes);
+    room.bodyBytes = 0;
   }
 
   return {
-    overload: () => overloadWith(0),
-    admit(bytes) {
-      const why = overloadWith(bytes);
-      return why ? shed(why) : take(bytes);
+    overload,
+    admit({ name, isAnonymous }) {
+      const pools = isAnonymous ? anonymous : known;
+      const why = pools.requests.isFull() ? "requests" : machine.trouble();
+      if (why) metrics.shed(why);
+      return why ?? { owner: name, pools, bodyBytes: 0, responseBytes: 0, isWorking: false };
+    },
+    holdBody(room, bytes) {
+      if (!room.pools.bodyBytes.take(room.owner, bytes)) return shed("body_bytes");
+      room.bodyBytes += bytes;
+      return true;
+    },
+    startWork(room) {
+      if (!room.pools.requests.take(room.owner, 1)) return shed("requests");
+      room.isWorking = true;
+      metrics.inFlight(++working);
+      return true;
+    },
+    endWork(room) {
+      room.isWorking = false;
+      room.pools.requests.give(room.owner, 1);
+      releaseBody(room);
+      metrics.inFlight(--working);
+      if (working > 0) return;
+      for (const resolve of waiting) resolve();
+      waiting = [];
+    },
+    holdResponse(room, bytes) {
+      if (!room.pools.responseBytes.take(room.owner, bytes)) return shed("response_bytes");
+      room.responseBytes += bytes;
+      return true;
+    },
+    leave(room) {
+      if (!room.isWorking) releaseBody(room);
+      if (room.responseBytes > 0) room.pools.responseBytes.give(room.owner, room.responseBytes);
+      room.responseBytes = 0;
     },
     whenIdle: () =>
-      requests === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve)),
+      working === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve)),
+    watch: () => machine.start(),
     stop: () => machine.stop(),
   };
 }
 
-/** Looks once a second at the heap and at how late the event loop runs. */
-function watchMachine() {
+const createPools = (limits: LoadLimits, part: number): Pools => ({
+  requests: createPool(Math.max(1, Math.floor(limits.requests * part))),
+  bodyBytes: createPool(limits.bodyBytes * part),
+  responseBytes: createPool(limits.responseBytes * part),
+});
+
+/** Samples once a second how full the heap is and how late the event loop runs. */
+function createMachineWatch(eventLoopDelayMs: number) {
   const delay: IntervalHistogram = monitorEventLoopDelay({ resolution: 20 });
-  delay.enable();
+  let timer: NodeJS.Timeout | undefined;
   let lateMs = 0;
   let heap = 0;
   const sample = () => {
-    // Half of what it was: one long turn alone is no overload.
+    // A moving average: one long turn alone is no overload.
     lateMs = lateMs / 2 + (Number.isNaN(delay.mean) ? 0 : delay.mean / 1e6) / 2;
     delay.reset();
     const { used_heap_size, heap_size_limit } = getHeapStatistics();
     heap = used_heap_size / heap_size_limit;
   };
-  const timer = setInterval(sample, SAMPLE_EVERY_MS).unref();
   return {
     trouble(): Overload | undefined {
       if (heap > FULLEST_HEAP) return "heap";
-      return lateMs > LATEST_EVENT_LOOP_MS ? "event_loop" : undefined;
+      return lateMs > eventLoopDelayMs ? "event_loop" : undefined;
+    },
+    start() {
+      delay.enable();
+      timer = setInterval(sample, SAMPLE_EVERY_MS).unref();
     },
     stop() {
       clearInterval(timer);

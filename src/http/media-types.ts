@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Problem } from "../problem.ts";
 import { type Contract, type Endpoint, takesBody } from "./endpoint.ts";
 import { parseJsonBody } from "./json-body.ts";
+import type { Load } from "./load.ts";
 
 const JSON_MEDIA_TYPE = /^application\/(?:[\w.-]+\+)?json(?:\s*;.*)?$/i;
 
@@ -20,6 +21,7 @@ export function readBodies(server: FastifyInstance, endpoints: readonly Endpoint
       // Clients that set the header on every request send a type without a body.
       const { contract } = request.routeOptions.config as { contract?: Contract };
       if (bytes.length === 0 && !contract?.body) return undefined;
+      refuseLongBody(bytes, contract?.mostBodyBytes);
       return parseJsonBody(bytes);
     },
   );
@@ -34,6 +36,17 @@ export function readBodies(server: FastifyInstance, endpoints: readonly Endpoint
       throw new Problem("INVALID_REQUEST", "The body is not UTF-8.");
     },
   );
+}
+
+/** Counts a body that was too small to be counted on its way. @returns false where there is no room. */
+export function holdSmallBody(load: Load, { room, bytes }: FastifyRequest): boolean {
+  if (!room || !bytes || room.bodyBytes > 0) return true;
+  return load.holdBody(room, bytes.length);
+}
+
+function refuseLongBody({ length }: Buffer, most = length): void {
+  if (length <= most) return;
+  throw new Problem("BODY_TOO_LARGE", `The body is larger than ${most / 1_048_576} MB.`);
 }
 
 /**

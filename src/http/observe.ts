@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
-import type { Metrics } from "../metrics.ts";
+import type { Metrics } from "../observe/metrics.ts";
 import type { Problem } from "../problem.ts";
 import { STATUS_OF } from "./respond.ts";
 
@@ -25,7 +25,7 @@ export function observeRequests(server: FastifyInstance, { log, metrics }: Obser
         request_id: request.id,
         ...labels,
         duration_ms: Math.round(reply.elapsedTime * 10) / 10,
-        workspace: request.workspace?.name,
+        workspace: request.context?.workspace?.name,
       },
       "request",
     );

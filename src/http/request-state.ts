@@ -1,19 +1,18 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { Company } from "../access/company.ts";
-import type { Workspace } from "../access/workspace.ts";
+import type { Context } from "../context/context.ts";
+import type { Caller } from "./callers.ts";
 import type { Contract } from "./endpoint.ts";
 import type { Room } from "./load.ts";
 
 /* What is known of a request on its way through the server. */
 
+/** The context of a handler, whatever its access. */
+export type RequestContext = Context & Caller;
+
 declare module "fastify" {
   interface FastifyRequest {
-    /** On whose behalf the request runs; set once the key is checked. */
-    workspace: Workspace | undefined;
-    /** The same where a SCIM token was shown. */
-    company: Company | undefined;
-    /** The name of the key or the token that was shown. */
-    keyName: string | undefined;
+    /** Who acts and where; set once the caller is identified. */
+    context: RequestContext | undefined;
     /** The body as it was sent. */
     bytes: Buffer | undefined;
     /** What the request takes of what the server can hold. */
@@ -23,9 +22,7 @@ declare module "fastify" {
 
 /** Tells the framework, so that every request has these members from its beginning. */
 export function declareRequestState(server: FastifyInstance): void {
-  server.decorateRequest("workspace", undefined);
-  server.decorateRequest("company", undefined);
-  server.decorateRequest("keyName", undefined);
+  server.decorateRequest("context", undefined);
   server.decorateRequest("bytes", undefined);
   server.decorateRequest("room", undefined);
 }

@@ -6,6 +6,8 @@ import { sentencePage } from "./sentence-page.ts";
 /** The only place where an error gets its status. docs/errors.md is checked against this table. */
 export const STATUS_OF: Readonly<Record<ProblemCode, number>> = {
   INVALID_REQUEST: 400,
+  WORK_LIMIT_EXCEEDED: 400,
+  RESPONSE_TOO_LARGE: 400,
   UNAUTHENTICATED: 401,
   FORBIDDEN: 403,
   NOT_FOUND: 404,
@@ -25,29 +27,40 @@ export const STATUS_OF: Readonly<Record<ProblemCode, number>> = {
 /** The body of an error in each dialect. */
 const BODY_OF: Readonly<Record<Dialect, (problem: Problem) => unknown>> = {
   message: (problem) => ({ message: problem.message, ...problem.details.body }),
-  // spec: Errors, /users/track, a fatal problem: message and errors carry the text.
+  // spec: Errors, /users/track, a fatal problem: message and errors carry the text. Clients look up
+  // each error's object, so that other statuses carry none, and each error names a place.
   "message-and-errors": ({ code, message, details }) => ({
     message,
-    errors: [{ type: message, message, code }],
+    ...(STATUS_OF[code] === 400 && { errors: [withoutObject(code, message)] }),
     ...details.body,
   }),
-  // RFC 7644, 3.12. design: Other errors; the status is a number, as in the specification.
+  // RFC 7644, 3.12, except that the status is a number. docs/conformance.md#other-errors
   scim: ({ code, message, details }) => ({
     schemas: ["urn:ietf:params:scim:api:messages:2.0:Error"],
     ...scimTypeOf(code, details),
     detail: message,
     status: STATUS_OF[code],
   }),
-  // spec: Errors, translations. design: every error of these endpoints has this form.
+  // spec: Errors, translations. Every error of these endpoints has this form.
   translations: ({ code, message, details }) => ({
     errors: details.body?.errors ?? [{ message, code }],
   }),
   page: ({ message }) => sentencePage(message),
 };
 
+/** The error of a request in which no object is to blame: it stands at the first place. */
+const withoutObject = (code: ProblemCode, message: string) => ({
+  type: message,
+  message,
+  code,
+  input_array: "attributes",
+  index: 0,
+});
+
 /** A request that could not be read at all, in whichever way, is a matter of syntax. */
 function scimTypeOf(code: ProblemCode, { scimType }: ProblemDetails): { scimType?: string } {
   if (scimType !== undefined) return { scimType };
+  if (code === "WORK_LIMIT_EXCEEDED") return { scimType: "tooMany" };
   return code === "INVALID_REQUEST" ? { scimType: "invalidSyntax" } : {};
 }
 
@@ -58,6 +71,12 @@ export const MEDIA_TYPE_OF: Readonly<Record<Dialect, string>> = {
   scim: "application/scim+json",
   translations: "application/json",
   page: "text/html",
+};
+
+/** RFC 7644, 7.5.2: responses hold personal data, so no cache stores them and no browser sniffs them. */
+export const SCIM_HEADERS: Readonly<Record<string, string>> = {
+  "cache-control": "no-store",
+  "x-content-type-options": "nosniff",
 };
 
 /** What Fastify refuses before an endpoint is reached, in our words. */
@@ -75,7 +94,7 @@ const FROM_FRAMEWORK: Readonly<Record<string, [ProblemCode, string]>> = {
   FST_ERR_MAX_PARAM_LENGTH: ["NOT_FOUND", "There is nothing at this path."],
 };
 
-/** What a request is told that is refused for the sake of the others. Which limit it was, logs know. */
+/** Refuses a request for the sake of others. The metrics count which limit it was. */
 export const tooMuchLoad = (): Problem =>
   new Problem("UNAVAILABLE", "The server has too much to do. Try again.", {
     retryAfterSeconds: 1,
@@ -91,10 +110,14 @@ export function asProblem(error: unknown): Problem {
     return new Problem("INVALID_REQUEST", "The request is not one that this server can read.");
   }
   if (isUnavailable(error)) {
-    return new Problem("UNAVAILABLE", "The database cannot be reached. Try again.", {
-      retryAfterSeconds: 1,
-      cause: error,
-    });
+    return new Problem(
+      "UNAVAILABLE",
+      "The database is unavailable or did not respond in time. Try again.",
+      {
+        retryAfterSeconds: 1,
+        cause: error,
+      },
+    );
   }
   if (isSacrificed(error)) {
     return new Problem("UNAVAILABLE", "Too many writers want the same people. Try again.", {

@@ -1,4 +1,4 @@
-import { escapeHtml } from "./escape-html.ts";
+import { escapeHtml } from "../values/escape-html.ts";
 
 /* A page with one sentence, for people who followed a link: it says what it has to and nothing more. */
 

@@ -1,45 +1,44 @@
 import { randomUUID } from "node:crypto";
-import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
 import { Problem } from "../problem.ts";
-import { type AdmissionServices, admit, makeRoom } from "./admission.ts";
-import { type AnswerServices, answerOnce } from "./answer-once.ts";
+import { refusalOfHead } from "./admission.ts";
+import { createConnectionQueue } from "./connection-queue.ts";
 import {
   type ConnectionLimits,
   connectionOptions,
-  limitConnections,
+  createHttpServer,
   patienceOf,
 } from "./connections.ts";
-import {
-  type Call,
-  type Contract,
-  type Endpoint,
-  type Input,
-  pathsOf,
-  type Reply,
-} from "./endpoint.ts";
+import { createDeadlines } from "./deadlines.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { createFairLine } from "./fair-line.ts";
 import { BODY_LIMIT_BYTES } from "./json-body.ts";
-import { readBodies, refuseForeignBody } from "./media-types.ts";
-import { logFailure, type ObserveServices, observeRequests } from "./observe.ts";
-import { PAGE_HEADERS } from "./page-headers.ts";
+import { readBodies } from "./media-types.ts";
+import { logFailure, observeRequests } from "./observe.ts";
 import { contractOf, declareRequestState } from "./request-state.ts";
 import { asProblem, MEDIA_TYPE_OF, problemReply } from "./respond.ts";
-import { countConnections } from "./stopping.ts";
+import { send } from "./send.ts";
+import { type HttpServices, serveEndpoint } from "./serve-endpoint.ts";
 import { dialectByPath, refuseOtherMethods } from "./unknown-requests.ts";
 import { unpackBodies } from "./unpack.ts";
-import { compileContract } from "./validate.ts";
-
-/** What the HTTP layer itself needs; a handler may ask for more. */
-export interface HttpServices extends AdmissionServices, AnswerServices, ObserveServices {}
 
 export interface ServerSettings extends ConnectionLimits {
   /** Whose `X-Forwarded-For` is believed: addresses and CIDR blocks. */
   readonly trustedProxies: readonly string[];
   /** Where people reach the server; undefined: where the request did. */
   readonly publicUrl?: string | undefined;
+  /** A request may take three times as long. */
+  readonly databaseTimeoutSeconds: number;
 }
 
 /** An id a caller may give a request, to find it in the logs again. */
 const REQUEST_ID = /^[\w.:-]{1,128}$/;
+
+/** No browser guesses what a response is from its bytes. */
+const EVERY_RESPONSE = { "x-content-type-options": "nosniff" };
+
+/** Requests of endpoints that are `isHeavy` that run at the same time. */
+const HEAVY_AT_A_TIME = 4;
 
 /** Builds the server; it does not listen yet. */
 export function createServer<Services extends HttpServices>(
@@ -48,9 +47,14 @@ export function createServer<Services extends HttpServices>(
   settings: ServerSettings,
 ): FastifyInstance {
   const dialectOf = dialectByPath(endpoints);
+  const connections = createConnectionQueue(patienceOf(settings), {
+    isBehindProxy: settings.trustedProxies.length > 0,
+  });
+  const options = connectionOptions(settings);
   const server = fastify({
-    ...connectionOptions(settings),
-    // Whose X-Forwarded-For is believed. design: nobody's by default.
+    ...options,
+    serverFactory: (handle) => createHttpServer(options, connections, handle),
+    // Only these may say who the caller is (X-Forwarded-For).
     trustProxy: settings.trustedProxies.length > 0 ? [...settings.trustedProxies] : false,
     bodyLimit: BODY_LIMIT_BYTES,
     // Whatever may be declared as a name or an id can stand in a path: 255 characters, encoded.
@@ -61,20 +65,21 @@ export function createServer<Services extends HttpServices>(
       return typeof given === "string" && REQUEST_ID.test(given) ? given : randomUUID();
     },
     frameworkErrors: (error, request, reply) => {
-      reply.header("x-request-id", request.id);
+      reply.headers({ "x-request-id": request.id, ...EVERY_RESPONSE });
       const dialect = dialectOf(request.url);
       void send(reply, problemReply(asProblem(error), dialect), MEDIA_TYPE_OF[dialect]);
     },
   });
   declareRequestState(server);
-  limitConnections(server.server);
   readBodies(server, endpoints);
-  unpackBodies(server);
-  const closeUnusedConnections = countConnections(server.server, patienceOf(settings));
-  server.addHook("preClose", async () => closeUnusedConnections());
+  unpackBodies(server, services.load);
+  const deadlines = createDeadlines();
+  server.addHook("preClose", async () => connections.close());
+  server.addHook("onClose", async () => deadlines.stop());
   server.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);
-    done(makeRoom(services, request, reply));
+    reply.headers(EVERY_RESPONSE);
+    done(refusalOfHead(request));
   });
   observeRequests(server, services);
   server.setErrorHandler((error, request, reply) => {
@@ -83,10 +88,13 @@ export function createServer<Services extends HttpServices>(
     const dialect = contractOf(request)?.dialect ?? dialectOf(request.url);
     return send(reply, problemReply(problem, dialect), MEDIA_TYPE_OF[dialect]);
   });
-  server.setNotFoundHandler(() => {
-    throw new Problem("NOT_FOUND", "There is nothing at this path.");
-  });
-  for (const endpoint of endpoints) addEndpoint(server, services, endpoint, settings);
+  const machinery = {
+    deadlines,
+    heavyLine: createFairLine(HEAVY_AT_A_TIME),
+    publicUrl: settings.publicUrl,
+    deadlineMs: settings.databaseTimeoutSeconds * 3_000,
+  };
+  for (const endpoint of endpoints) serveEndpoint(server, services, endpoint, machinery);
   refuseOtherMethods(server, endpoints);
   return server;
 }
@@ -97,58 +105,3 @@ const hasGone = ({ raw }: FastifyRequest, error: unknown): boolean =>
 
 const goneCaller = () =>
   new Problem("INVALID_REQUEST", "The connection ended before the request did.");
-
-function addEndpoint<Services extends HttpServices>(
-  server: FastifyInstance,
-  services: Services,
-  { contract, handler }: Endpoint<Services>,
-  { publicUrl }: ServerSettings,
-): void {
-  const read = compileContract(contract);
-  const mediaType = contract.produces ?? MEDIA_TYPE_OF[contract.dialect ?? "message"];
-  for (const url of pathsOf(contract)) {
-    server.route({
-      method: contract.method,
-      url,
-      config: { contract },
-      onRequest: async (request, reply) => {
-        await admit(services, contract, request, reply);
-        refuseForeignBody(contract, request.headers["content-type"]);
-      },
-      handler: async (request, reply) => {
-        const run = async (own: Services, idempotency?: Input<Contract>["idempotency"]) => {
-          const call = callOf(contract, request);
-          const baseUrl = publicUrl ?? `${request.protocol}://${request.host}`;
-          const input = { ...read(request), call, baseUrl, idempotency };
-          return handler(own, request.workspace ?? request.company, input as Input<Contract>);
-        };
-        // A caller who has gone does not make the work smaller.
-        const letGo = request.room?.hold();
-        try {
-          const answer = await answerOnce(services, contract, request, run);
-          return send(reply, answer, mediaType);
-        } finally {
-          letGo?.();
-        }
-      },
-    });
-  }
-}
-
-const callOf = (contract: Contract, request: FastifyRequest): Call => ({
-  name: `${contract.method} ${pathsOf(contract)[0]}`,
-  by: contract.access.by,
-  keyName: request.keyName ?? null,
-  requestId: request.id,
-  address: request.ip,
-});
-
-/** Sends an answer; a body of the type JSON is a value, any other a text. */
-function send(reply: FastifyReply, answer: Reply, mediaType: string): FastifyReply {
-  if (mediaType === "text/html") reply.headers(PAGE_HEADERS);
-  reply.code(answer.status).headers(answer.headers ?? {});
-  if (answer.body === undefined) return reply.send();
-  const isJson = mediaType.endsWith("json");
-  reply.header("content-type", `${mediaType}; charset=utf-8`);
-  return reply.send(isJson ? JSON.stringify(answer.body) : answer.body);
-}

@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { Problem } from "../problem.ts";
 import { type Dialect, type Endpoint, pathsOf } from "./endpoint.ts";
 
-/* Requests that belong to no endpoint: how they are told so, and methods that a path does not take. */
+/* Requests that belong to no endpoint: the dialect of their errors, and methods that a path does not take. */
 
 /**
  * The dialect of an error that belongs to no endpoint (an unknown path or method, a URL that cannot be
@@ -23,7 +23,7 @@ export function dialectByPath(endpoints: readonly Endpoint<never>[]): (url: stri
   };
 }
 
-/** A path that exists answers 405 to a method that it does not know. */
+/** A path that exists responds with 405 and `Allow` to a method that it does not take. */
 export function refuseOtherMethods(
   server: FastifyInstance,
   endpoints: readonly Endpoint<never>[],
@@ -38,7 +38,7 @@ export function refuseOtherMethods(
     }
   }
   for (const [url, methods] of known) {
-    const others = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"].filter(
+    const others = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"].filter(
       (method) => !methods.has(method),
     );
     server.route({

@@ -2,6 +2,7 @@ import { pipeline, type Readable, Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Problem } from "../problem.ts";
+import type { Load } from "./load.ts";
 import { tooMuchLoad } from "./respond.ts";
 
 const UNPACKERS: Readonly<Record<string, () => Transform>> = {
@@ -14,26 +15,38 @@ const UNPACKERS: Readonly<Record<string, () => Transform>> = {
 /** What the framework reads a body from; it compares the received length with `Content-Length`. */
 type BodyStream = Readable & { receivedEncodedLength?: number };
 
+/** A larger body is counted while it arrives, a smaller one when it is complete. */
+export const COUNTED_FROM_BYTES = 16_384;
+
+/** A body of which nothing arrives for so long is given up. */
+const BODY_SILENCE_MS = 10_000;
+
 /**
- * Takes bodies with a `Content-Encoding` of gzip, deflate or br. The limit on the size of a body holds
- * for what comes out: the framework stops reading there, so that a small body cannot become a large
- * one. What no `Content-Length` has announced is weighed as it comes.
+ * Accepts bodies with a `Content-Encoding` of gzip, deflate or br. The limit on the size of a body applies
+ * to what comes out: the framework stops reading there, so that a small body cannot become a large
+ * one. The bytes of large bodies are counted as they arrive; what is announced counts for nothing.
  */
-export function unpackBodies(server: FastifyInstance): void {
-  // With a callback, not a promise: nearly every body goes through untouched.
+export function unpackBodies(server: FastifyInstance, load: Load): void {
+  // With a callback, not a promise: most bodies are small and go through untouched.
   server.addHook("preParsing", (request, reply, payload, done) => {
     const encoding = request.headers["content-encoding"]?.trim().toLowerCase();
-    const isAnnounced = request.headers["transfer-encoding"] === undefined;
-    if (isAnnounced && (encoding === undefined || encoding === "identity")) {
+    const isPlain = encoding === undefined || encoding === "identity";
+    if (isPlain && isSmall(request)) {
       done(null, payload);
       return;
     }
     try {
-      done(null, weighed(request, reply, payload as Readable, unpackerOf(encoding)));
+      const unpacker = unpackerOf(encoding);
+      done(null, counted(load, request, reply, payload as Readable, unpacker));
     } catch (error) {
       done(error as Error);
     }
   });
+}
+
+function isSmall({ headers }: FastifyRequest): boolean {
+  const announced = Number(headers["content-length"] ?? 0);
+  return headers["transfer-encoding"] === undefined && announced <= COUNTED_FROM_BYTES;
 }
 
 function unpackerOf(encoding = "identity"): Transform | undefined {
@@ -46,21 +59,30 @@ function unpackerOf(encoding = "identity"): Transform | undefined {
   );
 }
 
-function weighed(
+function counted(
+  load: Load,
   request: FastifyRequest,
   reply: FastifyReply,
   payload: Readable,
   unpacker: Transform | undefined,
 ): BodyStream {
+  const { room } = request;
   const body: Transform & BodyStream = new Transform({
     transform(chunk: Buffer, _encoding, done) {
-      if (request.room?.grow(chunk.length) === false) done(tooMuchLoad());
+      silence.refresh();
+      if (room && !load.holdBody(room, chunk.length)) done(tooMuchLoad());
       else done(null, chunk);
     },
   });
+  const silence = setTimeout(() => body.destroy(tooSlow()), BODY_SILENCE_MS).unref();
+  payload.once("end", () => clearTimeout(silence));
   // Where the framework has stopped reading, an error has no other listener.
   body.on("error", () => {});
-  reply.raw.once("close", () => body.destroy());
+  reply.raw.once("close", () => {
+    clearTimeout(silence);
+    body.destroy();
+    if (room) load.leave(room);
+  });
   if (!unpacker) {
     pipeline(payload, body, () => {});
     return body;
@@ -73,6 +95,8 @@ function weighed(
   pipeline(payload, unpacker, body, () => {});
   return body;
 }
+
+const tooSlow = () => new Problem("REQUEST_TIMEOUT", "The request took too long to arrive.");
 
 const notPacked = () =>
   new Problem("INVALID_REQUEST", "The body is not packed as its Content-Encoding says.");

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { byAdministrator, endpoint } from "../http/endpoint.ts";
+import { byAdministratorOfWorkspace, endpoint } from "../http/endpoint.ts";
 import { type AuditServices, readAudit } from "./read-audit.ts";
 
 const NullableText = Type.Union([Type.String(), Type.Null()]);
@@ -8,7 +8,7 @@ const auditEndpoint = endpoint({
   method: "GET",
   path: "/admin/v1/workspaces/:name/identity-audit",
   summary: "Reads who merged, identified or deleted which users when, the newest first.",
-  access: byAdministrator,
+  access: byAdministratorOfWorkspace,
   params: Type.Object({ name: Type.String() }),
   query: Type.Object({
     platform_id: Type.Optional(Type.String({ description: "Kept, merged or deleted." })),
@@ -40,12 +40,12 @@ const auditEndpoint = endpoint({
       message: Type.Literal("success"),
     }),
   },
-}).handledBy(async (services: AuditServices, _nobody, { params, query }) => {
-  const { entries, nextCursor } = await readAudit(services, params.name, query);
+}).handledBy(async (services: AuditServices, context, { query }) => {
+  const { rows, next } = await readAudit(services, context, query);
   return {
     status: 200,
     body: {
-      entries: entries.map((entry) => ({
+      entries: rows.map((entry) => ({
         id: entry.id,
         at: entry.at.toISOString(),
         action: entry.action,
@@ -56,7 +56,7 @@ const auditEndpoint = endpoint({
         merged_platform_id: entry.mergedProfileId,
         effects: [...entry.effects],
       })),
-      ...(nextCursor !== undefined && { next_cursor: nextCursor }),
+      ...next,
       message: "success",
     },
   };

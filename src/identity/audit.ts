@@ -1,8 +1,10 @@
+import type { Clock } from "../clock.ts";
+import type { WorkspaceContext } from "../context/context.ts";
 import type { Transaction } from "../database/database.ts";
-import type { Effect } from "../profiles/combine/effects.ts";
-import { isJsonObject, type Json } from "../profiles/plain-json.ts";
-import type { Circumstances, Told } from "./belongings.ts";
-import type { Change } from "./cast.ts";
+import { isJsonObject, type Json } from "../values/plain-json.ts";
+import type { Told } from "./belongings.ts";
+import type { Effect } from "./combine/effects.ts";
+import type { Change } from "./identity-graph.ts";
 import {
   type AuditEntry,
   type AuditedEffect,
@@ -13,9 +15,9 @@ import {
 /** Records what happened to users, without any value of theirs. */
 export async function recordAudit(
   tx: Transaction,
-  workspaceId: number,
+  context: WorkspaceContext,
   told: readonly Told[],
-  { call, clock }: Circumstances,
+  clock: Clock,
 ): Promise<void> {
   const at = clock.now();
   const entries = told.map(
@@ -23,15 +25,15 @@ export async function recordAudit(
       id: clock.newId(),
       at,
       action: actionOf(change),
-      call: call.name,
-      keyName: call.keyName,
-      requestId: call.requestId,
+      call: context.call,
+      keyName: context.actorName,
+      requestId: context.requestId,
       profileId: change.kind === "merge" ? change.kept.platformId : change.user.platformId,
       mergedProfileId: change.kind === "merge" ? change.merged.platformId : null,
       effects: effects.map(withoutValues),
     }),
   );
-  await insertAuditEntries(tx, workspaceId, entries);
+  await insertAuditEntries(tx, context.workspace.id, entries);
 }
 
 /** Only a merge that was asked for as such brings everything over. */

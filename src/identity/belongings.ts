@@ -1,21 +1,21 @@
-import type { Clock } from "../clock.ts";
-import { allDone, type Queryable, type Transaction } from "../database/database.ts";
 import {
-  moveEngagement,
-  readEngagement,
+  byProfile,
+  readAppActivity,
   readMessageCounts,
-  removeEngagement,
-  writeEngagement,
-} from "../engagement/engagement.ts";
-import type { Call } from "../http/endpoint.ts";
-import { combine, combineBelongings } from "../profiles/combine/combine.ts";
-import type { Effect } from "../profiles/combine/effects.ts";
-import { type Belongings, NO_BELONGINGS, NOBODY } from "../profiles/combine/whole.ts";
+  readSummaries,
+} from "../activity/read-activity.ts";
+import { type ActivityPart, measureActivity } from "../activity/size-store.ts";
+import { moveActivity } from "../activity/write-activity.ts";
+import type { Clock } from "../clock.ts";
+import type { WorkspaceContext } from "../context/context.ts";
+import { allDone, type Queryable, type Transaction } from "../database/database.ts";
+import { Problem } from "../problem.ts";
 import { carrySubscriptionsOver, forgetSubscriptions } from "../subscriptions/people-gone.ts";
 import { readGroupStates } from "../subscriptions/states.ts";
-import { moveHistories, removeHistories } from "../track/histories.ts";
-import { readSummaries } from "../track/summaries.ts";
-import type { Change } from "./cast.ts";
+import { combine, combineBelongings } from "./combine/combine.ts";
+import type { Effect } from "./combine/effects.ts";
+import { type Belongings, NO_BELONGINGS, NOBODY } from "./combine/whole.ts";
+import type { Change } from "./identity-graph.ts";
 
 /* What belongs to users outside their rows: read for all of them, joined in memory, written once. */
 
@@ -34,6 +34,49 @@ export interface Outcome {
   readonly after: BelongingsOf;
 }
 
+/** Bytes of what one request may combine in memory: two users with 20,000 events each fit in. */
+const MOST_COMBINED_BYTES = 8 * 1_048_576;
+
+/** What is combined in memory; the message history and the events themselves move in the database. */
+const COMBINED: readonly ActivityPart[] = [
+  "custom_events",
+  "purchases",
+  "apps",
+  "devices",
+  "interactions",
+];
+
+/**
+ * Whose belongings have to be read: those of users who are merged, and of users who are deleted as far
+ * as the budget allows. A deletion must always be possible and needs them for its report alone.
+ *
+ * @throws Problem INVALID_REQUEST where the merges alone are over the budget.
+ */
+export async function withinBudget(
+  database: Queryable,
+  workspaceId: number,
+  { merged, deleted }: { readonly merged: readonly string[]; readonly deleted: readonly string[] },
+): Promise<readonly string[]> {
+  const all = [...new Set([...merged, ...deleted])];
+  if ((await combinedBytes(database, workspaceId, all)) <= MOST_COMBINED_BYTES) return all;
+  const bytes = await combinedBytes(database, workspaceId, merged);
+  if (bytes <= MOST_COMBINED_BYTES) return merged;
+  throw new Problem(
+    "INVALID_REQUEST",
+    `The summaries, devices and interactions of the users to combine take about ${bytes} bytes, ` +
+      `more than the ${MOST_COMBINED_BYTES} allowed. Send fewer users in one request.`,
+  );
+}
+
+async function combinedBytes(
+  database: Queryable,
+  workspaceId: number,
+  profileIds: readonly string[],
+): Promise<number> {
+  const sizes = await measureActivity(database, workspaceId, profileIds);
+  return COMBINED.reduce((sum, part) => sum + (sizes.get(part) ?? 0), 0);
+}
+
 /** Everything that belongs to these profiles. */
 export async function readBelongings(
   database: Queryable,
@@ -45,16 +88,13 @@ export async function readBelongings(
     await allDone([
       readSummaries(database, workspaceId, profileIds),
       readGroupStates(database, workspaceId, profileIds),
-      readEngagement(database, workspaceId, profileIds),
+      readAppActivity(database, workspaceId, profileIds),
       readMessageCounts(database, workspaceId, profileIds),
     ]);
-  const of = <Row extends { readonly profileId: string }>(rows: readonly Row[]) => {
-    const groups = new Map<string, Row[]>(profileIds.map((id) => [id, []]));
-    for (const row of rows) groups.get(row.profileId)?.push(row);
-    return (id: string): readonly Row[] => groups.get(id) ?? [];
-  };
-  const [eventsOf, purchasesOf, statesOf] = [of(events), of(purchases), of(groupStates)];
-  const [appsOf, devicesOf, interactionsOf] = [of(apps), of(devices), of(interactions)];
+  const [eventsOf, purchasesOf] = [byProfile(events), byProfile(purchases)];
+  const statesOf = byProfile(groupStates);
+  const [appsOf, devicesOf] = [byProfile(apps), byProfile(devices)];
+  const interactionsOf = byProfile(interactions);
   return new Map(
     profileIds.map((id) => [
       id,
@@ -96,10 +136,11 @@ const removed = (effect: Effect): Effect => ({ ...effect, effect: "removed", res
 /** Writes what became of the belongings. All profiles must be locked by the transaction. */
 export async function saveBelongings(
   tx: Transaction,
-  workspaceId: number,
   { changes, before, after, abandonedEmails }: SavedBelongings,
-  { call, clock }: Circumstances,
+  context: WorkspaceContext,
+  clock: Clock,
 ): Promise<void> {
+  const workspaceId = context.workspace.id;
   const merges = changes.flatMap((change) => (change.kind === "merge" ? [change] : []));
   const moves = movesOf(merges);
   const left = new Set(
@@ -114,23 +155,23 @@ export async function saveBelongings(
   const changed = <Row extends object>(of: (belongings: Belongings) => readonly Row[]) =>
     changedRows(before, after, of);
   await allDone([
-    moveHistories(tx, workspaceId, columnsOf(joined), {
-      events: changed(({ events }) => events),
-      purchases: changed(({ purchases }) => purchases),
-    }),
-    removeHistories(tx, workspaceId, [...left, ...deleted]),
-    carrySubscriptionsOver(tx, workspaceId, joined, call, clock),
+    moveActivity(
+      tx,
+      workspaceId,
+      { moves: columnsOf(joined), messageMoves: columnsOf(moves), deletedIds: deleted },
+      {
+        events: changed(({ events }) => events),
+        purchases: changed(({ purchases }) => purchases),
+        apps: changed(({ apps }) => apps),
+        devices: changed(({ devices }) => devices),
+        interactions: changed(({ interactions }) => interactions),
+      },
+    ),
+    carrySubscriptionsOver(tx, context, joined, clock),
     forgetSubscriptions(tx, workspaceId, {
       profileIds: [...left, ...deleted],
       emails: abandonedEmails,
     }),
-    moveEngagement(tx, workspaceId, columnsOf(moves)),
-    writeEngagement(tx, workspaceId, {
-      apps: changed(({ apps }) => apps),
-      devices: changed(({ devices }) => devices),
-      interactions: changed(({ interactions }) => interactions),
-    }),
-    removeEngagement(tx, workspaceId, deleted),
   ]);
 }
 
@@ -140,12 +181,6 @@ export interface SavedBelongings {
   readonly after: BelongingsOf;
   /** Addresses (lower case) of users who are gone that nobody has any more. */
   readonly abandonedEmails: readonly string[];
-}
-
-/** When and by which call it happens. */
-export interface Circumstances {
-  readonly call: Call;
-  readonly clock: Clock;
 }
 
 /**

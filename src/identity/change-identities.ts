@@ -1,5 +1,6 @@
-import type { Workspace } from "../access/workspace.ts";
 import type { Clock } from "../clock.ts";
+import type { Context, WorkspaceContext } from "../context/context.ts";
+import type { Workspace } from "../context/workspace.ts";
 import {
   allDone,
   type Database,
@@ -8,17 +9,22 @@ import {
   type Transaction,
   withRetries,
 } from "../database/database.ts";
-import type { Call } from "../http/endpoint.ts";
+import type { Who } from "../people/identifiers.ts";
+import { lockProfiles, selectProfiles } from "../people/store.ts";
 import type { Fault } from "../problem.ts";
-import type { Who } from "../profiles/identifiers.ts";
-import { lockProfiles, selectProfiles } from "../profiles/store.ts";
 import { writeSubscriptions } from "../subscriptions/states.ts";
 import { writePeopleOf } from "../workspaces/reset.ts";
 import { recordAudit } from "./audit.ts";
-import { joinBelongings, readBelongings, saveBelongings, type Told } from "./belongings.ts";
-import type { Cast, CastChanges, Change } from "./cast.ts";
-import { type LoadCastOptions, loadCast } from "./load-cast.ts";
-import { findAbandoned, saveCast } from "./save-cast.ts";
+import {
+  joinBelongings,
+  readBelongings,
+  saveBelongings,
+  type Told,
+  withinBudget,
+} from "./belongings.ts";
+import type { Change, GraphChanges, IdentityGraph } from "./identity-graph.ts";
+import { type LoadGraphOptions, loadGraph } from "./load-graph.ts";
+import { findAbandoned, saveGraph } from "./save-graph.ts";
 
 export interface IdentityServices {
   readonly database: Database;
@@ -35,8 +41,8 @@ export interface Place {
 export interface Step {
   readonly place: Place;
   readonly names: readonly Who[];
-  /** Works the item out in the cast. A fault is why it is valid and changes nothing. */
-  apply(cast: Cast): Applied;
+  /** Works the item out in the graph. A fault is why it is valid and changes nothing. */
+  apply(graph: IdentityGraph): Applied;
 }
 
 export type Applied =
@@ -45,7 +51,14 @@ export type Applied =
   | { readonly done: Done; readonly change?: Change };
 
 /** What happened, in a word. */
-export type Done = "added" | "created" | "renamed" | "identified" | "merged" | "deleted";
+export type Done =
+  | "added"
+  | "created"
+  | "renamed"
+  | "identified"
+  | "merged"
+  | "deleted"
+  | "removed";
 
 /** What became of an item, with the effects of its change. */
 export interface Result {
@@ -57,7 +70,8 @@ export interface Result {
 /** What a request asks for. */
 export interface Request {
   readonly steps: readonly Step[];
-  readonly call: Call;
+  /** How many users the identifiers may match in all; undefined does not limit them. */
+  readonly mostUsers?: number;
   /** Whether nothing is to be changed, only told what would be. */
   readonly isDryRun: boolean;
   /** What is committed with the changes or not at all. It runs again whenever they are tried again. */
@@ -78,9 +92,10 @@ export interface Request {
  */
 export function changeIdentities(
   services: IdentityServices,
-  workspace: Workspace,
+  context: WorkspaceContext,
   request: Request,
 ): Promise<Result[]> {
+  const { workspace } = context;
   const { database } = services;
   if (request.isDryRun) {
     return readTogether(database, async (tx) => {
@@ -94,7 +109,7 @@ export function changeIdentities(
     const read = (ids: readonly string[]) => readOrLock(tx, workspace.id, ids);
     await writePeopleOf(tx, workspace.id);
     const work = await workOut(tx, services, workspace, request, read);
-    await save(tx, services, workspace, request, work, isLocked);
+    await save(tx, services, context, work, isLocked);
     await request.alsoWrite?.(tx, work.results);
     return work.results;
   });
@@ -105,7 +120,7 @@ const LOCKING_TRY = 4;
 
 interface Work {
   readonly results: Result[];
-  readonly cast: Cast;
+  readonly graph: IdentityGraph;
   readonly changes: readonly Change[];
   readonly before: Awaited<ReturnType<typeof readBelongings>>;
   readonly outcome: ReturnType<typeof joinBelongings>;
@@ -115,18 +130,20 @@ async function workOut(
   database: Queryable,
   services: IdentityServices,
   workspace: Workspace,
-  { steps }: Request,
-  read: LoadCastOptions["read"],
+  { steps, mostUsers }: Request,
+  read: LoadGraphOptions["read"],
 ): Promise<Work> {
   const names = steps.flatMap((step) => step.names);
-  const cast = await loadCast(database, workspace.id, names, {
+  const graph = await loadGraph(database, workspace.id, names, {
     newId: services.clock.newId,
     redirects: workspace.settings.redirect_merged_ids,
+    mostUsers,
     read,
   });
-  const applied = steps.map((step) => step.apply(cast));
+  const applied = steps.map((step) => step.apply(graph));
   const changes = applied.flatMap((each) => ("change" in each && each.change ? [each.change] : []));
-  const before = await readBelongings(database, workspace.id, profilesIn(changes));
+  const ids = await withinBudget(database, workspace.id, profilesIn(changes));
+  const before = await readBelongings(database, workspace.id, ids);
   const outcome = joinBelongings(changes, before);
   const told = new Map(outcome.told.map((each) => [each.change, each]));
   const results = steps.map(({ place }, index): Result => {
@@ -134,44 +151,41 @@ async function workOut(
     const change = "change" in each ? each.change : undefined;
     return { place, applied: each, told: change && told.get(change) };
   });
-  return { results, cast, changes, before, outcome };
+  return { results, graph, changes, before, outcome };
 }
 
 /** Whose belongings a change touches. */
-function profilesIn(changes: readonly Change[]): string[] {
-  const ids = changes.flatMap((change) => {
-    if (change.kind === "merge") return [change.kept.platformId, change.merged.platformId];
-    return change.kind === "delete" ? [change.user.platformId] : [];
-  });
-  return [...new Set(ids)];
+function profilesIn(changes: readonly Change[]) {
+  const merged = new Set<string>();
+  const deleted = new Set<string>();
+  for (const change of changes) {
+    if (change.kind === "merge") merged.add(change.kept.platformId).add(change.merged.platformId);
+    if (change.kind === "delete") deleted.add(change.user.platformId);
+  }
+  return { merged: [...merged], deleted: [...deleted] };
 }
 
 async function save(
   tx: Transaction,
   { clock }: IdentityServices,
-  workspace: Workspace,
-  { call }: Request,
-  { cast, changes, before, outcome }: Work,
+  context: WorkspaceContext,
+  { graph, changes, before, outcome }: Work,
   isLocked: boolean,
 ): Promise<void> {
+  const { workspace } = context;
   const now = clock.now();
-  const written = cast.changes(now);
-  await saveCast(tx, workspace.id, written, { isLocked, now });
+  const written = graph.changes(now);
+  await saveGraph(tx, workspace.id, written, { isLocked, now });
   const abandonedEmails = await findAbandoned(tx, workspace.id, written);
   await allDone([
-    saveBelongings(
-      tx,
-      workspace.id,
-      { changes, before, after: outcome.after, abandonedEmails },
-      { call, clock },
-    ),
-    writeSubscriptions(tx, workspace.id, emailStates(written, call), clock),
-    recordAudit(tx, workspace.id, outcome.told, { call, clock }),
+    saveBelongings(tx, { changes, before, after: outcome.after, abandonedEmails }, context, clock),
+    writeSubscriptions(tx, workspace.id, emailStates(written, context), clock),
+    recordAudit(tx, context, outcome.told, clock),
   ]);
 }
 
-const emailStates = ({ initialEmailStates }: CastChanges, call: Call) => ({
+const emailStates = ({ linkedEmailStates }: GraphChanges, context: Context) => ({
   groupStates: [],
   emailStates: [],
-  initialEmailStates: initialEmailStates.map((row) => ({ ...row, call })),
+  linkedEmailStates: linkedEmailStates.map((row) => ({ ...row, context })),
 });

@@ -1,11 +1,10 @@
-import type { Workspace } from "../access/workspace.ts";
+import type { WorkspaceContext } from "../context/context.ts";
 import type { Transaction } from "../database/database.ts";
-import type { Call } from "../http/endpoint.ts";
+import { checkPlatformId, type Who } from "../people/identifiers.ts";
 import { accepted, type Checked, type Fault, Problem, refused } from "../problem.ts";
-import { checkPlatformId, type Who } from "../profiles/identifiers.ts";
-import type { Cast } from "./cast.ts";
 import { type Applied, changeIdentities, type IdentityServices } from "./change-identities.ts";
-import { carryOut, checkEach, type Manner, MOST_ITEMS, type Notes, type Work } from "./items.ts";
+import type { IdentityGraph } from "./identity-graph.ts";
+import { carryOut, checkEach, MOST_ITEMS, type Notes, type Work } from "./items.ts";
 import {
   choose,
   isFault,
@@ -56,11 +55,11 @@ function selectPlatformId(element: unknown): Checked<Selector> {
  */
 export async function deleteUsers(
   services: IdentityServices,
-  workspace: Workspace,
+  context: WorkspaceContext,
   request: DeleteRequest,
-  manner: Manner,
+  isDryRun = false,
 ): Promise<{ readonly count: number; readonly notes: Notes }> {
-  const kinds = (Object.keys(KINDS) as Kind[]).filter((kind) => request[kind] !== undefined);
+  const kinds = (Object.keys(KINDS) as Kind[]).filter((kind) => request[kind]?.length);
   const [kind, second] = kinds;
   if (kind === undefined || second !== undefined) {
     const list = Object.keys(KINDS).filter((name) => name !== "braze_ids");
@@ -74,12 +73,11 @@ export async function deleteUsers(
     throw new Problem("INVALID_REQUEST", "The max number of ids per request was exceeded");
   }
   const items = checkEach(kind, elements, (element) => checkElement(element, KINDS[kind]));
-  return carryOut(services, workspace, items, manner);
+  return carryOut(services, context, items, isDryRun);
 }
 
 /** Users to be deleted, named one by one, and what is committed with their deletion or not at all. */
 export interface Deletion {
-  readonly call: Call;
   readonly names: readonly Who[];
   /** @param faults why nothing was deleted for a name, in their order; undefined where it was. */
   alsoWrite(tx: Transaction, faults: readonly (Fault | undefined)[]): Promise<void>;
@@ -91,16 +89,15 @@ export interface Deletion {
  */
 export async function deleteNamed(
   services: IdentityServices,
-  workspace: Workspace,
-  { call, names, alsoWrite }: Deletion,
+  context: WorkspaceContext,
+  { names, alsoWrite }: Deletion,
 ): Promise<void> {
   const steps = names.map((who, index) => ({
     ...deletionOf(selectorOf(who)),
     place: { array: "names", index },
   }));
-  await changeIdentities(services, workspace, {
+  await changeIdentities(services, context, {
     steps,
-    call,
     isDryRun: false,
     alsoWrite: (tx, results) =>
       alsoWrite(
@@ -120,11 +117,11 @@ function checkElement(
 
 const deletionOf = (selector: Selector): Work => ({
   names: [selector.who],
-  apply: (cast) => remove(cast, selector),
+  apply: (graph) => remove(graph, selector),
 });
 
-function remove(cast: Cast, selector: Selector): Applied {
-  const user = choose(cast, selector);
+function remove(graph: IdentityGraph, selector: Selector): Applied {
+  const user = choose(graph, selector);
   if (isFault(user)) return { fault: user };
-  return { done: "deleted", change: cast.remove(user) };
+  return { done: "deleted", change: graph.remove(user) };
 }

@@ -1,9 +1,10 @@
 import Type from "typebox";
-import { type Call, endpoint, withPermission } from "../http/endpoint.ts";
+import { endpoint, withPermission } from "../http/endpoint.ts";
+import { ItemNote } from "../http/verdicts.ts";
 import type { IdentityServices } from "./change-identities.ts";
 import { deleteUsers } from "./delete-users.ts";
+import { removeExternalIds, renameExternalIds } from "./external-ids.ts";
 import { identifyUsers } from "./identify-users.ts";
-import type { Manner } from "./items.ts";
 import { mergeUsers } from "./merge-users.ts";
 import { addAliases } from "./new-aliases.ts";
 import { renameAliases } from "./rename-aliases.ts";
@@ -19,23 +20,24 @@ const DryRun = Type.Optional(
   Type.Boolean({ description: "Changes nothing and answers with what would happen." }),
 );
 
-const Note = {
-  message: Type.String(),
-  code: Type.String(),
-  input_array: Type.String(),
-  index: Count,
-};
-
 const Result = Type.Object({
   input_array: Type.String(),
   index: Count,
-  outcome: Type.Enum(["added", "created", "renamed", "identified", "merged", "deleted", "skipped"]),
+  outcome: Type.Enum([
+    "added",
+    "created",
+    "renamed",
+    "identified",
+    "merged",
+    "deleted",
+    "removed",
+    "skipped",
+  ]),
 });
 
 /** What every answer may tell about single items. */
 const NOTES = {
-  errors: Type.Optional(Type.Array(Type.Object({ type: Type.String(), ...Note }))),
-  skipped: Type.Optional(Type.Array(Type.Object(Note))),
+  skipped: Type.Optional(Type.Array(ItemNote)),
   dry_run: Type.Optional(Type.Literal(true)),
   results: Type.Optional(Type.Array(Result)),
 };
@@ -44,11 +46,6 @@ const AliasesProcessed = Type.Object({
   aliases_processed: Count,
   message: Success,
   ...NOTES,
-});
-
-const mannerOf = ({ call }: { readonly call: Call }, isDryRun = false): Manner => ({
-  call,
-  isDryRun,
 });
 
 const newAliases = endpoint({
@@ -61,9 +58,8 @@ const newAliases = endpoint({
     dry_run: DryRun,
   }),
   replies: { 201: AliasesProcessed },
-}).handledBy(async (services: IdentityServices, workspace, { body, ...input }) => {
-  const manner = mannerOf(input, body.dry_run);
-  const { count, notes } = await addAliases(services, workspace, body.user_aliases, manner);
+}).handledBy(async (services: IdentityServices, context, { body }) => {
+  const { count, notes } = await addAliases(services, context, body.user_aliases, body.dry_run);
   return { status: 201, body: { aliases_processed: count, message: "success", ...notes } };
 });
 
@@ -77,9 +73,8 @@ const updateAliases = endpoint({
     dry_run: DryRun,
   }),
   replies: { 201: AliasesProcessed },
-}).handledBy(async (services: IdentityServices, workspace, { body, ...input }) => {
-  const manner = mannerOf(input, body.dry_run);
-  const { count, notes } = await renameAliases(services, workspace, body.alias_updates, manner);
+}).handledBy(async (services: IdentityServices, context, { body }) => {
+  const { count, notes } = await renameAliases(services, context, body.alias_updates, body.dry_run);
   return { status: 201, body: { aliases_processed: count, message: "success", ...notes } };
 });
 
@@ -100,9 +95,8 @@ const identify = endpoint({
     dry_run: DryRun,
   }),
   replies: { 201: AliasesProcessed },
-}).handledBy(async (services: IdentityServices, workspace, { body, ...input }) => {
-  const manner = mannerOf(input, body.dry_run);
-  const { count, notes } = await identifyUsers(services, workspace, body, manner);
+}).handledBy(async (services: IdentityServices, context, { body }) => {
+  const { count, notes } = await identifyUsers(services, context, body, body.dry_run);
   return { status: 201, body: { aliases_processed: count, message: "success", ...notes } };
 });
 
@@ -119,9 +113,8 @@ const merge = endpoint({
     dry_run: DryRun,
   }),
   replies: { 202: Type.Object({ message: Success, ...NOTES }) },
-}).handledBy(async (services: IdentityServices, workspace, { body, ...input }) => {
-  const manner = mannerOf(input, body.dry_run);
-  const notes = await mergeUsers(services, workspace, body.merge_updates, manner);
+}).handledBy(async (services: IdentityServices, context, { body }) => {
+  const notes = await mergeUsers(services, context, body.merge_updates, body.dry_run);
   return { status: 202, body: { message: "success", ...notes } };
 });
 
@@ -142,10 +135,69 @@ const remove = endpoint({
     dry_run: DryRun,
   }),
   replies: { 201: Type.Object({ deleted: Count, message: Success, ...NOTES }) },
-}).handledBy(async (services: IdentityServices, workspace, { body, ...input }) => {
-  const manner = mannerOf(input, body.dry_run);
-  const { count, notes } = await deleteUsers(services, workspace, body, manner);
+}).handledBy(async (services: IdentityServices, context, { body }) => {
+  const { count, notes } = await deleteUsers(services, context, body, body.dry_run);
   return { status: 201, body: { deleted: count, message: "success", ...notes } };
 });
 
-export const identityEndpoints = [newAliases, updateAliases, identify, merge, remove];
+const ExternalIdError = Type.Array(ItemNote, {
+  description: "Why an item had no effect.",
+});
+
+const renameIds = endpoint({
+  method: "POST",
+  path: "/users/external_ids/rename",
+  summary: "Gives users another external_id; the old one keeps leading to the user.",
+  access: withPermission("users.external_ids.rename"),
+  body: Type.Object({
+    external_id_renames: Elements("At most 50 objects with current_external_id, new_external_id."),
+  }),
+  replies: {
+    201: Type.Object({
+      external_ids: Type.Array(Type.String(), { description: "The new ids that took effect." }),
+      rename_errors: ExternalIdError,
+      message: Success,
+    }),
+  },
+}).handledBy(async (services: IdentityServices, context, { body }) => {
+  const { externalIds, errors } = await renameExternalIds(
+    services,
+    context,
+    body.external_id_renames,
+  );
+  return {
+    status: 201,
+    body: { external_ids: externalIds, rename_errors: errors, message: "success" },
+  };
+});
+
+const removeIds = endpoint({
+  method: "POST",
+  path: "/users/external_ids/remove",
+  summary: "Ends the redirects of external ids that were renamed or merged away.",
+  access: withPermission("users.external_ids.remove"),
+  body: Type.Object({ external_ids: Elements("At most 50 deprecated external ids.") }),
+  replies: {
+    201: Type.Object({
+      removed_ids: Type.Array(Type.String(), { description: "The ids that were removed." }),
+      removal_errors: ExternalIdError,
+      message: Success,
+    }),
+  },
+}).handledBy(async (services: IdentityServices, context, { body }) => {
+  const { removedIds, errors } = await removeExternalIds(services, context, body.external_ids);
+  return {
+    status: 201,
+    body: { removed_ids: removedIds, removal_errors: errors, message: "success" },
+  };
+});
+
+export const identityEndpoints = [
+  newAliases,
+  updateAliases,
+  renameIds,
+  removeIds,
+  identify,
+  merge,
+  remove,
+];

@@ -1,12 +1,12 @@
-import type { Workspace } from "../access/workspace.ts";
+import type { WorkspaceContext } from "../context/context.ts";
+import type { Workspace } from "../context/workspace.ts";
 import { accepted, type Checked, Problem, refused } from "../problem.ts";
-import type { Extent } from "../profiles/combine/effects.ts";
-import type { Cast } from "./cast.ts";
 import type { Applied, IdentityServices } from "./change-identities.ts";
+import type { Extent } from "./combine/effects.ts";
+import type { IdentityGraph } from "./identity-graph.ts";
 import {
   carryOut,
   checkEach,
-  type Manner,
   type Notes,
   ofObject,
   refuseTooMany,
@@ -35,7 +35,7 @@ const LISTS: Readonly<Record<ListName, (raw: RawObject) => Checked<Selector>>> =
 type ListName = "aliases_to_identify" | "emails_to_identify" | "phone_numbers_to_identify";
 
 export interface IdentifyRequest extends Readonly<Partial<Record<ListName, readonly unknown[]>>> {
-  /** What comes over from a user who is combined into another. decision: `merge` where omitted. */
+  /** What comes over from a user who is combined into another. `merge` where omitted. */
   readonly merge_behavior?: "none" | "merge";
 }
 
@@ -57,12 +57,12 @@ const EXTENT: Readonly<Record<"none" | "merge", Extent>> = {
  */
 export async function identifyUsers(
   services: IdentityServices,
-  workspace: Workspace,
+  context: WorkspaceContext,
   request: IdentifyRequest,
-  manner: Manner,
+  isDryRun = false,
 ): Promise<{ readonly count: number; readonly notes: Notes }> {
   const names = Object.keys(LISTS) as ListName[];
-  const given = names.filter((name) => request[name] !== undefined);
+  const given = names.filter((name) => request[name]?.length);
   if (given.length === 0) {
     const list = names.map((name) => `'${name}'`).join(" or ");
     throw new Problem("INVALID_REQUEST", `${list} is required`);
@@ -70,10 +70,10 @@ export async function identifyUsers(
   for (const name of given) refuseTooMany(request[name]);
   const extent = EXTENT[request.merge_behavior ?? "merge"];
   const items = given.map((name) => {
-    const check = (raw: RawObject) => checkObject(workspace, raw, LISTS[name], extent);
+    const check = (raw: RawObject) => checkObject(context.workspace, raw, LISTS[name], extent);
     return checkEach(name, request[name] ?? [], ofObject(check));
   });
-  return carryOut(services, workspace, together(items), manner);
+  return carryOut(services, context, together(items), isDryRun);
 }
 
 function checkObject(
@@ -96,23 +96,28 @@ function checkObject(
   }
   return accepted({
     names: [who, selector.value.who],
-    apply: (cast) => identify(cast, identified.value, selector.value, extent),
+    apply: (graph) => identify(graph, identified.value, selector.value, extent),
   });
 }
 
-function identify(cast: Cast, identified: Selector, selector: Selector, extent: Extent): Applied {
-  const user = choose(cast, selector);
+function identify(
+  graph: IdentityGraph,
+  identified: Selector,
+  selector: Selector,
+  extent: Extent,
+): Applied {
+  const user = choose(graph, selector);
   if (isFault(user)) return { fault: user };
-  const [owner] = cast.find(identified.who);
+  const [owner] = graph.find(identified.who);
   if (owner === user) {
     const message = "the user is the one with this external_id already";
     return { fault: { code: "ALREADY_IDENTIFIED", message } };
   }
-  // decision: identify. An identified user is never made another one by an alias or an address.
+  // An identified user never changes its external_id. docs/decisions/identity.md
   if (user.fields.externalId !== null) {
     const message = "the user has another external_id already";
     return { fault: { code: "OTHER_USER_IDENTIFIED", message } };
   }
-  if (!owner) return { done: "identified", change: cast.identify(user, identified.who.value) };
-  return { done: "merged", change: cast.merge(owner, user, extent) };
+  if (!owner) return { done: "identified", change: graph.identify(user, identified.who.value) };
+  return { done: "merged", change: graph.merge(owner, user, extent) };
 }

@@ -1,9 +1,7 @@
-import type { Workspace } from "../access/workspace.ts";
-import type { Call } from "../http/endpoint.ts";
+import type { WorkspaceContext } from "../context/context.ts";
+import { errorOf, type ItemNote, noteOf } from "../http/verdicts.ts";
 import { type Checked, type Fault, Problem, refused } from "../problem.ts";
-import type { Effect } from "../profiles/combine/effects.ts";
-import { findUnstorable } from "../profiles/plain-json.ts";
-import type { Name } from "./cast.ts";
+import { findUnstorable } from "../values/plain-json.ts";
 import {
   changeIdentities,
   type Done,
@@ -12,12 +10,17 @@ import {
   type Result,
   type Step,
 } from "./change-identities.ts";
+import type { Effect } from "./combine/effects.ts";
+import type { Name } from "./identity-graph.ts";
 import { isRawObject } from "./selectors.ts";
 
 /* What the requests about identities have in common: lists of items, each with a verdict of its own. */
 
 /** spec: Limits. */
 export const MOST_ITEMS = 50;
+
+/** How many users the addresses of one request may match: all of them are read to choose among them. */
+const MOST_MATCHES = 1_000;
 
 /** What an item does, before its place in the request is known. */
 export type Work = Omit<Step, "place">;
@@ -72,25 +75,11 @@ export function refuseTooMany(list: readonly unknown[] | undefined): void {
   );
 }
 
-/** How the items of a request are to be carried out. */
-export interface Manner {
-  readonly call: Call;
-  readonly isDryRun: boolean;
-}
-
 /** What an answer tells about single items; each member is absent where there is nothing to tell. */
 export interface Notes {
-  readonly errors?: (Note & { readonly type: string })[];
-  readonly skipped?: Note[];
+  readonly skipped?: ItemNote[];
   readonly dry_run?: true;
   readonly results?: ItemResult[];
-}
-
-interface Note {
-  readonly message: string;
-  readonly code: string;
-  readonly input_array: string;
-  readonly index: number;
 }
 
 interface ItemResult {
@@ -101,49 +90,46 @@ interface ItemResult {
 }
 
 /**
- * Carries out the items that can be taken.
+ * Carries out all items of a request, or none: one faulty item refuses the whole request.
  *
- * @returns how many were taken, with or without effect, and what is to be told about them.
- * @throws Problem INVALID_REQUEST when there are items and none can be taken.
+ * @returns how many items there were, with or without effect, and what to report about them.
+ * @throws Problem INVALID_REQUEST listing every faulty item with its array and index.
  */
 export async function carryOut(
   services: IdentityServices,
-  workspace: Workspace,
+  context: WorkspaceContext,
   { steps, faults }: CheckedItems,
-  manner: Manner,
+  isDryRun: boolean,
 ): Promise<{ readonly count: number; readonly notes: Notes }> {
-  const errors = faults.map(errorOf);
-  const [first] = faults;
-  if (first && steps.length === 0) {
-    const { place, fault } = first;
-    const message = `${place.array}[${place.index}]: ${fault.message}`;
-    throw new Problem("INVALID_REQUEST", message, { body: { errors } });
-  }
-  const results = await changeIdentities(services, workspace, { steps, ...manner });
+  refuseFaults(faults, ({ place, fault }) => `${place.array}[${place.index}]: ${fault.message}`);
+  const results = await changeIdentities(services, context, {
+    steps,
+    isDryRun,
+    mostUsers: MOST_MATCHES,
+  });
   const skipped = results.flatMap(({ place, applied }) =>
     "fault" in applied ? [noteOf(place, applied.fault)] : [],
   );
   const notes: Notes = {
-    ...(errors.length > 0 && { errors }),
     ...(skipped.length > 0 && { skipped }),
-    ...(manner.isDryRun && { dry_run: true, results: results.map(resultOf) }),
+    ...(isDryRun && { dry_run: true, results: results.map(resultOf) }),
   };
   return { count: steps.length, notes };
 }
 
-/** design: Valid but without effect. */
-const noteOf = ({ array, index }: Place, { message, code }: Fault): Note => ({
-  message,
-  code,
-  input_array: array,
-  index,
-});
-
-/** As in track: `type` and `message` hold the same sentence. */
-export const errorOf = ({ place, fault }: PlacedFault) => ({
-  type: fault.message,
-  ...noteOf(place, fault),
-});
+/**
+ * @param messageOf the message of the refusal, from the first faulty item.
+ * @throws Problem INVALID_REQUEST listing every faulty item, where there is one.
+ */
+export function refuseFaults(
+  faults: readonly PlacedFault[],
+  messageOf: (first: PlacedFault) => string,
+): void {
+  const [first] = faults;
+  if (!first) return;
+  const errors = faults.map(({ place, fault }) => errorOf(place, fault));
+  throw new Problem("INVALID_REQUEST", messageOf(first), { body: { errors } });
+}
 
 /** What would become of an item. */
 function resultOf({ place, applied, told }: Result): ItemResult {

@@ -1,16 +1,8 @@
-import type { Workspace } from "../access/workspace.ts";
+import type { WorkspaceContext } from "../context/context.ts";
 import { accepted, type Checked, Problem, refused } from "../problem.ts";
-import type { Cast } from "./cast.ts";
 import type { Applied, IdentityServices } from "./change-identities.ts";
-import {
-  carryOut,
-  checkEach,
-  errorOf,
-  type Manner,
-  MOST_ITEMS,
-  type Notes,
-  type Work,
-} from "./items.ts";
+import type { IdentityGraph } from "./identity-graph.ts";
+import { carryOut, checkEach, MOST_ITEMS, type Notes, refuseFaults, type Work } from "./items.ts";
 import {
   choose,
   isFault,
@@ -36,7 +28,7 @@ const NO_IDENTIFIER =
 
 /**
  * Merges users into others: the merged one is gone afterwards, and everything of theirs is found at
- * the one that is kept (profiles/combine/combine.ts).
+ * the one that is kept (identity/combine/combine.ts).
  *
  * spec: POST /users/merge. In the order of the array, each on what the ones before it left
  * (docs/decisions/merging.md). An update that names nobody, several users, or one user twice changes
@@ -46,27 +38,22 @@ const NO_IDENTIFIER =
  */
 export async function mergeUsers(
   services: IdentityServices,
-  workspace: Workspace,
+  context: WorkspaceContext,
   updates: unknown,
-  manner: Manner,
+  isDryRun = false,
 ): Promise<Notes> {
-  if (!Array.isArray(updates) || !updates.every(isRawObject)) {
-    throw new Problem("INVALID_REQUEST", NO_ARRAY);
-  }
+  if (!Array.isArray(updates)) throw new Problem("INVALID_REQUEST", NO_ARRAY);
   if (updates.length > MOST_ITEMS) throw new Problem("INVALID_REQUEST", TOO_MANY);
-  const items = checkEach("merge_updates", updates, (raw) => checkUpdate(raw as RawObject));
-  const [first] = items.faults;
-  if (first) {
-    const errors = items.faults.map(errorOf);
-    throw new Problem("INVALID_REQUEST", first.fault.message, { body: { errors } });
-  }
-  return (await carryOut(services, workspace, items, manner)).notes;
+  const items = checkEach("merge_updates", updates, checkUpdate);
+  refuseFaults(items.faults, ({ fault }) => fault.message);
+  return (await carryOut(services, context, items, isDryRun)).notes;
 }
 
 const MEMBERS = ["identifier_to_merge", "identifier_to_keep"];
 
 /** spec: Merge update object. */
-function checkUpdate(raw: RawObject): Checked<Work> {
+function checkUpdate(raw: unknown): Checked<Work> {
+  if (!isRawObject(raw)) return refused("NOT_AN_OBJECT", NO_ARRAY);
   if (Object.keys(raw).some((name) => !MEMBERS.includes(name))) {
     return refused("INVALID_MERGE_UPDATE", OTHER_MEMBERS);
   }
@@ -76,7 +63,7 @@ function checkUpdate(raw: RawObject): Checked<Work> {
   if ("fault" in kept) return kept;
   return accepted({
     names: [merged.value.who, kept.value.who],
-    apply: (cast) => merge(cast, merged.value, kept.value),
+    apply: (graph) => merge(graph, merged.value, kept.value),
   });
 }
 
@@ -85,7 +72,7 @@ const IDENTIFIERS: Readonly<
   Record<string, { isOf(value: unknown): boolean; select(raw: RawObject): Checked<Selector> }>
 > = {
   external_id: {
-    // Numbers are read as strings (decision: Names in the wild).
+    // Numbers are read as strings. docs/decisions/values.md
     isOf: (value) => typeof value === "string" || typeof value === "number",
     select: (raw) => selectExternalId(raw.external_id),
   },
@@ -103,15 +90,15 @@ function checkIdentifier(raw: unknown): Checked<Selector> {
   return identifier.select(raw);
 }
 
-function merge(cast: Cast, toMerge: Selector, toKeep: Selector): Applied {
-  const merged = choose(cast, toMerge);
+function merge(graph: IdentityGraph, toMerge: Selector, toKeep: Selector): Applied {
+  const merged = choose(graph, toMerge);
   if (isFault(merged)) return { fault: inMember(merged, "identifier_to_merge") };
-  const kept = choose(cast, toKeep);
+  const kept = choose(graph, toKeep);
   if (isFault(kept)) return { fault: inMember(kept, "identifier_to_keep") };
   if (merged === kept) {
     return { fault: { code: "SAME_USER", message: "both identifiers lead to the same user" } };
   }
-  return { done: "merged", change: cast.merge(kept, merged, "all") };
+  return { done: "merged", change: graph.merge(kept, merged, "all") };
 }
 
 const inMember = <Reason extends { readonly message: string }>(reason: Reason, member: string) => ({

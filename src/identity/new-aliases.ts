@@ -1,17 +1,9 @@
-import type { Workspace } from "../access/workspace.ts";
+import type { WorkspaceContext } from "../context/context.ts";
+import { type Alias, checkAlias, type Who } from "../people/identifiers.ts";
 import { accepted, type Checked, type Fault } from "../problem.ts";
-import { type Alias, checkAlias, type Who } from "../profiles/identifiers.ts";
-import type { Cast } from "./cast.ts";
 import type { Applied, IdentityServices } from "./change-identities.ts";
-import {
-  carryOut,
-  checkEach,
-  type Manner,
-  type Notes,
-  ofObject,
-  refuseTooMany,
-  type Work,
-} from "./items.ts";
+import type { IdentityGraph } from "./identity-graph.ts";
+import { carryOut, checkEach, type Notes, ofObject, refuseTooMany, type Work } from "./items.ts";
 import { choose, isFault, type Selector, selectExternalId } from "./selectors.ts";
 
 /**
@@ -26,52 +18,54 @@ import { choose, isFault, type Selector, selectExternalId } from "./selectors.ts
  */
 export async function addAliases(
   services: IdentityServices,
-  workspace: Workspace,
+  context: WorkspaceContext,
   aliases: readonly unknown[],
-  manner: Manner,
+  isDryRun = false,
 ): Promise<{ readonly count: number; readonly notes: Notes }> {
   refuseTooMany(aliases);
   const items = checkEach("user_aliases", aliases, ofObject(checkNewAlias));
-  return carryOut(services, workspace, items, manner);
+  return carryOut(services, context, items, isDryRun);
 }
 
 type RawObject = Readonly<Record<string, unknown>>;
 
 /** spec: New user alias object. Existing clients also send the pair under `user_alias`. */
 function checkNewAlias(raw: RawObject): Checked<Work> {
-  const who = checkAlias(raw.user_alias ?? raw);
+  const who = raw.user_alias ? checkAlias(raw.user_alias) : checkAlias(raw, "");
   if ("fault" in who) return who;
   const alias = who.value as Extract<Who, { kind: "alias" }>;
   if (raw.external_id === undefined || raw.external_id === null) {
-    return accepted({ names: [alias], apply: (cast) => makeUser(cast, alias) });
+    return accepted({ names: [alias], apply: (graph) => makeUser(graph, alias) });
   }
   const user = selectExternalId(raw.external_id);
   if ("fault" in user) return user;
   return accepted({
     names: [alias, user.value.who],
-    apply: (cast) => addAlias(cast, user.value, alias),
+    apply: (graph) => addAlias(graph, user.value, alias),
   });
 }
 
 type AliasWho = Extract<Who, { kind: "alias" }>;
 
-function makeUser(cast: Cast, who: AliasWho): Applied {
-  if (cast.find(who).length > 0) return { fault: taken(who.alias) };
-  cast.create(who.alias);
+function makeUser(graph: IdentityGraph, who: AliasWho): Applied {
+  const [owner] = graph.find(who);
+  // A retry is no error: the alias-only user is there already.
+  if (owner) return { fault: owner.fields.externalId === null ? PRESENT : taken(who.alias) };
+  graph.create(who.alias);
   return { done: "created" };
 }
 
-function addAlias(cast: Cast, selector: Selector, who: AliasWho): Applied {
-  const user = choose(cast, selector);
+function addAlias(graph: IdentityGraph, selector: Selector, who: AliasWho): Applied {
+  const user = choose(graph, selector);
   if (isFault(user)) return { fault: user };
-  const [owner] = cast.find(who);
-  if (owner === user) {
-    return { fault: { code: "ALIAS_PRESENT", message: "the user has this alias already" } };
-  }
+  const [owner] = graph.find(who);
+  if (owner === user) return { fault: PRESENT };
   if (owner) return { fault: taken(who.alias) };
-  cast.setAliases(user, [...user.fields.aliases, who.alias]);
+  graph.setAliases(user, [...user.fields.aliases, who.alias]);
   return { done: "added" };
 }
+
+const PRESENT: Fault = { code: "ALIAS_PRESENT", message: "the user already has this alias" };
 
 /** An alias names one user, and is never taken away from one for another. */
 export const taken = ({ alias_label }: Alias): Fault => ({

@@ -1,7 +1,8 @@
+import type { WorkspaceContext } from "../context/context.ts";
 import type { Database } from "../database/database.ts";
+import { forwardPage } from "../http/pages.ts";
+import { isProfileId } from "../people/identifiers.ts";
 import { Problem } from "../problem.ts";
-import { isProfileId } from "../profiles/identifiers.ts";
-import { findWorkspace } from "../workspaces/find-workspace.ts";
 import { type AuditEntry, selectAuditEntries } from "./store.ts";
 
 export interface AuditServices {
@@ -25,19 +26,17 @@ const PAGE = 100;
  */
 export async function readAudit(
   { database }: AuditServices,
-  workspaceName: string,
+  context: WorkspaceContext,
   { platform_id, cursor, limit = PAGE }: AuditQuery,
-): Promise<{ readonly entries: AuditEntry[]; readonly nextCursor: string | undefined }> {
+): Promise<ReturnType<typeof forwardPage<AuditEntry>>> {
   if (platform_id !== undefined && !isProfileId(platform_id)) {
     throw new Problem("INVALID_REQUEST", "'platform_id' must be the platform_id of a user.");
   }
   if (cursor !== undefined && !isProfileId(cursor)) {
     throw new Problem("INVALID_REQUEST", "Invalid cursor");
   }
-  const workspace = await findWorkspace(database, workspaceName);
+  const { workspace } = context;
   const filter = { profileId: platform_id, beforeId: cursor };
-  // One more than the page holds tells whether there is another page.
   const entries = await selectAuditEntries(database, workspace.id, { ...filter, limit: limit + 1 });
-  const page = entries.slice(0, limit);
-  return { entries: page, nextCursor: entries.length > limit ? page.at(-1)?.id : undefined };
+  return forwardPage(entries, limit, ({ id }) => id);
 }

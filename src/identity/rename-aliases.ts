@@ -1,17 +1,9 @@
-import type { Workspace } from "../access/workspace.ts";
+import type { WorkspaceContext } from "../context/context.ts";
+import { aliasValue, checkAlias, type Who } from "../people/identifiers.ts";
 import { accepted, type Checked } from "../problem.ts";
-import { aliasValue, checkAlias, type Who } from "../profiles/identifiers.ts";
-import type { Cast } from "./cast.ts";
 import type { Applied, IdentityServices } from "./change-identities.ts";
-import {
-  carryOut,
-  checkEach,
-  type Manner,
-  type Notes,
-  ofObject,
-  refuseTooMany,
-  type Work,
-} from "./items.ts";
+import type { IdentityGraph } from "./identity-graph.ts";
+import { carryOut, checkEach, type Notes, ofObject, refuseTooMany, type Work } from "./items.ts";
 import { taken } from "./new-aliases.ts";
 import { choose, isFault, selectorOf } from "./selectors.ts";
 
@@ -25,13 +17,13 @@ import { choose, isFault, selectorOf } from "./selectors.ts";
  */
 export async function renameAliases(
   services: IdentityServices,
-  workspace: Workspace,
+  context: WorkspaceContext,
   updates: readonly unknown[],
-  manner: Manner,
+  isDryRun = false,
 ): Promise<{ readonly count: number; readonly notes: Notes }> {
   refuseTooMany(updates);
   const items = checkEach("alias_updates", updates, ofObject(checkRenaming));
-  return carryOut(services, workspace, items, manner);
+  return carryOut(services, context, items, isDryRun);
 }
 
 type AliasWho = Extract<Who, { kind: "alias" }>;
@@ -43,7 +35,7 @@ function checkRenaming(raw: Readonly<Record<string, unknown>>): Checked<Work> {
   const after = checkAlias({ alias_label, alias_name: new_alias_name });
   if ("fault" in after) return named(after, "new_alias_name");
   const [from, to] = [before.value as AliasWho, after.value as AliasWho];
-  return accepted({ names: [from, to], apply: (cast) => rename(cast, from, to) });
+  return accepted({ names: [from, to], apply: (graph) => rename(graph, from, to) });
 }
 
 /** The fault in the words of this object. */
@@ -57,16 +49,16 @@ const named = <Refused extends { fault: { code: string; message: string } }>(
   return { fault: { ...fault, message } };
 };
 
-function rename(cast: Cast, from: AliasWho, to: AliasWho): Applied {
-  const owner = choose(cast, selectorOf(from));
+function rename(graph: IdentityGraph, from: AliasWho, to: AliasWho): Applied {
+  const owner = choose(graph, selectorOf(from));
   if (isFault(owner)) return { fault: owner };
   if (from.value === to.value) {
     return { fault: { code: "ALIAS_PRESENT", message: "the alias has this name already" } };
   }
-  if (cast.find(to).length > 0) return { fault: taken(to.alias) };
+  if (graph.find(to).length > 0) return { fault: taken(to.alias) };
   const aliases = owner.fields.aliases.map((alias) =>
     aliasValue(alias) === from.value ? to.alias : alias,
   );
-  cast.setAliases(owner, aliases);
+  graph.setAliases(owner, aliases);
   return { done: "renamed" };
 }

@@ -1,15 +1,20 @@
-import { accepted, type Checked, type Fault, refused } from "../problem.ts";
 import {
   checkAlias,
   checkEmailIdentifier,
   checkExternalId,
   checkPhoneIdentifier,
   type Who,
-} from "../profiles/identifiers.ts";
-import type { Cast, Member } from "./cast.ts";
+} from "../people/identifiers.ts";
+import { accepted, type Checked, type Fault, refused } from "../problem.ts";
+import type { IdentityGraph, Person } from "./identity-graph.ts";
 
 /** spec: Prioritization. */
-const PRIORITIES = ["identified", "unidentified", "most_recently_updated"] as const;
+export const PRIORITIES = [
+  "identified",
+  "unidentified",
+  "most_recently_updated",
+  "least_recently_updated",
+] as const;
 
 export type Priority = (typeof PRIORITIES)[number];
 
@@ -57,7 +62,7 @@ function checkPrioritization(value: unknown): Checked<readonly Priority[]> {
   if (!isList) {
     return refused(
       "INVALID_PRIORITIZATION",
-      "'prioritization' must be an array of 'identified', 'unidentified' and 'most_recently_updated'",
+      `'prioritization' must be an array of '${PRIORITIES.join("', '")}'`,
     );
   }
   if (value.includes("identified") && value.includes("unidentified")) {
@@ -73,8 +78,8 @@ function checkPrioritization(value: unknown): Checked<readonly Priority[]> {
  * The one user that is meant, or why there is none. spec: Prioritization; entries narrow the match in
  * their order, and where more than one user is left nothing happens.
  */
-export function choose(cast: Cast, { who, prioritization }: Selector): Member | Fault {
-  const candidates = cast.find(who);
+export function choose(graph: IdentityGraph, { who, prioritization }: Selector): Person | Fault {
+  const candidates = graph.find(who);
   const name = who.kind === "alias" ? "user_alias" : who.kind;
   const left = prioritization.reduce(narrow, candidates);
   const [chosen, another] = left;
@@ -94,11 +99,12 @@ export function choose(cast: Cast, { who, prioritization }: Selector): Member | 
   };
 }
 
-export const isFault = (value: Member | Fault): value is Fault => "code" in value;
+export const isFault = (value: Person | Fault): value is Fault => "code" in value;
 
-function narrow(candidates: readonly Member[], priority: Priority): readonly Member[] {
+function narrow(candidates: readonly Person[], priority: Priority): readonly Person[] {
   if (priority === "identified") return candidates.filter((each) => each.fields.externalId);
   if (priority === "unidentified") return candidates.filter((each) => !each.fields.externalId);
-  const latest = Math.max(...candidates.map((each) => each.rank));
-  return candidates.filter((each) => each.rank === latest);
+  const ranks = candidates.map((each) => each.rank);
+  const rank = priority === "most_recently_updated" ? Math.max(...ranks) : Math.min(...ranks);
+  return candidates.filter((each) => each.rank === rank);
 }

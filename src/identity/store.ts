@@ -1,5 +1,5 @@
 import type { Queryable, Transaction } from "../database/database.ts";
-import type { Json } from "../profiles/plain-json.ts";
+import type { Json } from "../values/plain-json.ts";
 
 /** Who joined or removed which profiles, when, and what came of it. Holds no value of a person. */
 export interface AuditEntry {

@@ -1,5 +1,5 @@
+import type { Context } from "../context/context.ts";
 import type { Transaction } from "../database/database.ts";
-import type { Call } from "../http/endpoint.ts";
 
 /*
  * Work that is done in the background. A kind of work is declared once (`JobKind`) and entered in
@@ -48,11 +48,11 @@ export interface Job extends JobKey {
   finish(tx: Transaction): Promise<void>;
 }
 
-/** A job as that by which something is done, for what must be provable later. */
-export const callOf = ({ kind, id }: Job): Call => ({
-  name: kind,
-  by: "job",
-  keyName: null,
+/** What a job does is done in this context. */
+export const contextOf = ({ kind, id }: Job): Context => ({
+  actor: "job",
+  actorName: null,
+  call: kind,
   requestId: id,
   address: null,
 });

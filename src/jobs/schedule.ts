@@ -20,7 +20,7 @@ export function isCron(text: string): boolean {
   }
 }
 
-/** design: CDI, schedules are in UTC. */
+/** Schedules are in UTC. docs/warehouse-sync.md */
 const readCron = (text: string): Cron => new Cron(text, { timezone: "UTC", mode: "5-part" });
 
 /** The first time after `now`; undefined where there is none. */

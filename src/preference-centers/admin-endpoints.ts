@@ -1,12 +1,11 @@
 import Type from "typebox";
-import { originOf } from "../audit/audit.ts";
-import { byAdministrator, endpoint } from "../http/endpoint.ts";
+import { byAdministrator, byAdministratorOfWorkspace, endpoint } from "../http/endpoint.ts";
 import type { AdministerServices } from "../workspaces/administer.ts";
-import { findWorkspace } from "../workspaces/find-workspace.ts";
 import type { PreferenceCenter } from "./center.ts";
-import { checkCenter, DECLARED_NAMES } from "./check-center.ts";
+import { type CheckServices, checkCenter, DECLARED_NAMES } from "./check-center.ts";
 import { ShownOptions, State, Translations, Warnings } from "./content-form.ts";
 import { CenterId, centerMembers, centerOf } from "./declarations.ts";
+import type { Links } from "./links.ts";
 import {
   type CenterServices,
   listCenters,
@@ -69,13 +68,13 @@ const listEndpoint = endpoint({
   method: "GET",
   path: PATH,
   summary: "Lists the preference centers of a workspace.",
-  access: byAdministrator,
+  access: byAdministratorOfWorkspace,
   params: Type.Object({ name: Type.String() }),
   replies: {
     200: Type.Object({ preference_centers: Type.Array(Type.Object(Summary)), message: Success }),
   },
-}).handledBy(async (services: CenterServices, _nobody, { params }) => {
-  const workspace = await findWorkspace(services.database, params.name);
+}).handledBy(async (services: CenterServices, context) => {
+  const { workspace } = context;
   const centers = await listCenters(services, workspace);
   return {
     status: 200,
@@ -87,11 +86,11 @@ const readEndpoint = endpoint({
   method: "GET",
   path: `${PATH}/:id`,
   summary: "Reads a preference center.",
-  access: byAdministrator,
+  access: byAdministratorOfWorkspace,
   params: OfCenter,
   replies: { 200: Type.Object({ ...Center, message: Success }) },
-}).handledBy(async (services: CenterServices, _nobody, { params }) => {
-  const workspace = await findWorkspace(services.database, params.name);
+}).handledBy(async (services: CenterServices, context, { params }) => {
+  const { workspace } = context;
   return { status: 200, body: viewOf(await readCenter(services, workspace, params.id)) };
 });
 
@@ -99,15 +98,14 @@ const putEndpoint = endpoint({
   method: "PUT",
   path: `${PATH}/:id`,
   summary: "Makes a preference center, or changes it; what is not given is as in a manifest.",
-  access: byAdministrator,
+  access: byAdministratorOfWorkspace,
   params: OfCenter,
   body: Type.Object(centerMembers, { additionalProperties: false }),
   replies: { 200: Type.Object({ ...Center, warnings: Warnings, message: Success }) },
-}).handledBy(async (services: AdministerServices, _nobody, { params, body, call }) => {
-  const workspace = await findWorkspace(services.database, params.name);
+}).handledBy(async (services: AdministerServices & CheckServices, context, { params, body }) => {
   const wanted = centerOf({ id: params.id, ...body });
-  const warnings = checkCenter(wanted, DECLARED_NAMES);
-  const center = await putCenter(services, workspace, originOf(call), wanted);
+  const warnings = await checkCenter(services, context.workspace.id, wanted, DECLARED_NAMES);
+  const center = await putCenter(services, context, wanted);
   return { status: 200, body: { ...viewOf(center), ...(warnings.length > 0 && { warnings }) } };
 });
 
@@ -115,12 +113,11 @@ const removeEndpoint = endpoint({
   method: "DELETE",
   path: `${PATH}/:id`,
   summary: "Removes a preference center; the states that people chose are kept.",
-  access: byAdministrator,
+  access: byAdministratorOfWorkspace,
   params: OfCenter,
   replies: { 200: Type.Object({ message: Success }) },
-}).handledBy(async (services: AdministerServices, _nobody, { params, call }) => {
-  const workspace = await findWorkspace(services.database, params.name);
-  await removeCenter(services, workspace, originOf(call), params.id);
+}).handledBy(async (services: AdministerServices, context, { params }) => {
+  await removeCenter(services, context, params.id);
   return { status: 200, body: { message: "success" } };
 });
 
@@ -128,7 +125,7 @@ const previewEndpoint = endpoint({
   method: "GET",
   path: `${PATH}/:id/preview`,
   summary: "Shows a page of a preference center as a sample user, or a real one, would see it.",
-  access: byAdministrator,
+  access: byAdministratorOfWorkspace,
   produces: "text/html",
   params: OfCenter,
   query: Type.Object({
@@ -137,13 +134,36 @@ const previewEndpoint = endpoint({
     page: Type.Optional(Type.Enum(["page", "confirmation"])),
   }),
   replies: { 200: Type.String() },
-}).handledBy(async (services: CenterServices, _nobody, { params, query }) => {
-  const workspace = await findWorkspace(services.database, params.name);
+}).handledBy(async (services: CenterServices & CheckServices, context, { params, query }) => {
+  const { workspace } = context;
   const { html, headers } = await previewPage(services, workspace, params.id, query);
   return { status: 200, body: html, headers };
 });
 
+const rotateEndpoint = endpoint({
+  method: "POST",
+  path: "/admin/v1/preference-page-links/rotate",
+  summary:
+    "Signs links to preference pages with a new secret; links of earlier ones still open for a time.",
+  access: byAdministrator,
+  body: Type.Object(
+    {
+      overlap_days: Type.Integer({
+        minimum: 0,
+        maximum: 3_650,
+        description: "How long links of earlier secrets still open; 0 ends them within 30 seconds.",
+      }),
+    },
+    { additionalProperties: false },
+  ),
+  replies: { 200: Type.Object({ message: Success }) },
+}).handledBy(async ({ links }: { readonly links: Links }, context, { body }) => {
+  await links.rotate(context, body.overlap_days);
+  return { status: 200, body: { message: "success" } };
+});
+
 export const preferenceCenterAdminEndpoints = [
+  rotateEndpoint,
   listEndpoint,
   readEndpoint,
   putEndpoint,

@@ -1,8 +1,12 @@
 import { Problem } from "../problem.ts";
-import { findUnstorable } from "../profiles/plain-json.ts";
+import { defineWork, type ThreadPool, WorkExceeded } from "../threads/thread-pool.ts";
+import { findUnstorable } from "../values/plain-json.ts";
 import type { CenterContent } from "./center.ts";
-import { type CenterFault, findPagesFault, findWarnings, type PageName } from "./check-pages.ts";
+import type { CenterFault, PageName } from "./check-pages.ts";
+import { DEFAULT_CONFIRMATION, DEFAULT_PAGE } from "./default-page.ts";
+import { DEFAULT_TEXTS } from "./default-texts.ts";
 import { localeTag } from "./locales.ts";
+import type { checkPages } from "./page-work.ts";
 
 /** What the members are called where they come from. */
 export type MemberNames = Readonly<Record<PageName | "redirectUrl", string>>;
@@ -36,33 +40,74 @@ const LONGEST_ADDRESS = 2_048;
 /** Publicly known: letters, digits, hyphens and underscores. */
 const NAME = /^[\p{L}\p{Nd}_-]{1,255}$/u;
 
+/** Longer than all budgets together allow. */
+const CHECK = defineWork<typeof checkPages>(
+  import.meta.resolve("./page-work.js"),
+  "checkPages",
+  10_000,
+);
+
+export interface CheckServices {
+  readonly threads: ThreadPool;
+}
+
 /**
- * Checks what a team wrote.
+ * Checks what a team wrote; its pages on a thread, on behalf of `owner`.
  *
+ * @param owner a workspace's id, or its name before it has one.
  * @param path where it stands in a manifest, which finds the line by it.
- * @returns what is in it that no browser will heed.
- * @throws Problem INVALID_REQUEST that names the member and, in a page, the line and the column.
+ * @returns what is in the pages that has no effect in a browser.
+ * @throws Problem INVALID_REQUEST that names the member and, in a page, the line, the column, and the
+ *   budget where one is exceeded.
  */
-export function checkCenter(
+export async function checkCenter(
+  { threads }: CheckServices,
+  owner: number | string,
   center: CenterContent,
   names: MemberNames,
   path: readonly (string | number)[] = [],
-): CenterWarning[] {
+): Promise<CenterWarning[]> {
   const unstorable = findUnstorable(center, "");
   if (unstorable) throw refusal(unstorable.message, { code: unstorable.code }, path);
-  const fault = findMemberFault(center, names) ?? findPagesFault(center, names);
-  if (fault) {
-    const { member, rule, ...place } = fault;
-    throw refusal(`'${member}' ${rule}.`, place, path.length > 0 ? [...path, member] : path);
+  const fault = findMemberFault(center, names);
+  if (fault) throw faultRefusal(fault, path);
+  if (isReady(center)) return [];
+  const verdict = await judgePages(threads, owner, center, names);
+  if ("fault" in verdict) throw faultRefusal(verdict.fault, path);
+  return verdict.warnings.slice(0, MOST_WARNINGS).map(({ page, line, message }) => ({
+    code: "NO_EFFECT",
+    message: `'${names[page]}', line ${line}: ${message}.`,
+    field: names[page],
+    line,
+  }));
+}
+
+/** Whether it has the pages of the server, which a test checks once and for all. */
+const isReady = ({ pageHtml, confirmationHtml, translations }: CenterContent): boolean =>
+  pageHtml === DEFAULT_PAGE &&
+  confirmationHtml === DEFAULT_CONFIRMATION &&
+  translations === DEFAULT_TEXTS;
+
+async function judgePages(
+  threads: ThreadPool,
+  owner: number | string,
+  center: CenterContent,
+  names: MemberNames,
+): Promise<ReturnType<typeof checkPages>> {
+  try {
+    return await threads.run(CHECK, owner, { center, names });
+  } catch (error) {
+    if (!(error instanceof WorkExceeded)) throw error;
+    const rule = "and the other texts take too much time or memory to parse and render";
+    return { fault: { member: names.pageHtml, rule, budget: `page_${error.budget}` } };
   }
-  return findWarnings(center)
-    .slice(0, MOST_WARNINGS)
-    .map(({ page, line, message }) => ({
-      code: "NO_EFFECT",
-      message: `'${names[page]}', line ${line}: ${message}.`,
-      field: names[page],
-      line,
-    }));
+}
+
+function faultRefusal(fault: CenterFault, path: readonly (string | number)[]): Problem {
+  const { member, rule, budget, ...place } = fault;
+  const code = budget && { code: "PAGE_TOO_COMPLEX", budget };
+  const message = `'${member}' ${rule}.`;
+  return refusal(message, { ...code, ...place }, path.length > 0 ? [...path, member] : path);
 }
 
 const refusal = (message: string, details: object, path: readonly (string | number)[]): Problem =>

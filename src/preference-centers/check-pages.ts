@@ -1,6 +1,7 @@
-import { isLongerThan } from "../profiles/plain-json.ts";
-import { countLiquid } from "../translations/liquid.ts";
+import { countLiquid } from "../liquid/liquid.ts";
+import { isLongerThan } from "../values/plain-json.ts";
 import { type CenterContent, TITLE_ID } from "./center.ts";
+import { liquidDepth } from "./liquid-view.ts";
 import { documentOf } from "./page-document.ts";
 import { findIneffective, type HtmlNote, parseHtml } from "./page-html.ts";
 import { findTextFault, parsePage, renderPage } from "./page-liquid.ts";
@@ -8,8 +9,8 @@ import { scopeOf } from "./page-scope.ts";
 import { sampleReader } from "./sample-reader.ts";
 
 /*
- * Whether the pages of a center can be kept: everything that would go wrong when somebody opens one is
- * told to whoever writes it, with the line.
+ * Whether the pages of a center can be kept: whatever would go wrong when a page is opened is reported
+ * with its line when the page is written. Runs on a thread (`page-work.ts`), since it may take long.
  */
 
 export const PAGES = ["pageHtml", "confirmationHtml"] as const;
@@ -23,9 +24,11 @@ export interface CenterFault {
   /** Where in a page; both count from 1. */
   readonly line?: number;
   readonly column?: number;
+  /** The budget that it exceeds. */
+  readonly budget?: string;
 }
 
-/** Something in a page that was taken and has no effect. design: Valid but without effect. */
+/** Something in a page that is accepted and has no effect. */
 export interface PageWarning extends HtmlNote {
   readonly page: PageName;
 }
@@ -35,6 +38,9 @@ const LONGEST_PAGE = 524_288;
 
 /** Of the pages and texts together: parsing takes that long. */
 const MOST_LIQUID = 10_000;
+
+/** Blocks inside one another: the library parses each with a call inside the last one's. */
+const DEEPEST_LIQUID = 100;
 
 const MOST_TEXTS = 5_000;
 
@@ -91,10 +97,15 @@ function findSizeFault(
   const all = [...PAGES.map((page) => ({ member: names[page], text: center[page] })), ...texts];
   const long = all.find(({ text }) => isLongerThan(text, LONGEST_PAGE));
   if (long) return { member: long.member, rule: `is longer than ${LONGEST_PAGE} characters` };
+  const deep = all.find(({ text }) => liquidDepth(text) > DEEPEST_LIQUID);
+  if (deep) {
+    const rule = `cannot be taken: more than ${DEEPEST_LIQUID} Liquid blocks stand inside one another`;
+    return { member: deep.member, rule, budget: "liquid_depth" };
+  }
   const liquid = all.reduce((sum, { text }) => sum + countLiquid(text), 0);
   if (liquid <= MOST_LIQUID) return undefined;
   const rule = `and the others have more than ${MOST_LIQUID} Liquid tags together`;
-  return { member: names.pageHtml, rule };
+  return { member: names.pageHtml, rule, budget: "liquid_tags" };
 }
 
 function findPageFault(page: string, member: string): CenterFault | undefined {
@@ -107,8 +118,9 @@ function findPageFault(page: string, member: string): CenterFault | undefined {
   }
   const { fault } = parseHtml(page);
   if (!fault) return undefined;
-  const { line, message } = fault;
-  return { member, rule: `cannot be taken: line ${line}: ${message}`, line };
+  const { line, message, budget } = fault;
+  const rule = `cannot be taken: line ${line}: ${message}`;
+  return { member, rule, line, ...(budget && { budget }) };
 }
 
 /** A text stands in the middle of a page: what it begins it has to end. */

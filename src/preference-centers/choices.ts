@@ -51,6 +51,10 @@ export async function readChoices(body: string, contentType: string): Promise<Ch
   };
 }
 
+/** Whether a form comes from a mail program, told without reading all of it; it decides no state. */
+export const saysOneClick = (body: string): boolean =>
+  body.length < 2_048 && body.includes("List-Unsubscribe") && body.includes("One-Click");
+
 async function readFields(body: string, contentType: string): Promise<Map<string, string>> {
   try {
     const headers = { "content-type": contentType };

@@ -71,12 +71,13 @@ export const localeOf = (text: string): string => localeTag(text) ?? text;
 
 /** The same for languages that have texts; of two spellings of one tag the second stays, and is refused. */
 export function translationsOf(translations: Static<typeof Translations>) {
-  const read: Record<string, Readonly<Record<string, string>>> = {};
+  const read = new Map<string, Readonly<Record<string, string>>>();
   for (const [locale, texts] of Object.entries(translations)) {
     const tag = localeOf(locale);
-    read[Object.hasOwn(read, tag) ? locale : tag] = texts;
+    read.set(read.has(tag) ? locale : tag, texts);
   }
-  return read;
+  // Makes `__proto__` a key like any other, so that it is refused.
+  return Object.fromEntries(read);
 }
 
 /** What was taken and has no effect, in an answer. */

@@ -1,14 +1,14 @@
 import Type, { type Static } from "typebox";
-import type { Workspace } from "../access/workspace.ts";
-import { originOf } from "../audit/audit.ts";
-import { type Call, endpoint, withPermission } from "../http/endpoint.ts";
+import type { WorkspaceContext } from "../context/context.ts";
+import { type Contract, endpoint, type Input, withPermission } from "../http/endpoint.ts";
+import type { Idempotency } from "../http/idempotency.ts";
 import {
   type CenterContent,
   DEFAULT_OPTIONS,
   DEFAULT_TITLE,
   type PreferenceCenter,
 } from "./center.ts";
-import { API_NAMES, type CenterWarning, checkCenter } from "./check-center.ts";
+import { API_NAMES, type CenterWarning, type CheckServices, checkCenter } from "./check-center.ts";
 import {
   localeOf,
   Options,
@@ -32,6 +32,10 @@ import { type UrlServices, urlOfUser } from "./user-url.ts";
 /* The API of preference centers. Times are ISO 8601, in UTC. */
 
 const PATH = "/preference_center/v1";
+
+interface ChangeServices extends CenterServices, CheckServices {
+  readonly idempotency: Idempotency;
+}
 
 const Success = Type.Literal("success");
 
@@ -66,7 +70,7 @@ const listEndpoint = endpoint({
   replies: {
     200: Type.Object({ preference_centers: Type.Array(Type.Object(Summary)), message: Success }),
   },
-}).handledBy(async (services: CenterServices, workspace) => {
+}).handledBy(async (services: CenterServices, { workspace }) => {
   const centers = await listCenters(services, workspace);
   return {
     status: 200,
@@ -94,7 +98,7 @@ const readEndpoint = endpoint({
       message: Success,
     }),
   },
-}).handledBy(async (services: CenterServices, workspace, { params }) => {
+}).handledBy(async (services: CenterServices, { workspace }, { params }) => {
   const center = await readCenter(services, workspace, params.preference_center_id);
   return {
     status: 200,
@@ -113,7 +117,7 @@ const readEndpoint = endpoint({
   };
 });
 
-/** Publicly known: which are required. spec: PUT; `locale` and `translations` are ours. */
+/** Publicly known: which are required; `locale` and `translations` are ours. */
 const content = {
   name: Type.Optional(Type.String()),
   preference_center_title: Type.Optional(Title),
@@ -170,6 +174,8 @@ const createEndpoint = endpoint({
   path: PATH,
   summary: "Makes a preference center.",
   access: withPermission("preference_center.update"),
+  // Pages are checked on a thread: no transaction waits for that.
+  idempotency: "handler",
   body: NewCenter,
   replies: {
     201: Type.Object({
@@ -181,13 +187,18 @@ const createEndpoint = endpoint({
       message: Success,
     }),
   },
-}).handledBy(async (services: CenterServices, workspace, { body, call }) => {
+}).handledBy(async (services: ChangeServices, context, { body, idempotency: claim }) => {
+  const { workspace } = context;
   const wanted = contentOf(body, { ...UNSAID, name: body.name });
-  const warnings = checkCenter(wanted, API_NAMES);
-  const center = await createCenter(services, workspace, originOf(call), wanted);
-  const { name, ...summary } = summaryOf(center);
-  const liquid_tag = `{{preference_center.\${${name}}}}`;
-  return { status: 201, body: { ...summary, liquid_tag, ...noted(warnings), message: "success" } };
+  const warnings = await checkCenter(services, workspace.id, wanted, API_NAMES);
+  return createCenter(services, context, wanted, async (center, tx) => {
+    const { name, ...summary } = summaryOf(center);
+    const liquid_tag = `{{preference_center.\${${name}}}}`;
+    const body = { ...summary, liquid_tag, ...noted(warnings), message: "success" as const };
+    const reply = { status: 201 as const, body };
+    if (claim) await services.idempotency.record(tx, workspace, [{ claim, reply }]);
+    return reply;
+  });
 });
 
 const noted = (warnings: CenterWarning[]) => (warnings.length > 0 ? { warnings } : {});
@@ -195,6 +206,8 @@ const noted = (warnings: CenterWarning[]) => (warnings.length > 0 ? { warnings }
 const update = {
   path: `${PATH}/:preference_center_id`,
   access: withPermission("preference_center.update"),
+  // Pages are checked on a thread: no transaction waits for that.
+  idempotency: "handler",
   params: OfCenter,
   body: ChangedCenter,
   replies: {
@@ -208,32 +221,34 @@ const update = {
   },
 } as const;
 
-/** spec: PUT. The usage example shows POST, so both do the same. */
+/** The specification's usage example shows POST, so both do the same. */
 async function updateCenter(
-  services: CenterServices,
-  workspace: Workspace,
+  services: ChangeServices,
+  context: WorkspaceContext,
   {
     params,
     body,
-    call,
-  }: {
+    idempotency: claim,
+  }: Pick<Input<Contract>, "idempotency"> & {
     params: Static<typeof OfCenter>;
     body: Static<typeof ChangedCenter>;
-    call: Call;
   },
 ) {
-  const warnings: CenterWarning[] = [];
-  const id = params.preference_center_id;
-  const center = await changeCenter(services, workspace, originOf(call), id, (present) => {
+  const { workspace } = context;
+  let warnings: CenterWarning[] = [];
+  const change = async (present: CenterContent) => {
     const wanted = contentOf(body, present);
-    warnings.splice(0, warnings.length, ...checkCenter(wanted, API_NAMES));
+    warnings = await checkCenter(services, workspace.id, wanted, API_NAMES);
     return wanted;
-  });
-  const { name: _, ...summary } = summaryOf(center);
-  return {
-    status: 200 as const,
-    body: { ...summary, ...noted(warnings), message: "success" as const },
   };
+  const id = params.preference_center_id;
+  return changeCenter(services, context, id, change, async (center, tx) => {
+    const { name: _, ...summary } = summaryOf(center);
+    const body = { ...summary, ...noted(warnings), message: "success" as const };
+    const reply = { status: 200 as const, body };
+    if (claim) await services.idempotency.record(tx, workspace, [{ claim, reply }]);
+    return reply;
+  });
 }
 
 const putEndpoint = endpoint({
@@ -255,7 +270,7 @@ const urlEndpoint = endpoint({
   access: withPermission("preference_center.user.get"),
   params: Type.Object({ ...OfCenter.properties, user_id: Type.String({ minLength: 1 }) }),
   replies: { 200: Type.Object({ preference_center_url: Type.String(), message: Success }) },
-}).handledBy(async (services: UrlServices, workspace, { params, baseUrl }) => {
+}).handledBy(async (services: UrlServices, { workspace }, { params, baseUrl }) => {
   const { preference_center_id: id, user_id: userId } = params;
   const preference_center_url = await urlOfUser(services, workspace, id, userId, baseUrl);
   return { status: 200, body: { preference_center_url, message: "success" } };

@@ -1,7 +1,7 @@
 import type { Queryable } from "../database/database.ts";
+import { findHolders } from "../people/find-holders.ts";
+import { checkExternalId, identifierKey } from "../people/identifiers.ts";
 import { Problem } from "../problem.ts";
-import { findHolders } from "../profiles/find-holders.ts";
-import { checkExternalId, identifierKey } from "../profiles/identifiers.ts";
 
 /**
  * The profile of a user.

@@ -1,26 +1,58 @@
-import type { Database } from "../database/database.ts";
+import type { Queryable, Transaction } from "../database/database.ts";
 
-/** The secret for a purpose: the one that is kept, or else `fresh`, which is kept from now on. */
-export async function keepLinkKey(
-  database: Database,
-  purpose: string,
-  fresh: string,
-  now: Date,
-): Promise<string> {
-  const kept = await selectLinkKey(database, purpose);
-  if (kept !== undefined) return kept;
-  // Of two processes that make one at the same time, both read the first.
-  await database.query(
-    "insert into link_keys (purpose, secret, created_at) values ($1, $2, $3) on conflict do nothing",
-    [purpose, fresh, now],
-  );
-  return (await selectLinkKey(database, purpose)) ?? fresh;
+/** A secret that signs links. */
+export interface LinkKey {
+  /** Counts from 1; the highest signs. */
+  readonly version: number;
+  readonly secret: string;
+  /** When links that it signed stop opening; null for the one that signs. */
+  readonly goodUntil: Date | null;
 }
 
-async function selectLinkKey(database: Database, purpose: string): Promise<string | undefined> {
-  const rows = await database.query<{ secret: string }>(
-    "select secret from link_keys where purpose = $1",
+/** All keys for a purpose that are still good, the newest first. */
+export const selectLinkKeys = (
+  database: Queryable,
+  purpose: string,
+  now: Date,
+): Promise<LinkKey[]> =>
+  database.query<LinkKey>(
+    `select version, secret, good_until as "goodUntil" from link_keys
+     where purpose = $1 and (good_until is null or good_until > $2) order by version desc`,
+    [purpose, now],
+  );
+
+/** The highest version there ever was; 0 before the first. */
+export async function selectLastVersion(database: Queryable, purpose: string): Promise<number> {
+  const [row] = await database.query<{ version: number | null }>(
+    "select max(version) as version from link_keys where purpose = $1",
     [purpose],
   );
-  return rows[0]?.secret;
+  return row?.version ?? 0;
+}
+
+/** Adds a key, unless another process added that version first. */
+export async function insertLinkKey(
+  database: Queryable,
+  purpose: string,
+  { version, secret }: Pick<LinkKey, "version" | "secret">,
+  now: Date,
+): Promise<void> {
+  await database.query(
+    `insert into link_keys (purpose, version, secret, created_at) values ($1, $2, $3, $4)
+     on conflict do nothing`,
+    [purpose, version, secret, now],
+  );
+}
+
+/** Sets an end to all keys that are still good; one that ends earlier keeps its end. */
+export async function retireLinkKeys(
+  tx: Transaction,
+  purpose: string,
+  goodUntil: Date,
+): Promise<void> {
+  await tx.query(
+    `update link_keys set good_until = $2
+     where purpose = $1 and (good_until is null or good_until > $2)`,
+    [purpose, goodUntil],
+  );
 }

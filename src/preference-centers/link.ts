@@ -1,9 +1,10 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
+import type { LinkKey } from "./link-key-store.ts";
 
 /*
- * A link to somebody's page is one word that names the workspace, the profile and the center, and a
- * signature over them. It holds nothing personal, it cannot be guessed or altered without the key, and
- * it stays good as long as the person and the center are there.
+ * A link to a page is one word: a signature, the version of the key that signed, the day it expires, a
+ * fingerprint of the address it was made for, the workspace, the profile and the center. It holds
+ * nothing personal, and cannot be guessed or altered without the key.
  */
 
 /** Whose page a link leads to. */
@@ -13,38 +14,71 @@ export interface LinkTarget {
   readonly centerId: string;
 }
 
+/** A link that is signed and has not expired. */
+export interface OpenedLink extends LinkTarget {
+  /** Whether it was made for this address. */
+  isFor(address: string): boolean;
+}
+
 const SIGNATURE_BYTES = 16;
 
-const WORKSPACE_BYTES = 4;
+const FINGERPRINT_BYTES = 6;
 
-const PROFILE_BYTES = 16;
+/** In the payload, behind the signature. */
+const VERSION_AT = 0;
+const EXPIRY_AT = 2;
+const FINGERPRINT_AT = 4;
+const WORKSPACE_AT = FINGERPRINT_AT + FINGERPRINT_BYTES;
+const PROFILE_AT = WORKSPACE_AT + 4;
+const CENTER_AT = PROFILE_AT + 16;
 
-const CENTER_BEGINS = SIGNATURE_BYTES + WORKSPACE_BYTES + PROFILE_BYTES;
+const DAY_MS = 86_400_000;
 
-/** The last part of the address of somebody's page. */
-export function linkOf(secret: string, { workspaceId, profileId, centerId }: LinkTarget): string {
-  const workspace = Buffer.alloc(WORKSPACE_BYTES);
-  workspace.writeUInt32BE(workspaceId);
+/** The last part of the address of a page. @param expiresAt rounded up to the end of a day. */
+export function linkOf(
+  { version, secret }: Pick<LinkKey, "version" | "secret">,
+  { workspaceId, profileId, centerId }: LinkTarget,
+  address: string | null,
+  expiresAt: Date,
+): string {
+  const head = Buffer.alloc(PROFILE_AT);
+  head.writeUInt16BE(version, VERSION_AT);
+  head.writeUInt16BE(Math.ceil(expiresAt.getTime() / DAY_MS), EXPIRY_AT);
+  fingerprintOf(secret, address ?? "").copy(head, FINGERPRINT_AT);
+  head.writeUInt32BE(workspaceId, WORKSPACE_AT);
   const profile = Buffer.from(profileId.replaceAll("-", ""), "hex");
-  const payload = Buffer.concat([workspace, profile, Buffer.from(centerId)]);
+  const payload = Buffer.concat([head, profile, Buffer.from(centerId)]);
   return Buffer.concat([signatureOf(secret, payload), payload]).toString("base64url");
 }
 
-/** Where a link leads; undefined unless it is one that `linkOf` made with this secret. */
-export function readLink(secret: string, link: string): LinkTarget | undefined {
+/** Undefined unless `linkOf` made the link with one of these keys, and it has not expired. */
+export function readLink(
+  keys: readonly LinkKey[],
+  link: string,
+  now: Date,
+): OpenedLink | undefined {
   const bytes = Buffer.from(link, "base64url");
   // Decoding is lenient, and a link has one spelling.
-  if (bytes.length <= CENTER_BEGINS || bytes.toString("base64url") !== link) return undefined;
+  if (bytes.length <= SIGNATURE_BYTES + CENTER_AT) return undefined;
+  if (bytes.toString("base64url") !== link) return undefined;
   const payload = bytes.subarray(SIGNATURE_BYTES);
   const signature = bytes.subarray(0, SIGNATURE_BYTES);
-  if (!timingSafeEqual(signature, signatureOf(secret, payload))) return undefined;
-  const profile = bytes.subarray(CENTER_BEGINS - PROFILE_BYTES, CENTER_BEGINS).toString("hex");
+  const key = keys.find(({ version }) => version === payload.readUInt16BE(VERSION_AT));
+  if (!key || (key.goodUntil && key.goodUntil <= now)) return undefined;
+  if (!timingSafeEqual(signature, signatureOf(key.secret, payload))) return undefined;
+  if (payload.readUInt16BE(EXPIRY_AT) * DAY_MS <= now.getTime()) return undefined;
+  const profile = payload.subarray(PROFILE_AT, CENTER_AT).toString("hex");
+  const fingerprint = payload.subarray(FINGERPRINT_AT, WORKSPACE_AT);
   return {
-    workspaceId: payload.readUInt32BE(),
+    workspaceId: payload.readUInt32BE(WORKSPACE_AT),
     profileId: profile.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5"),
-    centerId: bytes.subarray(CENTER_BEGINS).toString("utf8"),
+    centerId: payload.subarray(CENTER_AT).toString("utf8"),
+    isFor: (address) => timingSafeEqual(fingerprint, fingerprintOf(key.secret, address)),
   };
 }
 
 const signatureOf = (secret: string, payload: Buffer): Buffer =>
   createHmac("sha256", secret).update(payload).digest().subarray(0, SIGNATURE_BYTES);
+
+const fingerprintOf = (secret: string, address: string): Buffer =>
+  createHmac("sha256", secret).update(`address ${address}`).digest().subarray(0, FINGERPRINT_BYTES);

@@ -29,6 +29,8 @@ interface Part {
 /** A block whose alternatives exclude each other; a loop is one without alternatives but `else`. */
 interface Block {
   readonly tag: string;
+  /** Whether the blocks around it are shown. */
+  readonly isShownAround: boolean;
   /** Whether what stands here is shown. */
   isShown: boolean;
   /** Whether an alternative was shown already. */
@@ -41,7 +43,7 @@ export function viewWithoutLiquid(page: string, alternatives: Alternatives = "fi
   const view: string[] = [];
   let at = 0;
   for (const { begin, end, tag } of partsOf(page)) {
-    const isShown = blocks.every((block) => block.isShown);
+    const isShown = isAllShown(blocks);
     const text = page.slice(at, begin);
     const part = page.slice(begin, end);
     view.push(isShown ? text : blank(text));
@@ -52,6 +54,26 @@ export function viewWithoutLiquid(page: string, alternatives: Alternatives = "fi
   }
   view.push(page.slice(at));
   return view.join("");
+}
+
+const BLOCKS = new Set("if unless case for tablerow capture translation".split(" "));
+
+/** How deep blocks stand inside one another. @param page any text. */
+export function liquidDepth(page: string): number {
+  let depth = 0;
+  let deepest = 0;
+  for (const { tag } of partsOf(page)) {
+    if (tag === undefined) continue;
+    if (BLOCKS.has(tag)) deepest = Math.max(deepest, ++depth);
+    else if (tag.startsWith("end") && BLOCKS.has(tag.slice(3))) depth--;
+  }
+  return deepest;
+}
+
+/** Asking the innermost block is enough, however many there are. */
+function isAllShown(blocks: readonly Block[]): boolean {
+  const current = blocks.at(-1);
+  return current === undefined || (current.isShownAround && current.isShown);
 }
 
 const OPENING = /\{([{%])/g;
@@ -96,11 +118,11 @@ function enter(blocks: Block[], tag: string, alternatives: Alternatives): void {
     case "unless":
     case "for":
     case "tablerow":
-      blocks.push({ tag, isShown: true, isDone: true });
+      blocks.push({ tag, isShownAround: isAllShown(blocks), isShown: true, isDone: true });
       break;
     case "case":
       // What stands before the first `when` is never shown.
-      blocks.push({ tag, isShown: false, isDone: false });
+      blocks.push({ tag, isShownAround: isAllShown(blocks), isShown: false, isDone: false });
       break;
     case "elsif":
     case "else":

@@ -1,15 +1,17 @@
 import { isDeepStrictEqual } from "node:util";
-import { type Origin, recordChanges } from "../audit/audit.ts";
+import { recordChanges } from "../audit/audit.ts";
 import type { Clock } from "../clock.ts";
+import type { WorkspaceContext } from "../context/context.ts";
 import {
   type Database,
   isDuplicate,
   type Queryable,
   type Transaction,
+  withRetries,
 } from "../database/database.ts";
 import { Problem } from "../problem.ts";
 import { type AdministerServices, changeDeclared } from "../workspaces/administer.ts";
-import type { Change } from "../workspaces/section.ts";
+import type { Change } from "../workspaces/resource.ts";
 import type { CenterContent, DeclaredCenter, PreferenceCenter } from "./center.ts";
 import {
   type CenterSummary,
@@ -49,38 +51,57 @@ export async function readCenter(
   return (await selectCenter(database, workspace.id, id)) ?? refuseUnknown(id);
 }
 
-/** Makes a center of a checked content, with a new id. @throws Problem CONFLICT for a name that is taken. */
-export function createCenter(
+/**
+ * Creates a center of a checked content, with a new id.
+ *
+ * @param answer makes the result, in the transaction.
+ * @throws Problem CONFLICT for a name that is taken.
+ */
+export function createCenter<Result>(
   services: CenterServices,
-  workspace: Where,
-  origin: Origin,
+  context: WorkspaceContext,
   content: CenterContent,
-): Promise<PreferenceCenter> {
-  const id = services.clock.newId();
-  return services.database.transaction((tx) =>
-    saveCenter(tx, services, workspace, origin, undefined, { id, ...content }),
+  answer: (center: PreferenceCenter, tx: Transaction) => Promise<Result>,
+): Promise<Result> {
+  const created = { id: services.clock.newId(), ...content };
+  return withRetries(services.database, async (tx) =>
+    answer(await saveCenter(tx, services, context, undefined, created), tx),
   );
 }
+
+/** Somebody may change the center while the new content is checked; then it is worked out again. */
+const MOST_TRIES = 5;
 
 /**
  * Changes a center.
  *
- * @param change makes the new content of the present one, and checks it.
+ * @param change works out the new content from the present one, and checks it. It runs outside the
+ *   transaction, which must not wait for it.
+ * @param answer makes the result, in the transaction.
  * @throws Problem NOT_FOUND, CONFLICT for a name that is taken, and what `change` throws.
  */
-export function changeCenter(
+export async function changeCenter<Result>(
   services: CenterServices,
-  workspace: Where,
-  origin: Origin,
+  context: WorkspaceContext,
   id: string,
-  change: (present: PreferenceCenter) => CenterContent,
-): Promise<PreferenceCenter> {
-  return services.database.transaction(async (tx) => {
-    const present = await lockCenter(tx, workspace.id, id, services.clock.newId());
-    if (!present) return refuseUnknown(id);
-    const content = { id, ...change(present) };
-    return saveCenter(tx, services, workspace, origin, present, content);
-  });
+  change: (present: CenterContent) => Promise<CenterContent>,
+  answer: (center: PreferenceCenter, tx: Transaction) => Promise<Result>,
+): Promise<Result> {
+  const { database, clock } = services;
+  const { workspace } = context;
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const present = await readCenter(services, workspace, id);
+    const content = { id, ...(await change(present)) };
+    const done = await withRetries(database, async (tx) => {
+      const locked = await lockCenter(tx, workspace.id, id, clock.newId());
+      if (!locked) return refuseUnknown(id);
+      if (!isSame(present, locked)) return undefined;
+      const center = await saveCenter(tx, services, context, locked, content);
+      return { result: await answer(center, tx) };
+    });
+    if (done) return done.result;
+  }
+  throw new Problem("CONFLICT", "The preference center is being changed by others. Try again.");
 }
 
 /**
@@ -91,11 +112,11 @@ export function changeCenter(
  */
 export function putCenter(
   services: AdministerServices,
-  workspace: Where,
-  origin: Origin,
+  context: WorkspaceContext,
   center: DeclaredCenter,
 ): Promise<PreferenceCenter> {
-  return changeDeclared(services, origin, async (tx) => {
+  const { workspace } = context;
+  return changeDeclared(services, context, async (tx) => {
     const present = await selectCenter(tx, workspace.id, center.id);
     if (present && isSame(present, center)) return { changes: [], result: present };
     const changes = await writeCenter(tx, services, workspace, present, center);
@@ -106,11 +127,11 @@ export function putCenter(
 /** Removes a center; the links to it lead nowhere then. @throws Problem NOT_FOUND. */
 export function removeCenter(
   services: AdministerServices,
-  workspace: Where,
-  origin: Origin,
+  context: WorkspaceContext,
   id: string,
 ): Promise<void> {
-  return changeDeclared(services, origin, async (tx) => {
+  const { workspace } = context;
+  return changeDeclared(services, context, async (tx) => {
     const { name } = await readCenter({ database: tx }, workspace, id);
     await deleteCenters(tx, workspace.id, [id]);
     const change = { action: "removed", kind: KIND, workspace: workspace.name, name } as const;
@@ -124,13 +145,13 @@ const isSame = (present: PreferenceCenter, wanted: DeclaredCenter): boolean =>
 async function saveCenter(
   tx: Transaction,
   { clock }: CenterServices,
-  workspace: Where,
-  origin: Origin,
+  context: WorkspaceContext,
   present: PreferenceCenter | undefined,
   center: DeclaredCenter,
 ): Promise<PreferenceCenter> {
+  const { workspace } = context;
   const changes = await writeCenter(tx, { clock }, workspace, present, center);
-  await recordChanges(tx, clock, origin, changes);
+  await recordChanges(tx, clock, context, changes);
   return readCenter({ database: tx }, workspace, center.id);
 }
 

@@ -21,21 +21,18 @@ export function documentOf(
   const parsed = parseHtml(page);
   const { elements, inputs } = parsed;
   const head = headOf(elements, title, options);
-  return insert(page, [
-    ...frameOf(page, parsed, head, locale),
-    ...inputs.flatMap((input) => untickedOf(page, inputs, input)),
-  ]);
+  return insert(page, [...frameOf(page, parsed, head, locale), ...untickedFields(page, inputs)]);
 }
 
 function insert(page: string, insertions: readonly Insertion[]): string {
-  let rest = page;
-  let after = "";
-  // From the end on; of two at one place the first stays before the second.
-  for (const { at, text } of insertions.toReversed().sort((a, b) => b.at - a.at)) {
-    after = text + rest.slice(at) + after;
-    rest = rest.slice(0, at);
+  const parts: string[] = [];
+  let from = 0;
+  // Sorting is stable: of two at one place the first stays before the second.
+  for (const { at, text } of insertions.toSorted((a, b) => a.at - b.at)) {
+    parts.push(page.slice(from, at), text);
+    from = at;
   }
-  return rest + after;
+  return [...parts, page.slice(from)].join("");
 }
 
 /** The document around a page that is not one, and its head. */
@@ -111,17 +108,20 @@ const FIELD = /\{%-?\s*form_field_name\b|\.field_name\b/;
  * field of the same name, so that unticking it unsubscribes; unless its form has one of its own, or it is
  * ticking that unsubscribes: to leave such a box alone is no choice.
  */
-function untickedOf(page: string, inputs: readonly Element[], input: Element): Insertion[] {
-  if (!isOfType(input, "checkbox") || attributeOf(input, "value") === "unsubscribed") return [];
-  const name = sourceOfName(page, input);
-  const at = input.sourceCodeLocation?.startOffset;
-  if (name === undefined || at === undefined || !FIELD.test(name)) return [];
-  const form = formOf(input);
-  const hasOwn = inputs.some(
-    (each) =>
-      isOfType(each, "hidden") && sourceOfName(page, each) === name && formOf(each) === form,
-  );
-  return hasOwn ? [] : [{ at, text: `<input type="hidden" ${name} value="unsubscribed">` }];
+function untickedFields(page: string, inputs: readonly Element[]): Insertion[] {
+  const hidden = new Map<Element | undefined, Set<string | undefined>>();
+  for (const input of inputs.filter((each) => isOfType(each, "hidden"))) {
+    const form = formOf(input);
+    hidden.set(form, (hidden.get(form) ?? new Set()).add(sourceOfName(page, input)));
+  }
+  return inputs.flatMap((input) => {
+    if (!isOfType(input, "checkbox") || attributeOf(input, "value") === "unsubscribed") return [];
+    const name = sourceOfName(page, input);
+    const at = input.sourceCodeLocation?.startOffset;
+    if (name === undefined || at === undefined || !FIELD.test(name)) return [];
+    if (hidden.get(formOf(input))?.has(name)) return [];
+    return [{ at, text: `<input type="hidden" ${name} value="unsubscribed">` }];
+  });
 }
 
 const isOfType = (input: Element, type: string): boolean =>

@@ -1,6 +1,8 @@
 import Type from "typebox";
 import { byAnybody, endpoint } from "../http/endpoint.ts";
-import { PAGE_ROUTE, type PageServices, showPage, submitPage } from "./show-page.ts";
+import { saysOneClick } from "./choices.ts";
+import { PAGE_ROUTE } from "./page-address.ts";
+import { type PageServices, showPage, submitPage } from "./show-page.ts";
 
 /* The pages themselves. Whoever has the link may see the page and choose; nobody else finds it. */
 
@@ -18,8 +20,9 @@ const showEndpoint = endpoint({
   params: OfLink,
   headers: Type.Object({ "accept-language": Type.Optional(Type.String()) }),
   replies: { 200: Html },
-}).handledBy(async (services: PageServices, _nobody, { params, headers, baseUrl }) => {
-  const visit = { link: params.link, baseUrl, acceptLanguage: headers["accept-language"] };
+}).handledBy(async (services: PageServices, { address }, { params, headers, baseUrl }) => {
+  const acceptLanguage = headers["accept-language"];
+  const visit = { link: params.link, baseUrl, acceptLanguage, address, isOneClick: false };
   const page = await showPage(services, visit);
   return { status: 200, body: page.html, headers: page.headers };
 });
@@ -39,10 +42,13 @@ const submitEndpoint = endpoint({
   }),
   body: Type.String(),
   replies: { 200: Html, 303: Type.Undefined() },
-}).handledBy(async (services: PageServices, _nobody, { params, headers, body, baseUrl, call }) => {
-  const visit = { link: params.link, baseUrl, acceptLanguage: headers["accept-language"] };
+}).handledBy(async (services: PageServices, context, { params, headers, body, baseUrl }) => {
+  const { address } = context;
+  const acceptLanguage = headers["accept-language"];
+  const isOneClick = saysOneClick(body);
+  const visit = { link: params.link, baseUrl, acceptLanguage, address, isOneClick };
   const form = { body, contentType: headers["content-type"] ?? "" };
-  const shown = await submitPage(services, visit, form, call);
+  const shown = await submitPage(services, context, visit, form);
   if ("redirectUrl" in shown) {
     return { status: 303, body: undefined, headers: { location: shown.redirectUrl } };
   }

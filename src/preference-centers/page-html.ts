@@ -1,4 +1,10 @@
-import { type DefaultTreeAdapterMap, defaultTreeAdapter, html, Parser } from "parse5";
+import { type DefaultTreeAdapterMap, html, Parser } from "parse5";
+import {
+  createHtmlMeter,
+  type HtmlBudget,
+  HtmlBudgetExceeded,
+  type HtmlMeter,
+} from "./html-budget.ts";
 import { viewWithoutLiquid } from "./liquid-view.ts";
 
 /* The HTML of a page: what is wrong with it, what a browser will not do with it, and its parts. */
@@ -11,6 +17,8 @@ type Node = DefaultTreeAdapterMap["node"];
 export interface HtmlNote {
   readonly message: string;
   readonly line: number;
+  /** The budget that the page exceeds. */
+  readonly budget?: HtmlBudget;
 }
 
 /** A page as an HTML parser sees it, all places being those of the page as it was written. */
@@ -23,6 +31,8 @@ export interface ParsedHtml {
   readonly doctypeEnd: number;
   /** The first thing that is wrong with it. */
   readonly fault: HtmlNote | undefined;
+  /** What parsing it cost, in the steps of its budget. */
+  readonly work: number;
 }
 
 /** What a parser tells is wrong though a browser makes something of it. The others mean nothing here. */
@@ -51,7 +61,10 @@ const VOID = new Set(
   "area base br col embed hr img input link meta param source track wbr".split(" "),
 );
 
-/** Parses a page whose Liquid can be parsed. */
+/**
+ * Parses a page whose Liquid can be parsed. Where it exceeds a budget there are no elements, and the
+ * fault names the budget.
+ */
 export function parseHtml(page: string): ParsedHtml {
   const [first, every] = [viewWithoutLiquid(page), viewWithoutLiquid(page, "all")];
   const shown = parseView(first);
@@ -62,49 +75,57 @@ export function parseHtml(page: string): ParsedHtml {
     elements: shown.elements,
     inputs: all.elements.filter(({ tagName }) => tagName === "input"),
     doctypeEnd: shown.doctypeEnd,
-    fault: fault ?? all.faults.find(({ message }) => message === TOO_DEEP.message),
+    fault: fault ?? all.faults.find(({ budget }) => budget !== undefined),
+    work: shown.work + (all === shown ? 0 : all.work),
   };
 }
 
 function parseView(view: string) {
   const faults: HtmlNote[] = [];
+  const meter = createHtmlMeter();
   const parser = new Parser<DefaultTreeAdapterMap>({
     sourceCodeLocationInfo: true,
-    treeAdapter: defaultTreeAdapter,
+    treeAdapter: meter.treeAdapter,
     onParseError({ code, startLine }) {
       const message = FAULTS[code];
-      // A tag that never ends is noticed at the end of the page, and sought where it begins.
-      // biome-ignore lint/complexity/useLiteralKeys: the parser does not hand it out.
+      // A tag that is not ended is noticed at the end of the page, and reported where it begins.
+      // biome-ignore lint/complexity/useLiteralKeys: the parser has no other way to it.
       const open = code === "eof-in-tag" ? parser.tokenizer["currentToken"] : null;
       if (message) faults.push({ message, line: open?.location?.startLine ?? startLine });
     },
   });
-  watchNesting(parser, faults);
+  watchTokens(parser, meter, faults);
   try {
     parser.tokenizer.write(view, true);
   } catch (error) {
-    if (error !== TOO_DEEP) throw error;
-    const line = parser.tokenizer.preprocessor.line;
-    return { elements: [], doctypeEnd: 0, faults: [{ message: TOO_DEEP.message, line }] };
+    if (!(error instanceof HtmlBudgetExceeded)) throw error;
+    const { message, budget } = error;
+    const { line } = parser.tokenizer.preprocessor;
+    return { elements: [], doctypeEnd: 0, work: meter.work, faults: [{ message, line, budget }] };
   }
   const elements = [...elementsBelow(parser.document)];
-  return { elements, doctypeEnd: doctypeEndOf(parser.document), faults };
+  return { elements, doctypeEnd: doctypeEndOf(parser.document), work: meter.work, faults };
 }
 
-/** Deeper than any page, and shallow enough that looking through what is open takes no time. */
-const DEEPEST = 256;
-
-const TOO_DEEP = new Error(`more than ${DEEPEST} elements stand inside one another`);
-
-/** The parser takes any depth, and says nothing of an end tag that closes nothing. */
-function watchNesting(parser: Parser<DefaultTreeAdapterMap>, faults: HtmlNote[]): void {
+/** Counts every token, and reports an end tag that closes nothing, which the parser accepts. */
+function watchTokens(
+  parser: Parser<DefaultTreeAdapterMap>,
+  meter: HtmlMeter,
+  faults: HtmlNote[],
+): void {
+  const onCharacter = parser.onCharacter.bind(parser);
+  parser.onCharacter = (token) => {
+    meter.token(parser);
+    onCharacter(token);
+  };
   const onStartTag = parser.onStartTag.bind(parser);
   parser.onStartTag = (token) => {
     onStartTag(token);
-    if (parser.openElements.stackTop > DEEPEST) throw TOO_DEEP;
+    meter.token(parser);
   };
   const onEndTag = parser.onEndTag.bind(parser);
   parser.onEndTag = (token) => {
+    meter.token(parser);
     const { tagName, location } = token;
     const isOpen = parser.openElements.items.some(
       (element, depth) => depth <= parser.openElements.stackTop && nameOf(element) === tagName,
@@ -123,7 +144,8 @@ function* elementsBelow(node: Node): Generator<Element> {
   const waiting: Node[] = [node];
   for (let next = waiting.pop(); next; next = waiting.pop()) {
     if ("tagName" in next) yield next;
-    if ("childNodes" in next) waiting.push(...next.childNodes.toReversed());
+    // One by one: a call cannot have any number of arguments.
+    if ("childNodes" in next) for (const child of next.childNodes.toReversed()) waiting.push(child);
     if (nameOf(next) === "template" && "content" in next) waiting.push(next.content);
   }
 }

@@ -8,22 +8,24 @@ import {
   type TopLevelToken,
   toValueSync,
 } from "liquidjs";
-import { mask, unmask } from "../translations/liquid-names.ts";
+import { mask, unmask } from "../liquid/liquid-names.ts";
 import { GLOBAL_FIELD, groupField } from "./fields.ts";
 
 /*
- * Liquid as pages have it: the publicly known names and tags, every value escaped, and a bound on the
- * time and the memory of one rendering.
+ * Liquid as pages have it: the publicly known names and tags, every value escaped, and budgets for the
+ * steps and the memory of one rendering. They are counted, so a page gets the same verdict each time.
  *
  * Nothing is read from outside: there are no tags that include files. What a template knows is in the
  * scope that it is rendered with (`page-scope.ts`).
  */
 
-/** How long one rendering may hold the thread. */
-const RENDER_LIMIT_MS = 250;
+/** Tags, outputs and texts that one rendering may go through, those of a loop each time. */
+const STEP_LIMIT = 50_000;
 
 /** Characters and elements that one rendering may make: its output, and all on the way to it. */
 const MEMORY_LIMIT = 4_000_000;
+
+const TOO_MANY_STEPS = "too many steps";
 
 const TAGS_THAT_READ_FILES = ["include", "render", "layout", "block"];
 
@@ -65,17 +67,15 @@ export function parsePage(
 }
 
 /**
- * Renders a page with the values of one person. Synchronous: it holds the thread for a quarter of a
- * second at most.
+ * Renders a page with the values of one person.
  *
- * @returns the HTML, or why there is none: it takes too long or too much memory, or a filter cannot
- *   take the value that it is given.
+ * @returns the HTML, or why there is none: it exceeds a budget, or a filter rejects its value.
  */
 export function renderPage(
   { engine, templates }: PageTemplate,
   scope: Readonly<Record<string, unknown>>,
 ): { readonly html: string } | { readonly reason: string } {
-  const context = new Context(scope, engine.options, { sync: true });
+  const context = new Context(scope, engine.options, { sync: true }, { renderLimit: countSteps() });
   try {
     return { html: String(toValueSync(engine.renderer.renderTemplates(templates, context))) };
   } catch (error) {
@@ -83,6 +83,15 @@ export function renderPage(
     const { reason, line } = faultOf(error);
     return { reason: `line ${line}: ${reason}` };
   }
+}
+
+/** In the place of the library's limit, which goes by the clock: it asks before every step. */
+function countSteps(): Context["renderLimit"] {
+  let steps = 0;
+  const check = () => {
+    if (++steps > STEP_LIMIT) throw new Error(TOO_MANY_STEPS);
+  };
+  return { check } as unknown as Context["renderLimit"];
 }
 
 /** Why a text cannot stand between translation tags, or undefined. */
@@ -102,7 +111,6 @@ function createEngine(): Liquid {
     strictFilters: true,
     outputEscape: "escape",
     memoryLimit: MEMORY_LIMIT,
-    renderLimit: RENDER_LIMIT_MS,
   });
   for (const name of TAGS_THAT_READ_FILES) delete engine.tags[name];
   for (const name of FILTERS_THAT_ESCAPE) {
@@ -225,6 +233,6 @@ function faultOf(error: unknown): LiquidFault {
 
 /** In our words where the library's say too little. */
 const REASONS: readonly (readonly [said: string, reason: string])[] = [
-  ["render limit exceeded", `it takes longer than ${RENDER_LIMIT_MS} ms`],
+  [TOO_MANY_STEPS, `it takes more than ${STEP_LIMIT} steps`],
   ["memory alloc limit exceeded", `it makes more than ${MEMORY_LIMIT} characters`],
 ];

@@ -1,6 +1,7 @@
-import type { Json } from "../profiles/plain-json.ts";
+import { maskName } from "../liquid/liquid-names.ts";
+import { STANDARD_ATTRIBUTES } from "../people/standard-attributes.ts";
 import type { EmailState, GroupState } from "../subscriptions/states.ts";
-import { maskName } from "../translations/liquid-names.ts";
+import type { Json } from "../values/plain-json.ts";
 import type { SubscriptionGroup } from "../workspaces/subscription-groups.ts";
 import { groupField } from "./fields.ts";
 
@@ -25,33 +26,22 @@ export interface PageFrame {
   readonly locale: string;
 }
 
-/** How the standard attributes are called in a page, where it is not by their own name. */
-const STANDARD_NAMES: Readonly<Record<string, string>> = {
-  city: "home_city",
-  country: "country",
-  date_of_birth: "dob",
-  first_name: "first_name",
-  gender: "gender",
-  language: "language",
-  last_name: "last_name",
-  time_zone: "time_zone",
-};
+/** The names of standard attributes in Liquid, each with the attribute. */
+const STANDARD_NAMES = Object.entries(STANDARD_ATTRIBUTES).flatMap(([attribute, { liquid }]) =>
+  liquid === null ? [] : [[liquid, attribute] as const],
+);
 
 /**
- * What a page can name. design: Preference centers; the publicly known names, and of our own
+ * What a page can name (docs/preference-centers.md): the publicly known names, and of our own
  * `subscription_groups` (id, name, channel, state, field_name), the title and the locale of the page.
  */
 export function scopeOf(reader: Reader, frame: PageFrame): Record<string, unknown> {
   const { standardAttributes, customAttributes } = reader;
+  const attributes = { ...standardAttributes, email: reader.email, phone: reader.phone };
   const named = {
-    email_address: reader.email,
-    phone_number: reader.phone,
     user_id: reader.externalId,
     ...Object.fromEntries(
-      Object.entries(STANDARD_NAMES).map(([name, attribute]) => [
-        name,
-        ownValue(standardAttributes, attribute),
-      ]),
+      STANDARD_NAMES.map(([name, attribute]) => [name, ownValue(attributes, attribute)]),
     ),
   };
   return {

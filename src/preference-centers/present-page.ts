@@ -1,68 +1,122 @@
+import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
 import { PAGE_HEADERS } from "../http/page-headers.ts";
-import type { PreferenceCenter } from "./center.ts";
+import { defineWork, type ThreadPool, WorkExceeded } from "../threads/thread-pool.ts";
+import { type PreferenceCenter, TITLE_ID } from "./center.ts";
 import type { PageName } from "./check-pages.ts";
 import { DEFAULT_CONFIRMATION, DEFAULT_PAGE } from "./default-page.ts";
 import { DEFAULT_TEXTS } from "./default-texts.ts";
 import { chooseLocale, type ReaderLanguages } from "./locales.ts";
-import { renderPage } from "./page-liquid.ts";
-import { type ServedCenter, serve } from "./page-memory.ts";
-import { type Reader, scopeOf } from "./page-scope.ts";
+import type { Reader } from "./page-scope.ts";
+import type { PageSource, renderForReader } from "./page-work.ts";
 
-/** What a browser is told with a page. */
+/** What a browser is sent with a page. */
 export interface ShownPage {
   readonly html: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** How somebody comes to a page. */
+/** A page of a center of a workspace. */
+export interface PageOf {
+  readonly workspaceId: number;
+  /** With a revision its pages are cached. */
+  readonly center: PreferenceCenter & { readonly revision?: string };
+  readonly page: PageName;
+}
+
+/** How a page is reached. */
 export interface PageSetting {
   /** The header `Accept-Language`. */
   readonly acceptLanguage: string | undefined;
-  /** A language that goes before the reader's own. */
+  /** Goes before the reader's own languages. */
   readonly locale?: string | undefined;
   /** Where the form is sent to. */
   readonly submitUrl: string;
 }
 
+export interface PresentServices {
+  readonly log: Logger;
+  readonly threads: ThreadPool;
+}
+
+type Rendered = { readonly html: string } | { readonly reason: string };
+
 /**
- * A page of a center for its reader. One that cannot be rendered for them gives way to the ready one:
- * whoever wants to unsubscribe can, whatever became of the page.
+ * Renders a page for its reader. One that cannot be rendered for them is replaced by the ready page, so
+ * that unsubscribing always works.
  */
-export function presentPage(
-  log: Logger,
-  served: ServedCenter,
-  page: PageName,
+export async function presentPage(
+  { log, threads }: PresentServices,
+  shown: PageOf,
   reader: Reader,
   setting: PageSetting,
-): ShownPage {
-  const { center } = served;
+): Promise<ShownPage> {
+  const { center, page } = shown;
   const headers = headersOf(center);
-  const rendered = renderFor(served, page, reader, setting);
+  const rendered = await renderFor(threads, shown, reader, setting);
   if ("html" in rendered) return { html: rendered.html, headers };
   log.warn({ center: center.id, page, reason: rendered.reason }, "a page cannot be rendered");
-  const instead = renderFor(serve({ ...center, ...READY_PAGES }), page, reader, setting);
+  const ready = { ...shown, center: { ...center, ...READY_PAGES } };
+  const instead = await renderFor(threads, ready, reader, setting);
   if ("html" in instead) return { html: instead.html, headers };
   throw new Error(`The ready page cannot be rendered: ${instead.reason}`);
 }
 
 const READY_PAGES = {
+  revision: "ready",
   pageHtml: DEFAULT_PAGE,
   confirmationHtml: DEFAULT_CONFIRMATION,
   locale: "en",
   translations: DEFAULT_TEXTS,
 };
 
-/** Renders a page of a center in the language of its reader. */
-export function renderFor(
-  served: ServedCenter,
-  page: PageName,
+/** Longer than all budgets allow, with the start of a thread: only a filter can take so long. */
+const RENDER = defineWork<typeof renderForReader>(
+  import.meta.resolve("./page-work.js"),
+  "renderForReader",
+  5_000,
+);
+
+/** Pages that exceeded the deadline: they are not tried again for a while, unless they change. */
+const endless = new LRUCache<string, true>({ max: 1_000, ttl: 60_000 });
+
+/** Renders a page of a center on a thread, in the language of its reader. */
+export async function renderFor(
+  threads: ThreadPool,
+  { workspaceId, center, page }: PageOf,
   reader: Reader,
   { submitUrl, ...setting }: PageSetting,
-): { readonly html: string } | { readonly reason: string } {
-  const locale = chooseLocale(served.center, languagesOf(reader, setting));
-  const frame = { submitUrl, title: served.title(locale), locale };
-  return renderPage(served.template(page, locale), scopeOf(reader, frame));
+): Promise<Rendered> {
+  const locale = chooseLocale(center, languagesOf(reader, setting));
+  const source = sourceOf(workspaceId, center, page, locale);
+  if (source.key !== undefined && endless.has(source.key)) return EXCEEDED;
+  try {
+    return await threads.run(RENDER, workspaceId, { source, reader, submitUrl });
+  } catch (error) {
+    if (!(error instanceof WorkExceeded)) throw error;
+    if (source.key !== undefined) endless.set(source.key, true);
+    return EXCEEDED;
+  }
+}
+
+const EXCEEDED = { reason: "it takes too much time or memory" };
+
+function sourceOf(
+  workspaceId: number,
+  center: PageOf["center"],
+  page: PageName,
+  locale: string,
+): PageSource {
+  const { id, revision, options, translations } = center;
+  const texts = translations[locale] ?? {};
+  return {
+    key: revision && `${workspaceId} ${id} ${revision} ${page} ${locale}`,
+    html: center[page],
+    texts,
+    title: texts[TITLE_ID] ?? center.title,
+    options,
+    locale,
+  };
 }
 
 function languagesOf(
@@ -80,8 +134,8 @@ function languagesOf(
 }
 
 /**
- * A page is one person's: nobody keeps it. It runs nothing, and loads pictures and fonts alone; its form
- * goes to us, and on from here to where the center sends its readers.
+ * A page belongs to one person, so nothing may cache it. It runs no script and loads only images and
+ * fonts; its form is sent to this server, and redirected from here to where the center sends readers.
  */
 function headersOf({ redirectUrl }: PreferenceCenter): Record<string, string> {
   const onward = redirectUrl === null ? "" : ` ${new URL(redirectUrl).origin}`;

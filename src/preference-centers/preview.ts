@@ -1,10 +1,10 @@
 import type { Database } from "../database/database.ts";
 import { PAGE_HEADERS } from "../http/page-headers.ts";
 import { Problem } from "../problem.ts";
+import type { ThreadPool } from "../threads/thread-pool.ts";
 import { readGroups } from "../workspaces/subscription-groups.ts";
 import { findUser } from "./find-user.ts";
 import { readCenter, type Where } from "./manage-centers.ts";
-import { serve } from "./page-memory.ts";
 import type { Reader } from "./page-scope.ts";
 import { renderFor, type ShownPage } from "./present-page.ts";
 import { readReader } from "./read-readers.ts";
@@ -24,7 +24,7 @@ export interface PreviewOptions {
  *   for this user: whoever follows a link then gets the ready page instead.
  */
 export async function previewPage(
-  { database }: { readonly database: Database },
+  { database, threads }: { readonly database: Database; readonly threads: ThreadPool },
   workspace: Where,
   centerId: string,
   { external_id, locale, page = "page" }: PreviewOptions,
@@ -35,7 +35,8 @@ export async function previewPage(
     : readUser(database, workspace, external_id));
   const setting = { locale, acceptLanguage: undefined, submitUrl: "#" };
   const name = page === "page" ? "pageHtml" : "confirmationHtml";
-  const rendered = renderFor(serve(center), name, reader, setting);
+  const shown = { workspaceId: workspace.id, center, page: name } as const;
+  const rendered = await renderFor(threads, shown, reader, setting);
   if ("html" in rendered) return { html: rendered.html, headers: HEADERS };
   throw new Problem("INVALID_REQUEST", `The page cannot be rendered: ${rendered.reason}.`);
 }

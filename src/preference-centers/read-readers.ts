@@ -1,7 +1,7 @@
 import { allDone, type Queryable } from "../database/database.ts";
-import { findHolders } from "../profiles/find-holders.ts";
-import { emailValue, identifierKey } from "../profiles/identifiers.ts";
-import { type ProfileRow, selectProfiles } from "../profiles/store.ts";
+import { findHolders } from "../people/find-holders.ts";
+import { emailValue, identifierKey } from "../people/identifiers.ts";
+import { type ProfileRow, selectProfiles } from "../people/store.ts";
 import {
   type EmailStateRow,
   type GroupStateRow,

@@ -1,6 +1,6 @@
+import type { Context } from "../context/context.ts";
 import { within, withRetries } from "../database/database.ts";
-import type { Call } from "../http/endpoint.ts";
-import { emailValue } from "../profiles/identifiers.ts";
+import { emailValue } from "../people/identifiers.ts";
 import { setEmailStates } from "../subscriptions/set-email-states.ts";
 import { type SetServices, setGroupStates } from "../subscriptions/set-group-states.ts";
 import type { EmailState, GroupState } from "../subscriptions/states.ts";
@@ -21,10 +21,10 @@ interface Effective {
  */
 export async function saveChoices(
   services: SetServices,
+  context: Context,
   workspaceId: number,
   reader: Reader,
   choices: Choices,
-  call: Call,
 ): Promise<boolean> {
   const { emailState, groupStates } = effectOf(reader, choices);
   if (emailState === undefined && groupStates.length === 0) return false;
@@ -32,6 +32,7 @@ export async function saveChoices(
     id: workspaceId,
     groupChannels: new Map(reader.groups.map(({ id, channel }) => [id, channel])),
   };
+  const own = { ...context, workspace };
   const named = [
     {
       who: { kind: "platform_id" as const, value: reader.profileId },
@@ -40,11 +41,11 @@ export async function saveChoices(
   ];
   const sets = groupStates.map(([groupId, state]) => ({ groupId, state, named }));
   return withRetries(services.database, async (tx) => {
-    const own = { ...services, database: within(services.database, tx) };
-    const gone = await setGroupStates(own, workspace, sets, call);
+    const inTransaction = { ...services, database: within(services.database, tx) };
+    const gone = await setGroupStates(inTransaction, own, sets);
     if (gone.length > 0) return false;
     const address = addressOf(reader);
-    if (emailState && address) await setEmailStates(own, workspace, [address], emailState, call);
+    if (emailState && address) await setEmailStates(inTransaction, own, [address], emailState);
     return true;
   });
 }

@@ -1,85 +1,98 @@
-import type { Logger } from "pino";
 import type { Clock } from "../clock.ts";
+import type { Context } from "../context/context.ts";
 import type { Database } from "../database/database.ts";
-import type { Call } from "../http/endpoint.ts";
 import { Problem } from "../problem.ts";
+import type { CenterCache, ServedCenter } from "./center-cache.ts";
 import { readChoices } from "./choices.ts";
-import type { LinkTarget } from "./link.ts";
+import type { OpenedLink } from "./link.ts";
 import type { Links } from "./links.ts";
-import type { PageMemory, ServedCenter } from "./page-memory.ts";
+import { pageUrl } from "./page-address.ts";
+import type { PageLimits, PageRequest } from "./page-limits.ts";
 import type { Reader } from "./page-scope.ts";
 import type { PageViews } from "./page-views.ts";
-import { type PageSetting, presentPage, type ShownPage } from "./present-page.ts";
+import {
+  type PageSetting,
+  type PresentServices,
+  presentPage,
+  type ShownPage,
+} from "./present-page.ts";
 import { readReader } from "./read-readers.ts";
 import { saveChoices } from "./save-choices.ts";
+import { linkAddressOf } from "./user-url.ts";
 
-export interface PageServices {
+export interface PageServices extends PresentServices {
   readonly database: Database;
   readonly clock: Clock;
-  readonly log: Logger;
   readonly links: Links;
   readonly pageViews: PageViews;
-  readonly pageMemory: PageMemory;
+  readonly centerCache: CenterCache;
+  readonly pageLimits: PageLimits;
 }
 
 /** Somebody who follows a link. */
-export interface Visit {
+export interface Visit extends PageRequest {
   readonly link: string;
   readonly baseUrl: string;
   /** The header `Accept-Language`. */
   readonly acceptLanguage: string | undefined;
 }
 
-const PAGE_PATH = "/preferences";
-
-/** The declared path of a page. */
-export const PAGE_ROUTE = `${PAGE_PATH}/:link`;
-
-/** The address of somebody's page. */
-export const pageUrl = (baseUrl: string, link: string): string => `${baseUrl}${PAGE_PATH}/${link}`;
-
-/** Shows somebody's page. @throws Problem NOT_FOUND for any link that leads nowhere, the same for all. */
+/** Shows somebody's page. @throws Problem NOT_FOUND for any link that leads nowhere, the same for all; RATE_LIMITED. */
 export async function showPage(services: PageServices, visit: Visit): Promise<ShownPage> {
-  const { served, reader } = await open(services, visit.link);
-  return presentPage(services.log, served, "pageHtml", reader, settingOf(visit));
+  const { target, center, reader } = await open(services, visit);
+  const shown = { workspaceId: target.workspaceId, center, page: "pageHtml" } as const;
+  return presentPage(services, shown, reader, settingOf(visit));
 }
 
 /**
  * Takes what somebody chose, and shows the confirmation.
  *
  * @returns the page, or the address where the browser goes.
- * @throws Problem NOT_FOUND as `showPage`; INVALID_REQUEST where nothing was chosen.
+ * @throws Problem NOT_FOUND as `showPage`; RATE_LIMITED; INVALID_REQUEST where nothing was chosen.
  */
 export async function submitPage(
   services: PageServices,
+  context: Context,
   visit: Visit,
   form: { readonly body: string; readonly contentType: string },
-  call: Call,
 ): Promise<ShownPage | { readonly redirectUrl: string }> {
-  const { target, served, reader } = await open(services, visit.link);
+  const { target, center, reader } = await open(services, visit);
   const choices = await readChoices(form.body, form.contentType);
-  if (!(await saveChoices(services, target.workspaceId, reader, choices, call))) {
+  if (!(await saveChoices(services, context, target.workspaceId, reader, choices))) {
     throw new Problem("INVALID_REQUEST", "No choice arrived, so nothing was changed.");
   }
-  const { redirectUrl } = served.center;
+  const { redirectUrl } = center;
   // RFC 8058, 3.2: a mail program is not sent elsewhere.
   if (redirectUrl !== null && !choices.isOneClick) {
     return { redirectUrl: new URL(redirectUrl).href };
   }
   const changed = await readReader(services.database, target.workspaceId, reader.profileId);
   const after = changed ?? reader;
-  return presentPage(services.log, served, "confirmationHtml", after, settingOf(visit));
+  const shown = { workspaceId: target.workspaceId, center, page: "confirmationHtml" } as const;
+  return presentPage(services, shown, after, settingOf(visit));
 }
 
 async function open(
-  { database, links, pageViews, pageMemory }: PageServices,
-  link: string,
-): Promise<{ target: LinkTarget; served: ServedCenter; reader: Reader }> {
-  const target = await links.read(link);
+  { database, links, pageViews, centerCache, pageLimits }: PageServices,
+  visit: Visit,
+): Promise<{ target: OpenedLink; center: ServedCenter; reader: Reader }> {
+  pageLimits.countForAddress(visit);
+  const target = await links.read(visit.link);
+  if (target) pageLimits.countForWorkspace(target.workspaceId, visit);
   const { head, reader } = (target && (await pageViews(target))) ?? {};
-  const served = target && head && (await pageMemory.find(database, target.workspaceId, head));
-  if (target && served && reader) return { target, served, reader };
+  const center = target && head && (await centerCache.find(database, target.workspaceId, head));
+  if (target && center && reader && isOpenTo(target, reader)) return { target, center, reader };
   throw new Problem("NOT_FOUND", "This link does not work, or does not work any more.");
+}
+
+/**
+ * The link of a merged profile opens the kept user's page only to the address that it was made for: it
+ * must not show one person's data in another one's mailbox (docs/decisions/preference-pages.md).
+ */
+function isOpenTo({ profileId, isFor }: OpenedLink, reader: Reader): boolean {
+  if (reader.profileId === profileId) return true;
+  const address = linkAddressOf(reader);
+  return address !== null && isFor(address);
 }
 
 /** The form goes back to the same host, whatever a proxy calls it. */

@@ -1,8 +1,10 @@
 import type { Database } from "../database/database.ts";
+import { emailValue } from "../people/identifiers.ts";
+import { type ProfileRow, selectProfiles } from "../people/store.ts";
 import { findUser } from "./find-user.ts";
 import type { Links } from "./links.ts";
 import { readCenter, type Where } from "./manage-centers.ts";
-import { pageUrl } from "./show-page.ts";
+import { pageUrl } from "./page-address.ts";
 
 export interface UrlServices {
   readonly database: Database;
@@ -10,8 +12,8 @@ export interface UrlServices {
 }
 
 /**
- * The address of a user's own page. It is the same each time, and leads to the same person when the
- * external_id has changed or the profile was merged.
+ * The address of a user's own page. It works for a time (`PAGE_LINK_DAYS`), also when the external_id
+ * changes; after a merge only where the kept user has the address that it was made for.
  *
  * @param userId an external_id.
  * @throws Problem NOT_FOUND for the center or the user, INVALID_REQUEST for an id that nobody can have.
@@ -25,5 +27,11 @@ export async function urlOfUser(
 ): Promise<string> {
   await readCenter({ database }, workspace, centerId);
   const profileId = await findUser(database, workspace.id, userId);
-  return pageUrl(baseUrl, await links.make({ workspaceId: workspace.id, profileId, centerId }));
+  const [profile] = await selectProfiles(database, workspace.id, [profileId]);
+  const target = { workspaceId: workspace.id, profileId, centerId };
+  return pageUrl(baseUrl, await links.make(target, profile ? linkAddressOf(profile) : null));
 }
+
+/** Where a message with the link goes: after a merge the link opens for this address alone. */
+export const linkAddressOf = ({ email, phone }: Pick<ProfileRow, "email" | "phone">) =>
+  email === null ? phone : emailValue(email);

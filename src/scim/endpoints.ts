@@ -1,9 +1,8 @@
 import Type, { type TSchema } from "typebox";
-import type { Company } from "../access/company.ts";
-import { originOf } from "../audit/audit.ts";
-import { byScimToken, type Call, type Contract, endpoint } from "../http/endpoint.ts";
-import type { JsonObject } from "../profiles/plain-json.ts";
-import { type DirectoryServices, openDirectory } from "./audited-directory.ts";
+import type { UserServices } from "../dashboard-users/manage-users.ts";
+import { byScimToken, type Contract, endpoint } from "../http/endpoint.ts";
+import type { JsonObject } from "../values/plain-json.ts";
+import { openDirectory } from "./company-directory.ts";
 import { type Attribute, RESOURCE_ATTRIBUTES } from "./protocol/attributes.ts";
 import {
   getAbout,
@@ -11,7 +10,7 @@ import {
   refuseFilter,
   SERVICE_PROVIDER_CONFIG,
 } from "./protocol/discovery.ts";
-import { SCIM_ROOT } from "./protocol/messages.ts";
+import { SCIM_ROOT } from "./protocol/list-response.ts";
 import { USERS_PATH } from "./protocol/user-view.ts";
 import {
   createUser,
@@ -72,9 +71,6 @@ const bodyOf = (description: string) => Type.Unsafe<JsonObject>(Type.Object({}, 
 const ALL_USERS = [USERS_PATH, `${USERS_PATH}/`] as const;
 const ONE_USER = `${USERS_PATH}/:id` as const;
 
-const directoryOf = (services: DirectoryServices, company: Company, call: Call) =>
-  openDirectory(services, company.id, originOf(call));
-
 const create = endpoint({
   ...SCIM,
   method: "POST",
@@ -83,8 +79,8 @@ const create = endpoint({
   query: Type.Object(selection),
   body: bodyOf("A user: schemas, userName, name, department and permissions."),
   replies: { 201: User },
-}).handledBy(async (services: DirectoryServices, company, { body, query, call }) => {
-  const user = await createUser(directoryOf(services, company, call), body, query);
+}).handledBy(async (services: UserServices, context, { body, query }) => {
+  const user = await createUser(openDirectory(services, context), body, query);
   return { status: 201, body: user, headers: { location: `${USERS_PATH}/${user.id}` } };
 });
 
@@ -100,9 +96,9 @@ const list = endpoint({
     count: Type.Optional(Type.Integer({ description: "How many a page holds." })),
   }),
   replies: { 200: ListAnswer },
-}).handledBy(async (services: DirectoryServices, company, { query, call }) => ({
+}).handledBy(async (services: UserServices, context, { query }) => ({
   status: 200,
-  body: await listUsers(directoryOf(services, company, call), query),
+  body: await listUsers(openDirectory(services, context), query),
 }));
 
 const get = endpoint({
@@ -113,9 +109,9 @@ const get = endpoint({
   params,
   query: Type.Object(selection),
   replies: { 200: User },
-}).handledBy(async (services: DirectoryServices, company, { params, query, call }) => ({
+}).handledBy(async (services: UserServices, context, { params, query }) => ({
   status: 200,
-  body: await getUser(directoryOf(services, company, call), params.id, query),
+  body: await getUser(openDirectory(services, context), params.id, query),
 }));
 
 const replace = endpoint({
@@ -127,9 +123,9 @@ const replace = endpoint({
   query: Type.Object(selection),
   body: bodyOf("A user: schemas, name, department and permissions."),
   replies: { 200: User },
-}).handledBy(async (services: DirectoryServices, company, { params, query, body, call }) => ({
+}).handledBy(async (services: UserServices, context, { params, query, body }) => ({
   status: 200,
-  body: await replaceUser(directoryOf(services, company, call), params.id, body, query),
+  body: await replaceUser(openDirectory(services, context), params.id, body, query),
 }));
 
 const patch = endpoint({
@@ -141,9 +137,9 @@ const patch = endpoint({
   query: Type.Object(selection),
   body: bodyOf("schemas and Operations: add, replace and remove, with and without a path."),
   replies: { 200: User },
-}).handledBy(async (services: DirectoryServices, company, { params, query, body, call }) => ({
+}).handledBy(async (services: UserServices, context, { params, query, body }) => ({
   status: 200,
-  body: await patchUser(directoryOf(services, company, call), params.id, body, query),
+  body: await patchUser(openDirectory(services, context), params.id, body, query),
 }));
 
 const remove = endpoint({
@@ -153,8 +149,8 @@ const remove = endpoint({
   summary: "Removes a dashboard user.",
   params,
   replies: { 204: Type.Undefined() },
-}).handledBy(async (services: DirectoryServices, company, { params, call }) => {
-  await deleteUser(directoryOf(services, company, call), params.id);
+}).handledBy(async (services: UserServices, context, { params }) => {
+  await deleteUser(openDirectory(services, context), params.id);
   return { status: 204, body: undefined };
 });
 
@@ -167,7 +163,7 @@ const serviceProviderConfig = endpoint({
   summary: "What of SCIM 2.0 the server does.",
   query: unfiltered,
   replies: { 200: About },
-}).handledBy(async (_services: object, _company, { query }) => {
+}).handledBy(async (_services: object, _context, { query }) => {
   refuseFilter(query);
   return { status: 200, body: SERVICE_PROVIDER_CONFIG };
 });
@@ -180,7 +176,7 @@ const collection = (name: "ResourceTypes" | "Schemas", summary: string) => [
     summary,
     query: unfiltered,
     replies: { 200: listOf(About) },
-  }).handledBy(async (_services: object, _company, { query }) => {
+  }).handledBy(async (_services: object, _context, { query }) => {
     refuseFilter(query);
     return { status: 200, body: listAbout(name) };
   }),
@@ -191,7 +187,7 @@ const collection = (name: "ResourceTypes" | "Schemas", summary: string) => [
     summary: `Reads one of ${SCIM_ROOT}/${name}.`,
     params,
     replies: { 200: About },
-  }).handledBy(async (_services: object, _company, { params }) => ({
+  }).handledBy(async (_services: object, _context, { params }) => ({
     status: 200,
     body: getAbout(name, params.id),
   })),

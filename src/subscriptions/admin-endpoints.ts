@@ -1,8 +1,7 @@
 import Type from "typebox";
-import { originOf } from "../audit/audit.ts";
-import { byAdministrator, endpoint } from "../http/endpoint.ts";
+import { byAdministratorOfWorkspace, endpoint } from "../http/endpoint.ts";
+import { checkEmailIdentifier } from "../people/identifiers.ts";
 import { Problem } from "../problem.ts";
-import { checkEmailIdentifier } from "../profiles/identifiers.ts";
 import { readHistory } from "./read-history.ts";
 import type { ReadServices } from "./read-status.ts";
 import { eraseEmailState } from "./set-email-states.ts";
@@ -18,7 +17,7 @@ const historyEndpoint = endpoint({
   method: "GET",
   path: "/admin/v1/workspaces/:name/subscription-history",
   summary: "Reads who changed which subscription state when, the newest change first.",
-  access: byAdministrator,
+  access: byAdministratorOfWorkspace,
   params: OfWorkspace,
   query: Type.Object({
     external_id: Type.Optional(Type.String()),
@@ -49,22 +48,22 @@ const historyEndpoint = endpoint({
       message: Success,
     }),
   },
-}).handledBy(async (services: ReadServices, _nobody, { params, query }) => ({
+}).handledBy(async (services: ReadServices, context, { query }) => ({
   status: 200,
-  body: { ...(await readHistory(services, params.name, query)), message: "success" },
+  body: { ...(await readHistory(services, context, query)), message: "success" },
 }));
 
 const eraseEmailStateEndpoint = endpoint({
   method: "DELETE",
   path: "/admin/v1/workspaces/:name/email-states/:email",
   summary: "Erases the email state of an address and its history.",
-  access: byAdministrator,
+  access: byAdministratorOfWorkspace,
   params: Type.Object({ name: Type.String(), email: Type.String() }),
   replies: { 200: Type.Object({ erased: Type.Boolean(), message: Success }) },
-}).handledBy(async (services: SetServices, _nobody, { params, call }) => {
+}).handledBy(async (services: SetServices, context, { params }) => {
   const checked = checkEmailIdentifier(params.email);
   if ("fault" in checked) throw new Problem("INVALID_REQUEST", checked.fault.message);
-  const erased = await eraseEmailState(services, params.name, originOf(call), checked.value);
+  const erased = await eraseEmailState(services, context, checked.value);
   return { status: 200, body: { erased, message: "success" } };
 });
 

@@ -1,7 +1,12 @@
+import { validate as isUuid } from "uuid";
+import type { Workspace } from "../context/workspace.ts";
+import { checkEmailIdentifier, checkExternalId, type Who } from "../people/identifiers.ts";
 import { accepted, type Checked, type Fault, Problem, refused } from "../problem.ts";
-import { describeValue } from "../profiles/attribute-rules/describe-value.ts";
-import { checkEmailIdentifier, checkExternalId, type Who } from "../profiles/identifiers.ts";
+import { describeValue } from "../values/describe-value.ts";
 import type { Named, Place } from "./set-group-states.ts";
+
+/** spec: Limits. Names of one kind in a request. */
+export const MOST_NAMES = 50;
 
 /** How the subscription endpoints name people. */
 export const NAME_KINDS = ["external_id", "email", "phone"] as const;
@@ -34,8 +39,24 @@ function checkE164(value: unknown): Checked<Who> {
 export const NOT_BOTH =
   "Either an email address or a phone number should be provided, but not both.";
 
-/** design: Other errors. */
+/** docs/conformance.md#other-errors */
 export const UNKNOWN_GROUP = "Invalid subscription group ID";
+
+/**
+ * The id of a group of the workspace as it is stored. UUIDs compare without regard to case; any other id
+ * has to be written as it was declared.
+ *
+ * @returns undefined where there is no such group.
+ */
+export function groupIdOf(
+  { groupChannels }: Pick<Workspace, "groupChannels">,
+  given: string,
+): string | undefined {
+  if (groupChannels.has(given)) return given;
+  if (!isUuid(given)) return undefined;
+  const wanted = given.toLowerCase();
+  return [...groupChannels.keys()].find((id) => id.toLowerCase() === wanted);
+}
 
 /** `'a', 'b' or 'c' is required` */
 export const required = (names: readonly string[]): string =>

@@ -1,8 +1,9 @@
-import type { Channel, Workspace } from "../access/workspace.ts";
+import type { Channel, Workspace } from "../context/workspace.ts";
 import type { Fault } from "../problem.ts";
-import { refuseUnstorable } from "../profiles/plain-json.ts";
+import { refuseUnstorable } from "../values/plain-json.ts";
 import {
   checkList,
+  groupIdOf,
   NAME_KINDS,
   type NameKind,
   NOT_BOTH,
@@ -61,7 +62,7 @@ export function checkManySets(workspace: Workspace, body: ManySets): GroupSet[] 
   refuseUnstorable(body);
   const raw = body.subscription_groups.map((set, index) => ({
     prefix: `subscription_groups[${index}].`,
-    groupId: String(set.subscription_group_id),
+    groupId: storedId(workspace, set.subscription_group_id),
     state: set.subscription_state,
     lists: {
       external_id: { name: "external_ids", values: set.external_ids ?? [] },
@@ -90,7 +91,7 @@ export function checkOneSet(workspace: Workspace, body: OneSet): GroupSet[] {
   refuseUnstorable(body);
   const raw = {
     prefix: "",
-    groupId: String(body.subscription_group_id),
+    groupId: storedId(workspace, body.subscription_group_id),
     state: body.subscription_state,
     lists: {
       external_id: { name: "external_id", values: listOf(body.external_id) },
@@ -105,6 +106,10 @@ export function checkOneSet(workspace: Workspace, body: OneSet): GroupSet[] {
     return findFault(workspace, set) ?? (isNamed ? undefined : missing(set, kinds));
   });
 }
+
+/** An unknown id stays as it is, to be refused. */
+const storedId = (workspace: Workspace, id: Id): string =>
+  groupIdOf(workspace, String(id)) ?? String(id);
 
 const listOf = (value: Id | readonly Id[] | undefined): readonly Id[] =>
   value === undefined ? [] : typeof value === "object" ? value : [value];
@@ -123,7 +128,7 @@ function checkSets(
     const fault = findSetFault(set, index);
     if (fault) faults.push(fault);
     const { groupId, state } = set;
-    return { groupId, state, named: fault ? [] : namesOf(set, faults) };
+    return { groupId, state, named: namesOf(set, faults) };
   });
   const isUnknown = faults.some((fault) => fault.code === "INVALID_SUBSCRIPTION_GROUP_ID");
   refuseFaulty(faults, isUnknown ? UNKNOWN_GROUP : undefined);

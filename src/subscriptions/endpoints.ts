@@ -1,17 +1,15 @@
 import Type from "typebox";
 import { endpoint, withPermission } from "../http/endpoint.ts";
-import { refuseUnstorable } from "../profiles/plain-json.ts";
-import { checkList, type PlacedFault, refuseFaulty } from "./check-names.ts";
+import { ItemNote } from "../http/verdicts.ts";
+import { refuseUnstorable } from "../values/plain-json.ts";
+import { checkList, MOST_NAMES, type PlacedFault, refuseFaulty } from "./check-names.ts";
 import { checkManySets, checkOneSet } from "./check-set.ts";
 import { type ReadServices, readStatus } from "./read-status.ts";
 import { readUserGroups } from "./read-user-groups.ts";
 import { setEmailStates } from "./set-email-states.ts";
 import { type SetServices, setGroupStates } from "./set-group-states.ts";
 
-/** spec: Limits. */
-const MOST_NAMES = 50;
-
-/** Numbers are read as strings. design: Names in the wild. */
+/** Numbers are read as strings. docs/conformance.md#names-that-clients-use */
 const Id = Type.Union([Type.String(), Type.Number()]);
 
 const Ids = Type.Array(Id, { maxItems: MOST_NAMES });
@@ -22,19 +20,10 @@ const GroupState = Type.Enum(["subscribed", "unsubscribed"]);
 
 const Success = Type.Object({
   message: Type.Literal("success"),
-  skipped: Type.Optional(
-    Type.Array(
-      Type.Object({
-        message: Type.String(),
-        code: Type.String(),
-        input_array: Type.String(),
-        index: Type.Integer({ minimum: 0 }),
-      }),
-    ),
-  ),
+  skipped: Type.Optional(Type.Array(ItemNote)),
 });
 
-const successWith = <Skipped>(skipped: Skipped[]) => ({
+const successWith = (skipped: ItemNote[]) => ({
   status: 201 as const,
   body: { message: "success" as const, ...(skipped.length > 0 && { skipped }) },
 });
@@ -58,8 +47,8 @@ const setManyEndpoint = endpoint({
     ),
   }),
   replies: { 201: Success },
-}).handledBy(async (services: SetServices, workspace, { body, call }) =>
-  successWith(await setGroupStates(services, workspace, checkManySets(workspace, body), call)),
+}).handledBy(async (services: SetServices, context, { body }) =>
+  successWith(await setGroupStates(services, context, checkManySets(context.workspace, body))),
 );
 
 const setOneEndpoint = endpoint({
@@ -76,8 +65,8 @@ const setOneEndpoint = endpoint({
     use_double_opt_in_logic: Type.Optional(Type.Boolean()),
   }),
   replies: { 201: Success },
-}).handledBy(async (services: SetServices, workspace, { body, call }) =>
-  successWith(await setGroupStates(services, workspace, checkOneSet(workspace, body), call)),
+}).handledBy(async (services: SetServices, context, { body }) =>
+  successWith(await setGroupStates(services, context, checkOneSet(context.workspace, body))),
 );
 
 const emailStatusEndpoint = endpoint({
@@ -90,13 +79,13 @@ const emailStatusEndpoint = endpoint({
     subscription_state: Type.Enum(["subscribed", "unsubscribed", "opted_in"]),
   }),
   replies: { 201: Success },
-}).handledBy(async (services: SetServices, workspace, { body, call }) => {
+}).handledBy(async (services: SetServices, context, { body }) => {
   refuseUnstorable(body);
   const faults: PlacedFault[] = [];
   const addresses = checkList("email", "email", [body.email].flat(), faults);
   refuseFaulty(faults);
   const whos = addresses.map(({ who }) => who);
-  await setEmailStates(services, workspace, whos, body.subscription_state, call);
+  await setEmailStates(services, context, whos, body.subscription_state);
   return successWith([]);
 });
 
@@ -110,8 +99,9 @@ const readStatusEndpoint = endpoint({
   query: Type.Object({
     subscription_group_id: Type.String(),
     external_id: Asked,
-    email: Asked,
-    phone: Asked,
+    // At most 50 as well; beside external_id they are not looked at, however many there are.
+    email: Type.Optional(Type.Array(Type.String())),
+    phone: Type.Optional(Type.Array(Type.String())),
   }),
   replies: {
     200: Type.Object({
@@ -119,7 +109,7 @@ const readStatusEndpoint = endpoint({
       message: Type.Literal("success"),
     }),
   },
-}).handledBy(async (services: ReadServices, workspace, { query }) => ({
+}).handledBy(async (services: ReadServices, { workspace }, { query }) => ({
   status: 200,
   body: { status: await readStatus(services, workspace, query), message: "success" },
 }));
@@ -159,7 +149,7 @@ const userStatusEndpoint = endpoint({
       message: Type.Literal("success"),
     }),
   },
-}).handledBy(async (services: ReadServices, workspace, { query }) => ({
+}).handledBy(async (services: ReadServices, { workspace }, { query }) => ({
   status: 200,
   body: { ...(await readUserGroups(services, workspace, query)), message: "success" },
 }));

@@ -1,5 +1,5 @@
+import type { CallRecord } from "../context/context.ts";
 import type { Queryable, Transaction } from "../database/database.ts";
-import type { Call } from "../http/endpoint.ts";
 import type { EmailStateRow, GroupStateRow } from "./store.ts";
 
 /* The history of states: rows are added, and go with the person or the address they are about. */
@@ -8,7 +8,7 @@ import type { EmailStateRow, GroupStateRow } from "./store.ts";
 export interface Change {
   readonly id: string;
   readonly changedAt: Date;
-  readonly call: Call;
+  readonly context: CallRecord;
 }
 
 export type GroupStateChange = GroupStateRow & Change;
@@ -62,27 +62,24 @@ export async function insertEmailStateChanges(
 const commonColumns = (changes: readonly (Change & { readonly state: string })[]) => [
   changes.map((change) => change.state),
   changes.map((change) => change.changedAt),
-  changes.map((change) => change.call.name),
-  changes.map((change) => change.call.keyName),
-  changes.map((change) => change.call.requestId),
+  changes.map((change) => change.context.call),
+  changes.map((change) => change.context.actorName),
+  changes.map((change) => change.context.requestId),
 ];
 
 /** Plain columns: a Citus does not return what has to be worked out. */
-const CHANGE_COLUMNS = `change_id as id, state, changed_at as "changedAt", call as "callName",
-  key_name as "keyName", request_id as "requestId"`;
+const CHANGE_COLUMNS = `change_id as id, state, changed_at as "changedAt", call,
+  key_name as "actorName", request_id as "requestId"`;
 
 const GROUP_COLUMNS = `profile_id as "profileId", group_id as "groupId", ${CHANGE_COLUMNS}`;
 
 /** A change as it comes from the engine. */
-type Flat<Row extends Change> = Omit<Row, "call"> &
-  Pick<Call, "keyName" | "requestId"> & {
-    readonly callName: string;
-  };
+type Flat<Row extends Change> = Omit<Row, "context"> & CallRecord;
 
 const changesOf = <Row extends Change>(rows: readonly Flat<Row>[]): Row[] =>
   rows.map(
-    ({ callName: name, keyName, requestId, ...row }) =>
-      ({ ...row, call: { name, keyName, requestId } }) as unknown as Row,
+    ({ call, actorName, requestId, ...row }) =>
+      ({ ...row, context: { call, actorName, requestId } }) as unknown as Row,
   );
 
 /** Which changes are wanted; what is undefined does not narrow. */

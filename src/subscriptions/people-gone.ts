@@ -1,6 +1,6 @@
 import type { Clock } from "../clock.ts";
+import type { WorkspaceContext } from "../context/context.ts";
 import { allDone, type Transaction } from "../database/database.ts";
-import type { Call } from "../http/endpoint.ts";
 import {
   deleteEmailStateChanges,
   deleteGroupStateChanges,
@@ -52,15 +52,15 @@ export interface Merged {
  * The history comes over whole. Behind it stands, for every group that it is about, the state in
  * which the merge left the kept profile: the newest entry of a group is always its state.
  *
- * The profiles must be locked by the transaction. design: merge.
+ * The profiles must be locked by the transaction. docs/decisions/merging.md
  */
 export async function carrySubscriptionsOver(
   tx: Transaction,
-  workspaceId: number,
+  context: WorkspaceContext,
   merges: readonly Merged[],
-  call: Call,
   clock: Clock,
 ): Promise<void> {
+  const workspaceId = context.workspace.id;
   const toIds = new Map(merges.map(({ fromId, toId }) => [fromId, toId]));
   const fromIds = [...toIds.keys()];
   const [states, history] = await allDone([
@@ -80,7 +80,9 @@ export async function carrySubscriptionsOver(
   }
   await insertMissingGroupStates(tx, workspaceId, [...coming.values()], clock.now());
   const kept = await selectGroupStates(tx, workspaceId, [...new Set(toIds.values())]);
-  const resulting = kept.filter((row) => coming.has(keyOf(row))).map((row) => ({ ...row, call }));
+  const resulting = kept
+    .filter((row) => coming.has(keyOf(row)))
+    .map((row) => ({ ...row, context }));
   const added = [...history.map(carried), ...dated(resulting, clock)];
   await insertGroupStateChanges(tx, workspaceId, added);
 }

@@ -1,10 +1,11 @@
+import type { WorkspaceContext } from "../context/context.ts";
 import { allDone, type Database, type Queryable, readTogether } from "../database/database.ts";
+import { forwardPage } from "../http/pages.ts";
+import { findHolders } from "../people/find-holders.ts";
+import { emailValue, identifierKey, isProfileId } from "../people/identifiers.ts";
+import { selectProfiles } from "../people/store.ts";
 import { Problem } from "../problem.ts";
-import { findHolders } from "../profiles/find-holders.ts";
-import { emailValue, identifierKey, isProfileId } from "../profiles/identifiers.ts";
-import { selectProfiles } from "../profiles/store.ts";
-import { parseTime } from "../profiles/times.ts";
-import { findWorkspace } from "../workspaces/find-workspace.ts";
+import { parseTime } from "../values/times.ts";
 import {
   type EmailStateChange,
   type GroupStateChange,
@@ -55,7 +56,7 @@ const PAGE_SIZE = 100;
  */
 export async function readHistory(
   { database }: { readonly database: Database },
-  workspaceName: string,
+  context: WorkspaceContext,
   query: HistoryQuery,
 ): Promise<{ changes: HistoryEntry[]; next_cursor?: string }> {
   const limit = query.limit ?? PAGE_SIZE;
@@ -64,13 +65,12 @@ export async function readHistory(
     since: timeOf("since", query.since),
     until: timeOf("until", query.until),
     before: query.cursor === undefined ? undefined : readCursor(query.cursor),
-    // One more than the page, to know whether there is another.
     limit: limit + 1,
   };
   if (query.external_id !== undefined && query.email !== undefined) {
     throw new Problem("INVALID_REQUEST", "Only one of 'external_id' and 'email' may be given.");
   }
-  const workspace = await findWorkspace(database, workspaceName);
+  const { workspace } = context;
   return readTogether(database, async (tx) => {
     const filter = { ...narrowed, ...(await subjectsOf(tx, workspace.id, query)) };
     const [groups, emails] = await allDone([
@@ -80,13 +80,9 @@ export async function readHistory(
         : Promise.resolve([]),
     ]);
     const found = [...groups, ...emails].sort(newestFirst);
-    const page = found.slice(0, limit);
-    const last = found.length > limit ? page.at(-1) : undefined;
-    const externalIds = await readExternalIds(tx, workspace.id, page);
-    return {
-      changes: page.map((change) => entryOf(change, externalIds)),
-      ...(last && { next_cursor: cursorOf(last) }),
-    };
+    const { rows, next } = forwardPage(found, limit, cursorOf);
+    const externalIds = await readExternalIds(tx, workspace.id, rows);
+    return { changes: rows.map((change) => entryOf(change, externalIds)), ...next };
   });
 }
 
@@ -131,9 +127,9 @@ function entryOf(change: AnyChange, externalIds: ReadonlyMap<string, string | nu
     platform_id: isGroup ? change.profileId : null,
     external_id: isGroup ? (externalIds.get(change.profileId) ?? null) : null,
     email: isGroup ? null : change.email,
-    call: change.call.name,
-    key_name: change.call.keyName,
-    request_id: change.call.requestId,
+    call: change.context.call,
+    key_name: change.context.actorName,
+    request_id: change.context.requestId,
   };
 }
 

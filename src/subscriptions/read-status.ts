@@ -1,12 +1,14 @@
-import type { Workspace } from "../access/workspace.ts";
+import type { Workspace } from "../context/workspace.ts";
 import { type Database, type Queryable, readTogether } from "../database/database.ts";
+import { findHolders } from "../people/find-holders.ts";
+import { identifierKey } from "../people/identifiers.ts";
+import { type ProfileRow, selectProfiles } from "../people/store.ts";
 import { Problem } from "../problem.ts";
-import { findHolders } from "../profiles/find-holders.ts";
-import { identifierKey } from "../profiles/identifiers.ts";
-import { type ProfileRow, selectProfiles } from "../profiles/store.ts";
 import {
   type AskedFor,
   checkNames,
+  groupIdOf,
+  MOST_NAMES,
   type NameQuery,
   NOT_BOTH,
   UNKNOWN_GROUP,
@@ -29,8 +31,8 @@ export type ReadState = (typeof READ_AS)[GroupState] | "Unknown";
  * together are refused. Unknown is whoever was never given a state, and whoever does not exist.
  *
  * @returns the state by external_id, as it was asked for where it was: one that leads to the user it was
- *   merged into stands for that user. By the address asked for where its holder has no external_id,
- *   the most recently updated one's if there are several, and where nobody has the address.
+ *   merged into stands for that user. By the address asked for where its holder has no external_id
+ *   (of several, Unsubscribed before Subscribed before Unknown), and where nobody has the address.
  * @throws Problem INVALID_REQUEST.
  */
 export async function readStatus(
@@ -38,11 +40,12 @@ export async function readStatus(
   workspace: Workspace,
   query: NameQuery & { readonly subscription_group_id: string },
 ): Promise<Record<string, ReadState>> {
-  const groupId = query.subscription_group_id;
-  if (!workspace.groupChannels.has(groupId)) throw new Problem("INVALID_REQUEST", UNKNOWN_GROUP);
+  const groupId = groupIdOf(workspace, query.subscription_group_id);
+  if (groupId === undefined) throw new Problem("INVALID_REQUEST", UNKNOWN_GROUP);
   const byExternalId = query.external_id !== undefined;
-  if (!byExternalId && query.email && query.phone) throw new Problem("INVALID_REQUEST", NOT_BOTH);
-  const asked = checkNames(byExternalId ? { external_id: query.external_id } : query);
+  const asked = byExternalId
+    ? checkNames({ external_id: query.external_id })
+    : checkAddresses(query);
 
   return readTogether(database, async (tx) => {
     const holders = await readHolders(tx, workspace.id, asked);
@@ -58,15 +61,23 @@ export async function readStatus(
     const identified = byExternalId ? [] : profiles;
     return Object.fromEntries([
       ...asked.flatMap((each) => statusOfName(each, holders.get(each) ?? [], stateOf)),
-      // An external_id may look like an address; it is the stronger name.
+      // Last: an external_id that looks like a requested address is never overwritten by it.
       ...identified.flatMap((each) => (each.externalId ? [[each.externalId, stateOf(each)]] : [])),
     ]);
   });
 }
 
+/** Addresses of one kind, as many as a request may ask about. @throws Problem INVALID_REQUEST. */
+function checkAddresses(query: NameQuery): AskedFor[] {
+  if (query.email && query.phone) throw new Problem("INVALID_REQUEST", NOT_BOTH);
+  const [kind, { length = 0 } = []] = query.email ? ["email", query.email] : ["phone", query.phone];
+  if (length <= MOST_NAMES) return checkNames(query);
+  throw new Problem("INVALID_REQUEST", `'${kind}' must have at most ${MOST_NAMES} items`);
+}
+
 /**
- * What stands under the name itself: the state of nobody, of whom an external_id leads to, or of
- * somebody without one whom an address leads to.
+ * The entry under the requested name: of the user whom an external_id leads to; of those without one
+ * who have an address, the state that refuses most; Unknown where there is no user.
  */
 function statusOfName(
   { given, who }: AskedFor,
@@ -74,9 +85,15 @@ function statusOfName(
   stateOf: (profile: ProfileRow) => ReadState,
 ): [string, ReadState][] {
   if (holders.length === 0) return [[given, "Unknown"]];
-  const meant = holders.find(({ externalId }) => who.kind === "external_id" || !externalId);
-  return meant ? [[given, stateOf(meant)]] : [];
+  const states = holders
+    .filter(({ externalId }) => who.kind === "external_id" || !externalId)
+    .map(stateOf);
+  const state = REFUSING_FIRST.find((each) => states.includes(each));
+  return state ? [[given, state]] : [];
 }
+
+/** Of users who share an address, the one who unsubscribed decides. */
+const REFUSING_FIRST: readonly ReadState[] = ["Unsubscribed", "Subscribed", "Unknown"];
 
 /** The holders of each name, the most recently updated first. */
 export async function readHolders(

@@ -1,6 +1,6 @@
-import type { Channel, Workspace } from "../access/workspace.ts";
+import type { Channel, Workspace } from "../context/workspace.ts";
 import { readTogether } from "../database/database.ts";
-import type { ProfileRow } from "../profiles/store.ts";
+import type { ProfileRow } from "../people/store.ts";
 import { readGroups, type SubscriptionGroup } from "../workspaces/subscription-groups.ts";
 import { checkNames, type NameQuery } from "./check-names.ts";
 import { READ_AS, type ReadServices, readHolders } from "./read-status.ts";

@@ -1,14 +1,12 @@
-import type { Workspace } from "../access/workspace.ts";
-import { type Origin, recordChanges } from "../audit/audit.ts";
+import { recordChanges } from "../audit/audit.ts";
 import type { Clock } from "../clock.ts";
+import type { WorkspaceContext } from "../context/context.ts";
 import { allDone, type Transaction, withRetries } from "../database/database.ts";
-import type { Call } from "../http/endpoint.ts";
-import type { Who } from "../profiles/identifiers.ts";
-import { loadPeople } from "../profiles/load-people.ts";
-import { savePeople } from "../profiles/save-people.ts";
-import { findWorkspace } from "../workspaces/find-workspace.ts";
+import type { Who } from "../people/identifiers.ts";
+import { loadPeople } from "../people/load-people.ts";
+import { savePeople } from "../people/save-people.ts";
 import { deleteEmailStateChanges } from "./history-store.ts";
-import type { SetServices } from "./set-group-states.ts";
+import type { SetServices, SettingContext } from "./set-group-states.ts";
 import { type EmailState, writeSubscriptions } from "./states.ts";
 import { deleteEmailStates } from "./store.ts";
 
@@ -20,15 +18,15 @@ import { deleteEmailStates } from "./store.ts";
  */
 export function setEmailStates(
   { database, clock }: SetServices,
-  workspace: Pick<Workspace, "id">,
+  context: SettingContext,
   addresses: readonly Who[],
   state: EmailState,
-  call: Call,
 ): Promise<void> {
+  const { workspace } = context;
   return withRetries(database, async (tx, attempt) => {
     await touchHolders(tx, workspace.id, addresses, clock, attempt);
-    const emailStates = addresses.map(({ value }) => ({ email: value, state, call }));
-    const changes = { groupStates: [], emailStates, initialEmailStates: [] };
+    const emailStates = addresses.map(({ value }) => ({ email: value, state, context }));
+    const changes = { groupStates: [], emailStates, linkedEmailStates: [] };
     await writeSubscriptions(tx, workspace.id, changes, clock);
   });
 }
@@ -39,15 +37,14 @@ export function setEmailStates(
  * not of which address.
  *
  * @returns whether there was a state.
- * @throws Problem NOT_FOUND for the workspace. design: Subscription sets.
+ * @throws Problem NOT_FOUND for the workspace. docs/decisions/email-state.md
  */
 export async function eraseEmailState(
   { database, clock }: SetServices,
-  workspaceName: string,
-  origin: Origin,
+  context: WorkspaceContext,
   address: Who,
 ): Promise<boolean> {
-  const workspace = await findWorkspace(database, workspaceName);
+  const { workspace } = context;
   return withRetries(database, async (tx, attempt) => {
     await touchHolders(tx, workspace.id, [address], clock, attempt);
     const [erased] = await allDone([
@@ -55,9 +52,9 @@ export async function eraseEmailState(
       deleteEmailStateChanges(tx, workspace.id, [address.value]),
     ]);
     if (erased.length === 0) return false;
-    const place = { workspace: workspaceName, name: workspaceName };
+    const place = { workspace: context.workspace.name, name: context.workspace.name };
     const change = { action: "erased", kind: "email_state", ...place };
-    await recordChanges(tx, clock, origin, [change]);
+    await recordChanges(tx, clock, context, [change]);
     return true;
   });
 }

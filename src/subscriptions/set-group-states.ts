@@ -1,18 +1,24 @@
-import type { Workspace } from "../access/workspace.ts";
 import type { Clock } from "../clock.ts";
+import type { Context } from "../context/context.ts";
+import type { Workspace } from "../context/workspace.ts";
 import { type Database, withRetries } from "../database/database.ts";
-import type { Call } from "../http/endpoint.ts";
+import type { ItemNote } from "../http/verdicts.ts";
+import type { Who } from "../people/identifiers.ts";
+import { loadPeople, type Need } from "../people/load-people.ts";
+import type { People, Person } from "../people/people.ts";
+import { savePeople } from "../people/save-people.ts";
 import type { Fault } from "../problem.ts";
-import type { Who } from "../profiles/identifiers.ts";
-import { loadPeople, type Need } from "../profiles/load-people.ts";
-import type { People, Person } from "../profiles/people.ts";
-import { savePeople } from "../profiles/save-people.ts";
 import { sharersOf } from "./sharers.ts";
 import { type GroupState, type GroupStateSet, writeSubscriptions } from "./states.ts";
 
 export interface SetServices {
   readonly database: Database;
   readonly clock: Clock;
+}
+
+/** Who sets states, and what has to be known of the workspace for it. */
+export interface SettingContext extends Context {
+  readonly workspace: Pick<Workspace, "id" | "groupChannels">;
 }
 
 /** Where something stands in a request: in which list, and at which index. */
@@ -45,10 +51,10 @@ export interface GroupSet {
  */
 export function setGroupStates(
   { database, clock }: SetServices,
-  workspace: Pick<Workspace, "id" | "groupChannels">,
+  context: SettingContext,
   sets: readonly GroupSet[],
-  call: Call,
-): Promise<(Fault & Place)[]> {
+): Promise<ItemNote[]> {
+  const { workspace } = context;
   return withRetries(database, async (tx, attempt) => {
     const needs = sets.flatMap((set) => set.named.map(needOf));
     const people = await loadPeople(tx, workspace.id, needs, {
@@ -56,7 +62,7 @@ export function setGroupStates(
       lock: attempt > 1,
     });
 
-    const skipped: (Fault & Place)[] = [];
+    const skipped: ItemNote[] = [];
     const groupStates: GroupStateSet[] = [];
     for (const { groupId, state, named } of sets) {
       const found = named.flatMap(({ who, place }) => {
@@ -64,14 +70,17 @@ export function setGroupStates(
         if (meant.length === 0) skipped.push({ ...nobodyThere(who), ...place });
         return meant;
       });
-      for (const person of sharersOf(people, found, workspace.groupChannels.get(groupId))) {
-        groupStates.push({ profileId: person.id, groupId, state, call });
+      const reached = sharersOf(people, found, workspace.groupChannels.get(groupId));
+      for (const person of leastRecentFirst(reached)) {
+        groupStates.push({ profileId: person.id, groupId, state, context });
         people.touch(person);
       }
+      // Last, so that of those who share an address the users named by id are the most recently updated.
+      for (const person of namedById(people, named)) people.touch(person);
     }
 
     await savePeople(tx, workspace.id, people.changes(clock.now()));
-    const changes = { groupStates, emailStates: [], initialEmailStates: [] };
+    const changes = { groupStates, emailStates: [], linkedEmailStates: [] };
     await writeSubscriptions(tx, workspace.id, changes, clock);
     return skipped;
   });
@@ -84,6 +93,15 @@ function everybodyNamed(people: People, who: Who): readonly Person[] {
   const person = people.find(who);
   return person ? [person] : [];
 }
+
+/** An address names all who have it, so their order stays as it was. */
+const leastRecentFirst = (people: Iterable<Person>): Person[] =>
+  [...people].sort((one, other) => one.rank - other.rank);
+
+const namedById = (people: People, named: readonly Named[]): readonly Person[] =>
+  named.flatMap(({ who }) =>
+    who.kind === "email" || who.kind === "phone" ? [] : everybodyNamed(people, who),
+  );
 
 const nobodyThere = ({ kind }: Who): Fault => ({
   code: "USER_NOT_FOUND",

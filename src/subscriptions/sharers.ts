@@ -1,11 +1,11 @@
-import type { Channel } from "../access/workspace.ts";
-import { emailValue } from "../profiles/identifiers.ts";
-import type { People, Person } from "../profiles/people.ts";
+import type { Channel } from "../context/workspace.ts";
+import { emailValue } from "../people/identifiers.ts";
+import type { People, Person } from "../people/people.ts";
 
 /**
  * Everybody whom a state reaches that is given to some people for a group of this channel: all who
  * have the email of one of them, and for the channels that send to phones all who have the number of
- * one of them. The people must be loaded with `spreads` (profiles/load-people.ts).
+ * one of them. The people must be loaded with `spreads` (people/load-people.ts).
  *
  * spec: Subscription group state, "all of them are updated".
  */

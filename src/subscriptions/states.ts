@@ -1,6 +1,6 @@
 import type { Clock } from "../clock.ts";
+import type { CallRecord } from "../context/context.ts";
 import { allDone, type Queryable, type Transaction } from "../database/database.ts";
-import type { Call } from "../http/endpoint.ts";
 import {
   deleteAllChanges,
   insertEmailStateChanges,
@@ -10,11 +10,13 @@ import {
   deleteAllStates,
   type EmailStateRow,
   type GroupStateRow,
-  insertMissingEmailStates,
+  type LinkedEmailStateRow,
+  repeatRefusals,
   selectEmailStates,
   selectGroupStates,
   upsertEmailStates,
   upsertGroupStates,
+  upsertLinkedEmailStates,
 } from "./store.ts";
 
 /*
@@ -25,19 +27,28 @@ import {
  * already is no change: it writes nothing (decision: docs/decisions/subscription-history.md).
  */
 
-export type { EmailState, EmailStateRow, GroupState, GroupStateRow } from "./store.ts";
+export type {
+  EmailState,
+  EmailStateRow,
+  GroupState,
+  GroupStateRow,
+  LinkedEmailStateRow,
+} from "./store.ts";
 
 /** A state that is set, and by which call. */
-export type GroupStateSet = GroupStateRow & { readonly call: Call };
-export type EmailStateSet = EmailStateRow & { readonly call: Call };
+export type GroupStateSet = GroupStateRow & { readonly context: CallRecord };
+export type EmailStateSet = EmailStateRow & { readonly context: CallRecord };
+
+/** A state that waited in a profile until an address was linked, and the call that linked it. */
+export type LinkedEmailState = LinkedEmailStateRow & { readonly context: CallRecord };
 
 /** What a batch of writes does to subscriptions; who is meant has been worked out already. */
 export interface SubscriptionChanges {
   /** In their order: one profile and group may be set several times, and so may an address. */
   readonly groupStates: readonly GroupStateSet[];
   readonly emailStates: readonly EmailStateSet[];
-  /** Only for addresses that have no state yet, each once; they count before `emailStates`. */
-  readonly initialEmailStates: readonly EmailStateSet[];
+  /** Each address once. They count before `emailStates`, and only where nothing newer is stored. */
+  readonly linkedEmailStates: readonly LinkedEmailState[];
 }
 
 /**
@@ -53,23 +64,43 @@ export async function writeSubscriptions(
   changes: SubscriptionChanges,
   clock: Clock,
 ): Promise<void> {
-  const { groupStates, emailStates, initialEmailStates } = changes;
+  const { groupStates, emailStates, linkedEmailStates } = changes;
   const now = clock.now();
   const groups = writeSteps(groupStates, groupKey, (rows) =>
     upsertGroupStates(tx, workspaceId, rows, now),
   );
-  const initial = insertMissingEmailStates(tx, workspaceId, initialEmailStates, now);
+  const linked = upsertLinkedEmailStates(tx, workspaceId, linkedEmailStates);
   const emails = writeSteps(emailStates, emailKey, (rows) =>
     upsertEmailStates(tx, workspaceId, rows, now),
   );
   await allDone([
     groups.then((changed) => insertGroupStateChanges(tx, workspaceId, dated(changed, clock))),
-    allDone([initial, emails]).then(([begun, changed]) => {
-      const addresses = new Set(begun.map(emailKey));
-      const all = [...initialEmailStates.filter((row) => addresses.has(row.email)), ...changed];
-      return insertEmailStateChanges(tx, workspaceId, dated(all, clock));
+    allDone([linked, emails]).then(([taken, changed]) => {
+      const addresses = new Set(taken.map(emailKey));
+      const all = [...linkedEmailStates.filter((row) => addresses.has(row.email)), ...changed];
+      return allDone([
+        insertEmailStateChanges(tx, workspaceId, dated(all, clock)),
+        repeatRefusals(tx, workspaceId, repeatedRefusals(changes, all, now)),
+      ]);
     }),
   ]);
+}
+
+/**
+ * Refusals that stood already. Their time is written again, so that nothing set before the repetition
+ * undoes them; that of other states is not, because clients repeat states with every sync.
+ */
+function repeatedRefusals(
+  { emailStates, linkedEmailStates }: SubscriptionChanges,
+  changed: readonly EmailStateSet[],
+  now: Date,
+): LinkedEmailStateRow[] {
+  const hasChanged = new Set(changed.map(emailKey));
+  const all = [...linkedEmailStates, ...emailStates.map((row) => ({ ...row, setAt: now }))];
+  const last = new Map(all.map((row) => [row.email, row]));
+  return [...last.values()].filter(
+    ({ email, state }) => state === "unsubscribed" && !hasChanged.has(email),
+  );
 }
 
 /** Sets as entries of the history, in their order. */

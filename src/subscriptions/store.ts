@@ -122,32 +122,71 @@ export async function upsertEmailStates(
   if (states.length === 0) return [];
   const sorted = [...states].sort((a, b) => (a.email < b.email ? -1 : 1));
   return tx.query<EmailStateRow>(
-    `insert into email_states (workspace_id, email, state, changed_at)
+    `insert into email_states (workspace_id, email, state, set_at)
      select $1, email, state, $4 from unnest($2::text[], $3::text[]) as new (email, state)
      on conflict (workspace_id, email) do update
-       set state = excluded.state, changed_at = excluded.changed_at
+       set state = excluded.state, set_at = excluded.set_at
        where email_states.state <> excluded.state
      returning email, state`,
     [workspaceId, sorted.map((row) => row.email), sorted.map((row) => row.state), now],
   );
 }
 
-/** Gives addresses a state where they have none yet. @returns those that had none. */
-export async function insertMissingEmailStates(
+/** A state that was set earlier, for an address that is linked now. */
+export interface LinkedEmailStateRow extends EmailStateRow {
+  readonly setAt: Date;
+}
+
+/**
+ * Sets the state of addresses unless a newer one is stored; of two set at the same time, the refusal
+ * stays. At most one row for each address.
+ *
+ * @returns those that were another before, or not there.
+ */
+export async function upsertLinkedEmailStates(
   tx: Transaction,
   workspaceId: number,
-  states: readonly EmailStateRow[],
-  now: Date,
+  states: readonly LinkedEmailStateRow[],
 ): Promise<EmailStateRow[]> {
   if (states.length === 0) return [];
-  const sorted = [...states].sort((a, b) => (a.email < b.email ? -1 : 1));
   return tx.query<EmailStateRow>(
-    `insert into email_states (workspace_id, email, state, changed_at)
-     select $1, email, state, $4 from unnest($2::text[], $3::text[]) as new (email, state)
-     on conflict (workspace_id, email) do nothing
+    `insert into email_states (workspace_id, email, state, set_at)
+     select $1, email, state, set_at
+     from unnest($2::text[], $3::text[], $4::timestamptz[]) as new (email, state, set_at)
+     on conflict (workspace_id, email) do update
+       set state = excluded.state, set_at = excluded.set_at
+       where email_states.state <> excluded.state
+         and (excluded.set_at, excluded.state = 'unsubscribed')
+           > (email_states.set_at, email_states.state = 'unsubscribed')
      returning email, state`,
-    [workspaceId, sorted.map((row) => row.email), sorted.map((row) => row.state), now],
+    [workspaceId, ...datedColumns(states)],
   );
+}
+
+/** Records that refusals which are stored were repeated. At most one row for each address. */
+export async function repeatRefusals(
+  tx: Transaction,
+  workspaceId: number,
+  refusals: readonly LinkedEmailStateRow[],
+): Promise<void> {
+  if (refusals.length === 0) return;
+  await tx.query(
+    `insert into email_states (workspace_id, email, state, set_at)
+     select $1, email, state, set_at
+     from unnest($2::text[], $3::text[], $4::timestamptz[]) as new (email, state, set_at)
+     on conflict (workspace_id, email) do update set set_at = excluded.set_at
+       where email_states.state = excluded.state and email_states.set_at < excluded.set_at`,
+    [workspaceId, ...datedColumns(refusals)],
+  );
+}
+
+function datedColumns(states: readonly LinkedEmailStateRow[]) {
+  const sorted = [...states].sort((a, b) => (a.email < b.email ? -1 : 1));
+  return [
+    sorted.map((row) => row.email),
+    sorted.map((row) => row.state),
+    sorted.map((row) => row.setAt),
+  ];
 }
 
 /** Removes the state of addresses. @returns the addresses that had one. */

@@ -1,24 +1,30 @@
-import type { Workspace } from "../access/workspace.ts";
-import type { Call } from "../http/endpoint.ts";
+import type { Clock } from "../clock.ts";
+import type { Context, WorkspaceContext } from "../context/context.ts";
+import type { Work } from "../http/budget.ts";
+import { addPushTokens, type PushToken } from "../people/attribute-rules/push-tokens.ts";
+import { budgetsOfItem } from "../people/attribute-rules/work-budgets.ts";
+import { applyOperation, needsCurrent } from "../people/custom-attributes.ts";
+import { emailValue } from "../people/identifiers.ts";
+import { attributeOf, type People, type Person, setAttribute } from "../people/people.ts";
+import { countAgainstQuota } from "../people/profile-quota.ts";
 import type { Fault } from "../problem.ts";
-import { applyOperation, needsCurrent } from "../profiles/custom-attributes.ts";
-import { emailValue } from "../profiles/identifiers.ts";
-import { attributeOf, type People, type Person, setAttribute } from "../profiles/people.ts";
-import type { Json } from "../profiles/plain-json.ts";
 import { sharersOf } from "../subscriptions/sharers.ts";
 import type {
   EmailState,
   EmailStateSet,
   GroupStateSet,
+  LinkedEmailState,
   SubscriptionChanges,
 } from "../subscriptions/states.ts";
+import {
+  prevails,
+  readWaiting,
+  startWaiting,
+  type WaitingState,
+} from "../subscriptions/waiting-state.ts";
+import type { Json } from "../values/plain-json.ts";
+import { BLOCKED } from "./check-request.ts";
 import type { AttributesWork, EventWork, Item, PurchaseWork, Verdict } from "./item.ts";
-
-/** On whose behalf an item is applied, and by which call. */
-export interface Behalf {
-  readonly workspace: Workspace;
-  readonly call: Call;
-}
 
 /** Something that happened to a person. */
 export interface Happened<Work> {
@@ -34,24 +40,27 @@ export interface Batch {
   readonly purchases: Happened<PurchaseWork>[];
   readonly groupStates: GroupStateSet[];
   readonly emailStates: EmailStateSet[];
-  readonly initialEmailStates: Map<string, EmailStateSet>;
+  /** By address. */
+  readonly linkedEmailStates: Map<string, LinkedEmailState>;
+  readonly now: Date;
   newId(): string;
 }
 
-export const startBatch = (people: People, newId: () => string): Batch => ({
+export const startBatch = (people: People, { now, newId }: Clock): Batch => ({
   people,
   events: [],
   purchases: [],
   groupStates: [],
   emailStates: [],
-  initialEmailStates: new Map(),
+  linkedEmailStates: new Map(),
+  now: now(),
   newId,
 });
 
 export const subscriptionChanges = (batch: Batch): SubscriptionChanges => ({
   groupStates: batch.groupStates,
   emailStates: batch.emailStates,
-  initialEmailStates: [...batch.initialEmailStates.values()],
+  linkedEmailStates: [...batch.linkedEmailStates.values()],
 });
 
 /**
@@ -59,22 +68,33 @@ export const subscriptionChanges = (batch: Batch): SubscriptionChanges => ({
  *
  * No database is asked here, so that the order of items is exactly the order of their effects.
  *
+ * @param requestWork what the objects of the request have cost so far.
  * @param at when it counts as done (`People.touch`): whom it names is touched a microsecond after
  *   everybody else whom it reaches.
  */
-export function applyItem(batch: Batch, behalf: Behalf, item: Item, at?: number): Verdict {
+export function applyItem(
+  batch: Batch,
+  context: WorkspaceContext,
+  item: Item,
+  requestWork: Work,
+  at?: number,
+): Verdict {
   const known = batch.people.find(item.who);
   if (!known && !item.creates) return { outcome: "skipped", reason: nobodyThere(item) };
   const { work } = item;
-  const custom = work.kind === "attributes" ? tryCustom(known, work) : [];
+  if (known && isBlocked(context, known)) return { outcome: "refused", fault: BLOCKED };
+  const custom = work.kind === "attributes" ? tryCustom(known, work, requestWork) : [];
   if ("code" in custom) return { outcome: "refused", fault: custom };
+  const changes = work.kind === "attributes" ? customChanges(work, custom) : [];
+  const mostBytes = context.workspace.settings.profile_max_bytes;
+  const bytes = changes.length > 0 ? countAgainstQuota(known, changes, mostBytes) : undefined;
+  if (typeof bytes === "object") return { outcome: "refused", fault: bytes };
 
   const person = known ?? batch.people.create(item.who);
   if (work.kind === "attributes") {
-    for (const [index, { name }] of work.custom.entries()) {
-      setAttribute(person, "custom", name, custom[index] ?? null);
-    }
-    applyAttributes(batch, behalf, person, work, at);
+    for (const [name, value] of changes) setAttribute(person, "custom", name, value);
+    if (bytes !== undefined) person.customBytes = bytes;
+    applyAttributes(batch, context, person, work, at);
   } else {
     const id = batch.newId();
     if (work.kind === "event") batch.events.push({ id, profileId: person.id, work });
@@ -83,6 +103,13 @@ export function applyItem(batch: Batch, behalf: Behalf, item: Item, at?: number)
   batch.people.touch(person, at === undefined ? undefined : at + 1);
   return { outcome: "applied", profileId: person.id };
 }
+
+const customChanges = ({ custom }: AttributesWork, values: readonly Json[]) =>
+  custom.map(({ name }, index) => [name, values[index] ?? null] as const);
+
+/** Whether an address, an alias or a platform_id has led to a user whose external_id is blocked. */
+const isBlocked = ({ workspace }: WorkspaceContext, { externalId }: Person): boolean =>
+  !!externalId && workspace.settings.blocked_external_ids.includes(externalId);
 
 function nobodyThere({ who }: Item): Fault {
   const name = who.kind === "alias" ? "user_alias" : who.kind;
@@ -93,13 +120,18 @@ function nobodyThere({ who }: Item): Fault {
 }
 
 /** The values that the operations leave, in their order (null removes), or the first fault. */
-function tryCustom(person: Person | undefined, work: AttributesWork): readonly Json[] | Fault {
+function tryCustom(
+  person: Person | undefined,
+  work: AttributesWork,
+  requestWork: Work,
+): readonly Json[] | Fault {
   const values: Json[] = [];
+  const budgets = budgetsOfItem(requestWork);
   for (const operation of work.custom) {
     const { name } = operation;
     const current =
       person && needsCurrent(operation) ? attributeOf(person, "custom", name) : undefined;
-    const result = applyOperation(current, operation);
+    const result = applyOperation(current, operation, budgets);
     if ("fault" in result) return result.fault;
     values.push(result.value ?? null);
   }
@@ -108,7 +140,7 @@ function tryCustom(person: Person | undefined, work: AttributesWork): readonly J
 
 function applyAttributes(
   batch: Batch,
-  { workspace, call }: Behalf,
+  context: WorkspaceContext,
   person: Person,
   work: AttributesWork,
   at: number | undefined,
@@ -120,60 +152,62 @@ function applyAttributes(
   if (work.phone !== undefined) batch.people.setPhone(person, work.phone);
   if (work.email !== undefined) batch.people.setEmail(person, work.email);
   if (work.emailState !== undefined || work.email) {
-    applyEmailState(batch, call, person, work.emailState);
+    applyEmailState(batch, context, person, work.emailState);
   }
   for (const group of work.groups) {
-    const channel = workspace.groupChannels.get(group.groupId);
+    const channel = context.workspace.groupChannels.get(group.groupId);
     for (const each of sharersOf(batch.people, [person], channel)) {
-      batch.groupStates.push({ profileId: each.id, ...group, call });
+      batch.groupStates.push({ profileId: each.id, ...group, context });
       batch.people.touch(each, at);
     }
   }
 }
 
 /**
- * The state belongs to the address. One that is given to a person without an address waits in the
- * profile, and becomes the address's when it is linked, unless the address has a state already
- * (decision: docs/decisions/email-state.md).
+ * The state belongs to the address. Without one it waits in the profile, and counts for the address
+ * that is linked unless the address has a newer state (docs/decisions/email-state.md).
  */
 function applyEmailState(
   batch: Batch,
-  call: Call,
+  context: Context,
   person: Person,
   state: EmailState | undefined,
 ): void {
   const { email } = person;
   if (!email) {
-    if (state) setAttribute(person, "standard", "email_subscribe", state);
+    if (!state) return;
+    setAttribute(person, "standard", "email_subscribe", startWaiting(state, batch.now));
     return;
   }
   const address = emailValue(email);
-  const waiting = attributeOf(person, "standard", "email_subscribe") as EmailState | undefined;
+  const waiting = readWaiting(attributeOf(person, "standard", "email_subscribe"));
   if (waiting) setAttribute(person, "standard", "email_subscribe", null);
-  if (state) batch.emailStates.push({ email: address, state, call });
-  else if (waiting && !hasState(batch, address)) {
-    batch.initialEmailStates.set(address, { email: address, state: waiting, call });
-  }
+  if (state) batch.emailStates.push({ email: address, state, context });
+  else if (waiting) linkEmailState(batch, context, address, waiting);
 }
 
-const hasState = ({ emailStates, initialEmailStates }: Batch, address: string): boolean =>
-  initialEmailStates.has(address) || emailStates.some(({ email }) => email === address);
-
-interface PushToken {
-  readonly [member: string]: Json;
-  readonly app_id: string;
-  readonly token: string;
+function linkEmailState(
+  { emailStates, linkedEmailStates, now }: Batch,
+  context: Context,
+  email: string,
+  waiting: WaitingState,
+): void {
+  const { state, set_at } = waiting;
+  const set = emailStates.findLast((row) => row.email === email);
+  if (set) {
+    const isNewer = prevails(waiting, { state: set.state, set_at: now.toISOString() });
+    if (isNewer) emailStates.push({ email, state, context });
+    return;
+  }
+  const linked = linkedEmailStates.get(email);
+  const other = linked && { state: linked.state, set_at: linked.setAt.toISOString() };
+  if (other && !prevails(waiting, other)) return;
+  linkedEmailStates.set(email, { email, state, setAt: new Date(set_at), context });
 }
 
 /** Tokens are added to those that are there; null removes all. */
 function mergePushTokens(batch: Batch, person: Person, value: Json): Json {
   if (value === null) return null;
-  const name = (token: PushToken) => `${token.app_id} ${token.token}`;
-  const present = (attributeOf(person, "standard", "push_tokens") ?? []) as readonly PushToken[];
-  const tokens = new Map(present.map((token) => [name(token), token]));
-  for (const token of value as readonly PushToken[]) {
-    const device = tokens.get(name(token))?.device_id ?? batch.newId();
-    tokens.set(name(token), { device_id: device, ...token });
-  }
-  return [...tokens.values()];
+  const stored = (attributeOf(person, "standard", "push_tokens") ?? []) as readonly PushToken[];
+  return addPushTokens(stored, value as readonly PushToken[], batch.newId);
 }

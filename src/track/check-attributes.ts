@@ -1,19 +1,21 @@
-import type { Workspace } from "../access/workspace.ts";
-import { accepted, type Checked, type Fault, refused } from "../problem.ts";
+import type { Intake, Workspace } from "../context/workspace.ts";
 import {
   type AttributeOperation,
   checkCustomAttribute,
   needsCurrent,
-} from "../profiles/custom-attributes.ts";
-import { emailValue, type Identifier } from "../profiles/identifiers.ts";
-import type { Json } from "../profiles/plain-json.ts";
-import { checkStandardAttribute, isStandardAttribute } from "../profiles/standard-attributes.ts";
+} from "../people/custom-attributes.ts";
+import { emailValue, type Identifier } from "../people/identifiers.ts";
+import { checkStandardAttribute, standardAttribute } from "../people/standard-attributes.ts";
+import { accepted, type Checked, type Fault, refused } from "../problem.ts";
+import { groupIdOf } from "../subscriptions/check-names.ts";
 import type { EmailState, GroupState } from "../subscriptions/states.ts";
+import type { Json } from "../values/plain-json.ts";
 import {
   checkAttributesIdentifier,
   checkFlag,
   checkMergeObjects,
   type RawItem,
+  withLocalPhone,
 } from "./check-identity.ts";
 import type { AttributesWork, Item } from "./item.ts";
 
@@ -28,9 +30,6 @@ const CONTROL = new Set([
   "push_token_import",
 ]);
 
-/** Standard attributes that are more than values of a profile. */
-const HAVE_PLACES_OF_THEIR_OWN = new Set(["email", "phone", "email_subscribe"]);
-
 /** A profile that nothing identifies could not be found again: absent on purpose. */
 const NO_ANONYMOUS_IMPORT = refused(
   "BAD_PUSH_TOKEN_IMPORT",
@@ -38,10 +37,21 @@ const NO_ANONYMOUS_IMPORT = refused(
 );
 
 /** What an attributes object says, before its place in the request is known. */
-export type CheckedItem = Omit<Item, "array" | "index">;
+export type CheckedItem = Omit<Item, "array" | "index"> & {
+  /** Attributes that lenient intake leaves out. */
+  readonly dropped?: readonly Fault[];
+};
 
-/** spec: Attributes object. */
-export function checkAttributes(workspace: Workspace, raw: RawItem): Checked<CheckedItem> {
+/**
+ * spec: Attributes object. Lenient intake leaves out an invalid attribute where strict intake refuses
+ * the object. docs/decisions/intake.md
+ */
+export function checkAttributes(
+  workspace: Workspace,
+  sent: RawItem,
+  intake: Intake,
+): Checked<CheckedItem> {
+  const raw = intake === "lenient" ? withLocalPhone(sent) : sent;
   const who = checkAttributesIdentifier(raw);
   if ("fault" in who) return who;
   const updateOnly = checkFlag(raw, "_update_existing_only");
@@ -56,15 +66,17 @@ export function checkAttributes(workspace: Workspace, raw: RawItem): Checked<Che
 
   const standard = new Map<string, Json>();
   const custom: AttributeOperation[] = [];
+  const dropped: Fault[] = [];
   // for…in makes no list; JSON gives objects without enumerable inherited members.
   for (const name in raw) {
     const value = raw[name];
     // What identifies is not written: the address stays as it was given first.
     if (CONTROL.has(name) || name === who.value.kind) continue;
-    const fault = isStandardAttribute(name)
+    const fault = standardAttribute(name)
       ? addStandard(standard, workspace, name, value)
       : addCustom(custom, name, value, merges.value ?? false);
-    if (fault) return { fault };
+    if (fault && intake === "strict") return { fault };
+    if (fault) dropped.push(leftOut(fault));
   }
   const work = workOf(standard, custom, groups.value);
   const isAlias = who.value.kind === "alias";
@@ -76,8 +88,14 @@ export function checkAttributes(workspace: Workspace, raw: RawItem): Checked<Che
     addresses: addressesOf(work),
     spreads: work.groups.length > 0,
     work,
+    ...(dropped.length > 0 && { dropped }),
   });
 }
+
+const leftOut = ({ code, message }: Fault): Fault => ({
+  code,
+  message: `${message} (left out of its object: the workspace setting is 'intake: lenient')`,
+});
 
 function addStandard(
   standard: Map<string, Json>,
@@ -132,7 +150,7 @@ function workOf(
     // Null is "unknown", which is what an address is that never had a state: subscribed.
     emailState: state === null ? "subscribed" : (state as EmailState | undefined),
     groups,
-    standard: [...standard].filter(([name]) => !HAVE_PLACES_OF_THEIR_OWN.has(name)),
+    standard: [...standard].filter(([name]) => !standardAttribute(name)?.storedAs),
     custom,
   };
 }
@@ -171,9 +189,10 @@ function checkGroup(workspace: Workspace, entry: unknown, place: string) {
   }
   const raw = entry as RawItem;
   const { subscription_group_id: id, subscription_state: state } = raw;
-  // decision: Names in the wild, numeric ids.
-  const groupId = typeof id === "number" ? String(id) : id;
-  if (typeof groupId !== "string" || !workspace.groupChannels.has(groupId)) {
+  // Ids sent as numbers are read as strings. docs/conformance.md#names-that-clients-use
+  const given = typeof id === "number" ? String(id) : id;
+  const groupId = typeof given === "string" ? groupIdOf(workspace, given) : undefined;
+  if (groupId === undefined) {
     return refused(
       "BAD_SUBSCRIPTION_GROUP_ID",
       `'${place}.subscription_group_id' is not a subscription group of this workspace`,

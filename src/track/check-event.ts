@@ -1,8 +1,9 @@
+import type { Intake } from "../context/workspace.ts";
+import type { Who } from "../people/identifiers.ts";
 import { accepted, type Checked, type Fault, refused } from "../problem.ts";
-import { printable } from "../profiles/attribute-rules/describe-value.ts";
-import type { Who } from "../profiles/identifiers.ts";
-import { isLongerThan, type Json, jsonByteLength } from "../profiles/plain-json.ts";
-import { parseTime } from "../profiles/times.ts";
+import { printable } from "../values/describe-value.ts";
+import { isLongerThan, type Json, jsonByteLength } from "../values/plain-json.ts";
+import { parseTime } from "../values/times.ts";
 import type { CheckedItem } from "./check-attributes.ts";
 import { checkFlag, checkOneIdentifier, type RawItem } from "./check-identity.ts";
 import type { EventWork, PurchaseWork } from "./item.ts";
@@ -13,11 +14,9 @@ const LONGEST_NAME = 255;
 /** spec: Limits, event properties payload with array or object values. */
 const LARGEST_PROPERTIES_BYTES = 51_200;
 
-const RESERVED_IN_EVENT = ["time", "event_name"];
-
 /** spec: Event object. */
-export function checkEvent(raw: RawItem, now: Date): Checked<CheckedItem> {
-  const occurrence = checkOccurrence(raw, now, RESERVED_IN_EVENT);
+export function checkEvent(raw: RawItem, now: Date, intake: Intake): Checked<CheckedItem> {
+  const occurrence = checkOccurrence(raw, now, intake);
   if ("fault" in occurrence) return occurrence;
   const name = checkName(raw.name, "name");
   if ("fault" in name) return name;
@@ -34,8 +33,8 @@ export const needingNothing = (
 ): CheckedItem => ({ who, creates, reads: false, addresses: [], spreads: false, work });
 
 /** What events and purchases have in common: who, when, in which app, with which properties. */
-export function checkOccurrence(raw: RawItem, now: Date, reserved: readonly string[]) {
-  const who = checkOneIdentifier(raw);
+export function checkOccurrence(raw: RawItem, now: Date, intake: Intake) {
+  const who = checkOneIdentifier(raw, intake);
   if ("fault" in who) return who;
   const updateOnly = checkFlag(raw, "_update_existing_only");
   if ("fault" in updateOnly) return updateOnly;
@@ -43,7 +42,7 @@ export function checkOccurrence(raw: RawItem, now: Date, reserved: readonly stri
   if ("fault" in time) return time;
   const appId = checkAppId(raw.app_id);
   if ("fault" in appId) return appId;
-  const properties = checkProperties(raw.properties, reserved);
+  const properties = checkProperties(raw.properties);
   if ("fault" in properties) return properties;
   const { kind } = who.value;
   return accepted({
@@ -56,7 +55,7 @@ export function checkOccurrence(raw: RawItem, now: Date, reserved: readonly stri
   });
 }
 
-/** A name that is told apart and counted: of an event, or of a product. */
+/** The name of an event or the id of a product. */
 export function checkName(value: unknown, field: string): Checked<string> {
   if (typeof value !== "string" || value === "") {
     return refused("INVALID_NAME", `'${field}' is not valid: it must be a string, not empty`);
@@ -73,7 +72,7 @@ function checkTime(value: unknown, now: Date): Checked<Date> {
   if (!time) {
     return refused(
       "INVALID_TIME",
-      "'time' is not valid: it must be ISO 8601 or yyyy-MM-dd'T'HH:mm:ss:SSSZ",
+      "'time' is not valid: send ISO 8601, such as 2026-11-22T04:00:41Z",
     );
   }
   return accepted(time > now ? now : time);
@@ -87,15 +86,13 @@ function checkAppId(value: unknown): Checked<string | null> {
   return accepted(value);
 }
 
-/** spec: Event properties. The rules for names hold at every depth (decision: Sizes). */
-function checkProperties(value: unknown, reserved: readonly string[]): Checked<Json | null> {
+/** spec: Event properties. The rules for names hold at every depth. docs/decisions/values.md */
+function checkProperties(value: unknown): Checked<Json | null> {
   if (value === undefined || value === null) return accepted(null);
+  // PHP writes an empty map as an empty list.
+  if (Array.isArray(value) && value.length === 0) return accepted({});
   if (typeof value !== "object" || Array.isArray(value)) {
     return refused("INVALID_PROPERTIES", "Invalid 'properties' field: it must be an object");
-  }
-  const clash = reserved.find((name) => Object.hasOwn(value, name));
-  if (clash !== undefined) {
-    return refused("INVALID_PROPERTIES", `Invalid 'properties' field: '${clash}' is reserved`);
   }
   const fault = findBadName(value as RawItem, "properties");
   if (fault) return { fault };

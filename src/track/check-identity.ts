@@ -1,4 +1,6 @@
-import { accepted, type Checked, refused } from "../problem.ts";
+import type { Intake } from "../context/workspace.ts";
+import { checkPhone } from "../people/addresses.ts";
+import { countryCode } from "../people/attribute-rules/countries.ts";
 import {
   checkAlias,
   checkEmailIdentifier,
@@ -6,7 +8,8 @@ import {
   checkPhoneIdentifier,
   checkPlatformId,
   type Who,
-} from "../profiles/identifiers.ts";
+} from "../people/identifiers.ts";
+import { accepted, type Checked, refused } from "../problem.ts";
 
 /** Members of an item that can name the person, in the order in which they win. */
 const PRIMARY = ["external_id", "user_alias", "platform_id", "braze_id"] as const;
@@ -25,13 +28,21 @@ const CHECKS: Readonly<Record<IdentifierName, (value: unknown) => Checked<Who>>>
 
 const MISSING = "'external_id', 'platform_id', 'user_alias', 'email' or 'phone' is required";
 
+/** A local phone number as the country of the object means it, in E.164; everything else as it is. */
+export function withLocalPhone(item: RawItem): RawItem {
+  const { phone, country } = item;
+  if (typeof phone !== "string" || typeof country !== "string") return item;
+  const checked = checkPhone(phone, countryCode(country));
+  return "value" in checked ? { ...item, phone: checked.value } : item;
+}
+
 export type RawItem = Readonly<Record<string, unknown>>;
 
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
 
 /**
- * Existing clients write `braze_id` for `platform_id`. decision: Names in the wild. It stands beside
- * one that is another only where both are given: two identifiers, of which neither wins.
+ * Existing clients write `braze_id` for `platform_id`. Two different
+ * values stay two identifiers, of which neither wins. docs/conformance.md#names-that-clients-use
  */
 export function withWireNames(raw: RawItem): RawItem {
   // Hardly ever there: then nothing is copied.
@@ -51,14 +62,24 @@ const isNamedByExternalIdAlone = (item: RawItem): boolean =>
   !isGiven(item.phone);
 
 /**
- * The person an event or a purchase belongs to. spec: Event object, exactly one identifier.
+ * The person an event or a purchase belongs to. spec: Event object, exactly one identifier. Lenient
+ * intake ignores an address next to a primary identifier.
  *
  * @returns faults MISSING_IDENTIFIER, MULTIPLE_IDENTIFIERS or the identifier's own.
  */
-export function checkOneIdentifier(item: RawItem): Checked<Who> {
+export function checkOneIdentifier(item: RawItem, intake: Intake = "strict"): Checked<Who> {
   if (isNamedByExternalIdAlone(item)) return checkExternalId(item.external_id);
-  const given = [...PRIMARY, ...SECONDARY].filter((name) => isGiven(item[name]));
-  return identifierOf(item, given);
+  const primary = PRIMARY.filter((name) => isGiven(item[name]));
+  const secondary = SECONDARY.filter((name) => isGiven(item[name]));
+  if (primary.length !== 1 || secondary.length === 0) {
+    return identifierOf(item, [...primary, ...secondary]);
+  }
+  return intake === "lenient"
+    ? identifierOf(item, primary)
+    : tooMany(
+        [...primary, ...secondary],
+        "; the workspace setting 'intake: lenient' ignores addresses",
+      );
 }
 
 /**
@@ -76,11 +97,13 @@ export function checkAttributesIdentifier(item: RawItem): Checked<Who> {
 function identifierOf(item: RawItem, names: readonly IdentifierName[]): Checked<Who> {
   const [name, second] = names;
   if (!name) return refused("MISSING_IDENTIFIER", MISSING);
-  if (second) {
-    const list = names.map((each) => `'${each}'`).join(" and ");
-    return refused("MULTIPLE_IDENTIFIERS", `${list} are given; only one of them is allowed`);
-  }
+  if (second) return tooMany(names);
   return CHECKS[name](item[name]);
+}
+
+function tooMany(names: readonly IdentifierName[], advice = "") {
+  const list = names.map((each) => `'${each}'`).join(" and ");
+  return refused("MULTIPLE_IDENTIFIERS", `${list} are given; only one of them is allowed${advice}`);
 }
 
 /** A switch: `_update_existing_only` is a boolean and nothing else. Undefined where it is absent. */
@@ -91,7 +114,7 @@ export function checkFlag(item: RawItem, name: string): Checked<boolean | undefi
   return refused("INVALID_FLAG", `'${name}' must be true or false`);
 }
 
-/** `_merge_objects`, which the rows of a warehouse carry as text. spec: public facts 2.4. */
+/** `_merge_objects`, which the rows of a warehouse carry as text. */
 export function checkMergeObjects(item: RawItem): Checked<boolean | undefined> {
   const { _merge_objects } = item;
   const isText = _merge_objects === "true" || _merge_objects === "false";

@@ -1,4 +1,6 @@
 import { codes } from "currency-codes";
+import type { Intake } from "../context/workspace.ts";
+import { textOf } from "../people/identifiers.ts";
 import { accepted, type Checked, refused } from "../problem.ts";
 import type { CheckedItem } from "./check-attributes.ts";
 import { checkName, checkOccurrence, needingNothing } from "./check-event.ts";
@@ -8,13 +10,11 @@ const CURRENCIES: ReadonlySet<string> = new Set(codes());
 
 const MOST_IN_ONE_PURCHASE = 100;
 
-const RESERVED_IN_PURCHASE = ["time", "product_id", "quantity", "event_name", "price", "currency"];
-
 /** spec: Purchase object; what is required is a decision (docs/decisions/values.md). */
-export function checkPurchase(raw: RawItem, now: Date): Checked<CheckedItem> {
-  const occurrence = checkOccurrence(raw, now, RESERVED_IN_PURCHASE);
+export function checkPurchase(raw: RawItem, now: Date, intake: Intake): Checked<CheckedItem> {
+  const occurrence = checkOccurrence(raw, now, intake);
   if ("fault" in occurrence) return occurrence;
-  const productId = checkName(raw.product_id, "product_id");
+  const productId = checkName(textOf(raw.product_id), "product_id");
   if ("fault" in productId) return productId;
   const currency = checkCurrency(raw.currency);
   if ("fault" in currency) return currency;
@@ -41,7 +41,7 @@ function checkCurrency(value: unknown): Checked<string> {
   return refused("INVALID_CURRENCY", "'currency' is not valid: it must be an ISO 4217 code");
 }
 
-/** A negative price is a refund. decision: Purchases. */
+/** A negative price is a refund. docs/decisions/money.md */
 function checkPrice(value: unknown): Checked<number> {
   if (typeof value === "number") return accepted(value);
   return refused("INVALID_PRICE", "'price' is not valid: it must be a number");

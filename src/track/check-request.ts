@@ -1,6 +1,8 @@
-import type { Workspace } from "../access/workspace.ts";
+import type { Intake, Workspace } from "../context/workspace.ts";
+import { errorOf } from "../http/verdicts.ts";
+import { identifierKey } from "../people/identifiers.ts";
 import { type Checked, type Fault, Problem, refused } from "../problem.ts";
-import { findUnstorable } from "../profiles/plain-json.ts";
+import { findUnstorable } from "../values/plain-json.ts";
 import { type CheckedItem, checkAttributes } from "./check-attributes.ts";
 import { checkEvent } from "./check-event.ts";
 import { type RawItem, withWireNames } from "./check-identity.ts";
@@ -12,29 +14,79 @@ export type TrackBody = Partial<Record<InputArray, readonly unknown[]>>;
 export interface CheckedRequest {
   readonly items: readonly Item[];
   readonly faults: readonly Placed<Fault>[];
+  /** Attributes that were left out of objects that are written. */
+  readonly dropped: readonly Placed<Fault>[];
+}
+
+/** How many objects a request may hold. */
+export interface Capacity {
+  readonly objects: number;
+  /** Of these, how many with the same identifier. */
+  readonly perUser?: number;
 }
 
 /**
  * Checks every object of a track request on its own, in the order in which they will be applied.
  *
- * @throws Problem INVALID_REQUEST when there are more objects than the workspace takes.
+ * @throws Problem INVALID_REQUEST when there are more objects than the request may hold.
  */
-export function checkRequest(workspace: Workspace, body: TrackBody, now: Date): CheckedRequest {
-  const total = INPUT_ARRAYS.reduce((sum, array) => sum + (body[array]?.length ?? 0), 0);
-  if (total > workspace.settings.track_max_updates) {
-    throw new Problem("INVALID_REQUEST", "Max Input Length Exceeded");
-  }
+export function checkRequest(
+  workspace: Workspace,
+  body: TrackBody,
+  now: Date,
+  capacity: Capacity,
+): CheckedRequest {
+  refuseTooMany(body, capacity.objects);
   const items: Item[] = [];
   const faults: Placed<Fault>[] = [];
+  const dropped: Placed<Fault>[] = [];
+  const { intake } = workspace.settings;
   for (const array of INPUT_ARRAYS) {
     for (const [index, raw] of (body[array] ?? []).entries()) {
-      const checked = checkItem(workspace, array, raw, now);
+      const checked = checkItem(workspace, array, raw, now, intake);
       if ("fault" in checked) faults.push({ array, index, value: checked.fault });
-      else items.push(itemAt(array, index, checked.value));
+      else {
+        items.push(itemAt(array, index, checked.value));
+        for (const value of checked.value.dropped ?? []) dropped.push({ array, index, value });
+      }
     }
   }
-  return { items, faults };
+  if (capacity.perUser !== undefined) refuseTooManyOfOneUser(items, capacity.perUser);
+  return { items, faults, dropped };
 }
+
+/** Names the first object beyond the limit. */
+function refuseTooMany(body: TrackBody, limit: number): void {
+  let room = limit;
+  for (const array of INPUT_ARRAYS) {
+    const { length } = body[array] ?? [];
+    if (length > room) throw requestProblem("Max Input Length Exceeded", array, room);
+    room -= length;
+  }
+}
+
+/** Names the first object beyond the limit of its user. */
+function refuseTooManyOfOneUser(items: readonly Item[], limit: number): void {
+  const counts = new Map<string, number>();
+  for (const { who, array, index } of items) {
+    const key = identifierKey(who);
+    const count = (counts.get(key) ?? 0) + 1;
+    if (count > limit) {
+      throw requestProblem(`A request may hold at most ${limit} objects of one user`, array, index);
+    }
+    counts.set(key, count);
+  }
+}
+
+/** Refuses the request, with the error at the object or the array that is to blame. */
+export function requestProblem(message: string, array: InputArray, index: number): Problem {
+  const value = { code: "INVALID_REQUEST", message };
+  return new Problem("INVALID_REQUEST", message, {
+    body: { errors: [verdictOn({ array, index, value })] },
+  });
+}
+
+export const verdictOn = (placed: Placed<Fault>) => errorOf(placed, placed.value);
 
 /** Member by member: a spread takes three times as long, and this is done for every item. */
 const itemAt = (
@@ -49,6 +101,7 @@ export function checkItem(
   array: InputArray,
   raw: unknown,
   now: Date,
+  intake: Intake = "strict",
 ): Checked<CheckedItem> {
   if (raw === null || typeof raw !== "object" || Array.isArray(raw)) {
     return refused("NOT_AN_OBJECT", `an entry of '${array}' must be an object`);
@@ -58,21 +111,28 @@ export function checkItem(
   const item = withWireNames(raw as RawItem);
   const checked =
     array === "attributes"
-      ? checkAttributes(workspace, item)
+      ? checkAttributes(workspace, item, intake)
       : array === "events"
-        ? checkEvent(item, now)
-        : checkPurchase(item, now);
+        ? checkEvent(item, now, intake)
+        : checkPurchase(item, now, intake);
   return "fault" in checked ? checked : refuseBlocked(workspace, checked.value);
 }
 
 /** spec: Errors, /users/track, the block list. */
+export const BLOCKED: Fault = {
+  code: "BLACKLISTED_EXTERNAL_USER_ID",
+  message: "this external_id is blocked: provided external_id is blacklisted and disallowed",
+};
+
+/**
+ * Refuses a blocked external_id. Where another identifier may lead to a blocked user, the item reads
+ * the profile, so that `applyItem` can tell.
+ */
 function refuseBlocked(workspace: Workspace, item: CheckedItem): Checked<CheckedItem> {
-  const { who } = item;
-  const isBlocked =
-    who.kind === "external_id" && workspace.settings.blocked_external_ids.includes(who.value);
-  if (!isBlocked) return { value: item };
-  return refused(
-    "BLACKLISTED_EXTERNAL_USER_ID",
-    "this external_id is blocked: provided external_id is blacklisted and disallowed",
-  );
+  const { blocked_external_ids: blocked, redirect_merged_ids: redirects } = workspace.settings;
+  if (blocked.length === 0) return { value: item };
+  const { kind, value } = item.who;
+  if (kind === "external_id" && blocked.includes(value)) return { fault: BLOCKED };
+  const namesOnlyItself = kind === "external_id" && !redirects;
+  return { value: namesOnlyItself ? item : { ...item, reads: true } };
 }

@@ -1,20 +1,8 @@
 import Type from "typebox";
 import { endpoint, withPermission } from "../http/endpoint.ts";
+import { NothingRecorded, Recorded, RecordedInSync } from "./reply.ts";
 import { type TrackServices, track } from "./track.ts";
-
-const Message = Type.Object({ message: Type.String(), code: Type.String() });
-
-const Place = Type.Object({
-  input_array: Type.Enum(["attributes", "events", "purchases"]),
-  index: Type.Integer({ minimum: 0 }),
-});
-
-const ErrorText = Type.Intersect([Type.Object({ type: Type.String() }), Message]);
-
-const ItemError = Type.Intersect([ErrorText, Place]);
-
-/** Of a request that is refused as a whole: without a place where it is not about one object. */
-const RequestError = Type.Intersect([ErrorText, Type.Partial(Place)]);
+import { trackSync } from "./track-sync.ts";
 
 /**
  * The objects are checked one by one (`check-request.ts`), so that one bad object does not refuse
@@ -22,34 +10,50 @@ const RequestError = Type.Intersect([ErrorText, Type.Partial(Place)]);
  */
 const Objects = (description: string) => Type.Optional(Type.Array(Type.Unknown(), { description }));
 
-const Counter = Type.Optional(Type.Integer({ minimum: 0 }));
-
-const trackEndpoint = endpoint({
+/** What the three endpoints have in common. */
+const contract = {
   method: "POST",
-  path: "/users/track",
-  summary: "Records attributes, events and purchases of users.",
-  access: withPermission("users.track"),
   body: Type.Object({
     attributes: Objects("Attributes objects."),
     events: Objects("Event objects."),
     purchases: Objects("Purchase objects."),
   }),
-  replies: {
-    201: Type.Object({
-      attributes_processed: Counter,
-      events_processed: Counter,
-      purchases_processed: Counter,
-      message: Type.Literal("success"),
-      errors: Type.Optional(Type.Array(ItemError)),
-      skipped: Type.Optional(Type.Array(Type.Intersect([Message, Place]))),
-    }),
-    400: Type.Object({ message: Type.String(), errors: Type.Array(RequestError) }),
-  },
   dialect: "message-and-errors",
   idempotency: "handler",
-}).handledBy(
-  async (services: TrackServices, workspace, { body, ...origin }) =>
-    (await track(services, workspace, body, origin)) as never,
+} as const;
+
+const trackEndpoint = endpoint({
+  ...contract,
+  path: "/users/track",
+  summary: "Records attributes, events and purchases of users.",
+  access: withPermission("users.track"),
+  replies: { 201: Recorded, 400: NothingRecorded },
+}).handledBy((services: TrackServices, context, { body, idempotency }) =>
+  track(services, context, body, idempotency),
 );
 
-export const trackEndpoints = [trackEndpoint];
+/** docs/decisions/bulk-and-sync.md */
+const BULK_CAPACITY = { objects: 1_000, perUser: 100 };
+
+const bulkEndpoint = endpoint({
+  ...contract,
+  path: "/users/track/bulk",
+  summary: "Records up to 1,000 attributes, events and purchases, at most 100 of one user.",
+  access: withPermission("users.track.bulk"),
+  mostBodyBytes: 2 * 1_048_576,
+  replies: { 201: Recorded, 400: NothingRecorded },
+}).handledBy((services: TrackServices, context, { body, idempotency }) =>
+  track(services, context, body, idempotency, BULK_CAPACITY),
+);
+
+const syncEndpoint = endpoint({
+  ...contract,
+  path: "/users/track/sync",
+  summary: "Records one attributes, event or purchase object and responds with what it changed.",
+  access: withPermission("users.track.sync"),
+  replies: { 201: RecordedInSync, 400: NothingRecorded },
+}).handledBy((services: TrackServices, context, { body, idempotency }) =>
+  trackSync(services, context, body, idempotency),
+);
+
+export const trackEndpoints = [trackEndpoint, bulkEndpoint, syncEndpoint];

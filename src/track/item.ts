@@ -1,10 +1,10 @@
+import type { AttributeOperation } from "../people/custom-attributes.ts";
+import type { Need } from "../people/load-people.ts";
 import type { Fault } from "../problem.ts";
-import type { AttributeOperation } from "../profiles/custom-attributes.ts";
-import type { Need } from "../profiles/load-people.ts";
-import type { Json } from "../profiles/plain-json.ts";
 import type { EmailState, GroupState } from "../subscriptions/states.ts";
+import type { Json } from "../values/plain-json.ts";
 
-/** The arrays of a track request, in the order in which they are applied (design: promise 3). */
+/** The arrays of a track request, in the order in which they are applied. */
 export const INPUT_ARRAYS = ["attributes", "events", "purchases"] as const;
 
 export type InputArray = (typeof INPUT_ARRAYS)[number];

@@ -1,4 +1,4 @@
-import { identifierKey } from "../profiles/identifiers.ts";
+import { identifierKey } from "../people/identifiers.ts";
 import type { Item } from "./item.ts";
 import type { WriteRequest } from "./write-batch.ts";
 
@@ -19,9 +19,9 @@ export interface Part {
  */
 export function splitRequest(request: WriteRequest, lanes: number): Part[] {
   const { items } = request;
-  const isIndivisible = request.recorded !== undefined || request.alsoWrite !== undefined;
+  const isIndivisible = !!(request.recorded || request.alsoWrite || request.readBack);
   // Where merged external ids lead to the kept user, two of them may name one person.
-  const hasTwoNames = request.workspace.settings.redirect_merged_ids;
+  const hasTwoNames = request.context.workspace.settings.redirect_merged_ids;
   const isWhole = lanes === 1 || isIndivisible || hasTwoNames || !items.every(isOnItsOwn);
   const whole = (lane: number): Part[] => [{ lane, items, places: [...items.keys()] }];
   if (isWhole) return whole(laneOf(items[0], lanes));

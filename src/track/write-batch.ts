@@ -1,5 +1,7 @@
-import type { Workspace } from "../access/workspace.ts";
+import { addActivity } from "../activity/write-activity.ts";
 import type { Clock } from "../clock.ts";
+import type { WorkspaceContext } from "../context/context.ts";
+import type { Workspace } from "../context/workspace.ts";
 import {
   allDone,
   type Database,
@@ -9,25 +11,21 @@ import {
 } from "../database/database.ts";
 import type { IdempotencyClaim, Reply } from "../http/endpoint.ts";
 import type { Idempotency } from "../http/idempotency.ts";
-import type { Metrics } from "../metrics.ts";
-import type { KnownIds } from "../profiles/known-ids.ts";
-import { loadPeople, readPeople, rememberAll } from "../profiles/load-people.ts";
-import type { People, PeopleChanges } from "../profiles/people.ts";
-import { savePeople } from "../profiles/save-people.ts";
+import type { Metrics } from "../observe/metrics.ts";
+import { startRequestWork } from "../people/attribute-rules/work-budgets.ts";
+import { selectIdRemovals, writePeopleAt } from "../people/id-removals-store.ts";
+import type { CachedIds, KnownIds } from "../people/known-ids.ts";
+import { loadPeople, readPeople, rememberAll } from "../people/load-people.ts";
+import type { People, PeopleChanges } from "../people/people.ts";
+import { savePeople } from "../people/save-people.ts";
 import { writeSubscriptions } from "../subscriptions/states.ts";
 import { writePeopleOf } from "../workspaces/reset.ts";
-import {
-  applyItem,
-  type Batch,
-  type Behalf,
-  startBatch,
-  subscriptionChanges,
-} from "./apply-item.ts";
+import { applyItem, type Batch, startBatch, subscriptionChanges } from "./apply-item.ts";
 import type { Item, Verdict } from "./item.ts";
-import { insertEvents, insertPurchases } from "./store.ts";
 
 /** The part of a request that is written. */
-export interface WriteRequest extends Behalf {
+export interface WriteRequest {
+  readonly context: WorkspaceContext;
   readonly items: readonly Item[];
   /**
    * When each item counts as done, in microseconds since the epoch, so that who was updated last does
@@ -41,6 +39,11 @@ export interface WriteRequest extends Behalf {
   };
   /** What is committed with the items or not at all. It runs again whenever the batch does. */
   alsoWrite?(tx: Transaction, verdicts: readonly Verdict[]): Promise<void>;
+  /**
+   * Reads what the items left, in their transaction, before the answer is recorded. It runs again
+   * whenever the batch does.
+   */
+  readBack?(tx: Transaction, verdicts: readonly Verdict[]): Promise<void>;
 }
 
 export interface WriteServices {
@@ -82,26 +85,46 @@ export async function writeBatch(
 ): Promise<Verdict[][]> {
   const [first] = requests;
   if (!first) return [];
-  const { workspace } = first;
-  const { database, knownIds, clock } = services;
+  const { workspace } = first.context;
+  const { database, clock } = services;
   const needs = requests.flatMap((request) => request.items);
   const { newId } = clock;
-  const ahead = await readPeople(database, workspace.id, needs, { newId, knownIds })
-    .then((people) => saveAhead(services, workspace, workOut(services, requests, people)))
+  let cached = cachedIds(services, workspace) ?? (await refreshIds(services, workspace));
+  const ahead = await readPeople(database, workspace.id, needs, { newId, cached })
+    .then((people) => workOut(services, requests, people))
+    .then((worked) => saveAhead(services, workspace, worked, cached.removals))
     .catch(unlessSacrificed);
+  if (!ahead) cached = await refreshIds(services, workspace);
   const written =
     ahead ??
     (await withRetries(
       database,
       async (tx, attempt) => {
         const lock = attempt >= LOCKING_TRY;
-        const people = await loadPeople(tx, workspace.id, needs, { newId, knownIds, lock });
-        return save(tx, services, workspace, workOut(services, requests, people));
+        const people = await loadPeople(tx, workspace.id, needs, { newId, cached, lock });
+        const worked = await workOut(services, requests, people);
+        return save(tx, services, workspace, worked, writePeopleOf(tx, workspace.id));
       },
       TRIES,
     ));
-  rememberAll(knownIds, workspace.id, written.changes.addedIdentifiers);
+  rememberAll(cached, workspace.id, written.changes.addedIdentifiers);
   return written.verdicts;
+}
+
+/** The id cache as it is; undefined where its count of removals was never read. */
+function cachedIds({ knownIds }: WriteServices, { id }: Workspace): CachedIds | undefined {
+  const removals = knownIds.removals(id);
+  return removals === undefined ? undefined : { knownIds, removals };
+}
+
+/** The id cache without what removals in any process have made stale. */
+async function refreshIds(
+  { database, knownIds }: WriteServices,
+  { id }: Workspace,
+): Promise<CachedIds> {
+  const removals = await selectIdRemovals(database, id);
+  knownIds.expect(id, removals);
+  return { knownIds, removals };
 }
 
 /** Undefined where another transaction was in the way: then the next try reads again. @throws others. */
@@ -118,22 +141,47 @@ interface Worked {
   readonly verdicts: Verdict[][];
 }
 
-function workOut(
+async function workOut(
   { clock }: WriteServices,
   requests: readonly WriteRequest[],
   people: People,
-): Worked {
-  const batch = startBatch(people, clock.newId);
-  const verdicts = requests.map((request) =>
-    request.items.map((item, index) => applyItem(batch, request, item, request.moments?.[index])),
-  );
+): Promise<Worked> {
+  const batch = startBatch(people, clock);
+  const verdicts: Verdict[][] = [];
+  for (const request of requests) verdicts.push(await applyAll(batch, request));
   return { requests, batch, changes: people.changes(clock.now()), verdicts };
 }
 
+/** Between expensive items, other requests get a turn. */
+async function applyAll(
+  batch: Batch,
+  { context, items, moments }: WriteRequest,
+): Promise<Verdict[]> {
+  const work = startRequestWork();
+  const verdicts: Verdict[] = [];
+  let lastTurn = 0;
+  for (const [index, item] of items.entries()) {
+    verdicts.push(applyItem(batch, context, item, work, moments?.[index]));
+    if (work.spent - lastTurn <= WORK_OF_A_TURN) continue;
+    lastTurn = work.spent;
+    await new Promise(setImmediate);
+  }
+  return verdicts;
+}
+
+/** About 10 ms. */
+const WORK_OF_A_TURN = 50_000;
+
 /** Writes what was worked out before the transaction began. */
-function saveAhead(services: WriteServices, workspace: Workspace, worked: Worked): Promise<Worked> {
+function saveAhead(
+  services: WriteServices,
+  workspace: Workspace,
+  worked: Worked,
+  removals: number,
+): Promise<Worked> {
   const { database } = services;
-  const work = (tx: Transaction) => save(tx, services, workspace, worked);
+  const work = (tx: Transaction) =>
+    save(tx, services, workspace, worked, writePeopleAt(tx, workspace.id, removals));
   return asksAllAtOnce(worked) ? database.transactionAtOnce(work) : database.transaction(work);
 }
 
@@ -142,30 +190,45 @@ const asksAllAtOnce = ({ batch, changes, requests }: Worked): boolean =>
   changes.addressesOfNew.length === 0 &&
   batch.groupStates.length === 0 &&
   batch.emailStates.length === 0 &&
-  batch.initialEmailStates.size === 0 &&
-  requests.every(({ recorded, alsoWrite }) => !recorded && !alsoWrite);
+  batch.linkedEmailStates.size === 0 &&
+  requests.every(({ recorded, alsoWrite, readBack }) => !recorded && !alsoWrite && !readBack);
 
-/** Sends all statements together, where none depends on what another one finds. */
+/**
+ * Sends all statements together, where none depends on what another one finds.
+ *
+ * @param started the statement that must come first: `writePeopleOf` or `writePeopleAt`.
+ */
 async function save(
   tx: Transaction,
   services: WriteServices,
   workspace: Workspace,
   worked: Worked,
+  started: Promise<void>,
 ): Promise<Worked> {
   const { batch, changes } = worked;
-  const people = allDone([writePeopleOf(tx, workspace.id), savePeople(tx, workspace.id, changes)]);
+  const readsBack = worked.requests.some((request) => request.readBack);
+  const record = () => services.idempotency.record(tx, workspace, recordedAnswers(worked));
+  const people = allDone([
+    started,
+    savePeople(tx, workspace.id, changes, workspace.settings.profile_max_bytes),
+  ]);
   // Looks before it writes, and what belongs to a person is written once the person is locked.
   if (changes.addressesOfNew.length > 0) await people;
   await allDone([
     people,
-    insertEvents(tx, workspace.id, batch.events),
-    insertPurchases(tx, workspace.id, batch.purchases),
+    addActivity(tx, workspace.id, batch.events, batch.purchases),
     writeSubscriptions(tx, workspace.id, subscriptionChanges(batch), services.clock),
-    services.idempotency.record(tx, workspace, recordedAnswers(worked)),
     ...worked.requests.flatMap(
       (request, index) => request.alsoWrite?.(tx, worked.verdicts[index] ?? []) ?? [],
     ),
+    ...(readsBack ? [] : [record()]),
   ]);
+  if (readsBack) {
+    for (const [index, request] of worked.requests.entries()) {
+      await request.readBack?.(tx, worked.verdicts[index] ?? []);
+    }
+    await record();
+  }
   return worked;
 }
 

@@ -130,13 +130,13 @@ function createLane(services: WriteServices, depth: number): Lane {
 
   /** The requests of the workspace that waits longest, as many as fit into a transaction. */
   function takeBatch(): Waiting[] {
-    const workspaceId = waiting[0]?.request.workspace.id;
+    const workspaceId = waiting[0]?.request.context.workspace.id;
     const batch: Waiting[] = [];
     const others: Waiting[] = [];
     let items = 0;
     for (const each of waiting) {
-      const { workspace, items: more } = each.request;
-      if (workspace.id !== workspaceId) {
+      const { context, items: more } = each.request;
+      if (context.workspace.id !== workspaceId) {
         others.push(each);
         continue;
       }

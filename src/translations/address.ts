@@ -1,4 +1,4 @@
-import type { MessageAddress } from "./message.ts";
+import type { MessageAddress } from "../campaigns/campaign.ts";
 import { refusal, type TranslationCode } from "./refusal.ts";
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -9,7 +9,7 @@ export interface CampaignMessage {
   readonly message_variation_id?: string;
 }
 
-/** How a request names a message of a canvas. design: Canvas translations. */
+/** How a request names a message of a canvas. */
 export interface CanvasMessage {
   readonly workflow_id?: string;
   readonly canvas_id?: string;
@@ -19,10 +19,21 @@ export interface CanvasMessage {
 
 /** @throws Problem INVALID_CAMPAIGN_ID or INVALID_MESSAGE_VARIATION_ID, which name the field. */
 export const addressInCampaign = (given: CampaignMessage): MessageAddress => ({
-  kind: "campaign",
-  engagementId: readId(given.campaign_id, "campaign_id", "INVALID_CAMPAIGN_ID"),
+  ...wholeCampaign(given),
   stepId: null,
   messageId: messageId(given),
+});
+
+/** A campaign, which stands for all its messages. @throws Problem INVALID_CAMPAIGN_ID. */
+export const wholeCampaign = (given: CampaignMessage) => ({
+  kind: "campaign" as const,
+  campaignId: readId(given.campaign_id, "campaign_id", "INVALID_CAMPAIGN_ID"),
+});
+
+/** A canvas, which stands for all its messages. @throws Problem INVALID_CAMPAIGN_ID. */
+export const wholeCanvas = (given: CanvasMessage) => ({
+  kind: "canvas" as const,
+  campaignId: readId(given.workflow_id ?? given.canvas_id, "workflow_id", "INVALID_CAMPAIGN_ID"),
 });
 
 /**
@@ -31,8 +42,7 @@ export const addressInCampaign = (given: CampaignMessage): MessageAddress => ({
  * @throws Problem INVALID_CAMPAIGN_ID or INVALID_MESSAGE_VARIATION_ID, which name the field.
  */
 export const addressInCanvas = (given: CanvasMessage): MessageAddress => ({
-  kind: "canvas",
-  engagementId: readId(given.workflow_id ?? given.canvas_id, "workflow_id", "INVALID_CAMPAIGN_ID"),
+  ...wholeCanvas(given),
   stepId: readId(given.step_id, "step_id", "INVALID_MESSAGE_VARIATION_ID"),
   messageId: messageId(given),
 });

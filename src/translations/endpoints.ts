@@ -1,17 +1,25 @@
 import Type, { type Static } from "typebox";
+import { Success, success } from "../campaigns/success.ts";
 import { endpoint, withPermission } from "../http/endpoint.ts";
-import { addressInCampaign, addressInCanvas, readLocaleId } from "./address.ts";
 import {
+  addressInCampaign,
+  addressInCanvas,
+  readLocaleId,
+  wholeCampaign,
+  wholeCanvas,
+} from "./address.ts";
+import {
+  listTranslations,
   localeView,
   type ReadServices,
   readSourceOf,
   readTranslations,
+  requireMultiLanguage,
 } from "./read-translations.ts";
-import { Success, success } from "./success.ts";
-import type { FoundMessage } from "./translation-store.ts";
+import type { FoundMessage, ListedTranslation } from "./translation-store.ts";
 import { type WriteServices, writeTranslations } from "./write-translations.ts";
 
-/** All publicly known spellings, the specification's first. design: Names in the wild. */
+/** All publicly known spellings, the specification's first. */
 const spellings = (names: readonly [string, string], rest = "") =>
   names.flatMap((name) => [`/${name}/translations${rest}/`, `/${name}/translations${rest}`]);
 
@@ -42,6 +50,10 @@ const TranslationMap = Type.Record(Type.String(), Type.String());
 const Translations = Type.Object({
   translations: Type.Array(
     Type.Object({
+      step_id: Type.Optional(Type.String({ description: "In a list of a whole canvas." })),
+      message_variation_id: Type.Optional(
+        Type.String({ description: "In a list of a whole campaign or canvas." }),
+      ),
       translation_map: TranslationMap,
       locale: Type.Object({
         uuid: Type.String(),
@@ -58,6 +70,19 @@ const answerWith = (translations: FoundMessage["translations"]) => ({
   status: 200 as const,
   body: {
     translations: translations.map(({ locale, map }) => ({
+      translation_map: map,
+      locale: localeView(locale),
+    })),
+  },
+});
+
+/** Each entry of a whole campaign or canvas says which message it belongs to. */
+const listAnswer = (translations: readonly ListedTranslation[]) => ({
+  status: 200 as const,
+  body: {
+    translations: translations.map(({ stepId, messageId, locale, map }) => ({
+      ...(stepId !== null && { step_id: stepId }),
+      message_variation_id: messageId,
       translation_map: map,
       locale: localeView(locale),
     })),
@@ -81,31 +106,48 @@ const Update = {
 
 const dialect = "translations";
 
+const optionalLocaleId = ({ locale_id }: { readonly locale_id?: string }): string | undefined =>
+  locale_id === undefined ? undefined : readLocaleId(locale_id);
+
 const readInCampaign = endpoint({
   method: "GET",
   path: spellings(CAMPAIGN),
-  summary: "Reads the translations of a campaign's message, in one locale or in all.",
+  summary: "Reads the translations of a campaign or of one of its messages.",
   access: withPermission("campaigns.translations.get"),
   query: Type.Object({ ...CampaignMessage, locale_id }),
   replies: { 200: Translations },
   dialect,
-}).handledBy(async (services: ReadServices, workspace, { query }) => {
+}).handledBy(async (services: ReadServices, { workspace }, { query }) => {
+  requireMultiLanguage(workspace);
+  const { message_variation_id } = query;
+  if (message_variation_id === undefined) {
+    const whole = wholeCampaign(query);
+    const localeId = optionalLocaleId(query);
+    return listAnswer(await listTranslations(services, workspace, whole, localeId));
+  }
   const address = addressInCampaign(query);
-  const localeId = query.locale_id === undefined ? undefined : readLocaleId(query.locale_id);
+  const localeId = optionalLocaleId(query);
   return answerWith(await readTranslations(services, workspace, address, localeId));
 });
 
 const readInCanvas = endpoint({
   method: "GET",
   path: spellings(CANVAS),
-  summary: "Reads the translations of a canvas's message, in one locale or in all.",
+  summary: "Reads the translations of a canvas or of one of its messages.",
   access: withPermission("canvas.translations.get"),
   query: Type.Object({ ...CanvasMessage, locale_id }),
   replies: { 200: Translations },
   dialect,
-}).handledBy(async (services: ReadServices, workspace, { query }) => {
+}).handledBy(async (services: ReadServices, { workspace }, { query }) => {
+  requireMultiLanguage(workspace);
+  const { message_variation_id, step_id } = query;
+  if (message_variation_id === undefined && step_id === undefined) {
+    const whole = wholeCanvas(query);
+    const localeId = optionalLocaleId(query);
+    return listAnswer(await listTranslations(services, workspace, whole, localeId));
+  }
   const address = addressInCanvas(query);
-  const localeId = query.locale_id === undefined ? undefined : readLocaleId(query.locale_id);
+  const localeId = optionalLocaleId(query);
   return answerWith(await readTranslations(services, workspace, address, localeId));
 });
 
@@ -117,9 +159,10 @@ const sourceInCampaign = endpoint({
   query: Type.Object(CampaignMessage),
   replies: { 200: Source },
   dialect,
-}).handledBy(async (services: ReadServices, workspace, { query }) =>
-  sourceAnswer(await readSourceOf(services, workspace, addressInCampaign(query))),
-);
+}).handledBy(async (services: ReadServices, { workspace }, { query }) => {
+  requireMultiLanguage(workspace);
+  return sourceAnswer(await readSourceOf(services, workspace, addressInCampaign(query)));
+});
 
 const sourceInCanvas = endpoint({
   method: "GET",
@@ -129,9 +172,10 @@ const sourceInCanvas = endpoint({
   query: Type.Object(CanvasMessage),
   replies: { 200: Source },
   dialect,
-}).handledBy(async (services: ReadServices, workspace, { query }) =>
-  sourceAnswer(await readSourceOf(services, workspace, addressInCanvas(query))),
-);
+}).handledBy(async (services: ReadServices, { workspace }, { query }) => {
+  requireMultiLanguage(workspace);
+  return sourceAnswer(await readSourceOf(services, workspace, addressInCanvas(query)));
+});
 
 const writeInCampaign = endpoint({
   method: "PUT",
@@ -141,7 +185,8 @@ const writeInCampaign = endpoint({
   body: Type.Object({ ...CampaignMessage, ...Update }),
   replies: { 200: Success },
   dialect,
-}).handledBy(async (services: WriteServices, workspace, { body }) => {
+}).handledBy(async (services: WriteServices, { workspace }, { body }) => {
+  requireMultiLanguage(workspace);
   const address = addressInCampaign(body);
   const localeId = readLocaleId(body.locale_id);
   await writeTranslations(services, workspace, address, localeId, body.translation_map);
@@ -156,7 +201,8 @@ const writeInCanvas = endpoint({
   body: Type.Object({ ...CanvasMessage, ...Update }),
   replies: { 200: Success },
   dialect,
-}).handledBy(async (services: WriteServices, workspace, { body }) => {
+}).handledBy(async (services: WriteServices, { workspace }, { body }) => {
+  requireMultiLanguage(workspace);
   const address = addressInCanvas(body);
   const localeId = readLocaleId(body.locale_id);
   await writeTranslations(services, workspace, address, localeId, body.translation_map);

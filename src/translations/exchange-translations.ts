@@ -1,16 +1,14 @@
 import { isDeepStrictEqual } from "node:util";
-import { type Origin, recordChanges } from "../audit/audit.ts";
+import { recordChanges } from "../audit/audit.ts";
+import type { TranslationMap } from "../campaigns/campaign.ts";
+import { refuseFaulty } from "../campaigns/declarations.ts";
+import type { ManageServices } from "../campaigns/manage-campaigns.ts";
+import type { WorkspaceContext } from "../context/context.ts";
 import { withRetries } from "../database/database.ts";
+import { type ItemNote, noteOf } from "../http/verdicts.ts";
 import { Problem } from "../problem.ts";
-import { findWorkspace } from "../workspaces/find-workspace.ts";
-import { refuseFaulty } from "./declarations.ts";
-import {
-  lockMessage,
-  type MessageServices,
-  readMessage,
-  readWholeMessage,
-} from "./manage-messages.ts";
-import type { Locale, TranslationMap } from "./message.ts";
+import type { Locale } from "./locale.ts";
+import { lockMessageOf, readMessage, readWholeMessage } from "./manage-translations.ts";
 import { type FileString, localeNamed, type TranslationFile } from "./translation-file.ts";
 import { missingIds, saveTranslations } from "./write-translations.ts";
 
@@ -27,12 +25,12 @@ import { missingIds, saveTranslations } from "./write-translations.ts";
  * @throws Problem NOT_FOUND.
  */
 export async function exportTranslations(
-  services: Pick<MessageServices, "database">,
-  workspaceName: string,
+  services: Pick<ManageServices, "database">,
+  context: WorkspaceContext,
   messageId: string,
   localeId: string | undefined,
 ): Promise<TranslationFile> {
-  const { message, locales, translations } = await readMessage(services, workspaceName, messageId);
+  const { message, locales, translations } = await readMessage(services, context, messageId);
   const wanted = locales.filter((locale) => localeId === undefined || locale.id === localeId);
   if (localeId !== undefined && wanted.length === 0) {
     throw new Problem("NOT_FOUND", `There is no locale '${localeId}'.`);
@@ -50,13 +48,8 @@ export interface ImportedLocale {
   readonly missing: readonly string[];
 }
 
-/** A string that was left alone. design: Valid but without effect. */
-export interface SkippedString {
-  readonly message: string;
-  readonly code: "UNKNOWN_TRANSLATION_ID" | "SOURCE_CHANGED" | "NOT_TRANSLATED";
-  readonly input_array: string;
-  readonly index: number;
-}
+/** Why a string was left alone. */
+type SkipCode = "UNKNOWN_TRANSLATION_ID" | "SOURCE_CHANGED" | "NOT_TRANSLATED";
 
 /**
  * Sets the strings of a file; those that it does not have stay as they are. All or nothing.
@@ -65,15 +58,14 @@ export interface SkippedString {
  *   twice or cannot be kept; TRANSLATIONS_TOO_LARGE.
  */
 export async function importTranslations(
-  { database, clock }: MessageServices,
-  workspaceName: string,
-  origin: Origin,
+  { database, clock }: ManageServices,
+  context: WorkspaceContext,
   messageId: string,
   strings: readonly FileString[],
-): Promise<{ readonly imported: ImportedLocale[]; readonly skipped: SkippedString[] }> {
-  const workspace = await findWorkspace(database, workspaceName);
+): Promise<{ readonly imported: ImportedLocale[]; readonly skipped: ItemNote[] }> {
+  const { workspace } = context;
   return withRetries(database, async (tx) => {
-    const source = await lockMessage(tx, workspace.id, messageId, clock.now());
+    const source = await lockMessageOf(tx, workspace.id, messageId, clock.now());
     const { locales, translations } = await readWholeMessage(tx, workspace.id, messageId);
     const skipped = strings.flatMap((each) => reasonToSkip(each, source) ?? []);
     const taken = strings.filter((each) => !reasonToSkip(each, source));
@@ -94,11 +86,11 @@ export async function importTranslations(
     const changes = changed.map(({ locale, map }) => ({
       action: translations.has(locale.id) ? "updated" : "created",
       kind: "translation",
-      workspace: workspaceName,
+      workspace: context.workspace.name,
       name: messageId,
       details: { locale_id: locale.id, strings: Object.keys(map).length },
     }));
-    await recordChanges(tx, clock, origin, changes);
+    await recordChanges(tx, clock, context, changes);
     return {
       imported: imported.map(({ locale, count, map }) => ({
         locale,
@@ -110,14 +102,10 @@ export async function importTranslations(
   });
 }
 
-function reasonToSkip(string: FileString, source: TranslationMap): SkippedString | undefined {
+function reasonToSkip(string: FileString, source: TranslationMap): ItemNote | undefined {
   const { id, localeKey, inputArray, index } = string;
-  const skip = (code: SkippedString["code"], reason: string): SkippedString => ({
-    message: `'${id}' in ${localeKey}: ${reason}`,
-    code,
-    input_array: inputArray,
-    index,
-  });
+  const skip = (code: SkipCode, reason: string) =>
+    noteOf({ array: inputArray, index }, { code, message: `'${id}' in ${localeKey}: ${reason}` });
   const text = Object.hasOwn(source, id) ? source[id] : undefined;
   if (text === undefined) return skip("UNKNOWN_TRANSLATION_ID", "the message has no such string.");
   if (string.isDraft) return skip("NOT_TRANSLATED", "the file says that it is not translated.");

@@ -1,19 +1,16 @@
 import Type from "typebox";
-import { type Origin, originOf } from "../audit/audit.ts";
-import { byAdministrator, endpoint } from "../http/endpoint.ts";
+import type { ManageServices } from "../campaigns/manage-campaigns.ts";
+import { MESSAGE_PATH, OfMessage } from "../campaigns/message-endpoints.ts";
+import type { WorkspaceContext } from "../context/context.ts";
+import { byAdministratorOfWorkspace, endpoint } from "../http/endpoint.ts";
+import { ItemNote } from "../http/verdicts.ts";
 import { readCsv, writeCsv } from "./csv.ts";
-import { Uuid } from "./declarations.ts";
 import { exportTranslations, importTranslations } from "./exchange-translations.ts";
-import type { MessageServices } from "./manage-messages.ts";
 import type { FileString } from "./translation-file.ts";
 import { readXliff } from "./xliff-reader.ts";
 import { writeXliff } from "./xliff-writer.ts";
 
 /* All translations of a message as a file for translators, out and back. */
-
-const PATH = "/admin/v1/workspaces/:name/messages/:id";
-
-const OfMessage = Type.Object({ name: Type.String(), id: Uuid });
 
 const locale_id = Type.Optional(Type.String({ format: "uuid", description: "Only this locale." }));
 
@@ -25,27 +22,18 @@ const Imported = Type.Object({
       missing: Type.Array(Type.String(), { description: "Ids still not translated." }),
     }),
   ),
-  skipped: Type.Optional(
-    Type.Array(
-      Type.Object({
-        message: Type.String(),
-        code: Type.String(),
-        input_array: Type.String(),
-        index: Type.Integer({ minimum: 0 }),
-      }),
-    ),
-  ),
+  skipped: Type.Optional(Type.Array(ItemNote)),
   message: Type.Literal("success"),
 });
 
 async function importFile(
-  services: MessageServices,
-  params: { readonly name: string; readonly id: string },
-  origin: Origin,
+  services: ManageServices,
+  context: WorkspaceContext,
+  params: { readonly id: string },
   strings: readonly FileString[],
 ) {
   const id = params.id.toLowerCase();
-  const done = await importTranslations(services, params.name, origin, id, strings);
+  const done = await importTranslations(services, context, id, strings);
   const imported = done.imported.map(({ locale, count, missing }) => ({
     locale_key: locale.localeKey,
     strings: count,
@@ -60,38 +48,38 @@ async function importFile(
 
 const exportCsv = endpoint({
   method: "GET",
-  path: `${PATH}/translations.csv`,
+  path: `${MESSAGE_PATH}/translations.csv`,
   summary: "Exports the strings of a message and their translations as CSV.",
-  access: byAdministrator,
+  access: byAdministratorOfWorkspace,
   params: OfMessage,
   query: Type.Object({ locale_id }),
   produces: "text/csv",
   replies: { 200: Type.String() },
-}).handledBy(async (services: MessageServices, _nobody, { params, query }) => {
+}).handledBy(async (services: ManageServices, context, { params, query }) => {
   const id = params.id.toLowerCase();
   const localeId = query.locale_id?.toLowerCase();
-  const file = await exportTranslations(services, params.name, id, localeId);
+  const file = await exportTranslations(services, context, id, localeId);
   return { status: 200, body: writeCsv(file), headers: attachment(`${id}.csv`) };
 });
 
 const importCsv = endpoint({
   method: "PUT",
-  path: `${PATH}/translations.csv`,
+  path: `${MESSAGE_PATH}/translations.csv`,
   summary: "Imports translations from CSV; what the file does not have stays as it is.",
-  access: byAdministrator,
+  access: byAdministratorOfWorkspace,
   params: OfMessage,
   accepts: ["text/csv"],
   body: Type.String(),
   replies: { 200: Imported },
-}).handledBy(async (services: MessageServices, _nobody, { params, body, call }) =>
-  importFile(services, params, originOf(call), readCsv(body)),
+}).handledBy(async (services: ManageServices, context, { params, body }) =>
+  importFile(services, context, params, readCsv(body)),
 );
 
 const exportXliff = endpoint({
   method: "GET",
-  path: `${PATH}/translations.xliff`,
+  path: `${MESSAGE_PATH}/translations.xliff`,
   summary: "Exports the strings of a message and their translations as XLIFF 1.2.",
-  access: byAdministrator,
+  access: byAdministratorOfWorkspace,
   params: OfMessage,
   query: Type.Object({
     locale_id,
@@ -104,25 +92,25 @@ const exportXliff = endpoint({
   }),
   produces: "application/xliff+xml",
   replies: { 200: Type.String() },
-}).handledBy(async (services: MessageServices, _nobody, { params, query }) => {
+}).handledBy(async (services: ManageServices, context, { params, query }) => {
   const id = params.id.toLowerCase();
   const localeId = query.locale_id?.toLowerCase();
-  const file = await exportTranslations(services, params.name, id, localeId);
+  const file = await exportTranslations(services, context, id, localeId);
   const body = writeXliff(file, query.source_language ?? "und");
   return { status: 200, body, headers: attachment(`${id}.xliff`) };
 });
 
 const importXliff = endpoint({
   method: "PUT",
-  path: `${PATH}/translations.xliff`,
+  path: `${MESSAGE_PATH}/translations.xliff`,
   summary: "Imports translations from XLIFF 1.2; what the file does not have stays as it is.",
-  access: byAdministrator,
+  access: byAdministratorOfWorkspace,
   params: OfMessage,
   accepts: ["application/xliff+xml", "application/xml", "text/xml"],
   body: Type.String(),
   replies: { 200: Imported },
-}).handledBy(async (services: MessageServices, _nobody, { params, body, call }) =>
-  importFile(services, params, originOf(call), readXliff(body)),
+}).handledBy(async (services: ManageServices, context, { params, body }) =>
+  importFile(services, context, params, readXliff(body)),
 );
 
 /** A browser saves the file, and never shows it as a page. */

@@ -1,15 +1,16 @@
 import Type from "typebox";
-import { originOf } from "../audit/audit.ts";
-import { byAdministrator, endpoint } from "../http/endpoint.ts";
-import { localeMembers, localeOf, refuseUnstorableNames, Uuid } from "./declarations.ts";
-import { listLocales, type ManageServices, putLocale, removeLocale } from "./manage-locales.ts";
-import { Success, success } from "./success.ts";
+import { refuseUnstorableNames, Uuid } from "../campaigns/declarations.ts";
+import type { ManageServices } from "../campaigns/manage-campaigns.ts";
+import { Success, success } from "../campaigns/success.ts";
+import { byAdministratorOfWorkspace, endpoint } from "../http/endpoint.ts";
+import { localeMembers, localeOf } from "./locale.ts";
+import { listLocales, putLocale, removeLocale } from "./manage-locales.ts";
 
 const listEndpoint = endpoint({
   method: "GET",
   path: "/admin/v1/workspaces/:name/locales",
   summary: "Lists the locales of a workspace.",
-  access: byAdministrator,
+  access: byAdministratorOfWorkspace,
   params: Type.Object({ name: Type.String() }),
   replies: {
     200: Type.Object({
@@ -19,8 +20,8 @@ const listEndpoint = endpoint({
       message: Type.Literal("success"),
     }),
   },
-}).handledBy(async (services: ManageServices, _nobody, { params }) => {
-  const locales = (await listLocales(services, params.name)).map(({ localeKey, ...rest }) => ({
+}).handledBy(async (services: ManageServices, context) => {
+  const locales = (await listLocales(services, context)).map(({ localeKey, ...rest }) => ({
     ...rest,
     locale_key: localeKey,
   }));
@@ -33,13 +34,13 @@ const putEndpoint = endpoint({
   method: "PUT",
   path: "/admin/v1/workspaces/:name/locales/:id",
   summary: "Makes a locale, or changes it.",
-  access: byAdministrator,
+  access: byAdministratorOfWorkspace,
   params: OfLocale,
   body: Type.Object(localeMembers, { additionalProperties: false }),
   replies: { 200: Success },
-}).handledBy(async (services: ManageServices, _nobody, { params, body, call }) => {
+}).handledBy(async (services: ManageServices, context, { params, body }) => {
   refuseUnstorableNames(body, []);
-  await putLocale(services, params.name, originOf(call), localeOf({ id: params.id, ...body }));
+  await putLocale(services, context, localeOf({ id: params.id, ...body }));
   return success;
 });
 
@@ -47,11 +48,11 @@ const removeEndpoint = endpoint({
   method: "DELETE",
   path: "/admin/v1/workspaces/:name/locales/:id",
   summary: "Removes a locale; translations into it wait for it to come back.",
-  access: byAdministrator,
+  access: byAdministratorOfWorkspace,
   params: OfLocale,
   replies: { 200: Success },
-}).handledBy(async (services: ManageServices, _nobody, { params, call }) => {
-  await removeLocale(services, params.name, originOf(call), params.id.toLowerCase());
+}).handledBy(async (services: ManageServices, context, { params }) => {
+  await removeLocale(services, context, params.id.toLowerCase());
   return success;
 });
 

@@ -1,5 +1,6 @@
+import type { Declared } from "../campaigns/campaign.ts";
 import type { Queryable, Transaction } from "../database/database.ts";
-import type { Declared, Locale } from "./message.ts";
+import type { Locale } from "./locale.ts";
 
 /** The locales of a workspace, by key. */
 export async function selectLocales(

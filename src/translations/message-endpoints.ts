@@ -1,46 +1,33 @@
 import Type, { type Static } from "typebox";
-import { originOf } from "../audit/audit.ts";
-import { byAdministrator, endpoint } from "../http/endpoint.ts";
-import { Problem } from "../problem.ts";
-import { messageMembers, messageOf, refuseFaulty, Uuid } from "./declarations.ts";
+import type { MessageAddress } from "../campaigns/campaign.ts";
+import { refuseFaulty, Uuid } from "../campaigns/declarations.ts";
+import type { ManageServices } from "../campaigns/manage-campaigns.ts";
+import { MESSAGE_PATH, MessageAddressFields, OfMessage } from "../campaigns/message-endpoints.ts";
+import { Success, success } from "../campaigns/success.ts";
+import { byAdministratorOfWorkspace, endpoint } from "../http/endpoint.ts";
 import {
-  type MessageServices,
-  putMessage,
   putTranslation,
   readMessage,
-  removeMessage,
   removeTranslation,
   type WholeMessage,
-} from "./manage-messages.ts";
-import type { MessageAddress } from "./message.ts";
+} from "./manage-translations.ts";
 import { localeView } from "./read-translations.ts";
 import { renderMessage } from "./render-message.ts";
-import { Success, success } from "./success.ts";
 
-/* Messages, and their translations one at a time, in the admin API. */
-
-const PATH = "/admin/v1/workspaces/:name/messages/:id";
-
-const OfMessage = Type.Object({ name: Type.String(), id: Uuid });
+/* A message with its translations, and these one at a time, in the admin API. */
 
 const Strings = Type.Record(Type.String(), Type.String());
 
-const Address = {
-  campaign_id: Type.Optional(Uuid),
-  canvas_id: Type.Optional(Uuid),
-  step_id: Type.Optional(Uuid),
-};
-
 const readEndpoint = endpoint({
   method: "GET",
-  path: PATH,
+  path: MESSAGE_PATH,
   summary: "Reads a message with its strings and all translations of them.",
-  access: byAdministrator,
+  access: byAdministratorOfWorkspace,
   params: OfMessage,
   replies: {
     200: Type.Object({
       id: Type.String(),
-      ...Address,
+      ...MessageAddressFields,
       channel: Type.String(),
       multi_language: Type.Boolean(),
       content: Type.Optional(Strings),
@@ -51,8 +38,8 @@ const readEndpoint = endpoint({
       message: Type.Literal("success"),
     }),
   },
-}).handledBy(async (services: MessageServices, _nobody, { params }) => {
-  const whole = await readMessage(services, params.name, params.id.toLowerCase());
+}).handledBy(async (services: ManageServices, context, { params }) => {
+  const whole = await readMessage(services, context, params.id.toLowerCase());
   return { status: 200, body: { ...messageView(whole), message: "success" } };
 });
 
@@ -74,54 +61,10 @@ function messageView({ message, locales, translations }: WholeMessage) {
   };
 }
 
-const addressView = ({ kind, engagementId, stepId }: MessageAddress) =>
+const addressView = ({ kind, campaignId, stepId }: MessageAddress) =>
   kind === "campaign"
-    ? { campaign_id: engagementId }
-    : { canvas_id: engagementId, ...(stepId !== null && { step_id: stepId }) };
-
-const putEndpoint = endpoint({
-  method: "PUT",
-  path: PATH,
-  summary: "Makes a message of a campaign or of a canvas's step, or changes it.",
-  access: byAdministrator,
-  params: OfMessage,
-  body: Type.Object({ ...Address, ...messageMembers }, { additionalProperties: false }),
-  replies: { 200: Success },
-}).handledBy(async (services: MessageServices, _nobody, { params, body, call }) => {
-  const address = { ...readAddress(body), messageId: params.id.toLowerCase() };
-  await putMessage(services, params.name, originOf(call), messageOf(body, address, []));
-  return success;
-});
-
-function readAddress({
-  campaign_id,
-  canvas_id,
-  step_id,
-}: Static<ReturnType<typeof Type.Object<typeof Address>>>): Omit<MessageAddress, "messageId"> {
-  if (campaign_id !== undefined && canvas_id === undefined && step_id === undefined) {
-    return { kind: "campaign", engagementId: campaign_id.toLowerCase(), stepId: null };
-  }
-  if (campaign_id === undefined && canvas_id !== undefined && step_id !== undefined) {
-    const stepId = step_id.toLowerCase();
-    return { kind: "canvas", engagementId: canvas_id.toLowerCase(), stepId };
-  }
-  throw new Problem(
-    "INVALID_REQUEST",
-    "Either 'campaign_id', or 'canvas_id' and 'step_id', must be given.",
-  );
-}
-
-const removeEndpoint = endpoint({
-  method: "DELETE",
-  path: PATH,
-  summary: "Removes a message with its translations.",
-  access: byAdministrator,
-  params: OfMessage,
-  replies: { 200: Success },
-}).handledBy(async (services: MessageServices, _nobody, { params, call }) => {
-  await removeMessage(services, params.name, originOf(call), params.id.toLowerCase());
-  return success;
-});
+    ? { campaign_id: campaignId }
+    : { canvas_id: campaignId, ...(stepId !== null && { step_id: stepId }) };
 
 const OfTranslation = Type.Object({ name: Type.String(), id: Uuid, locale_id: Uuid });
 
@@ -132,36 +75,36 @@ const translationAddress = (params: Static<typeof OfTranslation>) => ({
 
 const putTranslationEndpoint = endpoint({
   method: "PUT",
-  path: `${PATH}/translations/:locale_id`,
+  path: `${MESSAGE_PATH}/translations/:locale_id`,
   summary: "Sets the strings of a message in one locale; the source shows for those missing.",
-  access: byAdministrator,
+  access: byAdministratorOfWorkspace,
   params: OfTranslation,
   body: Type.Object({ translation_map: Strings }, { additionalProperties: false }),
   replies: { 200: Success },
-}).handledBy(async (services: MessageServices, _nobody, { params, body, call }) => {
+}).handledBy(async (services: ManageServices, context, { params, body }) => {
   refuseFaulty(body.translation_map, ["translation_map"]);
   const address = translationAddress(params);
-  await putTranslation(services, params.name, originOf(call), address, body.translation_map);
+  await putTranslation(services, context, address, body.translation_map);
   return success;
 });
 
 const removeTranslationEndpoint = endpoint({
   method: "DELETE",
-  path: `${PATH}/translations/:locale_id`,
+  path: `${MESSAGE_PATH}/translations/:locale_id`,
   summary: "Removes the strings of a message in one locale.",
-  access: byAdministrator,
+  access: byAdministratorOfWorkspace,
   params: OfTranslation,
   replies: { 200: Success },
-}).handledBy(async (services: MessageServices, _nobody, { params, call }) => {
-  await removeTranslation(services, params.name, originOf(call), translationAddress(params));
+}).handledBy(async (services: ManageServices, context, { params }) => {
+  await removeTranslation(services, context, translationAddress(params));
   return success;
 });
 
 const renderEndpoint = endpoint({
   method: "GET",
-  path: `${PATH}/render`,
+  path: `${MESSAGE_PATH}/render`,
   summary: "Renders a message in a locale, or as it was written, without a reader.",
-  access: byAdministrator,
+  access: byAdministratorOfWorkspace,
   params: OfMessage,
   query: Type.Object({ locale_id: Type.Optional(Uuid) }),
   replies: {
@@ -184,9 +127,9 @@ const renderEndpoint = endpoint({
       message: Type.Literal("success"),
     }),
   },
-}).handledBy(async (services: MessageServices, _nobody, { params, query }) => {
+}).handledBy(async (services: ManageServices, context, { params, query }) => {
   const id = params.id.toLowerCase();
-  const rendered = await renderMessage(services, params.name, id, query.locale_id?.toLowerCase());
+  const rendered = await renderMessage(services, context, id, query.locale_id?.toLowerCase());
   const { locale, content, strings, untranslated } = rendered;
   return {
     status: 200,
@@ -200,10 +143,8 @@ const renderEndpoint = endpoint({
   };
 });
 
-export const messageEndpoints = [
+export const messageTranslationEndpoints = [
   readEndpoint,
-  putEndpoint,
-  removeEndpoint,
   putTranslationEndpoint,
   removeTranslationEndpoint,
   renderEndpoint,

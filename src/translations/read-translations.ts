@@ -1,8 +1,17 @@
-import type { Workspace } from "../access/workspace.ts";
-import type { Database, Queryable } from "../database/database.ts";
-import type { Locale, MessageAddress, TranslationMap } from "./message.ts";
+import type { MessageAddress, TranslationMap } from "../campaigns/campaign.ts";
+import type { Workspace } from "../context/workspace.ts";
+import { type Database, type Queryable, readTogether } from "../database/database.ts";
+import type { Locale } from "./locale.ts";
 import { refusal } from "./refusal.ts";
-import { type FoundMessage, selectFoundMessage, type Wanted } from "./translation-store.ts";
+import {
+  type CampaignAddress,
+  type FoundMessage,
+  type ListedTranslation,
+  selectAllTranslations,
+  selectFoundMessage,
+  selectTranslationBytes,
+  type Wanted,
+} from "./translation-store.ts";
 
 export interface ReadServices {
   readonly database: Database;
@@ -11,7 +20,7 @@ export interface ReadServices {
 /**
  * Reads the translations of a message, in one statement: in one locale, or in all by their keys.
  *
- * spec: GET /campaign/translations/, GET /canvases/translations.
+ * spec: GET /campaign/translations/?locale_id={locale_id} and spec: GET /canvases/translations.
  *
  * @throws Problem of `findMessage`; LOCALE_NOT_FOUND where the message is not translated into it.
  */
@@ -28,6 +37,52 @@ export async function readTranslations(
   return translations;
 }
 
+/** What one response may hold; beyond, the caller reads message by message. */
+const LARGEST_LIST_BYTES = 15 * 1_048_576;
+
+/**
+ * Lists the translations of all messages of a campaign or canvas: by the order of the steps, by message,
+ * by locale key. Messages that cannot be translated have none.
+ *
+ * spec: GET /canvases/translations.
+ *
+ * @throws Problem INVALID_CAMPAIGN_ID, INVALID_LOCALE_ID, LOCALE_NOT_FOUND; TRANSLATIONS_TOO_LARGE if
+ *   they do not fit into one response.
+ */
+export async function listTranslations(
+  { database }: ReadServices,
+  workspace: Workspace,
+  whole: CampaignAddress,
+  localeId: string | undefined,
+): Promise<readonly ListedTranslation[]> {
+  return readTogether(database, async (tx) => {
+    const bytes = await selectTranslationBytes(tx, workspace.id, whole, localeId);
+    if (bytes > LARGEST_LIST_BYTES) {
+      const rule = "Name one of them with 'message_variation_id'.";
+      throw refusal("TRANSLATIONS_TOO_LARGE", `The messages do not fit into a response. ${rule}`);
+    }
+    const found = await selectAllTranslations(tx, workspace.id, whole, localeId);
+    if (!found) throw refusal("INVALID_CAMPAIGN_ID", `There is no such ${whole.kind}.`);
+    if (localeId !== undefined && !found.isLocale) throw unknownLocale();
+    if (localeId !== undefined && found.translations.length === 0) {
+      throw refusal("LOCALE_NOT_FOUND", "No message has a translation in this locale.");
+    }
+    return found.translations;
+  });
+}
+
+/** The setting comes before everything else: docs/decisions/translations.md. */
+export function requireMultiLanguage({ settings }: Workspace): void {
+  if (settings.multi_language) return;
+  throw refusal(
+    "MULTI_LANGUAGE_NOT_ENABLED",
+    "The multi-language setting is off for this workspace.",
+  );
+}
+
+const unknownLocale = () =>
+  refusal("INVALID_LOCALE_ID", "The provided locale code does not exist.");
+
 /** Reads the strings of a message as they were written. @throws Problem of `findMessage`. */
 export async function readSourceOf(
   { database }: ReadServices,
@@ -43,8 +98,8 @@ export async function readSourceOf(
  *
  * spec: Errors, the translation error codes; they are told in the order in which one would look.
  *
- * @throws Problem MULTI_LANGUAGE_NOT_ENABLED, INVALID_CAMPAIGN_ID, MESSAGE_NOT_FOUND,
- *   UNSUPPORTED_CHANNEL, MULTI_LANGUAGE_NOT_ENABLED_ON_MESSAGE, INVALID_LOCALE_ID.
+ * @throws Problem INVALID_CAMPAIGN_ID, MESSAGE_NOT_FOUND, UNSUPPORTED_CHANNEL,
+ *   MULTI_LANGUAGE_NOT_ENABLED_ON_MESSAGE, INVALID_LOCALE_ID.
  */
 export async function findMessage(
   database: Queryable,
@@ -52,12 +107,6 @@ export async function findMessage(
   address: MessageAddress,
   wanted: Wanted,
 ): Promise<FoundMessage & { message: NonNullable<FoundMessage["message"]> }> {
-  if (!workspace.settings.multi_language) {
-    throw refusal(
-      "MULTI_LANGUAGE_NOT_ENABLED",
-      "The multi-language setting is off for this workspace.",
-    );
-  }
   const found = await selectFoundMessage(database, workspace.id, address, wanted);
   if (!found) throw refusal("INVALID_CAMPAIGN_ID", `There is no such ${address.kind}.`);
   const { message } = found;
@@ -72,7 +121,7 @@ export async function findMessage(
     );
   }
   if (wanted !== "source" && wanted.localeId !== undefined && !found.isLocale) {
-    throw refusal("INVALID_LOCALE_ID", "The provided locale code does not exist.");
+    throw unknownLocale();
   }
   return { ...found, message };
 }

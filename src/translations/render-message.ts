@@ -1,8 +1,10 @@
+import type { Content, TranslationMap } from "../campaigns/campaign.ts";
+import type { WorkspaceContext } from "../context/context.ts";
 import type { Database } from "../database/database.ts";
+import { renderContent } from "../liquid/liquid.ts";
 import { Problem } from "../problem.ts";
-import { renderContent } from "./liquid.ts";
-import { readMessage } from "./manage-messages.ts";
-import type { Content, Locale, TranslationMap } from "./message.ts";
+import type { Locale } from "./locale.ts";
+import { readMessage } from "./manage-translations.ts";
 import { missingIds } from "./write-translations.ts";
 
 /** A message as its readers in a locale get it. */
@@ -25,11 +27,11 @@ export interface Rendered {
  */
 export async function renderMessage(
   services: { readonly database: Database },
-  workspaceName: string,
+  context: WorkspaceContext,
   messageId: string,
   localeId: string | undefined,
 ): Promise<Rendered> {
-  const { message, locales, translations } = await readMessage(services, workspaceName, messageId);
+  const { message, locales, translations } = await readMessage(services, context, messageId);
   const locale = locales.find((each) => each.id === localeId);
   if (localeId !== undefined && !locale) {
     throw new Problem("NOT_FOUND", `There is no locale '${localeId}'.`);

@@ -1,5 +1,6 @@
+import type { TranslationMap } from "../campaigns/campaign.ts";
 import { Problem } from "../problem.ts";
-import { type Locale, localeKeyForm, type TranslationMap } from "./message.ts";
+import { type Locale, localeKeyForm } from "./locale.ts";
 
 /* What a file of translations holds, whichever its format. */
 
@@ -12,7 +13,7 @@ export interface TranslationFile {
 
 /** One translated string of a file. */
 export interface FileString {
-  /** The list it stands in and its place there, from 0. design: skipped. */
+  /** The list it is in, and its index there, from 0; as `skipped` names it. */
   readonly inputArray: string;
   readonly index: number;
   readonly id: string;

@@ -1,7 +1,15 @@
-import type { Channel } from "../access/workspace.ts";
+import type { Declared, MessageAddress, TranslationMap } from "../campaigns/campaign.ts";
+import type { Channel } from "../context/workspace.ts";
 import type { Queryable, Transaction } from "../database/database.ts";
-import { jsonByteLength } from "../profiles/plain-json.ts";
-import type { Declared, Locale, MessageAddress, Translation, TranslationMap } from "./message.ts";
+import { jsonByteLength } from "../values/plain-json.ts";
+import type { Locale } from "./locale.ts";
+
+/** All strings of a message in one locale. */
+export interface Translation {
+  readonly messageId: string;
+  readonly localeId: string;
+  readonly map: TranslationMap;
+}
 
 /** What stands at an address, and what it says in the locales that were asked for. */
 export interface FoundMessage {
@@ -52,19 +60,19 @@ export async function selectFoundMessage(
        case when l.locale_id is not null then jsonb_build_object('id', l.locale_id, 'name', l.name,
          'country', l.country, 'language', l.language, 'localeKey', l.locale_key) end as locale,
        t.translation_map::text as map
-     from engagements e
-     left join messages m on m.workspace_id = e.workspace_id and m.kind = e.kind
-       and m.engagement_id = e.engagement_id and m.message_id = $4
+     from campaigns c
+     left join messages m on m.workspace_id = c.workspace_id and m.kind = c.kind
+       and m.campaign_id = c.campaign_id and m.message_id = $4
        and m.step_id is not distinct from $5
      left join message_translations t on not $7 and t.workspace_id = m.workspace_id
        and t.message_id = m.message_id and ($6::uuid is null or t.locale_id = $6)
      left join locales l on l.workspace_id = t.workspace_id and l.locale_id = t.locale_id
-     where e.workspace_id = $1 and e.kind = $2 and e.engagement_id = $3
+     where c.workspace_id = $1 and c.kind = $2 and c.campaign_id = $3
      order by lower(l.locale_key)`,
     [
       workspaceId,
       address.kind,
-      address.engagementId,
+      address.campaignId,
       address.messageId,
       address.stepId,
       localeId ?? null,
@@ -82,6 +90,73 @@ export async function selectFoundMessage(
       locale && map ? [{ locale, map: JSON.parse(map) as TranslationMap }] : [],
     ),
   };
+}
+
+/** A campaign, for all its messages. */
+export type CampaignAddress = Pick<MessageAddress, "kind" | "campaignId">;
+
+/** A translation with the message that it belongs to. */
+export interface ListedTranslation {
+  readonly messageId: string;
+  /** Null in a campaign. */
+  readonly stepId: string | null;
+  readonly locale: Locale;
+  readonly map: TranslationMap;
+}
+
+/** How many bytes the translations of all messages of a campaign or canvas have. */
+export async function selectTranslationBytes(
+  database: Queryable,
+  workspaceId: number,
+  { kind, campaignId }: CampaignAddress,
+  localeId: string | undefined,
+): Promise<number> {
+  const [row] = await database.query<{ bytes: number }>(
+    `select coalesce(sum(t.byte_length), 0)::int8 as bytes from messages m
+     join message_translations t on t.workspace_id = m.workspace_id and t.message_id = m.message_id
+     where m.workspace_id = $1 and m.kind = $2 and m.campaign_id = $3
+       and ($4::uuid is null or t.locale_id = $4)`,
+    [workspaceId, kind, campaignId, localeId ?? null],
+  );
+  return Number(row?.bytes ?? 0);
+}
+
+/**
+ * Reads the translations of all messages of a campaign or canvas that can be translated.
+ *
+ * @returns undefined if there is no such campaign or canvas.
+ */
+export async function selectAllTranslations(
+  database: Queryable,
+  workspaceId: number,
+  { kind, campaignId }: CampaignAddress,
+  localeId: string | undefined,
+): Promise<
+  { readonly isLocale: boolean; readonly translations: readonly ListedTranslation[] } | undefined
+> {
+  const rows = await database.query<
+    Omit<ListedTranslation, "locale" | "map"> & Pick<FoundRow, "isLocale" | "locale" | "map">
+  >(
+    `select m.message_id as "messageId", m.step_id as "stepId",
+       (select true from locales where workspace_id = $1 and locale_id = $4) as "isLocale",
+       case when l.locale_id is not null then jsonb_build_object('id', l.locale_id, 'name', l.name,
+         'country', l.country, 'language', l.language, 'localeKey', l.locale_key) end as locale,
+       t.translation_map::text as map
+     from campaigns c
+     left join messages m on m.workspace_id = c.workspace_id and m.kind = c.kind
+       and m.campaign_id = c.campaign_id and m.channel = 'email' and m.multi_language
+     left join message_translations t on t.workspace_id = m.workspace_id
+       and t.message_id = m.message_id and ($4::uuid is null or t.locale_id = $4)
+     left join locales l on l.workspace_id = t.workspace_id and l.locale_id = t.locale_id
+     where c.workspace_id = $1 and c.kind = $2 and c.campaign_id = $3
+     order by array_position(c.step_ids, m.step_id), m.message_id, lower(l.locale_key)`,
+    [workspaceId, kind, campaignId, localeId ?? null],
+  );
+  if (rows.length === 0) return undefined;
+  const translations = rows.flatMap(({ messageId, stepId, locale, map }) =>
+    locale && map ? [{ messageId, stepId, locale, map: JSON.parse(map) as TranslationMap }] : [],
+  );
+  return { isLocale: rows[0]?.isLocale === true, translations };
 }
 
 /** The translations of messages, in all locales. */

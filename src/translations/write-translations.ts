@@ -1,12 +1,12 @@
-import type { Workspace } from "../access/workspace.ts";
+import type { MessageAddress, TranslationMap } from "../campaigns/campaign.ts";
+import { lockMessage } from "../campaigns/manage-messages.ts";
+import { findMapFault } from "../campaigns/texts.ts";
 import type { Clock } from "../clock.ts";
+import type { Workspace } from "../context/workspace.ts";
 import { type Database, type Transaction, withRetries } from "../database/database.ts";
-import { touchMessage } from "./engagement-store.ts";
-import type { MessageAddress, Translation, TranslationMap } from "./message.ts";
 import { findMessage } from "./read-translations.ts";
 import { refusal, refusalOf } from "./refusal.ts";
-import { findMapFault } from "./texts.ts";
-import { selectOversized, upsertTranslations } from "./translation-store.ts";
+import { selectOversized, type Translation, upsertTranslations } from "./translation-store.ts";
 
 export interface WriteServices {
   readonly database: Database;
@@ -37,9 +37,9 @@ export async function writeTranslations(
   }
   await withRetries(services.database, async (tx) => {
     await findMessage(tx, workspace, address, { localeId });
-    const message = await touchMessage(tx, workspace.id, address.messageId, services.clock.now());
-    if (!message) throw refusal("MESSAGE_NOT_FOUND", "The message was removed.");
-    refuseMissing(message.source, map);
+    const source = await lockMessage(tx, workspace.id, address.messageId, services.clock.now());
+    if (!source) throw refusal("MESSAGE_NOT_FOUND", "The message was removed.");
+    refuseMissing(source, map);
     const translation = { messageId: address.messageId, localeId, map };
     await saveTranslations(tx, workspace.id, [translation], false);
   });

@@ -1,105 +1,74 @@
-import type { Authenticator } from "../access/authenticate.ts";
-import { type Origin, recordChanges } from "../audit/audit.ts";
-import type { Clock } from "../clock.ts";
-import type { Database, Queryable, Transaction } from "../database/database.ts";
+import { recordChanges } from "../audit/audit.ts";
+import type { Context } from "../context/context.ts";
+import type { Database, Transaction } from "../database/database.ts";
+import type { Authenticator } from "../http/callers.ts";
 import { Problem } from "../problem.ts";
-import { findCompany, findWorkspace } from "./find-workspace.ts";
-import type { Change, CompanyTarget, Entry, Resource, SectionTarget, Target } from "./section.ts";
+import type { Change, Editable, Entry, ResourceServices } from "./resource.ts";
 import { lockForApply } from "./store.ts";
 
-/* The admin API's way to what manifests declare, one entry at a time. Every change is audited. */
+/* Changes to resources through the admin API, one entry at a time. Every change is audited. */
 
-export interface AdministerServices {
+export interface AdministerServices extends ResourceServices {
   readonly database: Database;
-  readonly clock: Clock;
   readonly authenticator: Authenticator;
 }
 
-/** Finds what the administrator names, as sections are applied to it. @throws Problem NOT_FOUND. */
-export type FindTarget<Where extends Target> = (
-  database: Queryable,
-  clock: Clock,
-) => Promise<Where>;
-
-export const workspaceTarget =
-  (workspaceName: string): FindTarget<SectionTarget> =>
-  async (database, { now, newId }) => {
-    const { id } = await findWorkspace(database, workspaceName);
-    return { now: now(), newId, workspaceId: id, workspaceName };
-  };
-
-export const companyTarget: FindTarget<CompanyTarget> = async (database, { now, newId }) => {
-  const { id } = await findCompany(database);
-  return { now: now(), newId, companyId: id };
-};
-
-/** Which entry of which section. */
-export interface Place<Where extends Target> {
-  readonly resource: Resource<Where>;
-  readonly findTarget: FindTarget<Where>;
-}
-
-/** All entries of a section. @throws Problem NOT_FOUND for the workspace. */
-export async function readEntries<Where extends Target>(
-  { database, clock }: Pick<AdministerServices, "database" | "clock">,
-  { resource, findTarget }: Place<Where>,
-): Promise<readonly Entry[]> {
-  return resource.read(database, await findTarget(database, clock));
-}
-
 /**
- * Makes or changes an entry.
+ * Creates or changes an entry.
  *
- * @returns all entries as they are then.
- * @throws Problem NOT_FOUND for the workspace, or what the section refuses.
+ * @returns all entries after the change.
+ * @throws Problem if the resource refuses it.
  */
-export function putEntry<Where extends Target>(
+export function putEntry(
   services: AdministerServices,
-  { resource, findTarget }: Place<Where>,
-  origin: Origin,
+  resource: Editable<Context>,
+  context: Context,
   entry: Entry,
 ): Promise<readonly Entry[]> {
-  return changeDeclared(services, origin, async (tx) => {
-    const target = await findTarget(tx, services.clock);
-    const changes = await resource.put(tx, target, entry);
-    return { changes, result: await resource.read(tx, target) };
+  return changeDeclared(services, context, async (tx) => {
+    const changes = await resource.put(tx, services, context, entry);
+    return { changes, result: await resource.read(tx, context) };
   });
 }
 
-/** Removes an entry. @throws Problem NOT_FOUND. */
-export function removeEntry<Where extends Target>(
+/** Removes the entry that `find` picks. @throws Problem NOT_FOUND. */
+export function removeEntry(
   services: AdministerServices,
-  { resource, findTarget }: Place<Where>,
-  origin: Origin,
+  resource: Editable<Context>,
+  context: Context,
   find: (entries: readonly Entry[]) => Entry,
 ): Promise<void> {
-  return changeDeclared(services, origin, async (tx) => {
-    const target = await findTarget(tx, services.clock);
-    const entry = find(await resource.read(tx, target));
-    return { changes: (await resource.remove?.(tx, target, entry)) ?? [], result: undefined };
+  return changeDeclared(services, context, async (tx) => {
+    const entry = find(await resource.read(tx, context));
+    const changes = (await resource.remove?.(tx, services, context, entry)) ?? [];
+    return { changes, result: undefined };
   });
 }
 
 /**
- * Runs a change to what manifests declare, and writes it into the audit. Such changes and manifests
- * come one after the other; from then on requests see it.
+ * Runs a change to a resource and audits it. Such changes are serialized, also with manifests, and take
+ * effect before the response.
  */
 export async function changeDeclared<Result>(
-  { database, clock, authenticator }: AdministerServices,
-  origin: Origin,
+  {
+    database,
+    clock,
+    authenticator,
+  }: Pick<AdministerServices, "database" | "clock" | "authenticator">,
+  context: Context,
   work: (tx: Transaction) => Promise<{ changes: readonly Change[]; result: Result }>,
 ): Promise<Result> {
   const result = await database.transaction(async (tx) => {
     await lockForApply(tx);
     const done = await work(tx);
-    await recordChanges(tx, clock, origin, done.changes);
+    await recordChanges(tx, clock, context, done.changes);
     return done.result;
   });
   authenticator.forget();
   return result;
 }
 
-/** The entry of this name. @throws Problem NOT_FOUND. */
+/** The entry with this identity. @throws Problem NOT_FOUND. */
 export function entryNamed(
   entries: readonly Entry[],
   identity: string,

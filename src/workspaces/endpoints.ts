@@ -1,9 +1,18 @@
 import Type from "typebox";
-import { originOf } from "../audit/audit.ts";
-import { byAdministrator, byAnybody, endpoint } from "../http/endpoint.ts";
-import { type ApplyServices, applyManifest, publishedSchema, type Sections } from "./apply.ts";
+import {
+  byAdministrator,
+  byAdministratorOfWorkspace,
+  byAnybody,
+  endpoint,
+} from "../http/endpoint.ts";
+import {
+  type ApplyServices,
+  applyManifest,
+  type ManifestResources,
+  publishedSchema,
+} from "./apply-manifest.ts";
 import { type ResetServices, resetWorkspace } from "./reset.ts";
-import type { Change as ManifestChange } from "./section.ts";
+import type { Change as ManifestChange } from "./resource.ts";
 
 const Change = Type.Object({
   action: Type.Enum(["created", "updated", "removed"]),
@@ -15,14 +24,15 @@ const Change = Type.Object({
 const applyEndpoint = endpoint({
   method: "POST",
   path: "/admin/v1/apply",
-  summary: "Makes the workspaces what a manifest says.",
+  takesLong: true,
+  summary: "Applies a manifest.",
   access: byAdministrator,
   body: Type.Object({}, { description: "A manifest as JSON." }),
   replies: {
     200: Type.Object({ changes: Type.Array(Change), message: Type.Literal("success") }),
   },
-}).handledBy(async (services: ApplyServices, _nobody, { body, call }) => {
-  const changes = await applyManifest(services, body, originOf(call));
+}).handledBy(async (services: ApplyServices, context, { body }) => {
+  const changes = await applyManifest(services, body, context);
   return { status: 200, body: { changes: changes.map(withoutDetails), message: "success" } };
 });
 
@@ -34,17 +44,21 @@ const schemaEndpoint = endpoint({
   summary: "The JSON Schema of a manifest, for editors.",
   access: byAnybody,
   replies: { 200: Type.Record(Type.String(), Type.Unknown()) },
-}).handledBy(async (services: Sections) => ({ status: 200, body: publishedSchema(services) }));
+}).handledBy(async (services: ManifestResources) => ({
+  status: 200,
+  body: publishedSchema(services),
+}));
 
 const resetEndpoint = endpoint({
   method: "POST",
   path: "/admin/v1/workspaces/:name/reset",
-  summary: "Empties a workspace of its user data, where its manifest allows it.",
-  access: byAdministrator,
+  takesLong: true,
+  summary: "Deletes the user data of a workspace that has allow_reset: true.",
+  access: byAdministratorOfWorkspace,
   params: Type.Object({ name: Type.String() }),
   replies: { 200: Type.Object({ message: Type.Literal("success") }) },
-}).handledBy(async (services: ResetServices, _nobody, { params, call }) => {
-  await resetWorkspace(services, params.name, originOf(call));
+}).handledBy(async (services: ResetServices, context) => {
+  await resetWorkspace(services, context);
   return { status: 200, body: { message: "success" } };
 });
 

@@ -1,14 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Static } from "typebox";
-import type { WorkspaceSettings } from "../access/workspace.ts";
-import type { Origin } from "../audit/audit.ts";
 import type { Clock } from "../clock.ts";
-import type { Transaction } from "../database/database.ts";
-import { type AdministerServices, changeDeclared, workspaceTarget } from "./administer.ts";
-import { beginWorkspace } from "./begin-workspace.ts";
-import { findCompany, findWorkspace } from "./find-workspace.ts";
+import type { WorkspaceContext } from "../context/context.ts";
+import type { WorkspaceSettings } from "../context/workspace.ts";
+import type { Queryable, Transaction } from "../database/database.ts";
 import { DEFAULT_SETTINGS, type Settings } from "./manifest.ts";
-import type { Change, Section } from "./section.ts";
+import type { Change, ResourceServices } from "./resource.ts";
 import {
   insertCompany,
   insertWorkspace,
@@ -19,11 +16,11 @@ import {
   type WorkspaceRow,
 } from "./store.ts";
 
-/* The company and its workspaces themselves, as a manifest or an administrator wants them. */
+/* Changes to the company and its workspaces, for a manifest and for the admin API. */
 
 type Clocked = { readonly clock: Clock };
 
-/** Makes the company, or gives it its name. */
+/** Creates the company, or renames it. */
 export async function saveCompany(
   tx: Transaction,
   { clock }: Clocked,
@@ -43,24 +40,24 @@ export async function saveCompany(
   return { id, changes: change("updated") };
 }
 
-/** What a workspace is to be; what is left out is as it is where nothing is said. */
+/** A workspace as it is declared; omitted fields reset to their defaults. */
 export interface WantedWorkspace {
   readonly allow_reset?: boolean | undefined;
   readonly settings?: Static<typeof Settings> | undefined;
 }
 
-/** Makes a workspace, or changes it. No manifest and no administrator removes one. */
+/** Creates a workspace, or changes it. */
 export async function saveWorkspace(
   tx: Transaction,
   { clock }: Clocked,
   companyId: string,
   name: string,
-  { allow_reset = false, settings: said }: WantedWorkspace,
+  { allow_reset = false, settings: declared }: WantedWorkspace,
 ): Promise<{ readonly id: number; readonly isNew: boolean; readonly changes: Change[] }> {
   const present = await selectWorkspaces(tx);
   const known = present.find((each) => each.name === name);
   const id = known?.id ?? Math.max(0, ...present.map((each) => each.id)) + 1;
-  const settings = settingsOf(said);
+  const settings = settingsOf(declared);
   const wanted: WorkspaceRow = { id, name, allowReset: allow_reset, settings };
   const details = { allow_reset, settings };
   const change = (action: Change["action"]): Change[] => [
@@ -75,63 +72,31 @@ export async function saveWorkspace(
   return { id, isNew: false, changes: change("updated") };
 }
 
-const settingsOf = (said: WantedWorkspace["settings"]): WorkspaceSettings =>
-  ({ ...DEFAULT_SETTINGS, ...said }) as WorkspaceSettings;
+const settingsOf = (declared: WantedWorkspace["settings"]): WorkspaceSettings =>
+  ({ ...DEFAULT_SETTINGS, ...declared }) as WorkspaceSettings;
 
-type Reading = Pick<AdministerServices, "database">;
+/** All workspaces, in the order of their creation. */
+export const listWorkspaces = ({
+  database,
+}: {
+  readonly database: Queryable;
+}): Promise<WorkspaceRow[]> => selectWorkspaces(database);
 
-/** @throws Problem NOT_FOUND before any manifest was applied. */
-export const readCompany = async ({ database }: Reading): Promise<string> =>
-  (await findCompany(database)).name;
-
-/** Gives the company another name. */
-export function putCompany(
-  services: AdministerServices,
-  origin: Origin,
-  name: string,
-): Promise<void> {
-  return changeDeclared(services, origin, async (tx) => {
-    const { changes } = await saveCompany(tx, services, name);
-    return { changes, result: undefined };
-  });
-}
-
-/** All workspaces, in the order in which they were made. */
-export const listWorkspaces = ({ database }: Reading): Promise<WorkspaceRow[]> =>
-  selectWorkspaces(database);
-
-/** @throws Problem NOT_FOUND. */
-export const readWorkspace = ({ database }: Reading, name: string): Promise<WorkspaceRow> =>
-  findWorkspace(database, name);
-
-/** Makes a workspace, or changes it. @throws Problem NOT_FOUND where there is no company yet. */
-export function putWorkspace(
-  services: AdministerServices & { readonly sections: readonly Section[] },
-  origin: Origin,
-  name: string,
-  wanted: WantedWorkspace,
-): Promise<WorkspaceRow> {
-  return changeDeclared(services, origin, async (tx) => {
-    const company = await findCompany(tx);
-    const { isNew, changes } = await saveWorkspace(tx, services, company.id, name, wanted);
-    const target = await workspaceTarget(name)(tx, services.clock);
-    const begun = isNew ? await beginWorkspace(tx, services.sections, target, {}) : [];
-    return { changes: [...changes, ...begun], result: await findWorkspace(tx, name) };
-  });
-}
-
-/** Sets the settings of a workspace; those left out are as by default. @throws Problem NOT_FOUND. */
-export function putSettings(
-  services: AdministerServices,
-  origin: Origin,
-  name: string,
-  settings: Static<typeof Settings>,
-): Promise<WorkspaceRow> {
-  return changeDeclared(services, origin, async (tx) => {
-    const company = await findCompany(tx);
-    const { allowReset: allow_reset } = await findWorkspace(tx, name);
-    const wanted = { allow_reset, settings };
-    const { changes } = await saveWorkspace(tx, services, company.id, name, wanted);
-    return { changes, result: await findWorkspace(tx, name) };
-  });
+/**
+ * Creates the defaults of a new workspace.
+ *
+ * @param declared the resources that its creator declares; they get no defaults.
+ */
+export async function beginWorkspace(
+  tx: Transaction,
+  services: ResourceServices,
+  context: WorkspaceContext,
+  declared: Readonly<Record<string, unknown>>,
+): Promise<Change[]> {
+  const changes: Change[] = [];
+  for (const resource of services.resources) {
+    if (declared[resource.key] !== undefined || !resource.begin) continue;
+    changes.push(...(await resource.begin(tx, services, context)));
+  }
+  return changes;
 }

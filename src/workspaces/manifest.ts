@@ -1,22 +1,19 @@
 import Type, { type Static, type TSchema } from "typebox";
 import { Compile } from "typebox/compile";
-import { PERMISSIONS } from "../access/permissions.ts";
-import type { WorkspaceSettings } from "../access/workspace.ts";
-import { sentenceOf } from "../http/validate.ts";
+import { PERMISSIONS } from "../context/permissions.ts";
+import type { WorkspaceSettings } from "../context/workspace.ts";
+import { sentenceOf } from "../http/validation-sentence.ts";
 import { Problem } from "../problem.ts";
-import type { Section } from "./section.ts";
+import type { Resource } from "./resource.ts";
 
 /*
- * The manifest: what a company wants its workspaces to be, as one declaration.
- *
- * The parts of a workspace, and those of the company, are sections. A facility brings its own section
- * (schema and how it is applied); `app.ts` has the list of them, so that this folder need not know
- * the facilities.
+ * The manifest: the company and its workspaces as one declaration. Their parts are resources
+ * (`resource.ts`). Each feature brings its own; `server/app.ts` lists them.
  */
 
 export const Name = Type.String({ minLength: 1, maxLength: 255 });
 
-/** An entry's id as other requests will name it. */
+/** The id of an entry, as requests name it. */
 export const DeclaredId = Type.String({
   minLength: 1,
   maxLength: 255,
@@ -31,10 +28,9 @@ const RateLimit = Type.Union(
       { additionalProperties: false },
     ),
   ],
-  { description: "off, or how many requests fit into how many seconds." },
+  { description: "off, or a number of requests per number of seconds." },
 );
 
-/** Which way messages go. */
 export const ChannelName = Type.Enum(["email", "sms", "whatsapp"], {
   description: "email, sms or whatsapp.",
 });
@@ -52,18 +48,33 @@ export const Settings = Type.Object(
         description: "How many objects a track request may hold. 50 by default.",
       }),
     ),
+    intake: Type.Optional(
+      Type.Enum(["strict", "lenient"], {
+        description:
+          "Whether track refuses an object with one invalid attribute or an address too many, or " +
+          "leaves that out and reports it. strict by default.",
+      }),
+    ),
+    profile_max_bytes: Type.Optional(
+      Type.Integer({
+        minimum: 1_024,
+        maximum: 16_777_216,
+        description:
+          "How many bytes of JSON the custom attributes of a profile may take. 1048576 by default.",
+      }),
+    ),
     multi_language: Type.Optional(
       Type.Boolean({ description: "Whether messages can be translated. false by default." }),
     ),
     blocked_external_ids: Type.Optional(
       Type.Array(Type.String({ minLength: 1 }), {
-        description: "External ids that nothing is recorded for, such as those of dummy users.",
+        description: "External ids for which nothing is recorded, such as dummy users.",
       }),
     ),
     rate_limits: Type.Optional(
       Type.Object(Object.fromEntries(PERMISSIONS.map((name) => [name, Type.Optional(RateLimit)])), {
         additionalProperties: false,
-        description: "Limits of the workspace's own by permission: off, or requests per_seconds.",
+        description: "Rate limits of this workspace by permission: off, or requests per_seconds.",
       }),
     ),
     redirect_merged_ids: Type.Optional(
@@ -75,31 +86,29 @@ export const Settings = Type.Object(
   { additionalProperties: false, description: "How the workspace behaves." },
 );
 
-/** What a workspace is where its manifest says nothing. spec: Limits. */
+/** The settings of a workspace whose manifest omits them. spec: Limits. */
 export const DEFAULT_SETTINGS: WorkspaceSettings = {
   track_max_updates: 50,
+  intake: "strict",
+  profile_max_bytes: 1_048_576,
   multi_language: false,
   blocked_external_ids: [],
   rate_limits: {},
   redirect_merged_ids: false,
 };
 
-/** What a section looks like, wherever it stands: see `section.ts`. */
-type SectionShape = Pick<Section, "key" | "about" | "schema" | "identity">;
+type Shape = Pick<Resource, "key" | "about" | "schema" | "identity">;
 
-/** The manifest with the sections of the facilities built in. */
-export function manifestSchema(
-  workspaceSections: readonly SectionShape[],
-  companySections: readonly SectionShape[],
-) {
+/** The schema of a manifest with these resources. */
+export function manifestSchema(ofWorkspace: readonly Shape[], ofCompany: readonly Shape[]) {
   return Type.Object(
     {
       $schema: Type.Optional(
         Type.String({ description: "Where editors find this schema. It means nothing else." }),
       ),
       company: Type.Object(
-        { name: Name, ...membersOf(companySections) },
-        { additionalProperties: false, description: "What all workspaces have in common." },
+        { name: Name, ...membersOf(ofCompany) },
+        { additionalProperties: false, description: "What all workspaces share." },
       ),
       workspaces: Type.Array(
         Type.Object(
@@ -107,32 +116,32 @@ export function manifestSchema(
             name: Name,
             allow_reset: Type.Optional(AllowReset),
             settings: Type.Optional(Settings),
-            ...membersOf(workspaceSections),
+            ...membersOf(ofWorkspace),
           },
           { additionalProperties: false },
         ),
-        { description: "Those that are not named stay as they are." },
+        { description: "Workspaces that are not listed stay as they are." },
       ),
     },
     {
       additionalProperties: false,
       title: "Rapport manifest",
       description:
-        "What the workspaces of a server are, as one declaration. A list that is there is the whole " +
-        "truth about what manifests declared; one that is absent leaves everything as it is.",
+        "The workspaces of a server as one declaration. An included list replaces what earlier " +
+        "manifests declared; an absent list changes nothing.",
     },
   );
 }
 
-const membersOf = (sections: readonly SectionShape[]) =>
+const membersOf = (resources: readonly Shape[]) =>
   Object.fromEntries(
-    sections.map(({ key, about, schema, identity }) => {
+    resources.map(({ key, about, schema, identity }) => {
       const described = about === undefined ? {} : { description: about };
       return [key, Type.Optional(identity === undefined ? schema : Type.Array(schema, described))];
     }),
   );
 
-/** A manifest that was checked. What a section holds is what its own schema says. */
+/** A checked manifest. The schema of a resource says what its member holds. */
 export interface Manifest {
   readonly company: DeclaredCompany;
   readonly workspaces: readonly DeclaredWorkspace[];
@@ -140,23 +149,23 @@ export interface Manifest {
 
 export interface DeclaredCompany {
   readonly name: string;
-  readonly [section: string]: unknown;
+  readonly [resource: string]: unknown;
 }
 
 export interface DeclaredWorkspace {
   readonly name: string;
   readonly allow_reset?: boolean;
   readonly settings?: Static<typeof Settings>;
-  readonly [section: string]: unknown;
+  readonly [resource: string]: unknown;
 }
 
-/** A rule that a manifest breaks, with the place as a list of keys and indexes. */
+/** A broken rule of a manifest, and where: a list of keys and indexes. */
 export interface ManifestFault {
   readonly path: readonly (string | number)[];
   readonly rule: string;
 }
 
-/** The first fault of a manifest against its schema, or undefined. */
+/** The first fault of a manifest, or undefined. */
 export function findManifestFault(schema: TSchema, manifest: unknown): ManifestFault | undefined {
   const validator = Compile(schema);
   if (validator.Check(manifest)) return undefined;
@@ -169,7 +178,7 @@ export function findManifestFault(schema: TSchema, manifest: unknown): ManifestF
 }
 
 /**
- * Refuses names that stand twice in one list, which no schema can say; `path` is the list's.
+ * Refuses entries with the same `key`, which JSON Schema cannot express; `path` is the place of the list.
  *
  * @throws Problem INVALID_REQUEST with the path of the second one.
  */

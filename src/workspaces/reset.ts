@@ -1,9 +1,11 @@
-import { type Origin, recordChanges } from "../audit/audit.ts";
+import { recordChanges } from "../audit/audit.ts";
 import type { Clock } from "../clock.ts";
+import type { WorkspaceContext } from "../context/context.ts";
 import { type Database, type Transaction, withRetries } from "../database/database.ts";
 import { Problem } from "../problem.ts";
-import { findWorkspace } from "./find-workspace.ts";
 import { lockPeople, lockPeopleShared } from "./store.ts";
+
+export { PEOPLE_LOCK_CLASS } from "./store.ts";
 
 /** Removes what one facility holds about the people of a workspace. */
 export type Eraser = (tx: Transaction, workspaceId: number) => Promise<void>;
@@ -30,20 +32,19 @@ export const writePeopleOf = (tx: Transaction, workspaceId: number): Promise<voi
  */
 export async function resetWorkspace(
   services: ResetServices,
-  name: string,
-  origin: Origin,
+  { workspace, ...context }: WorkspaceContext,
 ): Promise<void> {
-  const workspace = await findWorkspace(services.database, name);
+  const { name } = workspace;
   if (!workspace.allowReset) {
     throw new Problem(
       "FORBIDDEN",
       `The workspace '${name}' may not be reset: its manifest does not say allow_reset: true.`,
     );
   }
-  await withRetries(services.database, async (tx) => {
+  await withRetries(services.database.for("analysis"), async (tx) => {
     await lockPeople(tx, workspace.id);
     for (const erase of services.erasers) await erase(tx, workspace.id);
     const change = { action: "reset", kind: "workspace", workspace: name, name };
-    await recordChanges(tx, services.clock, origin, [change]);
+    await recordChanges(tx, services.clock, context, [change]);
   });
 }

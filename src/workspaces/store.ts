@@ -1,4 +1,4 @@
-import type { Channel, WorkspaceSettings } from "../access/workspace.ts";
+import type { Channel, Workspace, WorkspaceSettings } from "../context/workspace.ts";
 import type { Queryable, Transaction } from "../database/database.ts";
 
 /** Any number that nobody else in the database uses: one manifest is applied at a time. */
@@ -9,7 +9,7 @@ export async function lockForApply(tx: Transaction): Promise<void> {
 }
 
 /** Any number that tells these locks from the others of the program. */
-const PEOPLE_LOCK_CLASS = 7_270_414;
+export const PEOPLE_LOCK_CLASS = 7_270_414;
 
 export async function lockPeopleShared(tx: Transaction, workspaceId: number): Promise<void> {
   await tx.query("select pg_advisory_xact_lock_shared($1::int, $2::int)", [
@@ -61,23 +61,51 @@ export interface WorkspaceRow {
   readonly settings: WorkspaceSettings;
 }
 
-const WORKSPACE_COLUMNS = 'workspace_id as id, name, allow_reset as "allowReset", settings';
+const WORKSPACE_COLUMNS = 'w.workspace_id as id, w.name, w.allow_reset as "allowReset", w.settings';
 
 export async function selectWorkspaces(database: Queryable): Promise<WorkspaceRow[]> {
   return database.query<WorkspaceRow>(
-    `select ${WORKSPACE_COLUMNS} from workspaces order by workspace_id`,
+    `select ${WORKSPACE_COLUMNS} from workspaces w order by workspace_id`,
   );
 }
 
+interface WholeRow extends WorkspaceRow {
+  readonly apps: string[] | null;
+  readonly groups: { readonly id: string; readonly channel: Channel }[] | null;
+}
+
+const WHOLE_COLUMNS = `${WORKSPACE_COLUMNS},
+  (select jsonb_agg(a.app_id) from apps a where a.workspace_id = w.workspace_id) as apps,
+  (select jsonb_agg(jsonb_build_object('id', g.group_id, 'channel', g.channel))
+     from subscription_groups g where g.workspace_id = w.workspace_id) as groups`;
+
+const wholeOf = ({ apps, groups, ...row }: WholeRow): Workspace => ({
+  ...row,
+  appIds: new Set(apps),
+  groupChannels: new Map(groups?.map((group) => [group.id, group.channel])),
+});
+
+/** A workspace with everything declared about it. */
 export async function selectWorkspace(
   database: Queryable,
   name: string,
-): Promise<WorkspaceRow | undefined> {
-  const rows = await database.query<WorkspaceRow>(
-    `select ${WORKSPACE_COLUMNS} from workspaces where name = $1`,
+): Promise<Workspace | undefined> {
+  const [row] = await database.query<WholeRow>(
+    `select ${WHOLE_COLUMNS} from workspaces w where w.name = $1`,
     [name],
   );
-  return rows[0];
+  return row && wholeOf(row);
+}
+
+export async function selectWorkspacesById(
+  database: Queryable,
+  ids: readonly number[],
+): Promise<Workspace[]> {
+  const rows = await database.query<WholeRow>(
+    `select ${WHOLE_COLUMNS} from workspaces w where w.workspace_id = any($1::int[])`,
+    [ids],
+  );
+  return rows.map(wholeOf);
 }
 
 export async function insertWorkspace(

@@ -1,11 +1,23 @@
-import type { Queryable } from "../database/database.ts";
-import { type GroupRow, selectGroups } from "./store.ts";
+import Type from "typebox";
+import type { WorkspaceContext } from "../context/context.ts";
+import { listedResource } from "./listed-resource.ts";
+import { ChannelName, DeclaredId, Name } from "./manifest.ts";
+import { type DeclaredGroup, deleteGroups, selectGroups, upsertGroups } from "./store.ts";
 
-/** A subscription group, and whether a manifest declared it. */
-export type SubscriptionGroup = GroupRow;
+export { type GroupRow as SubscriptionGroup, selectGroups as readGroups } from "./store.ts";
 
-/** All groups of a workspace, however they were made, by name. */
-export const readGroups = (
-  database: Queryable,
-  workspaceId: number,
-): Promise<SubscriptionGroup[]> => selectGroups(database, workspaceId);
+/** Removing a group keeps the states that users chose. */
+export const subscriptionGroups = listedResource<DeclaredGroup, WorkspaceContext>({
+  key: "subscription_groups",
+  about: "What users of the workspace can subscribe to. Removing a group keeps their states.",
+  schema: Type.Object(
+    { id: DeclaredId, name: Name, channel: ChannelName },
+    { additionalProperties: false },
+  ),
+  identity: "id",
+  kind: "subscription_group",
+  nameOf: (group) => group.name,
+  select: (database, { workspace }) => selectGroups(database, workspace.id),
+  save: (tx, { workspace }, entries) => upsertGroups(tx, workspace.id, entries),
+  remove: (tx, { workspace }, entries) => deleteGroups(tx, workspace.id, entries),
+});

@@ -14,9 +14,10 @@ import {
 } from "./source.ts";
 import { readRow, readStrays } from "./values.ts";
 
-/** What it may hold in memory; the rest goes to the temporary folder. */
+/** What it may hold in memory; the rest goes to the temporary folder, unpacked, up to a limit. */
 const SETTINGS = {
   memory_limit: "256MB",
+  max_temp_directory_size: "40GB",
   threads: "2",
   // Nothing is fetched from the network behind the administrator's back.
   autoinstall_known_extensions: "false",

@@ -1,6 +1,6 @@
 import { createWriteStream } from "node:fs";
 import { join } from "node:path";
-import { Readable } from "node:stream";
+import { Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { AwsClient } from "aws4fetch";
 import Type, { type Static } from "typebox";
@@ -61,6 +61,11 @@ export const s3Source: SourceKind<S3Warehouse> = {
     }),
 };
 
+/** Limits of one sync, so that a storage that never ends its listing or a file cannot fill a disk. */
+const MOST_FILES = 10_000;
+const MOST_COPIED_BYTES = 20 * 1_024 ** 3;
+const LARGEST_LISTING_BYTES = 16 * 1_024 ** 2;
+
 interface Bucket {
   /** The keys of the files to read. */
   list(format: FileFormat): Promise<string[]>;
@@ -82,6 +87,27 @@ function openBucket(warehouse: S3Warehouse, signal: AbortSignal): Bucket {
     retries: 0,
   });
 
+  let copiedBytes = 0;
+  const tooLarge = () =>
+    new SourceUnfit(
+      `The files at ${url} are larger than ${MOST_COPIED_BYTES / 1_024 ** 3} GB together. ` +
+        "Name a smaller folder, or delete files that were synced.",
+    );
+
+  /** One page of a listing: a thousand keys at most. */
+  async function readListing(response: Response): Promise<string> {
+    const parts: Uint8Array[] = [];
+    let bytes = 0;
+    for await (const part of response.body as unknown as AsyncIterable<Uint8Array>) {
+      bytes += part.length;
+      if (bytes > LARGEST_LISTING_BYTES) {
+        throw new SourceFailed(undefined, `The storage's listing of ${url} is too large.`);
+      }
+      parts.push(part);
+    }
+    return Buffer.concat(parts).toString("utf8");
+  }
+
   async function get(place: string): Promise<Response> {
     const response = await client.fetch(`${base}/${place}`, { signal }).catch((error: Error) => {
       throw new SourceFailed(error.cause ?? error);
@@ -97,6 +123,7 @@ function openBucket(warehouse: S3Warehouse, signal: AbortSignal): Bucket {
       if (path !== "" && !path.endsWith("/")) return [path];
       const keys: string[] = [];
       let next: string | undefined;
+      let pages = 1;
       do {
         const query = new URLSearchParams({
           "list-type": "2",
@@ -104,20 +131,43 @@ function openBucket(warehouse: S3Warehouse, signal: AbortSignal): Bucket {
           prefix: path,
           ...(next !== undefined && { "continuation-token": next }),
         });
-        const page = await (await get(`?${query}`)).text();
+        const page = await readListing(await get(`?${query}`));
         keys.push(
           ...elements(page, "Key").map((key) => decodeURIComponent(key.replaceAll("+", " "))),
         );
-        next = elements(page, "NextContinuationToken")[0];
+        if (keys.length > MOST_FILES) {
+          throw new SourceUnfit(
+            `${url} holds more than ${MOST_FILES} files. Name a smaller folder.`,
+          );
+        }
+        const following = elements(page, "NextContinuationToken")[0];
+        if (following !== undefined && (following === next || pages > MOST_FILES)) {
+          throw new SourceFailed(undefined, `The storage repeats the same page of ${url}.`);
+        }
+        next = following;
+        pages += 1;
       } while (next !== undefined);
       return keys.filter((key) => hasFormat(key, format)).sort();
     },
 
     async copy(key, to) {
-      const { body } = await get(key.split("/").map(encodeURIComponent).join("/"));
-      await pipeline(Readable.fromWeb(body as never), createWriteStream(to)).catch((error) => {
-        throw new SourceFailed(error);
+      const { body, headers } = await get(key.split("/").map(encodeURIComponent).join("/"));
+      // Known before the first byte; a length that is wrong is found while copying.
+      if (copiedBytes + Number(headers.get("content-length") ?? 0) > MOST_COPIED_BYTES) {
+        await body?.cancel();
+        throw tooLarge();
+      }
+      const counted = new Transform({
+        transform(chunk: Buffer, _encoding, done) {
+          copiedBytes += chunk.length;
+          done(copiedBytes > MOST_COPIED_BYTES ? tooLarge() : null, chunk);
+        },
       });
+      await pipeline(Readable.fromWeb(body as never), counted, createWriteStream(to)).catch(
+        (error) => {
+          throw error instanceof SourceUnfit ? error : new SourceFailed(error);
+        },
+      );
     },
   };
 }

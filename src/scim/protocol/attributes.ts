@@ -3,7 +3,7 @@ import {
   DEPARTMENTS,
   TEAM_PERMISSIONS,
   WORKSPACE_PERMISSIONS,
-} from "../permission-names.ts";
+} from "../../dashboard-users/permission-names.ts";
 
 /*
  * The dashboard user as a SCIM resource: one table of the attributes that are kept, in the words of RFC
@@ -201,11 +201,24 @@ const NOT_KEPT: ReadonlySet<string> = new Set([
   "x509certificates",
 ]);
 
-export const findAttribute = (
+/** Finds an attribute by its name in any case. */
+export function findAttribute(
   attributes: readonly Attribute[] | undefined,
   name: string,
-): Attribute | undefined =>
-  attributes?.find((each) => each.name.toLowerCase() === name.toLowerCase());
+): Attribute | undefined {
+  if (!attributes) return undefined;
+  const byName = INDEXES.get(attributes) ?? indexOf(attributes);
+  return byName.get(name.toLowerCase());
+}
+
+/** One for each list of attributes in this file: bodies have thousands of names. */
+const INDEXES = new WeakMap<readonly Attribute[], ReadonlyMap<string, Attribute>>();
+
+function indexOf(attributes: readonly Attribute[]): ReadonlyMap<string, Attribute> {
+  const byName = new Map(attributes.map((each) => [each.name.toLowerCase(), each]));
+  INDEXES.set(attributes, byName);
+  return byName;
+}
 
 /** Whether a path leads to something that is known and not kept: see `NOT_KEPT`. */
 export function isNotKept(schema: string | undefined, names: readonly string[]): boolean {

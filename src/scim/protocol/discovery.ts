@@ -1,7 +1,7 @@
 import { Problem } from "../../problem.ts";
-import type { JsonObject } from "../../profiles/plain-json.ts";
+import type { JsonObject } from "../../values/plain-json.ts";
 import { type Attribute, USER_ATTRIBUTES, USER_SCHEMA } from "./attributes.ts";
-import { type ListResponse, listResponse, SCIM_ROOT } from "./messages.ts";
+import { type ListResponse, listResponse, SCIM_ROOT } from "./list-response.ts";
 import { LARGEST_PAGE } from "./users.ts";
 
 /* What the server says about itself: RFC 7643, 5 to 7, and RFC 7644, 4. */

@@ -1,3 +1,4 @@
+import type { Comparator } from "../../dashboard-users/dashboard-user.ts";
 import { type ScimType, scimProblem } from "./problems.ts";
 
 /*
@@ -10,15 +11,13 @@ import { type ScimType, scimProblem } from "./problems.ts";
  * The npm packages that parse this language were tried: docs/decisions/scim-filters-and-pages.md.
  */
 
-export type Operator = "eq" | "ne" | "co" | "sw" | "ew" | "gt" | "ge" | "lt" | "le";
-
 export type Literal = string | number | boolean | null;
 
 export type Filter =
   | { readonly op: "and" | "or"; readonly filters: readonly Filter[] }
   | { readonly op: "not"; readonly filter: Filter }
   | { readonly op: "pr"; readonly path: AttributePath }
-  | { readonly op: Operator; readonly path: AttributePath; readonly value: Literal }
+  | { readonly op: Comparator; readonly path: AttributePath; readonly value: Literal }
   /** `emails[…]`: one and the same value meets the whole filter. */
   | { readonly op: "has"; readonly path: AttributePath; readonly filter: Filter };
 
@@ -74,9 +73,15 @@ export function parseFilter(text: string): Filter {
   return filter;
 }
 
+/** More than any path needs; every name of a `value` may be a path. */
+const LONGEST_PATH = 8_192;
+
 /** @throws Problem with `invalidPath`; with `invalidFilter` for what stands in square brackets. */
 export function parsePath(text: string): TargetPath {
   const reader = tokenReader(text, "invalidPath");
+  if (text.length > LONGEST_PATH) {
+    throw reader.refuse(`it has more than ${LONGEST_PATH} characters`);
+  }
   const { schema, names } = readNames(reader);
   const steps: TargetStep[] = names.map((name) => ({ name }));
   while (reader.next().text === "[") {
@@ -212,7 +217,7 @@ function readComparison(reader: TokenReader): Filter {
   const op = token.text.toLowerCase();
   if (op === "pr") return { op, path };
   if (token.kind !== "word" || !OPERATORS.has(op)) throw reader.unexpected("an operator", token);
-  return { op: op as Operator, path, value: readLiteral(reader) };
+  return { op: op as Comparator, path, value: readLiteral(reader) };
 }
 
 /** `urn:ietf:params:scim:schemas:core:2.0:User:name.givenName`: a URN ends at the last colon. */

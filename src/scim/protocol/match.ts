@@ -1,14 +1,16 @@
+import type { Comparator, Condition } from "../../dashboard-users/dashboard-user.ts";
+import { spend, type Work } from "../../http/budget.ts";
 import {
   findUnstorable,
   isJsonObject,
   type Json,
   type JsonObject,
-} from "../../profiles/plain-json.ts";
-import { parseTime } from "../../profiles/times.ts";
+} from "../../values/plain-json.ts";
+import { parseTime } from "../../values/times.ts";
 import { type Attribute, findAttribute, isNotKept, UNSEARCHABLE } from "./attributes.ts";
-import type { AttributePath, Filter, Literal, Operator } from "./filter.ts";
+import type { AttributePath, Filter, Literal } from "./filter.ts";
 import { scimProblem } from "./problems.ts";
-import { searchableText } from "./resource.ts";
+import { searchableText } from "./searchable.ts";
 
 /*
  * What a filter means, by RFC 7644, 3.4.2.2: its names are looked up in the table of attributes and its
@@ -16,15 +18,8 @@ import { searchableText } from "./resource.ts";
  * for the values that a PATCH picks, and a test holds the two together.
  */
 
-/** A filter whose names and values are known to fit. */
-export type Condition =
-  | { readonly op: "and" | "or"; readonly conditions: readonly Condition[] }
-  | { readonly op: "not"; readonly condition: Condition }
-  | { readonly op: "pr"; readonly path: readonly string[] }
-  | { readonly op: Operator; readonly path: readonly string[]; readonly value: string | boolean }
-  | { readonly op: "has"; readonly path: readonly string[]; readonly condition: Condition }
-  /** An attribute that is known and not kept has no value in any resource. */
-  | { readonly op: "never" };
+/** An attribute that is known and not kept has no value in any resource. */
+const NEVER = { op: "never" } as const;
 
 const invalidFilter = (path: AttributePath, rule: string) =>
   scimProblem("invalidFilter", `'${path.names.join(".")}' ${rule}`);
@@ -63,8 +58,6 @@ function presence(path: AttributePath, attributes: readonly Attribute[], place: 
   return found ? ({ op: "pr", path: found.names } as const) : NEVER;
 }
 
-const NEVER = { op: "never" } as const;
-
 function hasValue(
   path: AttributePath,
   filter: Filter,
@@ -80,7 +73,7 @@ function hasValue(
 }
 
 function comparison(
-  { op, path, value }: { op: Operator; path: AttributePath; value: Literal },
+  { op, path, value }: { op: Comparator; path: AttributePath; value: Literal },
   attributes: readonly Attribute[],
   place: readonly string[],
 ): Condition {
@@ -89,12 +82,13 @@ function comparison(
   if (!found) return op === "ne" ? { op: "not", condition: NEVER } : NEVER;
   const [names, attribute] = simpleAttribute(found, path);
   refuseOperator(op, attribute, path);
-  return { op, path: names, value: comparable(attribute, value, path) };
+  const ignoresCase = searchableText(attribute, "A") === "a";
+  return { op, path: names, value: comparable(attribute, value, path), ignoresCase };
 }
 
 /** RFC 7643, 2.5: null is no value. */
 function comparisonWithNull(
-  op: Operator,
+  op: Comparator,
   path: AttributePath,
   names: readonly string[] | undefined,
 ): Condition {
@@ -140,7 +134,7 @@ function simpleAttribute(found: Found, path: AttributePath): [readonly string[],
   return [[...found.names, value.name], value];
 }
 
-function refuseOperator(op: Operator, { type }: Attribute, path: AttributePath): void {
+function refuseOperator(op: Comparator, { type }: Attribute, path: AttributePath): void {
   const isOrder = ["gt", "ge", "lt", "le"].includes(op);
   const isPartial = ["co", "sw", "ew"].includes(op);
   if ((type === "boolean" && (isOrder || isPartial)) || (type === "dateTime" && isPartial)) {
@@ -169,33 +163,57 @@ function comparable(
   return searchableText(attribute, text);
 }
 
-/** Whether a searchable value meets a condition. A list has a value if any of its values does. */
-export function matches(condition: Condition, source: JsonObject): boolean {
+/**
+ * Returns a function that says whether a filter picks a value.
+ *
+ * @param place the path of the attribute whose values are filtered.
+ */
+export function picker(
+  filter: Filter,
+  attributes: readonly Attribute[],
+  place: readonly string[],
+  work: Work,
+): (value: JsonObject) => boolean {
+  const condition = conditionOf(filter, attributes, place);
+  return (value) => matches(condition, value, work);
+}
+
+/** Whether a value meets a condition. A list meets it if any of its values does. */
+export function matches(condition: Condition, source: JsonObject, work: Work): boolean {
+  const meets = (each: Condition): boolean => matches(each, source, work);
+  const valuesOf = (path: readonly string[]): readonly Json[] => {
+    const values = valuesAt(source, path);
+    spend(work, 1 + values.length);
+    return values;
+  };
   switch (condition.op) {
     case "and":
-      return condition.conditions.every((each) => matches(each, source));
+      return condition.conditions.every(meets);
     case "or":
-      return condition.conditions.some((each) => matches(each, source));
+      return condition.conditions.some(meets);
     case "not":
-      return !matches(condition.condition, source);
+      return !meets(condition.condition);
     case "never":
       return false;
     case "pr":
-      return valuesAt(source, condition.path).some((value) => value !== "");
+      return valuesOf(condition.path).some((value) => value !== "");
     case "has":
-      return valuesAt(source, condition.path).some(
-        (value) => isJsonObject(value) && matches(condition.condition, value),
+      return valuesOf(condition.path).some(
+        (value) => isJsonObject(value) && matches(condition.condition, value, work),
       );
     case "ne": {
-      const values = valuesAt(source, condition.path);
+      const values = valuesOf(condition.path).map((each) => formOf(each, condition));
       return values.length === 0 || values.some((value) => value !== condition.value);
     }
     default: {
       const { op, value } = condition;
-      return valuesAt(source, condition.path).some((each) => compare(op, each, value));
+      return valuesOf(condition.path).some((each) => compare(op, formOf(each, condition), value));
     }
   }
 }
+
+const formOf = (value: Json, { ignoresCase }: { readonly ignoresCase: boolean }): Json =>
+  ignoresCase && typeof value === "string" ? value.toLowerCase() : value;
 
 /** The values at a path: none, one, or those of a list. */
 function valuesAt(source: Json | undefined, [name, ...rest]: readonly string[]): readonly Json[] {
@@ -208,7 +226,7 @@ function valuesAt(source: Json | undefined, [name, ...rest]: readonly string[]):
   return isJsonObject(source) ? valuesAt(source[name], rest) : [];
 }
 
-function compare(op: Exclude<Operator, "ne">, value: Json, wanted: string | boolean): boolean {
+function compare(op: Exclude<Comparator, "ne">, value: Json, wanted: string | boolean): boolean {
   if (op === "eq") return value === wanted;
   if (typeof value !== "string" || typeof wanted !== "string") return false;
   switch (op) {

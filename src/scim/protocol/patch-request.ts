@@ -1,4 +1,5 @@
-import { isJsonObject, type Json, type JsonObject } from "../../profiles/plain-json.ts";
+import type { Work } from "../../http/budget.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../values/plain-json.ts";
 import { scimProblem } from "./problems.ts";
 
 const PATCH_SCHEMA = "urn:ietf:params:scim:api:messages:2.0:PatchOp";
@@ -11,6 +12,15 @@ export interface PatchOperation {
   readonly op: (typeof OPERATIONS)[number];
   readonly path: string | undefined;
   readonly value: Json | undefined;
+}
+
+/** What an operation does to the attribute that its path leads to. */
+export interface Change {
+  readonly op: PatchOperation["op"];
+  readonly value: Json | undefined;
+  /** The path as the client sent it, for messages. */
+  readonly path: string;
+  readonly work: Work;
 }
 
 /**

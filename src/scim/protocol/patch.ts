@@ -1,51 +1,61 @@
-import { isDeepStrictEqual } from "node:util";
-import { isJsonObject, type Json, type JsonObject } from "../../profiles/plain-json.ts";
+import { spend, type Work } from "../../http/budget.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../values/plain-json.ts";
 import { type Attribute, findAttribute, isNotKept, RESOURCE_ATTRIBUTES } from "./attributes.ts";
-import { type Filter, parsePath, type TargetPath, type TargetStep } from "./filter.ts";
-import { conditionOf, matches } from "./match.ts";
-import type { PatchOperation } from "./patch-request.ts";
+import { parsePath, type TargetPath, type TargetStep } from "./filter.ts";
+import type { Change, PatchOperation } from "./patch-request.ts";
+import { addValues, changeValues, removeValues } from "./patch-values.ts";
 import { scimProblem } from "./problems.ts";
-import { readAttribute, searchable, searchableText } from "./resource.ts";
+import { readAttribute } from "./read-attributes.ts";
+import { searchableText } from "./searchable.ts";
 
 /*
- * PATCH, by RFC 7644, 3.5.2: operations are applied in their order to the attributes of a resource, each to
- * what the one before it left. Whether the outcome is a user is not asked here: it is checked like a body.
+ * PATCH, RFC 7644, 3.5.2: applies operations in order, each to the result of the one before. The caller
+ * checks the outcome like a body.
  *
- * A path is walked step by step down the table of attributes. At its end a value is set, added or taken
- * away; on the way back every level is made anew, so that a resource is never half changed.
+ * A path is walked step by step down the table of attributes. At its end a value is set, added or
+ * removed; on the way back every level is copied, so that a failure never leaves half a change.
  */
 
-interface Change {
-  readonly op: PatchOperation["op"];
-  readonly value: Json | undefined;
-  /** The path as it was sent, for sentences. */
-  readonly path: string;
-}
+/** What finding the target of a path costs: a fixed part, and a share for each character. */
+const WORK_PER_PATH = 10;
+const WORK_PER_PATH_CHARACTER = 0.5;
 
 /**
- * The attributes after the operations.
+ * Returns the attributes after the operations.
  *
- * @throws Problem with `invalidPath`, `noTarget`, `mutability`, `invalidFilter` or `invalidValue`.
+ * @throws Problem with `invalidPath`, `noTarget`, `mutability`, `invalidFilter` or `invalidValue`;
+ *   with `tooMany` once the operations exceed the budget.
  */
 export const applyPatch = (
   resource: JsonObject,
   operations: readonly PatchOperation[],
-): JsonObject => operations.reduce(applyOperation, resource);
+  work: Work,
+): JsonObject =>
+  operations.reduce((changed, operation) => applyOperation(changed, operation, work), resource);
 
-function applyOperation(resource: JsonObject, { op, path, value }: PatchOperation): JsonObject {
+function applyOperation(
+  resource: JsonObject,
+  { op, path, value }: PatchOperation,
+  work: Work,
+): JsonObject {
   if (path !== undefined) {
-    return applyAt(resource, parsePath(path), { op, value, path });
+    return applyAt(resource, readPath(path, work), { op, value, path, work });
   }
   if (op === "remove") throw scimProblem("noTarget", "A 'remove' operation needs a 'path'");
   if (!isJsonObject(value)) {
-    throw scimProblem("invalidValue", "'value' must be an object where there is no 'path'");
+    throw scimProblem("invalidValue", "'value' must be an object if there is no 'path'");
   }
-  // As in a body, what is unknown or read-only is passed over. Microsoft Entra sends paths as names.
-  return Object.entries(value).reduce((changed, [name, each]) => {
-    const target = parsePath(name);
+  // As in a body, unknown and read-only attributes are ignored. Microsoft Entra sends paths as names.
+  return Object.keys(value).reduce((changed, name) => {
+    const target = readPath(name, work);
     if (!isWritable(target)) return changed;
-    return applyAt(changed, target, { op, value: each, path: name });
+    return applyAt(changed, target, { op, value: value[name] ?? null, path: name, work });
   }, resource);
+}
+
+function readPath(path: string, work: Work): TargetPath {
+  spend(work, WORK_PER_PATH + path.length * WORK_PER_PATH_CHARACTER);
+  return parsePath(path);
 }
 
 function isWritable({ steps }: TargetPath): boolean {
@@ -59,7 +69,7 @@ function applyAt(resource: JsonObject, { schema, steps }: TargetPath, change: Ch
   return changeObject(resource, RESOURCE_ATTRIBUTES, steps, change);
 }
 
-/** An object with the attribute of the first step changed; without it, where nothing is left. */
+/** Changes the attribute of the first step, and removes it if nothing is left of it. */
 function changeObject(
   source: JsonObject,
   attributes: readonly Attribute[] | undefined,
@@ -74,122 +84,58 @@ function changeObject(
     throw scimProblem("mutability", `'${attribute.name}' is read-only`);
   }
   const { [attribute.name]: current, ...others } = source;
-  const changed = changeAttribute(attribute, current, step.filter, rest, change);
+  const changed = changeAttribute(attribute, current, step, rest, change);
   const isGone = changed === undefined || (isEmpty(changed) && !attribute.required);
   return isGone ? others : { ...others, [attribute.name]: changed };
 }
 
-const isEmpty = (value: Json): boolean =>
-  typeof value === "object" && Object.keys(value ?? {}).length === 0;
+function isEmpty(value: Json): boolean {
+  if (Array.isArray(value)) return value.length === 0;
+  return typeof value === "object" && Object.keys(value ?? {}).length === 0;
+}
 
 function changeAttribute(
   attribute: Attribute,
   current: Json | undefined,
-  filter: Filter | undefined,
+  { filter }: TargetStep,
   rest: readonly TargetStep[],
   change: Change,
 ): Json | undefined {
   if (filter || (rest.length > 0 && attribute.multiValued)) {
-    return changeValues(attribute, listOf(current), filter, rest, change);
+    const changePart =
+      rest.length === 0
+        ? undefined
+        : (value: JsonObject) => changeObject(value, attribute.subAttributes, rest, change);
+    return changeValues(attribute, current, filter, changePart, change);
   }
   if (rest.length > 0) {
     const object = isJsonObject(current) ? current : {};
     return changeObject(object, attribute.subAttributes, rest, change);
   }
-  return change.op === "remove"
-    ? removeFrom(attribute, current, change)
-    : assign(attribute, current, change.value ?? null, change);
+  if (change.op === "remove") return removeFrom(attribute, current, change);
+  return assign(attribute, current, change.value ?? null, change);
 }
 
-const listOf = (value: Json | undefined): readonly JsonObject[] =>
-  Array.isArray(value) ? value : [];
-
-/** The values of a list that a filter picks, or all of them, changed as the rest of the path says. */
-function changeValues(
-  attribute: Attribute,
-  current: readonly JsonObject[],
-  filter: Filter | undefined,
-  rest: readonly TargetStep[],
-  change: Change,
-): Json {
-  const { subAttributes } = attribute;
-  if (!attribute.multiValued || !subAttributes) {
-    throw scimProblem("invalidPath", `'${attribute.name}' has no values to choose from`);
-  }
-  const condition = filter && conditionOf(filter, subAttributes, [attribute.name]);
-  const isPicked = (value: JsonObject) =>
-    !condition || matches(condition, searchable(subAttributes, value));
-  const changeOne = (value: JsonObject): JsonObject => {
-    if (rest.length > 0) return changeObject(value, subAttributes, rest, change);
-    return { ...(change.op === "add" ? value : {}), ...readElement(attribute, change) };
-  };
-
-  if (!current.some(isPicked)) {
-    if (change.op === "remove") return current;
-    if (change.op === "replace" && filter) {
-      throw scimProblem("noTarget", `'${change.path}' matches no value`);
-    }
-    return withPrimary([...current, changeOne(impliedBy(filter, subAttributes))], current.length);
-  }
-  if (change.op === "remove" && rest.length === 0) return current.filter((each) => !isPicked(each));
-  const changed = current.map((each) => (isPicked(each) ? changeOne(each) : each));
-  return withPrimary(changed, current.findIndex(isPicked));
-}
-
-function readElement(attribute: Attribute, { value, path }: Change): JsonObject {
-  const one = { ...attribute, multiValued: false };
-  return (readAttribute(one, value ?? null, false, path) ?? {}) as JsonObject;
-}
-
-/** What a value must have so that a filter picks it: `type eq "work"` makes `{ type: "work" }`. */
-function impliedBy(filter: Filter | undefined, attributes: readonly Attribute[]): JsonObject {
-  if (filter?.op === "and") {
-    return Object.assign({}, ...filter.filters.map((each) => impliedBy(each, attributes)));
-  }
-  if (filter?.op !== "eq") return {};
-  const attribute = findAttribute(attributes, filter.path.names[0] ?? "");
-  return attribute ? { [attribute.name]: filter.value } : {};
-}
-
-/** RFC 7644, 3.5.2: where a value becomes the primary one, the others no longer are. */
-function withPrimary(values: readonly JsonObject[], changed: number): readonly JsonObject[] {
-  if (values[changed]?.primary !== true) return values;
-  return values.map((value, index) =>
-    index !== changed && value.primary === true ? { ...value, primary: false } : value,
-  );
-}
-
-/**
- * Takes a value away. Of a list only the values named, where there are some: RFC 7644 knows only filters
- * for that, but Microsoft Entra sends them so.
- */
+/** Removes an attribute; of a list only the given values, if there are any. */
 function removeFrom(
   attribute: Attribute,
   current: Json | undefined,
-  { value, path }: Change,
+  change: Change,
 ): Json | undefined {
-  if (attribute.required) throw scimProblem("mutability", `'${path}' is required`);
-  const list = isJsonObject(value) ? [value] : value;
-  if (!attribute.multiValued || !Array.isArray(list) || !Array.isArray(current)) return undefined;
-  const named = readAttribute(attribute, list, false, path) as readonly Json[] | undefined;
-  return named && current.filter((each: Json) => !named.some((other) => holds(each, other)));
+  if (attribute.required) throw scimProblem("mutability", `'${change.path}' is required`);
+  return attribute.multiValued ? removeValues(attribute, current, change) : undefined;
 }
 
-/** Whether a value has all that another one says. */
-function holds(value: Json, other: Json): boolean {
-  if (!isJsonObject(value) || !isJsonObject(other)) return value === other;
-  return Object.entries(other).every(([name, each]) => isDeepStrictEqual(value[name], each));
-}
-
-/** Sets a value, or adds to it where it is a list and the operation is `add`. */
+/** Sets a value, or adds to it if it is a list and the operation is `add`. */
 function assign(
   attribute: Attribute,
   current: Json | undefined,
   value: Json,
   change: Change,
 ): Json | undefined {
-  if (attribute.multiValued) return assignList(attribute, current, value, change);
-  const read = readAttribute(attribute, unwrap(attribute, value), false, change.path);
+  if (attribute.multiValued) return addValues(attribute, current, value, change);
+  const reading = { isWhole: false, work: change.work };
+  const read = readAttribute(attribute, unwrap(attribute, value), reading, change.path);
   if (read === undefined) return undefined;
   if (attribute.type === "complex")
     return mergeInto(attribute, current, read as JsonObject, change);
@@ -198,32 +144,9 @@ function assign(
 
 /** Microsoft's clients wrap a single value: `[{ "value": "…" }]`. */
 function unwrap({ type }: Attribute, value: Json): Json {
-  const [only, ...more] = Array.isArray(value) ? value : [];
-  if (type === "complex" || more.length > 0 || !isJsonObject(only)) return value;
-  return only.value ?? value;
-}
-
-function assignList(
-  attribute: Attribute,
-  current: Json | undefined,
-  value: Json,
-  { op, path }: Change,
-): Json | undefined {
-  const list = value === null || Array.isArray(value) ? value : [value];
-  const read = readAttribute(attribute, list, false, path) as readonly JsonObject[] | undefined;
-  if (op === "replace") return read;
-  if (!read) return current;
-  const isSame = sameness(attribute);
-  const before = listOf(current).map((known) => read.find((each) => isSame(each, known)) ?? known);
-  const added = read.filter((each) => !before.includes(each));
-  const values = [...before, ...added];
-  return withPrimary(values, values.indexOf(read.find((each) => each.primary === true) ?? {}));
-}
-
-/** Values of a list are the same where their name is (a team's, say); without a name, where all is. */
-function sameness({ subAttributes }: Attribute): (one: JsonObject, other: JsonObject) => boolean {
-  const name = subAttributes?.find((each) => each.required)?.name;
-  return name === undefined ? isDeepStrictEqual : (one, other) => one[name] === other[name];
+  if (type === "complex" || !Array.isArray(value) || value.length !== 1) return value;
+  const [only] = value;
+  return isJsonObject(only) ? (only.value ?? value) : value;
 }
 
 /** RFC 7644, 3.5.2.3: sub-attributes that are not named stay as they are. */
@@ -244,7 +167,7 @@ function mergeInto(
   }, before);
 }
 
-/** A value that cannot be changed may be named again, in any case where case does not matter. */
+/** An immutable value may be sent again, in any case if its attribute ignores case. */
 function keepSame(attribute: Attribute, current: Json | undefined, value: Json): Json {
   const form = (text: Json | undefined) => searchableText(attribute, String(text));
   if (current === undefined) return value;

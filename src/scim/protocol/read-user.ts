@@ -1,41 +1,53 @@
-import type { JsonObject } from "../../profiles/plain-json.ts";
-import { checkEmail } from "../../profiles/standard-attributes.ts";
+import type { Organisation, UserAttributes } from "../../dashboard-users/dashboard-user.ts";
+import { startWork, type Work } from "../../http/budget.ts";
+import { checkEmail } from "../../people/addresses.ts";
+import { type JsonObject, jsonByteLength } from "../../values/plain-json.ts";
 import { RESOURCE_ATTRIBUTES, USER_ATTRIBUTES } from "./attributes.ts";
-import type { Defaults, Organisation, UserAttributes } from "./directory.ts";
+import type { Defaults } from "./directory.ts";
 import { checkPermissions } from "./permissions.ts";
-import { scimProblem } from "./problems.ts";
-import { readAttributes } from "./resource.ts";
+import { SCIM_WORK_LIMIT, scimProblem } from "./problems.ts";
+import { readAttributes } from "./read-attributes.ts";
+
+/** A user is shown with hundreds of others on a page. docs/decisions/scim.md */
+const LARGEST_USER_BYTES = 262_144;
 
 /**
- * The user that attributes make: what a body holds, or what a PATCH left.
+ * Reads a user from a body, or from what a PATCH left.
  *
- * @param unsaid what the user has where `source` says nothing.
- * @param fixed what the user has whatever `source` says.
- * @throws Problem with `invalidValue` for an attribute that is missing or cannot be so. spec: POST and
- *   PUT /scim/v2/Users: userName, name, department and permissions are required.
+ * spec: POST /scim/v2/Users: userName, name, department and permissions are required.
+ *
+ * @param defaults apply where `source` has no value.
+ * @param fixed override `source`.
+ * @throws Problem with `invalidValue` for an attribute that is missing or invalid.
  */
 export function readUser(
   source: JsonObject,
-  unsaid: JsonObject,
   organisation: Organisation,
-  fixed: JsonObject = {},
+  work: Work,
+  { defaults, fixed }: { readonly defaults: JsonObject; readonly fixed?: JsonObject },
 ): UserAttributes {
-  const said = readAttributes(RESOURCE_ATTRIBUTES, source, false);
-  const user = readAttributes(RESOURCE_ATTRIBUTES, { ...unsaid, ...said, ...fixed }, true);
+  const given = readAttributes(RESOURCE_ATTRIBUTES, source, { isWhole: false, work });
+  const all = { ...defaults, ...given, ...fixed };
+  const user = readAttributes(RESOURCE_ATTRIBUTES, all, { isWhole: true, work });
   if ("fault" in checkEmail(user.userName)) {
     throw scimProblem("invalidValue", "'userName' must be an email address");
   }
   const permissions = checkPermissions(user.permissions as JsonObject, organisation);
-  return { ...user, permissions } as UserAttributes;
+  const attributes = { ...user, permissions } as UserAttributes;
+  if (jsonByteLength(attributes) > LARGEST_USER_BYTES) {
+    throw scimProblem("invalidValue", `The user is larger than ${LARGEST_USER_BYTES} bytes`);
+  }
+  return attributes;
 }
 
 const DEFAULTABLE = USER_ATTRIBUTES.filter((each) =>
   ["department", "permissions"].includes(each.name),
 ).map((each) => ({ ...each, required: false }));
 
-/** What users get where nothing is said. @throws Problem with `invalidValue`. */
+/** Reads the defaults for new users. @throws Problem with `invalidValue`. */
 export function readDefaults(source: JsonObject, organisation: Organisation): Defaults {
-  const { permissions, ...defaults } = readAttributes(DEFAULTABLE, source, true);
+  const reading = { isWhole: true, work: startWork(SCIM_WORK_LIMIT) };
+  const { permissions, ...defaults } = readAttributes(DEFAULTABLE, source, reading);
   if (permissions === undefined) return defaults;
   return { ...defaults, permissions: checkPermissions(permissions as JsonObject, organisation) };
 }

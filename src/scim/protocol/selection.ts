@@ -1,15 +1,18 @@
-import { isJsonObject, type Json, type JsonObject } from "../../profiles/plain-json.ts";
+import { spend, type Work } from "../../http/budget.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../values/plain-json.ts";
 import { findAttribute, isNotKept, RESOURCE_ATTRIBUTES } from "./attributes.ts";
 import { parsePath, type TargetStep } from "./filter.ts";
-import { conditionOf, matches } from "./match.ts";
+import { picker } from "./match.ts";
 import { scimProblem } from "./problems.ts";
-import { searchable } from "./resource.ts";
 
-/** What an answer shows of a resource: names of attributes, separated by commas. RFC 7644, 3.9. */
+/** What a response shows of a resource: names of attributes, separated by commas. RFC 7644, 3.9. */
 export interface Selection {
   readonly attributes?: string;
   readonly excludedAttributes?: string;
 }
+
+/** More than a user has attributes. */
+const MOST_NAMES = 100;
 
 /** One step of a name: which attribute, and which of its values. */
 interface Step {
@@ -21,82 +24,90 @@ interface Step {
 type Steps = readonly Step[];
 
 /**
- * How a resource is cut down to what was asked for; id and schemas are always there. An unknown name
- * shows nothing. Microsoft's test requests choose values too: `emails[type eq "work"]`.
+ * Returns a function that cuts a resource down to the selection; id and schemas always stay. An unknown
+ * name shows nothing. Microsoft's test requests also choose values: `emails[type eq "work"]`.
  *
- * @throws Problem with `invalidValue` where both are given, `invalidPath` for what can be no name.
+ * @throws Problem with `invalidValue` if both lists are given or one is too long, `invalidPath` for a
+ *   name that cannot be read.
  */
-export function selector({
-  attributes,
-  excludedAttributes,
-}: Selection): (resource: JsonObject) => JsonObject {
+export function selector(
+  { attributes, excludedAttributes }: Selection,
+  work: Work,
+): (resource: JsonObject) => JsonObject {
   if (attributes !== undefined && excludedAttributes !== undefined) {
     const rule = "Only one of 'attributes' and 'excludedAttributes' may be given";
     throw scimProblem("invalidValue", rule);
   }
-  const excluded = pathsIn(excludedAttributes ?? "");
-  const included = attributes === undefined ? undefined : pathsIn(attributes);
+  const excluded = pathsIn(excludedAttributes ?? "", work);
+  const included = attributes === undefined ? undefined : pathsIn(attributes, work);
   return (resource) => {
-    const shown = included ? include(resource, included) : exclude(resource, excluded);
+    const shown = included ? include(resource, included, work) : exclude(resource, excluded, work);
     return { schemas: resource.schemas ?? null, id: resource.id ?? null, ...shown };
   };
 }
 
-function pathsIn(list: string): readonly Steps[] {
-  const names = list.split(",").map((name) => name.trim());
-  return names.filter(Boolean).flatMap((name) => {
+function pathsIn(list: string, work: Work): readonly Steps[] {
+  const names = new Set(list.split(",").map((name) => name.trim()));
+  names.delete("");
+  if (names.size > MOST_NAMES) {
+    throw scimProblem("invalidValue", `A list of attributes may hold at most ${MOST_NAMES} names`);
+  }
+  return [...names].flatMap((name) => {
     const { schema, steps } = parsePath(name);
-    return isNotKept(schema, []) ? [] : [steps.map(stepOf)];
+    return isNotKept(schema, []) ? [] : [steps.map((step) => stepOf(step, work))];
   });
 }
 
-function stepOf({ name, filter }: TargetStep): Step {
+function stepOf({ name, filter }: TargetStep, work: Work): Step {
   const values = findAttribute(RESOURCE_ATTRIBUTES, name)?.subAttributes ?? [];
-  const condition = filter && conditionOf(filter, values, [name]);
+  const isPicked = filter && picker(filter, values, [name], work);
   return {
     name: name.toLowerCase(),
-    picks: (value) =>
-      !condition || (isJsonObject(value) && matches(condition, searchable(values, value))),
+    picks: (value) => !isPicked || (isJsonObject(value) && isPicked(value)),
   };
 }
 
-/** The paths that go through an attribute. */
-const through = (paths: readonly Steps[], key: string): readonly Steps[] =>
-  paths.filter(([step]) => step?.name === key.toLowerCase());
+/** The paths that lead through an attribute. */
+function through(paths: readonly Steps[], key: string, work: Work): readonly Steps[] {
+  spend(work, paths.length);
+  const name = key.toLowerCase();
+  return paths.filter(([step]) => step?.name === name);
+}
 
-function include(source: JsonObject, paths: readonly Steps[]): JsonObject {
+function include(source: JsonObject, paths: readonly Steps[], work: Work): JsonObject {
   const entries = Object.entries(source).flatMap(([key, value]): [string, Json][] => {
-    const mine = through(paths, key);
+    const mine = through(paths, key, work);
     if (mine.length === 0) return [];
-    if (!Array.isArray(value)) return [[key, includePart(value, mine)]];
+    if (!Array.isArray(value)) return [[key, includePart(value, mine, work)]];
     const values = value.flatMap((each: Json) => {
       const chosen = mine.filter(([step]) => step?.picks(each));
-      return chosen.length > 0 ? [includePart(each, chosen)] : [];
+      return chosen.length > 0 ? [includePart(each, chosen, work)] : [];
     });
     return [[key, values]];
   });
   return Object.fromEntries(entries);
 }
 
-function includePart(value: Json, paths: readonly Steps[]): Json {
+function includePart(value: Json, paths: readonly Steps[], work: Work): Json {
   const rests = paths.map((steps) => steps.slice(1));
   const isWhole = rests.some((rest) => rest.length === 0);
-  return isWhole || !isJsonObject(value) ? value : include(value, rests);
+  return isWhole || !isJsonObject(value) ? value : include(value, rests, work);
 }
 
-function exclude(source: JsonObject, paths: readonly Steps[]): JsonObject {
+function exclude(source: JsonObject, paths: readonly Steps[], work: Work): JsonObject {
+  if (paths.length === 0) return source;
   const entries = Object.entries(source).flatMap(([key, value]): [string, Json][] => {
-    const mine = through(paths, key);
+    const mine = through(paths, key, work);
     if (mine.length === 0) return [[key, value]];
-    const values = [value].flat().flatMap((each: Json) => excludePart(each, mine));
+    const values = [value].flat().flatMap((each: Json) => excludePart(each, mine, work));
     if (values.length === 0) return [];
     return [[key, Array.isArray(value) ? values : (values[0] ?? null)]];
   });
   return Object.fromEntries(entries);
 }
 
-function excludePart(value: Json, paths: readonly Steps[]): Json[] {
+function excludePart(value: Json, paths: readonly Steps[], work: Work): Json[] {
   const rests = paths.filter(([step]) => step?.picks(value)).map((steps) => steps.slice(1));
   if (rests.some((rest) => rest.length === 0)) return [];
-  return [isJsonObject(value) ? exclude(value, rests) : value];
+  return [isJsonObject(value) ? exclude(value, rests, work) : value];
 }

@@ -1,9 +1,9 @@
-import type { JsonObject } from "../../profiles/plain-json.ts";
+import type { Organisation, User, UserAttributes } from "../../dashboard-users/dashboard-user.ts";
+import type { JsonObject } from "../../values/plain-json.ts";
 import { RESOURCE_ATTRIBUTES, USER_SCHEMA } from "./attributes.ts";
-import type { Organisation, User, UserAttributes } from "./directory.ts";
-import { SCIM_ROOT } from "./messages.ts";
+import { SCIM_ROOT } from "./list-response.ts";
 import { permissionsView } from "./permissions.ts";
-import { searchable } from "./resource.ts";
+import { searchable } from "./searchable.ts";
 
 export const USERS_PATH = `${SCIM_ROOT}/Users`;
 
@@ -47,7 +47,7 @@ export const searchableUser = (
 
 const day = new Intl.DateTimeFormat("en-US", { dateStyle: "full", timeZone: "UTC" });
 
-/** `Thursday, January 1, 1970 12:00:00 AM`. decision: before the first sign-in it is the epoch. */
+/** `Thursday, January 1, 1970 12:00:00 AM`. Before the first sign-in it is the epoch. */
 export function signInText(at: Date | null): string {
   const time = at ?? new Date(0);
   const hours = time.getUTCHours();

@@ -1,26 +1,31 @@
-import type { JsonObject } from "../../profiles/plain-json.ts";
+import type { Organisation, User, UserAttributes } from "../../dashboard-users/dashboard-user.ts";
+import { startWork } from "../../http/budget.ts";
+import type { JsonObject } from "../../values/plain-json.ts";
 import { RESOURCE_ATTRIBUTES, USER_SCHEMA } from "./attributes.ts";
-import type { Directory, Organisation, User, UserAttributes } from "./directory.ts";
+import type { Directory } from "./directory.ts";
 import { parseFilter } from "./filter.ts";
+import { type ListResponse, listResponse } from "./list-response.ts";
 import { conditionOf } from "./match.ts";
-import { type ListResponse, listResponse } from "./messages.ts";
 import { applyPatch } from "./patch.ts";
 import { readPatch, requireSchema } from "./patch-request.ts";
 import { declaredPermissions } from "./permissions.ts";
-import { scimProblem, userNotFound } from "./problems.ts";
+import { SCIM_WORK_LIMIT, scimProblem, userNotFound } from "./problems.ts";
+import { refuseUnstorable } from "./read-attributes.ts";
 import { readUser } from "./read-user.ts";
-import { refuseUnstorable } from "./resource.ts";
 import { type Selection, selector } from "./selection.ts";
 import { userView } from "./user-view.ts";
 
-/*
- * What can be done with users over SCIM. Every function answers with the resource as the request wants
- * to see it.
- */
+/* The operations on users. Each returns the resource cut down to the request's selection. */
 
-/** RFC 7644, 3.4.2.4: how many users a page has where the request does not say, and at most. */
+/** RFC 7644, 3.4.2.4: the size of a page if the request names none, and the largest one. */
 const USUAL_PAGE = 100;
 export const LARGEST_PAGE = 1_000;
+
+/** A page is also full at this size of its users as stored, so that no response is unbounded. */
+const LARGEST_PAGE_BYTES = 1_048_576;
+
+/** Showing a page reads many values, each a fraction of a unit's time. */
+const PAGE_WORK_LIMIT = 250_000;
 
 export interface ListRequest extends Selection {
   readonly filter?: string;
@@ -32,18 +37,20 @@ export interface ListRequest extends Selection {
 /**
  * spec: POST /scim/v2/Users.
  *
- * @throws Problem CONFLICT where the address has a user already, INVALID_REQUEST.
+ * @throws Problem CONFLICT if the address has a user already, INVALID_REQUEST.
  */
 export async function createUser(
   directory: Directory,
   body: JsonObject,
   selection: Selection,
 ): Promise<JsonObject> {
-  const show = selector(selection);
+  const show = selector(selection, startWork(SCIM_WORK_LIMIT));
   checkBody(body);
   const organisation = await directory.organisation();
-  const unsaid = { active: true, ...organisation.defaults };
-  const user = await directory.create(readUser(body, unsaid, organisation));
+  const defaults = { active: true, ...(await directory.defaults()) };
+  const user = await directory.create(
+    readUser(body, organisation, startWork(SCIM_WORK_LIMIT), { defaults }),
+  );
   if (!user) throw scimProblem("uniqueness", "User already exists in the database.");
   return show(userView(user, organisation));
 }
@@ -54,34 +61,36 @@ export async function getUser(
   id: string,
   selection: Selection,
 ): Promise<JsonObject> {
-  const show = selector(selection);
+  const show = selector(selection, startWork(SCIM_WORK_LIMIT));
   const user = await directory.find(id);
   if (!user) throw userNotFound();
   return show(userView(user, await directory.organisation()));
 }
 
 /**
- * spec: GET /scim/v2/Users?filter=…; RFC 7644, 3.4.2, for pages and the other filters.
+ * spec: GET /scim/v2/Users?filter=…; RFC 7644, 3.4.2, for pages and the other filters. A page may hold
+ * fewer users than asked for; `itemsPerPage` says how many.
  *
  * @throws Problem INVALID_REQUEST with `invalidFilter`.
  */
 export async function listUsers(directory: Directory, request: ListRequest): Promise<ListResponse> {
-  const show = selector(request);
+  const show = selector(request, startWork(PAGE_WORK_LIMIT));
   const { filter, startIndex = 1, count = USUAL_PAGE } = request;
   const condition =
     filter === undefined ? undefined : conditionOf(parseFilter(filter), RESOURCE_ATTRIBUTES);
   // RFC 7644, 3.4.2.4: less than 1 is 1; a negative count is 0.
   const first = Math.min(Math.max(1, startIndex), Number.MAX_SAFE_INTEGER);
   const limit = Math.min(Math.max(0, count), LARGEST_PAGE);
-  const { total, users } = await directory.list({ condition, offset: first - 1, limit });
+  const page = { condition, offset: first - 1, limit, limitBytes: LARGEST_PAGE_BYTES };
+  const { total, users } = await directory.list(page);
   const organisation = await directory.organisation();
   const resources = users.map((user) => show(userView(user, organisation)));
   return listResponse(resources, total, first);
 }
 
 /**
- * spec: PUT /scim/v2/Users/{id}. What the body leaves out is gone, except that `active` stays, and
- * department and permissions where the manifest has defaults for them. decision: docs/decisions/scim.md
+ * spec: PUT /scim/v2/Users/{id}. Omitted attributes are removed, except that `active` stays, and so do
+ * department and permissions if the manifest has defaults for them: docs/decisions/scim.md.
  *
  * @throws Problem NOT_FOUND, INVALID_REQUEST.
  */
@@ -91,19 +100,21 @@ export async function replaceUser(
   body: JsonObject,
   selection: Selection,
 ): Promise<JsonObject> {
-  const show = selector(selection);
+  const show = selector(selection, startWork(SCIM_WORK_LIMIT));
   checkBody(body);
   const organisation = await directory.organisation();
-  const { defaults } = organisation;
+  const defaults = await directory.defaults();
   const user = await directory.change(id, (present) => {
     const { userName, active, department, permissions } = attributesOf(present, organisation);
-    const unsaid = {
-      active,
-      ...(defaults.department !== undefined && { department }),
-      ...(defaults.permissions !== undefined && { permissions }),
-    };
-    // decision: another userName is ignored.
-    return readUser(body, unsaid, organisation, { userName });
+    return readUser(body, organisation, startWork(SCIM_WORK_LIMIT), {
+      defaults: {
+        active,
+        ...(defaults.department !== undefined && { department }),
+        ...(defaults.permissions !== undefined && { permissions }),
+      },
+      // Another userName is ignored: docs/decisions/scim.md.
+      fixed: { userName },
+    });
   });
   if (!user) throw userNotFound();
   return show(userView(user, organisation));
@@ -112,7 +123,7 @@ export async function replaceUser(
 /**
  * RFC 7644, 3.5.2: all operations or none.
  *
- * @throws Problem NOT_FOUND, INVALID_REQUEST with what is wrong about an operation or its outcome.
+ * @throws Problem NOT_FOUND, INVALID_REQUEST that names the fault of an operation or of the outcome.
  */
 export async function patchUser(
   directory: Directory,
@@ -120,25 +131,27 @@ export async function patchUser(
   body: JsonObject,
   selection: Selection,
 ): Promise<JsonObject> {
-  const show = selector(selection);
+  const show = selector(selection, startWork(SCIM_WORK_LIMIT));
   refuseUnstorable(body);
   const operations = readPatch(body);
   const organisation = await directory.organisation();
   const user = await directory.change(id, (present) => {
+    const work = startWork(SCIM_WORK_LIMIT);
     const attributes = attributesOf(present, organisation);
-    const patched = applyPatch(attributes, operations);
-    return readUser(patched, { active: attributes.active }, organisation);
+    const patched = applyPatch(attributes, operations, work);
+    const defaults = { active: attributes.active };
+    return readUser(patched, organisation, work, { defaults });
   });
   if (!user) throw userNotFound();
   return show(userView(user, organisation));
 }
 
-/** public facts: DELETE. @throws Problem NOT_FOUND. */
+/** docs/decisions/scim.md: DELETE. @throws Problem NOT_FOUND. */
 export async function deleteUser(directory: Directory, id: string): Promise<void> {
   if (!(await directory.remove(id))) throw userNotFound();
 }
 
-/** As they are now: what is not declared any more is not held against the next change. */
+/** The user's attributes; what is no longer declared does not block the next change. */
 const attributesOf = ({ attributes }: User, organisation: Organisation): UserAttributes => ({
   ...attributes,
   permissions: declaredPermissions(attributes.permissions, organisation),

@@ -1,0 +1,44 @@
+import type { Queryable, Transaction } from "../database/database.ts";
+import type { AppUsage, Of } from "./activity.ts";
+
+export async function selectAppUsages(
+  database: Queryable,
+  workspaceId: number,
+  profileIds: readonly string[],
+): Promise<Of<AppUsage>[]> {
+  return database.query<Of<AppUsage>>(
+    `select profile_id as "profileId", app_id as "appId", version, sessions,
+       first_used_at as "firstUsedAt", last_used_at as "lastUsedAt"
+     from app_usages where workspace_id = $1 and profile_id = any($2::uuid[]) order by app_id`,
+    [workspaceId, profileIds],
+  );
+}
+
+/** Sets the summaries of apps. At most one row for each profile and app. */
+export async function upsertAppUsages(
+  tx: Transaction,
+  workspaceId: number,
+  usages: readonly Of<AppUsage>[],
+): Promise<void> {
+  if (usages.length === 0) return;
+  await tx.query(
+    `insert into app_usages
+       (workspace_id, profile_id, app_id, version, sessions, first_used_at, last_used_at)
+     select $1, profile_id, app_id, version, sessions, first_used_at, last_used_at
+     from unnest($2::uuid[], $3::text[], $4::text[], $5::bigint[], $6::timestamptz[],
+       $7::timestamptz[])
+       as new (profile_id, app_id, version, sessions, first_used_at, last_used_at)
+     on conflict (workspace_id, profile_id, app_id) do update set
+       version = excluded.version, sessions = excluded.sessions,
+       first_used_at = excluded.first_used_at, last_used_at = excluded.last_used_at`,
+    [
+      workspaceId,
+      usages.map((usage) => usage.profileId),
+      usages.map((usage) => usage.appId),
+      usages.map((usage) => usage.version),
+      usages.map((usage) => usage.sessions),
+      usages.map((usage) => usage.firstUsedAt),
+      usages.map((usage) => usage.lastUsedAt),
+    ],
+  );
+}

@@ -1,0 +1,152 @@
+import { allDone, type Queryable, type Transaction } from "../database/database.ts";
+import { texts, timestamps, uuids } from "../database/typed-list.ts";
+import type {
+  EventDetails,
+  EventSummary,
+  Moves,
+  Occurrence,
+  Of,
+  RecentEvents,
+  Window,
+} from "./activity.ts";
+
+/** Adds events, and adds them up in their summaries. */
+export async function insertEvents(
+  tx: Transaction,
+  workspaceId: number,
+  events: readonly Occurrence<EventDetails>[],
+): Promise<void> {
+  if (events.length === 0) return;
+  // Encoded once for both statements.
+  const profileIds = uuids(events.map((event) => event.profileId));
+  const names = texts(events.map((event) => event.work.name));
+  const times = timestamps(events.map((event) => event.work.time.getTime() * 1_000));
+  await allDone([
+    tx.execute(
+      `insert into events
+         (workspace_id, profile_id, event_id, name, occurred_at, app_id, properties)
+       select $1, profile_id, id, name, time, app_id, nullif(properties, 'null')
+       from rows from (unnest($2::uuid[]), unnest($3::uuid[]), unnest($4::text[]),
+           unnest($5::timestamptz[]), unnest($6::text[]), jsonb_array_elements($7::text::jsonb))
+         as new (profile_id, id, name, time, app_id, properties)`,
+      [
+        workspaceId,
+        profileIds,
+        uuids(events.map((event) => event.id)),
+        names,
+        times,
+        texts(events.map((event) => event.work.appId)),
+        JSON.stringify(events.map((event) => event.work.properties)),
+      ],
+    ),
+    tx.execute(
+      `insert into event_summaries (workspace_id, profile_id, name, count, first_at, last_at)
+       select $1, profile_id, name, count(*), min(time), max(time)
+       from unnest($2::uuid[], $3::text[], $4::timestamptz[]) as new (profile_id, name, time)
+       group by profile_id, name
+       on conflict (workspace_id, profile_id, name) do update set
+         count = event_summaries.count + excluded.count,
+         first_at = least(event_summaries.first_at, excluded.first_at),
+         last_at = greatest(event_summaries.last_at, excluded.last_at)`,
+      [workspaceId, profileIds, names, times],
+    ),
+  ]);
+}
+
+export async function selectEventSummaries(
+  database: Queryable,
+  workspaceId: number,
+  profileIds: readonly string[],
+): Promise<Of<EventSummary>[]> {
+  return database.query<Of<EventSummary>>(
+    `select profile_id as "profileId", name, count, first_at as "firstAt", last_at as "lastAt"
+     from event_summaries where workspace_id = $1 and profile_id = any($2::uuid[]) order by name`,
+    [workspaceId, profileIds],
+  );
+}
+
+/** The summary of one event of a profile; undefined where it never did it. */
+export async function selectEventSummary(
+  database: Queryable,
+  workspaceId: number,
+  profileId: string,
+  name: string,
+): Promise<EventSummary | undefined> {
+  const [row] = await database.query<EventSummary>(
+    `select name, count, first_at as "firstAt", last_at as "lastAt" from event_summaries
+     where workspace_id = $1 and profile_id = $2 and name = $3`,
+    [workspaceId, profileId, name],
+  );
+  return row;
+}
+
+/** How many events of each name fall into each of the windows; none leaves the row out. */
+export async function selectRecentEvents(
+  database: Queryable,
+  workspaceId: number,
+  profileIds: readonly string[],
+  windows: readonly Window[],
+): Promise<Of<RecentEvents>[]> {
+  return database.query<Of<RecentEvents>>(
+    `select profile_id as "profileId", name, days, count(*) as count
+     from events join unnest($3::int[], $4::timestamptz[]) as recent (days, since)
+       on occurred_at >= since
+     where workspace_id = $1 and profile_id = any($2::uuid[])
+     group by profile_id, name, days order by name, days`,
+    [
+      workspaceId,
+      profileIds,
+      windows.map((window) => window.days),
+      windows.map((window) => window.since),
+    ],
+  );
+}
+
+/** Sets the summaries of events. At most one row for each profile and name. */
+export async function upsertEventSummaries(
+  tx: Transaction,
+  workspaceId: number,
+  summaries: readonly Of<EventSummary>[],
+): Promise<void> {
+  if (summaries.length === 0) return;
+  await tx.query(
+    `insert into event_summaries (workspace_id, profile_id, name, count, first_at, last_at)
+     select $1, profile_id, name, count, first_at, last_at
+     from unnest($2::uuid[], $3::text[], $4::bigint[], $5::timestamptz[], $6::timestamptz[])
+       as new (profile_id, name, count, first_at, last_at)
+     on conflict (workspace_id, profile_id, name) do update set
+       count = excluded.count, first_at = excluded.first_at, last_at = excluded.last_at`,
+    [
+      workspaceId,
+      summaries.map((summary) => summary.profileId),
+      summaries.map((summary) => summary.name),
+      summaries.map((summary) => summary.count),
+      summaries.map((summary) => summary.firstAt),
+      summaries.map((summary) => summary.lastAt),
+    ],
+  );
+}
+
+/**
+ * Copies the events of profiles to others, unchanged; the originals are deleted afterwards.
+ *
+ * Not `delete … returning` into `insert`: Citus has no such statement across shards. The profiles
+ * are locked, so nothing is added between the two statements. `= any` beside the join makes every
+ * engine find the rows by key, whatever its statistics say.
+ */
+export async function copyEvents(
+  tx: Transaction,
+  workspaceId: number,
+  { from, to }: Moves,
+): Promise<void> {
+  if (from.length === 0) return;
+  await tx.query(
+    `insert into events
+       (workspace_id, profile_id, event_id, name, occurred_at, app_id, properties)
+     select $1, move.kept, e.event_id, e.name, e.occurred_at, e.app_id, e.properties
+     from events e join unnest($2::uuid[], $3::uuid[]) as move (merged, kept)
+       on e.profile_id = move.merged
+     where e.workspace_id = $1 and e.profile_id = any($2::uuid[])`,
+    [workspaceId, from, to],
+  );
+}

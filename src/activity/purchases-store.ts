@@ -1,0 +1,167 @@
+import { allDone, type Queryable, type Transaction } from "../database/database.ts";
+import type {
+  Moves,
+  Occurrence,
+  Of,
+  PurchaseDetails,
+  PurchaseSummary,
+  RecentPurchases,
+  Window,
+} from "./activity.ts";
+
+/** A purchase of quantity n counts as n purchases and n times the price. */
+export async function insertPurchases(
+  tx: Transaction,
+  workspaceId: number,
+  purchases: readonly Occurrence<PurchaseDetails>[],
+): Promise<void> {
+  if (purchases.length === 0) return;
+  const profileIds = purchases.map((purchase) => purchase.profileId);
+  const products = purchases.map((purchase) => purchase.work.productId);
+  const currencies = purchases.map((purchase) => purchase.work.currency);
+  // As text: the engine reads the decimal that was sent, and adds without rounding.
+  const prices = purchases.map((purchase) => String(purchase.work.price));
+  const quantities = purchases.map((purchase) => purchase.work.quantity);
+  const times = purchases.map((purchase) => purchase.work.time);
+  await allDone([
+    tx.query(
+      `insert into purchases (workspace_id, profile_id, purchase_id, product_id, currency, price,
+         quantity, occurred_at, app_id, properties)
+       select $1, profile_id, id, product_id, currency, price::numeric, quantity, time, app_id,
+         properties::jsonb
+       from unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::int[],
+         $8::timestamptz[], $9::text[], $10::text[])
+         as new (profile_id, id, product_id, currency, price, quantity, time, app_id, properties)`,
+      [
+        workspaceId,
+        profileIds,
+        purchases.map((purchase) => purchase.id),
+        products,
+        currencies,
+        prices,
+        quantities,
+        times,
+        purchases.map((purchase) => purchase.work.appId),
+        purchases.map(
+          (purchase) => purchase.work.properties && JSON.stringify(purchase.work.properties),
+        ),
+      ],
+    ),
+    tx.query(
+      `insert into purchase_summaries
+         (workspace_id, profile_id, product_id, currency, count, revenue, first_at, last_at)
+       select $1, profile_id, product_id, currency, sum(quantity), sum(quantity * price::numeric),
+         min(time), max(time)
+       from unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::int[], $7::timestamptz[])
+         as new (profile_id, product_id, currency, price, quantity, time)
+       group by profile_id, product_id, currency
+       on conflict (workspace_id, profile_id, product_id, currency) do update set
+         count = purchase_summaries.count + excluded.count,
+         revenue = purchase_summaries.revenue + excluded.revenue,
+         first_at = least(purchase_summaries.first_at, excluded.first_at),
+         last_at = greatest(purchase_summaries.last_at, excluded.last_at)`,
+      [workspaceId, profileIds, products, currencies, prices, quantities, times],
+    ),
+  ]);
+}
+
+export async function selectPurchaseSummaries(
+  database: Queryable,
+  workspaceId: number,
+  profileIds: readonly string[],
+): Promise<Of<PurchaseSummary>[]> {
+  return database.query<Of<PurchaseSummary>>(
+    `select profile_id as "profileId", product_id as "productId", currency, count, revenue,
+       first_at as "firstAt", last_at as "lastAt"
+     from purchase_summaries where workspace_id = $1 and profile_id = any($2::uuid[])
+     order by product_id, currency`,
+    [workspaceId, profileIds],
+  );
+}
+
+/** What a profile bought of one product, a row per currency. */
+export const selectProductSummaries = (
+  database: Queryable,
+  workspaceId: number,
+  profileId: string,
+  productId: string,
+): Promise<PurchaseSummary[]> =>
+  database.query<PurchaseSummary>(
+    `select product_id as "productId", currency, count, revenue, first_at as "firstAt",
+       last_at as "lastAt"
+     from purchase_summaries
+     where workspace_id = $1 and profile_id = $2 and product_id = $3`,
+    [workspaceId, profileId, productId],
+  );
+
+/** How many purchases of each product fall into each of the windows, and what they cost. */
+export async function selectRecentPurchases(
+  database: Queryable,
+  workspaceId: number,
+  profileIds: readonly string[],
+  windows: readonly Window[],
+): Promise<Of<RecentPurchases>[]> {
+  return database.query<Of<RecentPurchases>>(
+    `select profile_id as "profileId", product_id as "productId", currency, days,
+       sum(quantity) as count, sum(quantity * price) as revenue
+     from purchases join unnest($3::int[], $4::timestamptz[]) as recent (days, since)
+       on occurred_at >= since
+     where workspace_id = $1 and profile_id = any($2::uuid[])
+     group by profile_id, product_id, currency, days order by product_id, currency, days`,
+    [
+      workspaceId,
+      profileIds,
+      windows.map((window) => window.days),
+      windows.map((window) => window.since),
+    ],
+  );
+}
+
+/** Sets the summaries of purchases. At most one row for each profile, product and currency. */
+export async function upsertPurchaseSummaries(
+  tx: Transaction,
+  workspaceId: number,
+  summaries: readonly Of<PurchaseSummary>[],
+): Promise<void> {
+  if (summaries.length === 0) return;
+  await tx.query(
+    `insert into purchase_summaries
+       (workspace_id, profile_id, product_id, currency, count, revenue, first_at, last_at)
+     select $1, profile_id, product_id, currency, count, revenue::numeric, first_at, last_at
+     from unnest($2::uuid[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::timestamptz[],
+       $8::timestamptz[])
+       as new (profile_id, product_id, currency, count, revenue, first_at, last_at)
+     on conflict (workspace_id, profile_id, product_id, currency) do update set
+       count = excluded.count, revenue = excluded.revenue,
+       first_at = excluded.first_at, last_at = excluded.last_at`,
+    [
+      workspaceId,
+      summaries.map((summary) => summary.profileId),
+      summaries.map((summary) => summary.productId),
+      summaries.map((summary) => summary.currency),
+      summaries.map((summary) => summary.count),
+      summaries.map((summary) => summary.revenue),
+      summaries.map((summary) => summary.firstAt),
+      summaries.map((summary) => summary.lastAt),
+    ],
+  );
+}
+
+/** Copies the purchases of profiles to others, unchanged: see copyEvents. */
+export async function copyPurchases(
+  tx: Transaction,
+  workspaceId: number,
+  { from, to }: Moves,
+): Promise<void> {
+  if (from.length === 0) return;
+  await tx.query(
+    `insert into purchases (workspace_id, profile_id, purchase_id, product_id, currency, price,
+       quantity, occurred_at, app_id, properties)
+     select $1, move.kept, p.purchase_id, p.product_id, p.currency, p.price, p.quantity,
+       p.occurred_at, p.app_id, p.properties
+     from purchases p join unnest($2::uuid[], $3::uuid[]) as move (merged, kept)
+       on p.profile_id = move.merged
+     where p.workspace_id = $1 and p.profile_id = any($2::uuid[])`,
+    [workspaceId, from, to],
+  );
+}

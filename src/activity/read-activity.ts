@@ -1,0 +1,114 @@
+import { allDone, type Queryable } from "../database/database.ts";
+import type {
+  AppUsage,
+  Device,
+  EventSummary,
+  Interaction,
+  Of,
+  PurchaseSummary,
+  RecentEvents,
+  RecentPurchases,
+  SentMessage,
+} from "./activity.ts";
+import { selectAppUsages } from "./apps-store.ts";
+import { selectDevices } from "./devices-store.ts";
+import { selectEventSummaries, selectEventSummary, selectRecentEvents } from "./events-store.ts";
+import { selectInteractions } from "./interactions-store.ts";
+import {
+  selectProductSummaries,
+  selectPurchaseSummaries,
+  selectRecentPurchases,
+} from "./purchases-store.ts";
+import { countSentMessages, selectSentMessages } from "./sent-messages-store.ts";
+
+/** The rows of each profile, by its id. */
+export function byProfile<Row extends { readonly profileId: string }>(
+  rows: readonly Row[],
+): (profileId: string) => readonly Row[] {
+  const groups = new Map<string, Row[]>();
+  for (const row of rows) {
+    const group = groups.get(row.profileId);
+    if (group) group.push(row);
+    else groups.set(row.profileId, [row]);
+  }
+  return (profileId) => groups.get(profileId) ?? [];
+}
+
+/** Every event and product of the profiles: how often, first and last. */
+export async function readSummaries(
+  database: Queryable,
+  workspaceId: number,
+  profileIds: readonly string[],
+): Promise<{ events: Of<EventSummary>[]; purchases: Of<PurchaseSummary>[] }> {
+  const [events, purchases] = await allDone([
+    selectEventSummaries(database, workspaceId, profileIds),
+    selectPurchaseSummaries(database, workspaceId, profileIds),
+  ]);
+  return { events, purchases };
+}
+
+/** How often a profile did one event, first and last; undefined where it never did. */
+export const readEventSummary = selectEventSummary;
+
+/** What a profile bought of one product, a row per currency. */
+export const readProductSummaries = selectProductSummaries;
+
+/** What people did in apps and with campaigns, canvases and cards. */
+export interface AppActivity {
+  readonly apps: readonly Of<AppUsage>[];
+  readonly devices: readonly Of<Device>[];
+  readonly interactions: readonly Of<Interaction>[];
+}
+
+export async function readAppActivity(
+  database: Queryable,
+  workspaceId: number,
+  profileIds: readonly string[],
+): Promise<AppActivity> {
+  const [apps, devices, interactions] = await allDone([
+    selectAppUsages(database, workspaceId, profileIds),
+    selectDevices(database, workspaceId, profileIds),
+    selectInteractions(database, workspaceId, profileIds),
+  ]);
+  return { apps, devices, interactions };
+}
+
+/** The message history of profiles, newest first. */
+export const readSentMessages = (
+  database: Queryable,
+  workspaceId: number,
+  profileIds: readonly string[],
+): Promise<Of<SentMessage>[]> => selectSentMessages(database, workspaceId, profileIds);
+
+/** How many messages each profile has; profiles without any are left out. */
+export async function readMessageCounts(
+  database: Queryable,
+  workspaceId: number,
+  profileIds: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await countSentMessages(database, workspaceId, profileIds);
+  return new Map(rows.map((row) => [row.profileId, row.messages]));
+}
+
+/** The windows of recent activity, in days. spec: Merge behaviour, X times in Y days, Y <= 30. */
+export const RECENT_DAYS = [1, 3, 7, 14, 21, 30] as const;
+
+const DAY_MS = 24 * 3_600 * 1_000;
+
+/** What the profiles did in the last days, counted from the events and purchases themselves. */
+export async function readRecentActivity(
+  database: Queryable,
+  workspaceId: number,
+  profileIds: readonly string[],
+  now: Date,
+): Promise<{ events: Of<RecentEvents>[]; purchases: Of<RecentPurchases>[] }> {
+  const windows = RECENT_DAYS.map((days) => ({
+    days,
+    since: new Date(now.getTime() - days * DAY_MS),
+  }));
+  const [events, purchases] = await allDone([
+    selectRecentEvents(database, workspaceId, profileIds, windows),
+    selectRecentPurchases(database, workspaceId, profileIds, windows),
+  ]);
+  return { events, purchases };
+}

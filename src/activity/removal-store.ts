@@ -1,0 +1,36 @@
+import { allDone, type Transaction } from "../database/database.ts";
+
+const TABLES = [
+  "events",
+  "event_summaries",
+  "purchases",
+  "purchase_summaries",
+  "app_usages",
+  "devices",
+  "interactions",
+  "message_history",
+] as const;
+
+/** Deletes all activity of these profiles. */
+export async function deleteActivity(
+  tx: Transaction,
+  workspaceId: number,
+  profileIds: readonly string[],
+): Promise<void> {
+  if (profileIds.length === 0) return;
+  await allDone(
+    TABLES.map((table) =>
+      tx.query(`delete from ${table} where workspace_id = $1 and profile_id = any($2::uuid[])`, [
+        workspaceId,
+        profileIds,
+      ]),
+    ),
+  );
+}
+
+/** Deletes all activity of a workspace. */
+export async function deleteAllActivity(tx: Transaction, workspaceId: number): Promise<void> {
+  await allDone(
+    TABLES.map((table) => tx.query(`delete from ${table} where workspace_id = $1`, [workspaceId])),
+  );
+}

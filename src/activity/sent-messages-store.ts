@@ -1,0 +1,74 @@
+import type { Queryable, Transaction } from "../database/database.ts";
+import type { Moves, Of, SentMessage } from "./activity.ts";
+
+/** The message history of profiles, newest first. */
+export async function selectSentMessages(
+  database: Queryable,
+  workspaceId: number,
+  profileIds: readonly string[],
+): Promise<Of<SentMessage>[]> {
+  return database.query<Of<SentMessage>>(
+    `select profile_id as "profileId", message_id as "messageId", channel, sent_at as "sentAt",
+       details
+     from message_history where workspace_id = $1 and profile_id = any($2::uuid[])
+     order by sent_at desc, message_id`,
+    [workspaceId, profileIds],
+  );
+}
+
+/** How many messages each profile has; profiles without any are left out. */
+export async function countSentMessages(
+  database: Queryable,
+  workspaceId: number,
+  profileIds: readonly string[],
+): Promise<Of<{ readonly messages: number }>[]> {
+  return database.query<Of<{ readonly messages: number }>>(
+    `select profile_id as "profileId", count(*) as messages
+     from message_history where workspace_id = $1 and profile_id = any($2::uuid[])
+     group by profile_id`,
+    [workspaceId, profileIds],
+  );
+}
+
+/** Sets entries of the message history. At most one row for each profile and message. */
+export async function upsertSentMessages(
+  tx: Transaction,
+  workspaceId: number,
+  messages: readonly Of<SentMessage>[],
+): Promise<void> {
+  if (messages.length === 0) return;
+  await tx.query(
+    `insert into message_history (workspace_id, profile_id, message_id, channel, sent_at, details)
+     select $1, profile_id, message_id, channel, sent_at, details::jsonb
+     from unnest($2::uuid[], $3::text[], $4::text[], $5::timestamptz[], $6::text[])
+       as new (profile_id, message_id, channel, sent_at, details)
+     on conflict (workspace_id, profile_id, message_id) do update set
+       channel = excluded.channel, sent_at = excluded.sent_at, details = excluded.details`,
+    [
+      workspaceId,
+      messages.map((message) => message.profileId),
+      messages.map((message) => message.messageId),
+      messages.map((message) => message.channel),
+      messages.map((message) => message.sentAt),
+      messages.map((message) => JSON.stringify(message.details)),
+    ],
+  );
+}
+
+/** Copies the message history of profiles to others; a message that both have stays as it is. */
+export async function copySentMessages(
+  tx: Transaction,
+  workspaceId: number,
+  { from, to }: Moves,
+): Promise<void> {
+  if (from.length === 0) return;
+  await tx.query(
+    `insert into message_history (workspace_id, profile_id, message_id, channel, sent_at, details)
+     select $1, move.kept, m.message_id, m.channel, m.sent_at, m.details
+     from message_history m join unnest($2::uuid[], $3::uuid[]) as move (merged, kept)
+       on m.profile_id = move.merged
+     where m.workspace_id = $1 and m.profile_id = any($2::uuid[])
+     on conflict (workspace_id, profile_id, message_id) do nothing`,
+    [workspaceId, from, to],
+  );
+}

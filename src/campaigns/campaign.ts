@@ -1,0 +1,39 @@
+import type { Channel } from "../context/workspace.ts";
+
+/** Strings by their id. */
+export type TranslationMap = Readonly<Record<string, string>>;
+
+/** Texts with translation tags by the name of the part they are, such as `subject` and `body`. */
+export type Content = Readonly<Record<string, string>>;
+
+export type CampaignKind = "campaign" | "canvas";
+
+/** What messages belong to. A canvas is a campaign in steps, and everything said of campaigns holds for it. */
+export interface Campaign {
+  readonly id: string;
+  readonly name: string;
+  /** The steps of a canvas, in their order; none in a campaign of the other kind. */
+  readonly stepIds: readonly string[];
+}
+
+/** Where a message is. */
+export interface MessageAddress {
+  readonly kind: CampaignKind;
+  readonly campaignId: string;
+  /** Null in a campaign. */
+  readonly stepId: string | null;
+  readonly messageId: string;
+}
+
+export interface Message extends MessageAddress {
+  readonly channel: Channel;
+  readonly multiLanguage: boolean;
+  readonly content: Content | null;
+  /** Its strings in the language they were written in. */
+  readonly source: TranslationMap;
+}
+
+/** Whether a manifest declared it, so that a manifest without it removes it. */
+export interface Declared {
+  readonly declared: boolean;
+}

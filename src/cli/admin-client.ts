@@ -1,0 +1,91 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Problem } from "../problem.ts";
+
+/** The running server that a command talks to. */
+export interface AdminTarget {
+  readonly url: string;
+  readonly adminToken: string | undefined;
+  /** Where the token of a server on this machine is kept. */
+  readonly dataDir: string;
+}
+
+interface Refusal {
+  readonly message: string;
+  /** Of a manifest: where in it the fault is. */
+  readonly path?: readonly (string | number)[];
+  /** Of a list: what is wrong with which of its objects. */
+  readonly errors?: readonly object[];
+}
+
+/**
+ * Calls the admin API of a running server.
+ *
+ * @param path below `/admin/v1`, such as `/apply`; its parameters are encoded.
+ * @returns the body of the answer.
+ * @throws Problem INVALID_REQUEST with the body of the answer, where that tells the place in a manifest
+ *   or the objects of a list that are faulty; else an Error in words.
+ */
+export async function callAdmin<Answer>(
+  target: AdminTarget,
+  method: "GET" | "POST" | "PUT" | "DELETE",
+  path: string,
+  body?: unknown,
+): Promise<Answer> {
+  const adminToken = target.adminToken ?? (await readKeptToken(target.dataDir));
+  const response = await fetch(new URL(`/admin/v1${path}`, addressOf(target)), {
+    method,
+    headers: {
+      authorization: `Bearer ${adminToken}`,
+      ...(body !== undefined && { "content-type": "application/json" }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  }).catch((error: Error) => {
+    throw new Error(unreachable(target.url, error));
+  });
+  const text = await response.text();
+  const answer = readJson(text);
+  if (answer === undefined) throw new Error(notRapport(target.url, response));
+  if (response.ok) return answer as Answer;
+  if (answer.path ?? answer.errors)
+    throw new Problem("INVALID_REQUEST", answer.message, { body: { ...answer } });
+  throw new Error(`The server refused (${response.status}): ${answer.message}`);
+}
+
+/** The body of a response as an object; undefined where it is something else. */
+function readJson(text: string): Refusal | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? (value as Refusal) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const OTHER_SERVER = "pass --url, or set RAPPORT_URL or PORT.";
+
+function unreachable(url: string, error: Error): string {
+  const cause = error.cause as NodeJS.ErrnoException | undefined;
+  if (cause?.code === "ECONNREFUSED") {
+    return `The server at ${url} cannot be reached: no program listens there. Start one with rapport serve, or ${OTHER_SERVER}`;
+  }
+  return `The server at ${url} cannot be reached: ${cause?.message || error.message}. For another server ${OTHER_SERVER}`;
+}
+
+const notRapport = (url: string, { status, headers }: Response): string =>
+  `The server at ${url} is not a Rapport server: it responded with ${status} and ` +
+  `${headers.get("content-type") ?? "no content"} instead of JSON. For another server ${OTHER_SERVER}`;
+
+function addressOf({ url }: AdminTarget): string {
+  if (/^https?:/.test(url) && URL.canParse(url)) return url;
+  throw new Error(`'${url}' is not an address such as http://127.0.0.1:8080.`);
+}
+
+async function readKeptToken(dataDir: string): Promise<string> {
+  const path = join(dataDir, "admin-token");
+  const token = await readFile(path, "utf8").catch(() => undefined);
+  if (token) return token.trim();
+  throw new Error(
+    `No admin token: set ADMIN_TOKEN, pass --admin-token, or run this where ${path} can be read.`,
+  );
+}

@@ -1,0 +1,62 @@
+import { readFileSync } from "node:fs";
+import { Command } from "commander";
+import { settingsHelp } from "./settings-help.ts";
+
+/** A file of this folder that defines one subcommand: its options, its help, and what it does. */
+interface CommandModule {
+  define(command: Command): void;
+}
+
+/**
+ * Every subcommand with the sentence that `rapport --help` shows. Its module is loaded only when it runs,
+ * so that help and version respond at once.
+ */
+const COMMANDS: Readonly<Record<string, [about: string, load: () => Promise<CommandModule>]>> = {
+  serve: [
+    "Migrates the database, applies the manifest, and serves (the default).",
+    () => import("./serve.ts"),
+  ],
+  migrate: [
+    "Migrates the database (DATABASE_URL, or the embedded one in DATA_DIR), and exits.",
+    () => import("./migrate.ts"),
+  ],
+  apply: ["Applies a manifest to a running server.", () => import("./apply.ts")],
+  schema: ["Prints the JSON Schema of a manifest, for editors.", () => import("./schema.ts")],
+  import: ["Imports users from a file into a running server.", () => import("./import.ts")],
+  cdi: ["Runs syncs from a warehouse.", () => import("./cdi.ts")],
+  keys: ["Manages the API keys of a running server.", () => import("./keys.ts")],
+  "scim-tokens": ["Manages the SCIM tokens of a running server.", () => import("./scim-tokens.ts")],
+};
+
+const OF_PROGRAM = ["-h", "--help", "-V", "--version"];
+
+/**
+ * Runs `rapport` with its arguments; without a subcommand it serves.
+ *
+ * @throws with a sentence for the user. Wrong arguments are reported here and end the process.
+ */
+export async function run(words: readonly string[]): Promise<void> {
+  const [first = ""] = words;
+  const serves = first === "" || (first.startsWith("-") && !OF_PROGRAM.includes(first));
+  const args = serves ? ["serve", ...words] : words;
+  const program = new Command("rapport")
+    .description("An open customer-engagement data server.")
+    .version(version())
+    .addHelpText("after", settingsHelp());
+  const wanted = args[0] === "help" ? args[1] : args[0];
+  for (const [name, [about, load]] of Object.entries(COMMANDS)) {
+    const command = program.command(name).description(about);
+    if (name === wanted) (await load()).define(command);
+  }
+  await program.parseAsync(args, { from: "user" });
+}
+
+function version(): string {
+  // The sources and their compiled form lie at different depths.
+  for (const path of ["../../package.json", "../../../package.json"]) {
+    try {
+      return JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8")).version;
+    } catch {}
+  }
+  throw new Error("package.json is missing.");
+}

@@ -1,0 +1,15 @@
+import type { Command } from "commander";
+
+export function define(command: Command): void {
+  command
+    .addHelpText(
+      "after",
+      "\nA server has it at /manifest.schema.json.\n\nExample:\n  rapport schema > manifest.schema.json",
+    )
+    .action(async () => {
+      const { COMPANY_RESOURCES, RESOURCES } = await import("../server/app.ts");
+      const { publishedSchema } = await import("../workspaces/apply-manifest.ts");
+      const resources = { resources: RESOURCES, companyResources: COMPANY_RESOURCES };
+      process.stdout.write(`${JSON.stringify(publishedSchema(resources), null, 2)}\n`);
+    });
+}

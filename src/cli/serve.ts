@@ -1,0 +1,78 @@
+import cluster from "node:cluster";
+import { type Command, InvalidArgumentError } from "commander";
+import { type Config, readConfig } from "../server/config.ts";
+import { welcomeText } from "../server/welcome.ts";
+import { announce, startWorkers } from "../server/workers.ts";
+import { settingsHelp } from "./settings-help.ts";
+
+const EXAMPLES = `
+Examples:
+  rapport serve
+  PORT=9000 DATA_DIR=memory: rapport serve
+  DATABASE_URL=postgres://localhost/rapport rapport serve --workers 2`;
+
+export function define(command: Command): void {
+  command
+    .option("--workers <count>", "how many server processes share the port", readWorkers)
+    .addHelpText("after", `${EXAMPLES}\n${settingsHelp()}`)
+    .action(async ({ workers }: { workers?: string }) => {
+      if (workers) process.env.WEB_CONCURRENCY = workers;
+      await serveUntilSignal(readConfig());
+    });
+}
+
+function readWorkers(text: string): string {
+  if (/^\d+$/.test(text) && Number(text) >= 1 && Number(text) <= 256) return text;
+  throw new InvalidArgumentError("It is a whole number from 1 to 256, such as --workers 2.");
+}
+
+async function serveUntilSignal(config: Config): Promise<void> {
+  const isFirst = cluster.isPrimary;
+  const running =
+    isFirst && config.workers > 1
+      ? await startWorkers(config.workers)
+      : await startHere(config).catch(explainPort);
+  if (isFirst) process.stdout.write(welcomeText(running.welcome, config));
+  else announce(running.welcome);
+  stopOnSignal(running.stop);
+}
+
+/** Loaded only by a process that serves: the first of several only watches, and stays half as large. */
+const startHere = async (config: Config) => (await import("../server/serve.ts")).serve(config);
+
+function explainPort(error: NodeJS.ErrnoException & { port?: number; address?: string }): never {
+  const { code, port, address } = error;
+  if (code === "EADDRINUSE") {
+    throw new Error(
+      `Port ${port} on ${address} is in use by another program. ` +
+        `Stop that program, or choose another port: PORT=${Number(port) + 1} rapport serve`,
+    );
+  }
+  if (code === "EACCES" && port !== undefined) {
+    throw new Error(
+      `This user may not listen on port ${port}. Choose a port above 1023, such as PORT=8080.`,
+    );
+  }
+  throw error;
+}
+
+/** A terminal, npm and the first process may each forward the same signal. */
+const SAME_SIGNAL_MS = 2_000;
+
+/** The first signal drains requests in flight and exits with 0; a later one exits at once. */
+function stopOnSignal(stop: () => Promise<void>): void {
+  let stoppingSince: number | undefined;
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    process.on(signal, () => {
+      if (stoppingSince === undefined) {
+        stoppingSince = performance.now();
+        stop().then(() => process.exit(0), fail);
+      } else if (performance.now() - stoppingSince > SAME_SIGNAL_MS) process.exit(1);
+    });
+  }
+}
+
+function fail(error: unknown): void {
+  process.stderr.write(`rapport: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(1);
+}

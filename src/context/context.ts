@@ -1,0 +1,40 @@
+import type { Company } from "./company.ts";
+import type { Workspace } from "./workspace.ts";
+
+/**
+ * Who acts, and through which call. Everything that must be provable later (the audit, the history of
+ * subscription states) records it.
+ */
+export interface Context {
+  readonly actor: "key" | "scim" | "administrator" | "anybody" | "job" | "server";
+  /** The name of the API key or SCIM token; null for every other actor. */
+  readonly actorName: string | null;
+  /** The endpoint as declared, such as `POST /users/track`, or the kind of job; empty for the server. */
+  readonly call: string;
+  /** As in `X-Request-Id`; the id of a job; empty for the server. */
+  readonly requestId: string;
+  /** The caller's IP address as trusted proxies report it; null for jobs and the server. */
+  readonly address: string | null;
+}
+
+/** What the histories keep of a context. */
+export type CallRecord = Pick<Context, "call" | "actorName" | "requestId">;
+
+/** Acts in a workspace. */
+export interface WorkspaceContext extends Context {
+  readonly workspace: Workspace;
+}
+
+/** Acts for the company. */
+export interface CompanyContext extends Context {
+  readonly company: Company;
+}
+
+/** The server itself, as when it applies a manifest before it serves. */
+export const BY_THE_SERVER: Context = {
+  actor: "server",
+  actorName: null,
+  call: "",
+  requestId: "",
+  address: null,
+};

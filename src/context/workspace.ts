@@ -1,0 +1,45 @@
+import type { Permission } from "./permissions.ts";
+
+/** A rate limit of a workspace's own: `off`, or so many requests in so many seconds. */
+export type RateLimitSetting = "off" | { readonly requests: number; readonly per_seconds: number };
+
+export type Intake = "strict" | "lenient";
+
+/** The settings of a workspace as the manifest spells them, with every default filled in. */
+export interface WorkspaceSettings {
+  /** How many attributes, events and purchases together one track request may hold. */
+  readonly track_max_updates: number;
+  /** How strictly track reads objects. docs/decisions/intake.md */
+  readonly intake: Intake;
+  /** How many bytes of JSON the custom attributes of one profile may take. */
+  readonly profile_max_bytes: number;
+  readonly multi_language: boolean;
+  readonly blocked_external_ids: readonly string[];
+  readonly rate_limits: Readonly<Partial<Record<Permission, RateLimitSetting>>>;
+  /** Whether the external_id of a merged profile leads to the kept one afterwards. */
+  readonly redirect_merged_ids: boolean;
+}
+
+export type Channel = "email" | "sms" | "whatsapp";
+
+/** The workspace on whose behalf a request runs, with all that is declared about it. */
+export interface Workspace {
+  readonly id: number;
+  readonly name: string;
+  /** Whether it may be emptied by a reset. */
+  readonly allowReset: boolean;
+  readonly settings: WorkspaceSettings;
+  readonly appIds: ReadonlySet<string>;
+  /** The channel of each subscription group, by group id. */
+  readonly groupChannels: ReadonlyMap<string, Channel>;
+}
+
+/** The holder of an API key: the workspace it belongs to and what it may do there. */
+export interface KeyHolder {
+  readonly keyId: string;
+  readonly keyName: string;
+  readonly workspace: Workspace;
+  readonly permissions: ReadonlySet<Permission | "all">;
+  /** Addresses and CIDR blocks that the key may be used from; empty for everywhere. */
+  readonly ipAllowlist: readonly string[];
+}

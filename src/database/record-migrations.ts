@@ -1,0 +1,10 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { migrationHashes, packageRoot } from "./migrate.ts";
+import { extendRecord, parseRecord } from "./migration-record.ts";
+
+/* `npm run migrations:record`: adds the hashes of new migrations to migrations/SHA256SUMS. */
+
+const path = join(packageRoot(), "migrations", "SHA256SUMS");
+const recorded = parseRecord(await readFile(path, "utf8").catch(() => ""));
+await writeFile(path, extendRecord(recorded, await migrationHashes()));

@@ -1,0 +1,57 @@
+import {
+  type AppActivity,
+  byProfile,
+  readAppActivity,
+  readRecentActivity,
+  readSentMessages,
+} from "../activity/read-activity.ts";
+import { allDone, type Queryable } from "../database/database.ts";
+import { readApps } from "../workspaces/apps.ts";
+import type { ActivitySource } from "./activity-view.ts";
+import type { ExportField } from "./profile-view.ts";
+
+const APP_ACTIVITY: readonly ExportField[] = [
+  "apps",
+  "devices",
+  "campaigns_received",
+  "canvases_received",
+  "cards_clicked",
+];
+
+const NOTHING: AppActivity = { apps: [], devices: [], interactions: [] };
+
+/** Reads of apps, devices, messages and recent days what the fields show, and nothing else. */
+export async function readActivitySource(
+  tx: Queryable,
+  workspaceId: number,
+  profileIds: readonly string[],
+  fields: readonly ExportField[],
+  now: Date,
+): Promise<(profileId: string) => ActivitySource> {
+  const wants = (...some: readonly ExportField[]) => some.some((field) => fields.includes(field));
+  const [appActivity, messages, recent] = await allDone([
+    wants(...APP_ACTIVITY)
+      ? readAppActivity(tx, workspaceId, profileIds)
+      : Promise.resolve(NOTHING),
+    wants("message_history") ? readSentMessages(tx, workspaceId, profileIds) : Promise.resolve([]),
+    wants("recent_activity")
+      ? readRecentActivity(tx, workspaceId, profileIds, now)
+      : Promise.resolve({ events: [], purchases: [] }),
+  ]);
+  const declaredApps = appActivity.apps.length > 0 ? await readApps(tx, workspaceId) : [];
+  const appsOf = byProfile(appActivity.apps);
+  const devicesOf = byProfile(appActivity.devices);
+  const interactionsOf = byProfile(appActivity.interactions);
+  const messagesOf = byProfile(messages);
+  const recentEventsOf = byProfile(recent.events);
+  const recentPurchasesOf = byProfile(recent.purchases);
+  return (id) => ({
+    apps: appsOf(id),
+    devices: devicesOf(id),
+    interactions: interactionsOf(id),
+    declaredApps,
+    messages: messagesOf(id),
+    recentEvents: recentEventsOf(id),
+    recentPurchases: recentPurchasesOf(id),
+  });
+}

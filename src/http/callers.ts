@@ -1,0 +1,49 @@
+import type { Company } from "../context/company.ts";
+import type { Context } from "../context/context.ts";
+import type { Workspace } from "../context/workspace.ts";
+import type { Access } from "./endpoint.ts";
+
+/* What the HTTP layer asks about callers. `access/` implements it. */
+
+/** What a request presents about its caller. */
+export interface Presented {
+  /** The header `Authorization`. */
+  readonly authorization: string | undefined;
+  /** The header `X-Request-Origin`. */
+  readonly origin: unknown;
+  readonly address: string;
+  /** The workspace that the path names; undefined where it names none. */
+  readonly workspaceName: string | undefined;
+}
+
+/** Who calls, and in which workspace or company. */
+export interface Caller extends Pick<Context, "actor" | "actorName"> {
+  readonly workspace?: Workspace;
+  readonly company?: Company;
+}
+
+export interface Authenticator {
+  /**
+   * Identifies the caller and resolves the workspace or company.
+   *
+   * @throws Problem UNAUTHENTICATED, FORBIDDEN; RATE_LIMITED for a wrong secret after too many; NOT_FOUND for a workspace in the path.
+   */
+  identify(access: Access, presented: Presented): Promise<Caller>;
+  /** Drops cached keys, tokens and workspaces after a change to them. */
+  forget(): void;
+}
+
+/** A caller's rate limit after a request was counted. */
+export interface RateLimitState {
+  readonly limit: number;
+  readonly remaining: number;
+  /** When the window ends, in seconds since the epoch. */
+  readonly resetAt: number;
+  /** Whole seconds until the next request is accepted; 0 if this one is. */
+  readonly retryAfterSeconds: number;
+}
+
+export interface RateLimits {
+  /** Counts a request. Undefined where no limit applies. */
+  count(access: Access, caller: Caller): Promise<RateLimitState | undefined>;
+}

@@ -1,0 +1,135 @@
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { createPool } from "./pool.ts";
+
+/*
+ * One request at a time per connection.
+ *
+ * A client may send many requests at once without reading a response (pipelining). Node hands all of them
+ * over; here the next one starts when the response before it was sent, so a connection never holds more
+ * than one slot. Knowing which connection works on what also lets a server stop: Node closes only
+ * connections that are idle at that moment, and enforces no timeout while it closes.
+ */
+
+/** Beyond that new connections are closed at once: each takes some kilobytes, and a descriptor. */
+export const MOST_CONNECTIONS = 10_000;
+
+/** Requests of one connection that wait. A client that sends more is disconnected. */
+const MOST_WAITING = 256;
+
+/** The same for all connections of the process together. */
+const MOST_WAITING_IN_TOTAL = 10_000;
+
+/** How often a stopping server looks for clients that it need not wait for any more. */
+const LOOK_EVERY_MS = 100;
+
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+interface Connection {
+  readonly socket: Socket;
+  current: Exchange | undefined;
+  waiting: Exchange[];
+}
+
+export interface ConnectionQueue {
+  /** Passes the requests of a server on to `handle`, one at a time per connection. */
+  attach(server: Server, handle: RequestListener): void;
+  /**
+   * Closes every connection once its current request is answered. A client that has not sent its whole
+   * request, or not read its response, within the patience is disconnected: a request that has not
+   * arrived has changed nothing, and can be sent again.
+   */
+  close(): void;
+}
+
+/**
+ * @param patienceMs how long a stopping server waits for clients.
+ * @param isBehindProxy connections come from proxies, so one address may have all of them.
+ */
+export function createConnectionQueue(
+  patienceMs: number,
+  { isBehindProxy = false } = {},
+): ConnectionQueue {
+  const addresses = createPool(MOST_CONNECTIONS);
+  const connections = new Map<Socket, Connection>();
+  let isStopping = false;
+  let waiting = 0;
+
+  function open(socket: Socket): void {
+    const address = isBehindProxy ? "" : (socket.remoteAddress ?? "");
+    if (!isBehindProxy && !addresses.take(address, 1)) return void socket.destroy();
+    const connection: Connection = { socket, current: undefined, waiting: [] };
+    connections.set(socket, connection);
+    socket.once("close", () => {
+      connections.delete(socket);
+      if (!isBehindProxy) addresses.give(address, 1);
+      waiting -= connection.waiting.length;
+      connection.waiting = [];
+    });
+  }
+
+  function enter(connection: Connection, exchange: Exchange, handle: RequestListener): void {
+    if (!connection.current) {
+      start(connection, exchange, handle);
+    } else if (connection.waiting.length < MOST_WAITING && waiting < MOST_WAITING_IN_TOTAL) {
+      connection.waiting.push(exchange);
+      waiting++;
+    } else {
+      connection.socket.destroy();
+    }
+  }
+
+  function start(connection: Connection, exchange: Exchange, handle: RequestListener): void {
+    connection.current = exchange;
+    exchange.response.once("close", () => {
+      connection.current = undefined;
+      const next = isStopping ? undefined : connection.waiting.shift();
+      if (next) {
+        waiting--;
+        start(connection, next, handle);
+      } else if (isStopping) {
+        end(connection.socket);
+      }
+    });
+    handle(exchange.request, exchange.response);
+  }
+
+  return {
+    attach(server, handle) {
+      server.on("connection", open);
+      server.on("request", (request: IncomingMessage, response: ServerResponse) => {
+        const connection = connections.get(request.socket);
+        if (connection && !request.socket.destroyed) {
+          enter(connection, { request, response }, handle);
+        }
+      });
+      // An expectation other than 100-continue is ignored (RFC 9110, 10.1.1): Node would respond by
+      // itself, without what every other request goes through.
+      server.on("checkExpectation", (request, response) =>
+        server.emit("request", request, response),
+      );
+    },
+    close() {
+      isStopping = true;
+      for (const { socket, current } of connections.values()) if (!current) end(socket);
+      const stoppingSince = performance.now();
+      const look = setInterval(() => {
+        if (connections.size === 0) clearInterval(look);
+        if (performance.now() - stoppingSince < patienceMs) return;
+        for (const { socket, current } of connections.values()) {
+          if (!current || waitsForClient(current)) socket.destroy();
+        }
+      }, LOOK_EVERY_MS).unref();
+    },
+  };
+}
+
+/** Whether it is the client's turn: the request is not complete, or the response is all written. */
+const waitsForClient = ({ request, response }: Exchange): boolean =>
+  !request.complete || response.writableEnded;
+
+/** Sends what is still to be sent, and does not wait for the other side. */
+const end = (socket: Socket): void => void socket.end(() => socket.destroy());

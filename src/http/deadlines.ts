@@ -1,0 +1,38 @@
+/** A handler that has to end in time. */
+export interface Deadline {
+  readonly endsAt: number;
+  readonly expire: () => void;
+  hasExpired: boolean;
+}
+
+export interface Deadlines {
+  /** Calls `expire` unless `end` is called within so many milliseconds. */
+  start(milliseconds: number, expire: () => void): Deadline;
+  end(deadline: Deadline): void;
+  stop(): void;
+}
+
+const LOOK_EVERY_MS = 250;
+
+/** Deadlines for thousands of handlers at the cost of one timer. */
+export function createDeadlines(): Deadlines {
+  const running = new Set<Deadline>();
+  const look = setInterval(() => {
+    const now = performance.now();
+    for (const deadline of running) {
+      if (deadline.endsAt > now) continue;
+      running.delete(deadline);
+      deadline.hasExpired = true;
+      deadline.expire();
+    }
+  }, LOOK_EVERY_MS).unref();
+  return {
+    start(milliseconds, expire) {
+      const deadline = { endsAt: performance.now() + milliseconds, expire, hasExpired: false };
+      running.add(deadline);
+      return deadline;
+    },
+    end: (deadline) => void running.delete(deadline),
+    stop: () => clearInterval(look),
+  };
+}

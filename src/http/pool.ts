@@ -1,0 +1,37 @@
+/** An amount of something (requests, bytes) that callers share. */
+export interface Pool {
+  /** @returns false, and takes nothing, where the pool or the caller's share of it is used up. */
+  take(caller: string, amount: number): boolean;
+  give(caller: string, amount: number): void;
+  /** Whether nothing is left for anybody. */
+  isFull(): boolean;
+}
+
+/** A caller may hold this many times what is still free. */
+const SHARE_OF_FREE = 3;
+
+/**
+ * A pool of which no caller can take everything: each may hold three times what is still free, which is three
+ * quarters of the pool for one caller alone, and less for each the more of them there are.
+ */
+export function createPool(total: number): Pool {
+  const held = new Map<string, number>();
+  let used = 0;
+  return {
+    take(caller, amount) {
+      const mine = (held.get(caller) ?? 0) + amount;
+      const free = total - used;
+      if (amount > free || mine > SHARE_OF_FREE * free) return false;
+      used += amount;
+      held.set(caller, mine);
+      return true;
+    },
+    give(caller, amount) {
+      used -= amount;
+      const mine = (held.get(caller) ?? 0) - amount;
+      if (mine > 0) held.set(caller, mine);
+      else held.delete(caller);
+    },
+    isFull: () => used >= total,
+  };
+}

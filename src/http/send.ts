@@ -1,0 +1,112 @@
+import { Readable } from "node:stream";
+import { setImmediate as turn } from "node:timers/promises";
+import type { FastifyReply } from "fastify";
+import { Problem } from "../problem.ts";
+import { budgetsOf } from "./budget.ts";
+import type { Contract, Reply } from "./endpoint.ts";
+import type { Load, Room } from "./load.ts";
+import { PAGE_HEADERS } from "./page-headers.ts";
+import { piecesOfJson } from "./pieces-of-json.ts";
+import { MEDIA_TYPE_OF, SCIM_HEADERS, tooMuchLoad } from "./respond.ts";
+
+/* Responses: their headers, and how large ones are kept from filling the memory. */
+
+/** Smaller responses fit into the buffers of the operating system and are not counted. */
+const COUNTED_FROM_BYTES = 16_384;
+
+/** A client has this long to read a response, and longer the larger the response is. */
+const READING_TIME_MS = 30_000;
+const READING_BYTES_PER_MS = 64;
+
+/** Sends a response; a JSON body is a value, any other a text. */
+export function send(reply: FastifyReply, answer: Reply, mediaType: string): FastifyReply {
+  writeHead(reply, answer, mediaType);
+  return reply.send(textOf(answer, mediaType));
+}
+
+/**
+ * The same for an endpoint: within its budget, and counted until the client has read it. It resolves to nothing,
+ * because a reply of the framework is itself a promise, of the moment when the client has read it.
+ */
+export async function sendCounted(
+  load: Load,
+  contract: Contract,
+  room: Room,
+  reply: FastifyReply,
+  answer: Reply,
+  mediaType: string,
+): Promise<void> {
+  if (contract.isHeavy) {
+    const chunks = await chunksOf(load, contract, room, answer.body);
+    watchReader(load, room, reply);
+    writeHead(reply, answer, mediaType);
+    reply.header("content-length", room.responseBytes);
+    reply.send(Readable.from(chunks, { objectMode: false }));
+    return;
+  }
+  const text = textOf(answer, mediaType);
+  if (text !== undefined && text.length > COUNTED_FROM_BYTES) {
+    const bytes = Buffer.byteLength(text);
+    const mayRefuse = contract.method === "GET" || contract.idempotency === "ignored";
+    if (mayRefuse && bytes > budgetsOf(contract).bytesOut) throw responseTooLarge(contract);
+    if (!load.holdResponse(room, bytes) && mayRefuse) throw tooMuchLoad();
+    watchReader(load, room, reply);
+  }
+  writeHead(reply, answer, mediaType);
+  reply.send(text);
+}
+
+function textOf({ body }: Reply, mediaType: string): string | undefined {
+  if (body === undefined) return undefined;
+  return mediaType.endsWith("json") ? JSON.stringify(body) : (body as string);
+}
+
+function writeHead(reply: FastifyReply, answer: Reply, mediaType: string): void {
+  if (mediaType === "text/html") reply.headers(PAGE_HEADERS);
+  if (mediaType === MEDIA_TYPE_OF.scim) reply.headers(SCIM_HEADERS);
+  reply.code(answer.status);
+  if (answer.headers) reply.headers(answer.headers);
+  if (answer.body !== undefined) reply.header("content-type", `${mediaType}; charset=utf-8`);
+}
+
+/** Writes a large body piece by piece, so that the event loop gets to other requests in between. */
+async function chunksOf(
+  load: Load,
+  contract: Contract,
+  room: Room,
+  body: unknown,
+): Promise<Buffer[]> {
+  const { bytesOut } = budgetsOf(contract);
+  const chunks: Buffer[] = [];
+  try {
+    for (const piece of piecesOfJson(body)) {
+      const chunk = Buffer.from(piece);
+      if (room.responseBytes + chunk.length > bytesOut) throw responseTooLarge(contract);
+      if (!load.holdResponse(room, chunk.length)) throw tooMuchLoad();
+      chunks.push(chunk);
+      await turn();
+    }
+  } catch (error) {
+    load.leave(room);
+    throw error;
+  }
+  return chunks;
+}
+
+/** Disconnects a client that does not read its response in time. */
+function watchReader(load: Load, room: Room, { raw }: FastifyReply): void {
+  const patienceMs = READING_TIME_MS + room.responseBytes / READING_BYTES_PER_MS;
+  const timer = setTimeout(() => raw.destroy(), patienceMs).unref();
+  raw.once("close", () => {
+    clearTimeout(timer);
+    load.leave(room);
+  });
+  if (raw.destroyed) raw.emit("close");
+}
+
+const responseTooLarge = (contract: Contract): Problem =>
+  new Problem(
+    "RESPONSE_TOO_LARGE",
+    `The response is larger than ${budgetsOf(contract).bytesOut} bytes. Ask for less at a time.`,
+    { body: { code: "RESPONSE_TOO_LARGE" } },
+  );

@@ -1,0 +1,106 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { Problem } from "../problem.ts";
+import { type AdmissionServices, admit } from "./admission.ts";
+import { type AnswerServices, answerOnce } from "./answer-once.ts";
+import { baseUrlOf } from "./base-url.ts";
+import { budgetsOf, startWork } from "./budget.ts";
+import type { Deadlines } from "./deadlines.ts";
+import { type Contract, type Endpoint, type Input, pathsOf, type Reply } from "./endpoint.ts";
+import type { FairLine } from "./fair-line.ts";
+import { holdSmallBody, refuseForeignBody } from "./media-types.ts";
+import type { ObserveServices } from "./observe.ts";
+import type { RequestContext } from "./request-state.ts";
+import { MEDIA_TYPE_OF, problemReply, tooMuchLoad } from "./respond.ts";
+import { send, sendCounted } from "./send.ts";
+import { compileContract } from "./validate.ts";
+
+/** What the HTTP layer itself needs; a handler may ask for more. */
+export interface HttpServices extends AdmissionServices, AnswerServices, ObserveServices {}
+
+/** What all endpoints of a server share. */
+export interface Machinery {
+  readonly deadlines: Deadlines;
+  /** Where endpoints that are `isHeavy` wait. */
+  readonly heavyLine: FairLine;
+  readonly publicUrl: string | undefined;
+  /** How long a handler may take, in milliseconds. */
+  readonly deadlineMs: number;
+}
+
+/** Adds the routes of an endpoint: admission, then the handler within its budgets, then the response. */
+export function serveEndpoint<Services extends HttpServices>(
+  server: FastifyInstance,
+  services: Services,
+  { contract, handler }: Endpoint<Services>,
+  { deadlines, heavyLine, publicUrl, deadlineMs }: Machinery,
+): void {
+  const { load } = services;
+  const read = compileContract(contract);
+  const dialect = contract.dialect ?? "message";
+  const mediaType = contract.produces ?? MEDIA_TYPE_OF[dialect];
+  const budgets = budgetsOf(contract);
+  const timeMs = contract.takesLong ? Number.POSITIVE_INFINITY : deadlineMs;
+  const late = problemReply(tooLate(), dialect);
+
+  async function answer(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const work = startWork(budgets.work);
+    const run = async (own: Services, idempotency?: Input<Contract>["idempotency"]) => {
+      const baseUrl = baseUrlOf(request, publicUrl);
+      const input = { ...read(request), baseUrl, idempotency, work };
+      return handler(own, request.context as RequestContext, input as Input<Contract>);
+    };
+    const expire = () => void send(reply, late, MEDIA_TYPE_OF[dialect]);
+    const deadline = deadlines.start(timeMs, expire);
+    try {
+      const result: Reply = await answerOnce(services, contract, request, run);
+      deadlines.end(deadline);
+      if (deadline.hasExpired) return;
+      if (!request.room) return void send(reply, result, mediaType);
+      await sendCounted(load, contract, request.room, reply, result, mediaType);
+    } catch (error) {
+      // After the deadline the caller has its response already.
+      if (!deadline.hasExpired) throw error;
+    } finally {
+      deadlines.end(deadline);
+      if (work.spent > 0) services.metrics.work(pathsOf(contract)[0] ?? "", work.spent);
+    }
+  }
+
+  async function answerWithRoom(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const { room } = request;
+    if (!room) return answer(request, reply);
+    if (!load.startWork(room)) throw tooMuchLoad();
+    // A caller who has gone does not make the work smaller: the room is held until the handler ends.
+    try {
+      if (!holdSmallBody(load, request)) throw tooMuchLoad();
+      if (contract.isHeavy) await heavyLine.run(room.owner, () => answer(request, reply));
+      else await answer(request, reply);
+    } finally {
+      load.endWork(room);
+    }
+  }
+
+  for (const url of pathsOf(contract)) {
+    server.route({
+      method: contract.method,
+      url,
+      config: { contract },
+      bodyLimit: budgets.bytesIn,
+      onRequest: async (request, reply) => {
+        await admit(services, contract, request, reply);
+        refuseForeignBody(contract, request.headers["content-type"]);
+      },
+      handler: async (request, reply) => {
+        await answerWithRoom(request, reply);
+        return reply;
+      },
+    });
+  }
+}
+
+const tooLate = (): Problem =>
+  new Problem(
+    "UNAVAILABLE",
+    "The request took too long and may still be carried out. Try again with the same Idempotency-Key.",
+    { retryAfterSeconds: 5 },
+  );

@@ -1,0 +1,158 @@
+/* Turns the errors of a schema into one sentence in plain English. */
+
+interface ValidationError {
+  readonly keyword: string;
+  readonly schemaPath: string;
+  readonly instancePath: string;
+  readonly message: string;
+  readonly params: object;
+}
+
+const A_VALUE_OF: Readonly<Record<string, string>> = {
+  array: "an array",
+  boolean: "true or false",
+  integer: "a whole number",
+  null: "null",
+  number: "a number",
+  object: "an object",
+  string: "a string",
+};
+
+/** One sentence that names the field as a caller would write it: `'updates[0].name' must be …`. */
+export function sentenceOf(all: readonly ValidationError[], part: string): string {
+  const errors = ofMeantBranches(all);
+  const error = tellingOf(errors);
+  if (!error) return `The ${part} is not valid.`;
+  const field = fieldPath(error.instancePath);
+  const subject = field ? `'${field}'` : `The ${part}`;
+  const { requiredProperties, additionalProperties, type, allowedValues, format } =
+    error.params as {
+      requiredProperties?: string[];
+      additionalProperties?: string[];
+      type?: string;
+      allowedValues?: unknown[];
+      format?: string;
+    };
+  if (format === "uuid") return `${subject} must be a UUID`;
+  if (error.keyword === "required" && requiredProperties) {
+    const names = requiredProperties.map((name) => `'${field ? `${field}.` : ""}${name}'`);
+    return `${names.join(", ")} ${names.length > 1 ? "are" : "is"} required`;
+  }
+  if (error.keyword === "additionalProperties" && additionalProperties) {
+    return `${subject} has a key that is not known: '${additionalProperties.join("', '")}'`;
+  }
+  if (error.keyword === "type" && type) return `${subject} must be ${A_VALUE_OF[type] ?? type}`;
+  if (error.keyword === "enum" && allowedValues) {
+    return `${subject} must be one of ${allowedValues.join(", ")}`;
+  }
+  if (error.keyword === "anyOf") return `${subject} must be ${alternatives(errors, error)}`;
+  return `${subject} ${ruleOf(error)}`;
+}
+
+/** The rule about a size or a range that a value breaks. */
+function ruleOf({ keyword, params, message }: ValidationError): string {
+  const { limit = 0 } = params as { limit?: number };
+  switch (keyword) {
+    case "minLength":
+      return limit === 1 ? "must not be empty" : `must have at least ${limit} characters`;
+    case "minItems":
+      return limit === 1 ? "must not be empty" : `must have at least ${limit} items`;
+    case "minProperties":
+      return limit === 1 ? "must not be empty" : `must have at least ${limit} members`;
+    case "maxLength":
+      return `must have at most ${limit} characters`;
+    case "maxItems":
+      return `must have at most ${limit} items`;
+    case "maxProperties":
+      return `must have at most ${limit} members`;
+    case "minimum":
+      return `must be at least ${limit}`;
+    case "maximum":
+      return `must be at most ${limit}`;
+    case "pattern":
+      return "has characters that are not allowed";
+    case "uniqueItems":
+      return "must not name anything twice";
+    default:
+      return message;
+  }
+}
+
+/**
+ * Of a union of objects that their `type` tells apart, only the errors of the branch that is meant;
+ * where none is, which types there are.
+ */
+function ofMeantBranches(errors: readonly ValidationError[]): readonly ValidationError[] {
+  const strangers = errors.flatMap((error) => {
+    const [, union, branch] = /^(.*)(\/anyOf\/\d+)\/properties\/type$/.exec(error.schemaPath) ?? [];
+    return union === undefined ? [] : [{ error, union, branch: `${union}${branch}` }];
+  });
+  const [first] = strangers;
+  if (!first) return errors;
+  const isBelow = ({ schemaPath }: ValidationError, path: string) =>
+    schemaPath === path || schemaPath.startsWith(`${path}/`);
+  const others = errors.filter((error) => !isBelow(error, first.union));
+  const meant = errors.filter(
+    (error) =>
+      isBelow(error, `${first.union}/anyOf`) &&
+      !strangers.some(({ branch }) => isBelow(error, branch)),
+  );
+  if (meant.length > 0) return [...others, ...meant];
+  const allowedValues = strangers.flatMap(({ error }) => {
+    const { allowedValue, allowedValues = [allowedValue] } = error.params as {
+      allowedValue?: unknown;
+      allowedValues?: unknown[];
+    };
+    return allowedValues;
+  });
+  return [...others, { ...first.error, keyword: "enum", params: { allowedValues } }];
+}
+
+/** The error that tells most: the summary of a union rather than each of its branches. */
+function tellingOf(errors: readonly ValidationError[]): ValidationError | undefined {
+  const [first] = errors;
+  const union = errors.find(
+    (error) => error.keyword === "anyOf" && error.instancePath === first?.instancePath,
+  );
+  const extra = errors.find((error) => error.keyword === "additionalProperties");
+  if (union) return closestTo(union, errors);
+  return (first?.keyword === "boolean" ? extra : first) ?? first;
+}
+
+/** Where a value is of the type of one branch of a union, what it breaks there says more. */
+function closestTo(
+  union: ValidationError,
+  errors: readonly ValidationError[],
+): ValidationError | undefined {
+  const inside = errors.filter((error) => error.instancePath.startsWith(`${union.instancePath}/`));
+  if (inside.length > 0) return tellingOf(inside);
+  const ofType = ["anyOf", "type", "const", "enum"];
+  return (
+    errors.find(
+      ({ keyword, instancePath }) =>
+        instancePath === union.instancePath && !ofType.includes(keyword),
+    ) ?? union
+  );
+}
+
+/** What a union takes, from what each of its branches missed. */
+function alternatives(errors: readonly ValidationError[], union: ValidationError): string {
+  const branches = errors.filter((error) => error.instancePath === union.instancePath);
+  const wanted = branches.flatMap((error) => {
+    const { type, allowedValue } = error.params as { type?: string; allowedValue?: unknown };
+    if (allowedValue !== undefined) return [JSON.stringify(allowedValue)];
+    if (type !== undefined) return [A_VALUE_OF[type] ?? type];
+    return [];
+  });
+  return [...new Set(wanted)].join(" or ") || "of another form";
+}
+
+/** `/updates/0/name` as `updates[0].name`. */
+function fieldPath(pointer: string): string {
+  return pointer
+    .split("/")
+    .slice(1)
+    .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"))
+    .map((step, index) => (/^\d+$/.test(step) ? `[${step}]` : index ? `.${step}` : step))
+    .join("");
+}

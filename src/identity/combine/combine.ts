@@ -1,0 +1,128 @@
+import { addDecimals, centsOf } from "../../values/decimals.ts";
+import {
+  combineApps,
+  combineDevices,
+  combineGroupStates,
+  combineInteractions,
+} from "./app-activity.ts";
+import { type Combined, type Effect, type Extent, leftBehind } from "./effects.ts";
+import { combineFields } from "./fields.ts";
+import { combineEvents, combinePurchases } from "./summaries.ts";
+import type { Belongings, Whole } from "./whole.ts";
+
+/*
+ * How two profiles become one. spec: POST /users/merge, Merge behaviour.
+ *
+ * One profile is kept, the other one is merged into it and removed. Nothing that the kept profile
+ * has is lost, and nothing depends on anything but the two profiles: no clock, no database, no
+ * setting but the two that are handed in. There are three ways in which a thing comes together:
+ *
+ * - What is one of a kind (a name, an address, a custom attribute, a group state, a device's model)
+ *   is taken only where the kept profile lacks it.
+ * - What is counted (sessions, events, purchases, money) is added up, per app, event, product and
+ *   currency, with the earlier first date and the later last one.
+ * - What tells when something happened last (Last_X_at fields, campaigns, canvases) becomes the
+ *   later date.
+ *
+ * Events, purchases and messages themselves, of which these are the summaries, move one by one and
+ * unchanged; whoever carries the merge out does that (identity/save-graph.ts).
+ *
+ * Each step tells what it did as effects, which a dry run answers with and the audit keeps.
+ */
+
+/** Everything of one profile merged into another. `extent` says how much comes over. */
+export function combine(
+  kept: Whole,
+  merged: Whole,
+  extent: Extent,
+  redirects: boolean,
+): Combined<Whole> {
+  const profile = combineFields(kept.profile, merged.profile, extent, redirects);
+  const belongings = combineBelongings(kept.belongings, merged.belongings, extent);
+  return {
+    value: { profile: profile.value, belongings: belongings.value },
+    effects: [...profile.effects, ...belongings.effects],
+  };
+}
+
+/** What is kept about the two outside of their rows, as one. */
+export function combineBelongings(
+  kept: Belongings,
+  merged: Belongings,
+  extent: Extent,
+): Combined<Belongings> {
+  const isPartial = extent === "tokens_and_messages";
+  const part = <Value>(isLeft: boolean, own: Value, combined: Combined<Value>): Combined<Value> =>
+    isLeft ? leftBehind(own, combined) : combined;
+
+  const events = part(isPartial, kept.events, combineEvents(kept.events, merged.events));
+  const purchases = part(
+    isPartial,
+    kept.purchases,
+    combinePurchases(kept.purchases, merged.purchases),
+  );
+  const groupStates = part(
+    isPartial,
+    kept.groupStates,
+    combineGroupStates(kept.groupStates, merged.groupStates),
+  );
+  const apps = part(isPartial, kept.apps, combineApps(kept.apps, merged.apps));
+  const devices = part(
+    extent !== "all",
+    kept.devices,
+    combineDevices(kept.devices, merged.devices),
+  );
+  const interactions = part(
+    isPartial,
+    kept.interactions,
+    combineInteractions(kept.interactions, merged.interactions),
+  );
+  const messages = kept.messages + merged.messages;
+  const value: Belongings = {
+    events: events.value,
+    purchases: purchases.value,
+    groupStates: groupStates.value,
+    apps: apps.value,
+    devices: devices.value,
+    interactions: interactions.value,
+    messages,
+  };
+  const effects = [
+    ...events.effects,
+    ...purchases.effects,
+    ...groupStates.effects,
+    ...apps.effects,
+    ...devices.effects,
+    ...interactions.effects,
+    ...sumEffects(kept, merged, value),
+  ];
+  return { value, effects };
+}
+
+const SUMS: readonly (readonly [field: string, sum: (belongings: Belongings) => number])[] = [
+  ["session_count", ({ apps }) => sumOf(apps.map((app) => app.sessions))],
+  ["purchase_count", ({ purchases }) => sumOf(purchases.map((total) => total.count))],
+  [
+    "purchase_amount_cents",
+    ({ purchases }) => centsOf(purchases.map((total) => total.revenue).reduce(addDecimals, "0")),
+  ],
+  ["message_history", ({ messages }) => messages],
+];
+
+const sumOf = (counts: readonly number[]): number => counts.reduce((sum, each) => sum + each, 0);
+
+/** The totals over all apps, products and currencies, where the merged profile has any. */
+const sumEffects = (kept: Belongings, merged: Belongings, result: Belongings): Effect[] =>
+  SUMS.flatMap(([field, sum]) =>
+    sum(merged) === 0
+      ? []
+      : [
+          {
+            field,
+            effect: sum(result) === sum(kept) ? "left" : "added_up",
+            kept: sum(kept),
+            merged: sum(merged),
+            result: sum(result),
+          },
+        ],
+  );

@@ -1,0 +1,146 @@
+import type { WorkspaceContext } from "../context/context.ts";
+import type { ItemNote } from "../http/verdicts.ts";
+import type { Who } from "../people/identifiers.ts";
+import { checkExternalId } from "../people/identifiers.ts";
+import { accepted, type Checked, refused } from "../problem.ts";
+import type { Applied, IdentityServices } from "./change-identities.ts";
+import type { IdentityGraph, Person } from "./identity-graph.ts";
+import {
+  type CheckedItems,
+  carryOut,
+  checkEach,
+  ofObject,
+  refuseTooMany,
+  type Work,
+} from "./items.ts";
+
+/** The renames that took effect, by their new ids, and why the others did not. */
+export interface ExternalIdRenames {
+  readonly externalIds: string[];
+  readonly errors: ItemNote[];
+}
+
+/**
+ * Gives users another external_id, in the order of the items. The old one is deprecated: it keeps
+ * leading to the user, as the id of a merged user may, so that every sender can switch in its own
+ * time. See docs/decisions/identity.md.
+ *
+ * @throws Problem INVALID_REQUEST for more than 50, and listing every item that is malformed.
+ */
+export async function renameExternalIds(
+  services: IdentityServices,
+  context: WorkspaceContext,
+  renames: readonly unknown[],
+): Promise<ExternalIdRenames> {
+  refuseTooMany(renames);
+  const blocked = context.workspace.settings.blocked_external_ids;
+  const check = ofObject((raw) => checkRename(raw, blocked));
+  const items = checkEach("external_id_renames", renames, check);
+  const { effective, errors } = await carryOutAll(services, context, items);
+  return { externalIds: effective, errors };
+}
+
+/** The removals that took effect, by the removed ids, and why the others did not. */
+export interface ExternalIdRemovals {
+  readonly removedIds: string[];
+  readonly errors: ItemNote[];
+}
+
+/**
+ * Ends the redirects of external ids that were renamed or merged away, in the order of the items;
+ * from then on they name nobody and are free. The own external_id of a user cannot be removed.
+ *
+ * @throws Problem INVALID_REQUEST for more than 50, and listing every item that is malformed.
+ */
+export async function removeExternalIds(
+  services: IdentityServices,
+  context: WorkspaceContext,
+  externalIds: readonly unknown[],
+): Promise<ExternalIdRemovals> {
+  refuseTooMany(externalIds);
+  const items = checkEach("external_ids", externalIds, checkRemoval);
+  const { effective, errors } = await carryOutAll(services, context, items);
+  return { removedIds: effective, errors };
+}
+
+/** @returns the last id of every item that took effect, and why the others did not. */
+async function carryOutAll(
+  services: IdentityServices,
+  context: WorkspaceContext,
+  items: CheckedItems,
+): Promise<{ readonly effective: string[]; readonly errors: ItemNote[] }> {
+  const { notes } = await carryOut(services, context, items, false);
+  const errors = notes.skipped ?? [];
+  const failed = new Set(errors.map(({ index }) => index));
+  const steps = items.steps.filter(({ place }) => !failed.has(place.index));
+  return { effective: steps.map(({ names }) => names.at(-1)?.value as string), errors };
+}
+
+function checkRemoval(value: unknown): Checked<Work> {
+  const checked = checkExternalId(value);
+  if ("fault" in checked) return checked;
+  const who = checked.value;
+  return accepted({ names: [who], apply: (graph) => removeRedirect(graph, who) });
+}
+
+function removeRedirect(graph: IdentityGraph, who: Who): Applied {
+  const [user] = graph.find(who);
+  if (!user)
+    return { fault: { code: "USER_NOT_FOUND", message: "no user has this 'external_id'" } };
+  if (user.fields.externalId === who.value) {
+    const message =
+      "only a deprecated 'external_id' can be removed, and this one is the user's own; " +
+      "rename it first, or delete the user";
+    return { fault: { code: "EXTERNAL_ID_IN_USE", message } };
+  }
+  graph.removeRedirect(user, who.value);
+  return { done: "removed" };
+}
+
+function checkRename(
+  { current_external_id, new_external_id }: Readonly<Record<string, unknown>>,
+  blocked: readonly string[],
+): Checked<Work> {
+  const current = checkMember("current_external_id", current_external_id);
+  if ("fault" in current) return current;
+  const next = checkMember("new_external_id", new_external_id);
+  if ("fault" in next) return next;
+  if (blocked.includes(next.value.value)) {
+    return refused(
+      "BLACKLISTED_EXTERNAL_USER_ID",
+      "this external_id is blocked: provided external_id is blacklisted and disallowed",
+    );
+  }
+  return accepted({
+    names: [current.value, next.value],
+    apply: (graph) => rename(graph, current.value, next.value),
+  });
+}
+
+/** The fault in the words of this object. */
+function checkMember(name: string, value: unknown): Checked<Who> {
+  const checked = checkExternalId(value);
+  if (!("fault" in checked)) return checked;
+  const { code, message } = checked.fault;
+  return refused(code, message.replace("'external_id'", `'${name}'`));
+}
+
+/** Whose own external_id this is; a deprecated one is nobody's own. */
+function ownerOf(graph: IdentityGraph, who: Who): Person | undefined {
+  const [person] = graph.find(who);
+  return person?.fields.externalId === who.value ? person : undefined;
+}
+
+function rename(graph: IdentityGraph, current: Who, next: Who): Applied {
+  const user = ownerOf(graph, current);
+  if (!user) {
+    const message = "no user has this 'current_external_id'; a deprecated one cannot be renamed";
+    return { fault: { code: "USER_NOT_FOUND", message } };
+  }
+  if (graph.find(next).length > 0) {
+    const message = "'new_external_id' is in use, as the external_id of a user or deprecated";
+    return { fault: { code: "EXTERNAL_ID_TAKEN", message } };
+  }
+  graph.renameExternalId(user, next.value);
+  return { done: "renamed" };
+}

@@ -1,0 +1,114 @@
+import type { Queryable } from "../database/database.ts";
+import { identifierKey, isProfileId, type Who } from "../people/identifiers.ts";
+import { type MergedProfile, selectMerged, selectMergedInto } from "../people/merged-store.ts";
+import { Outdated } from "../people/outdated.ts";
+import {
+  type FoundIdentifier,
+  latestFirst,
+  type ProfileRow,
+  selectIdentifiers,
+} from "../people/store.ts";
+import { Problem } from "../problem.ts";
+import { createGraph, type GraphOptions, type IdentityGraph } from "./identity-graph.ts";
+
+export interface LoadGraphOptions extends GraphOptions {
+  /** Reads profiles, with or without locking them; those that are gone are left out. */
+  read(ids: readonly string[]): Promise<ProfileRow[]>;
+  readonly mostUsers: number | undefined;
+}
+
+/**
+ * Reads everybody whom a request names, in a few statements whatever its size.
+ *
+ * Between finding who has an identifier and reading that profile, the world can move. A profile that
+ * is gone by then, or no longer has the identifier, means that somebody was faster; what changes
+ * after the reading is noticed when the graph is saved.
+ *
+ * @throws Outdated
+ */
+export async function loadGraph(
+  database: Queryable,
+  workspaceId: number,
+  names: readonly Who[],
+  { read, mostUsers, ...options }: LoadGraphOptions,
+): Promise<IdentityGraph> {
+  const found = await findIdentifiers(database, workspaceId, names, mostUsers);
+  const platformIds = platformIdsOf(names);
+  const ids = [...new Set([...found.map((each) => each.profileId), ...platformIds])];
+  const present = await read(ids);
+  const followed = await follow(database, workspaceId, platformIds, present);
+  const kept = await read(missingIn(present, followed));
+  const rows = [...present, ...kept].sort(latestFirst);
+  const merged = await selectMergedInto(
+    database,
+    workspaceId,
+    rows.map((row) => row.id),
+  );
+  const graph = createGraph(rows, merged, options);
+  refuseMoved(graph, names, found, rows, followed);
+  return graph;
+}
+
+async function findIdentifiers(
+  database: Queryable,
+  workspaceId: number,
+  names: readonly Who[],
+  mostUsers: number | undefined,
+): Promise<FoundIdentifier[]> {
+  const wanted = new Set(names.map(identifierKey));
+  const values = names.flatMap(({ kind, value }) => (kind === "platform_id" ? [] : [value]));
+  const limit = mostUsers === undefined ? undefined : mostUsers + 1;
+  const rows = await selectIdentifiers(database, workspaceId, [...new Set(values)], limit);
+  if (mostUsers !== undefined && rows.length > mostUsers) {
+    throw new Problem(
+      "INVALID_REQUEST",
+      `The identifiers of this request match more than ${mostUsers} users. ` +
+        "Name fewer addresses in one request, or name the users by 'external_id' or 'user_alias'.",
+    );
+  }
+  return rows.filter((row) => wanted.has(identifierKey(row)));
+}
+
+const platformIdsOf = (names: readonly Who[]): string[] => {
+  const ids = names.filter((who) => who.kind === "platform_id").map((who) => who.value);
+  return [...new Set(ids)].filter(isProfileId);
+};
+
+/** Where those platform_ids lead that no profile has any more. */
+async function follow(
+  database: Queryable,
+  workspaceId: number,
+  platformIds: readonly string[],
+  present: readonly ProfileRow[],
+): Promise<MergedProfile[]> {
+  const known = new Set(present.map((row) => row.id));
+  return selectMerged(
+    database,
+    workspaceId,
+    platformIds.filter((id) => !known.has(id)),
+  );
+}
+
+function missingIn(present: readonly ProfileRow[], followed: readonly MergedProfile[]): string[] {
+  const known = new Set(present.map((row) => row.id));
+  return [...new Set(followed.map((each) => each.keptProfileId))].filter((id) => !known.has(id));
+}
+
+function refuseMoved(
+  graph: IdentityGraph,
+  names: readonly Who[],
+  found: readonly FoundIdentifier[],
+  rows: readonly ProfileRow[],
+  followed: readonly MergedProfile[],
+): void {
+  const known = new Set(rows.map((row) => row.id));
+  if (followed.some((each) => !known.has(each.keptProfileId))) {
+    throw new Outdated("a profile was merged or removed");
+  }
+  const whoOf = new Map(names.map((who) => [identifierKey(who), who]));
+  for (const each of found) {
+    const who = whoOf.get(identifierKey(each));
+    if (who && graph.find(who).some((person) => person.id === each.profileId)) continue;
+    throw new Outdated("an identifier has moved");
+  }
+}

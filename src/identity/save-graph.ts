@@ -1,0 +1,97 @@
+import { allDone, type Transaction } from "../database/database.ts";
+import { countIdRemoval } from "../people/id-removals-store.ts";
+import { emailValue, identifierKey } from "../people/identifiers.ts";
+import { deleteMerged, upsertMerged } from "../people/merged-store.ts";
+import { Outdated } from "../people/outdated.ts";
+import {
+  deleteIdentifiers,
+  deleteProfiles,
+  type FoundIdentifier,
+  insertIdentifiers,
+  insertProfiles,
+  lockProfiles,
+  type ProfileRow,
+  replaceProfiles,
+  selectIdentifiers,
+} from "../people/store.ts";
+import type { GraphChanges } from "./identity-graph.ts";
+
+/**
+ * Writes the profiles of a graph, in the order in which a track batch takes things too, so that the two
+ * do not wait for each other in a circle: identifiers that are new, then the profiles in the order
+ * of their ids, and only then what leads to them already, because who holds a profile alone removes
+ * that.
+ *
+ * A profile that is written to or removed has to be as it was read when it is locked: then nobody
+ * wrote anything of these people since.
+ *
+ * @param isLocked whether the profiles were locked when they were read.
+ * @throws a serialization failure when a profile or an identifier is another than it was.
+ */
+export async function saveGraph(
+  tx: Transaction,
+  workspaceId: number,
+  changes: GraphChanges,
+  { isLocked, now }: { readonly isLocked: boolean; readonly now: Date },
+): Promise<void> {
+  const { removedIdentifiers, touched } = changes;
+  const { fresh, moved } = splitAdded(changes);
+  const [, locked] = await allDone([
+    insertIdentifiers(tx, workspaceId, fresh),
+    isLocked ? Promise.resolve([]) : lockProfiles(tx, workspaceId, idsOf(touched)),
+  ]);
+  if (!isLocked) refuseChanged(touched, locked);
+  await allDone([
+    deleteIdentifiers(tx, workspaceId, removedIdentifiers),
+    insertIdentifiers(tx, workspaceId, moved),
+    insertProfiles(tx, workspaceId, changes.created),
+    replaceProfiles(tx, workspaceId, changes.replaced),
+    deleteProfiles(tx, workspaceId, changes.removedIds),
+    deleteMerged(tx, workspaceId, changes.forgottenIds),
+    upsertMerged(tx, workspaceId, changes.redirected, now),
+    ...(takesExternalIds(changes) ? [countIdRemoval(tx, workspaceId)] : []),
+  ]);
+}
+
+/** Whether an external_id leaves a user who still exists: id caches do not notice that by themselves. */
+function takesExternalIds({ removedIdentifiers, removedIds }: GraphChanges): boolean {
+  const gone = new Set(removedIds);
+  return removedIdentifiers.some(
+    ({ kind, profileId }) => kind === "external_id" && !gone.has(profileId),
+  );
+}
+
+/** What names one user can only be given to another once the first one has it no more. */
+function splitAdded({ addedIdentifiers, removedIdentifiers }: GraphChanges) {
+  const removed = new Set(removedIdentifiers.map(identifierKey));
+  const isMoved = (each: FoundIdentifier) => removed.has(identifierKey(each));
+  return {
+    fresh: addedIdentifiers.filter((each) => !isMoved(each)),
+    moved: addedIdentifiers.filter(isMoved),
+  };
+}
+
+const idsOf = (rows: readonly ProfileRow[]): string[] => rows.map((row) => row.id);
+
+/** Locking adds one to the version. */
+function refuseChanged(read: readonly ProfileRow[], locked: readonly ProfileRow[]): void {
+  const versions = new Map(locked.map((row) => [row.id, row.version]));
+  if (read.every((row) => versions.get(row.id) === row.version + 1)) return;
+  throw new Outdated("a profile was changed or removed");
+}
+
+/** The addresses (lower case) of users who are gone that nobody has any more. */
+export async function findAbandoned(
+  tx: Transaction,
+  workspaceId: number,
+  { touched, removedIds, addedIdentifiers }: GraphChanges,
+): Promise<string[]> {
+  const gone = new Set(removedIds);
+  const passedOn = new Set(addedIdentifiers.map(identifierKey));
+  const emails = touched
+    .flatMap(({ id, email }) => (gone.has(id) && email !== null ? [emailValue(email)] : []))
+    .filter((value) => !passedOn.has(identifierKey({ kind: "email", value })));
+  const held = await selectIdentifiers(tx, workspaceId, emails);
+  const values = new Set(held.filter(({ kind }) => kind === "email").map(({ value }) => value));
+  return [...new Set(emails)].filter((email) => !values.has(email));
+}

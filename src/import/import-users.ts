@@ -1,0 +1,159 @@
+import type { Of, SentMessage } from "../activity/activity.ts";
+import { setAppActivity } from "../activity/write-activity.ts";
+import { recordChanges } from "../audit/audit.ts";
+import type { Clock } from "../clock.ts";
+import type { WorkspaceContext } from "../context/context.ts";
+import { type Database, type Transaction, withRetries } from "../database/database.ts";
+import { type ItemNote, noteOf } from "../http/verdicts.ts";
+import { addPushTokens, type PushToken } from "../people/attribute-rules/push-tokens.ts";
+import { loadPeople } from "../people/load-people.ts";
+import { attributeOf, type People, type Person, setAttribute } from "../people/people.ts";
+import { savePeople } from "../people/save-people.ts";
+import { type Fault, Problem } from "../problem.ts";
+import { findUnstorable, type Json } from "../values/plain-json.ts";
+import { readApps } from "../workspaces/apps.ts";
+import { checkImportedUser, type ImportedUser } from "./check-user.ts";
+
+export interface ImportServices {
+  readonly database: Database;
+  readonly clock: Clock;
+}
+
+export interface Imported {
+  /** How many objects were taken. */
+  readonly imported: number;
+  readonly errors: readonly ItemNote[];
+  readonly skipped: readonly ItemNote[];
+}
+
+const MOST_USERS = 500;
+
+/**
+ * Imports what no public call writes: apps with their sessions, devices, push tokens, campaigns,
+ * canvases, cards, messages and Last_X_at fields.
+ *
+ * What an object names is set: an app, a device, a campaign or a message that is there already is
+ * replaced, so that importing twice changes nothing; push tokens are added. A user whom nobody is yet
+ * is made, except by platform_id. The audit gets to know how many it were. decision: docs/decisions/imported-activity.md.
+ *
+ * @param users the objects as they were sent; each gets its own verdict.
+ * @throws Problem NOT_FOUND for the workspace; INVALID_REQUEST for more than 500 objects, or where
+ *   none can be taken.
+ */
+export async function importUsers(
+  services: ImportServices,
+  context: WorkspaceContext,
+  users: readonly unknown[],
+): Promise<Imported> {
+  const { workspace } = context;
+  if (users.length > MOST_USERS) {
+    throw new Problem("INVALID_REQUEST", `'users' may hold at most ${MOST_USERS} objects.`);
+  }
+  const apps = await readApps(services.database, workspace.id);
+  const appIds = new Set(apps.map((app) => app.id));
+  const checked = users.map((user, index) => ({ index, ...checkUser(user, appIds) }));
+  const errors = checked.flatMap((each) =>
+    "fault" in each ? [noteOf({ array: "users", index: each.index }, each.fault)] : [],
+  );
+  const taken = checked.flatMap((each) => ("fault" in each ? [] : [each]));
+  const [first] = errors;
+  if (first && taken.length === 0) {
+    const message = `users[${first.index}]: ${first.message}`;
+    throw new Problem("INVALID_REQUEST", message, { body: { errors } });
+  }
+  const imported = taken.map((each) => each.value);
+  const isKnown = await withRetries(services.database, async (tx, attempt) => {
+    const known = await writeUsers(tx, services.clock, workspace.id, imported, attempt > 1);
+    const details = { users: known.filter(Boolean).length };
+    const change = {
+      action: "imported",
+      kind: "users",
+      workspace: context.workspace.name,
+      details,
+    };
+    if (details.users > 0) {
+      await recordChanges(tx, services.clock, context, [
+        { ...change, name: context.workspace.name },
+      ]);
+    }
+    return known;
+  });
+  const skipped = taken.flatMap((each, place) =>
+    isKnown[place] ? [] : [noteOf({ array: "users", index: each.index }, NOBODY_THERE)],
+  );
+  return { imported: taken.length, errors, skipped };
+}
+
+const NOBODY_THERE: Fault = {
+  code: "USER_NOT_FOUND",
+  message: "no user has this 'platform_id', and this object makes none",
+};
+
+function checkUser(user: unknown, appIds: ReadonlySet<string>) {
+  const fault = findUnstorable(user, "");
+  return fault ? { fault } : checkImportedUser(user, appIds);
+}
+
+/** @returns for each object whether its user was found or made. */
+async function writeUsers(
+  tx: Transaction,
+  clock: Clock,
+  workspaceId: number,
+  users: readonly ImportedUser[],
+  lock: boolean,
+): Promise<boolean[]> {
+  const needs = users.map(({ who }) => ({ who, reads: true, addresses: [], spreads: false }));
+  const { newId } = clock;
+  const people = await loadPeople(tx, workspaceId, needs, { newId, lock });
+  const parts = users.flatMap((user) => {
+    const person = personOf(people, user);
+    if (person) applyToPerson(people, person, user, newId);
+    return person ? [{ person, user }] : [];
+  });
+  await savePeople(tx, workspaceId, people.changes(clock.now()));
+  await setAppActivity(tx, workspaceId, {
+    apps: lastOf(parts, "apps", ({ appId }) => appId),
+    devices: lastOf(parts, "devices", ({ deviceId }) => deviceId),
+    interactions: lastOf(parts, "interactions", ({ kind, id }) => `${kind} ${id}`),
+    messages: lastOf(parts, "messages", ({ messageId }: SentMessage) => messageId),
+  });
+  const known = new Set(parts.map(({ user }) => user));
+  return users.map((user) => known.has(user));
+}
+
+const personOf = (people: People, { who }: ImportedUser): Person | undefined =>
+  people.find(who) ?? (who.kind === "platform_id" ? undefined : people.create(who));
+
+function applyToPerson(
+  people: People,
+  person: Person,
+  { pushTokens, times }: ImportedUser,
+  newId: () => string,
+): void {
+  if (pushTokens.length > 0) {
+    const present = (attributeOf(person, "standard", "push_tokens") ?? []) as unknown;
+    const tokens = addPushTokens(present as PushToken[], pushTokens, newId);
+    setAttribute(person, "standard", "push_tokens", tokens as unknown as Json);
+  }
+  for (const [name, time] of times) setAttribute(person, "standard", name, time);
+  people.touch(person);
+}
+
+type Part = { readonly person: Person; readonly user: ImportedUser };
+
+type ListName = "apps" | "devices" | "interactions" | "messages";
+
+/** One row for each person and key: where several objects set the same thing, the last one does. */
+function lastOf<List extends ListName>(
+  parts: readonly Part[],
+  list: List,
+  keyOf: (thing: ImportedUser[List][number]) => string,
+): Of<ImportedUser[List][number]>[] {
+  const rows = new Map<string, Of<ImportedUser[List][number]>>();
+  for (const { person, user } of parts) {
+    for (const thing of user[list]) {
+      rows.set(`${person.id} ${keyOf(thing)}`, { ...thing, profileId: person.id });
+    }
+  }
+  return [...rows.values()];
+}

@@ -1,0 +1,74 @@
+import { railsTimeZones } from "./rails-time-zones.ts";
+
+/**
+ * The IANA name of a time zone, undefined where there is no such zone.
+ *
+ * Takes an IANA name in any case or a Rails name in any case. Returns the spelling in use today:
+ * links lead to their zone ("US/Eastern" to "America/New_York"), renamed zones to their present
+ * name ("Asia/Calcutta" to "Asia/Kolkata"); all names of universal time give "UTC". Abbreviations
+ * that several zones share ("IST") and offsets are no zones.
+ * docs/decisions/values.md
+ */
+export function timeZoneName(text: string): string | undefined {
+  const lowerCase = text.toLowerCase();
+  const known = knownNames.get(lowerCase);
+  if (known !== undefined || text.length > maxNameLength) return known;
+  const isName = text.includes("/") || namesWithoutArea.has(lowerCase);
+  const name = isName ? canonicalName(lowerCase) : undefined;
+  // Only names that exist are remembered, so the map cannot grow without end.
+  if (name !== undefined) knownNames.set(lowerCase, name);
+  return name;
+}
+
+/** The longest names have about 32 characters; longer texts need not be looked up. */
+const maxNameLength = 50;
+
+/**
+ * What Unicode's data calls by a name that IANA has since replaced: Node answers with the old one.
+ */
+const renamedZones: Readonly<Record<string, string>> = {
+  "Africa/Asmera": "Africa/Asmara",
+  "America/Buenos_Aires": "America/Argentina/Buenos_Aires",
+  "America/Catamarca": "America/Argentina/Catamarca",
+  "America/Coral_Harbour": "America/Atikokan",
+  "America/Cordoba": "America/Argentina/Cordoba",
+  "America/Godthab": "America/Nuuk",
+  "America/Indianapolis": "America/Indiana/Indianapolis",
+  "America/Jujuy": "America/Argentina/Jujuy",
+  "America/Louisville": "America/Kentucky/Louisville",
+  "America/Mendoza": "America/Argentina/Mendoza",
+  "Asia/Calcutta": "Asia/Kolkata",
+  "Asia/Katmandu": "Asia/Kathmandu",
+  "Asia/Rangoon": "Asia/Yangon",
+  "Asia/Saigon": "Asia/Ho_Chi_Minh",
+  "Atlantic/Faeroe": "Atlantic/Faroe",
+  "Europe/Kiev": "Europe/Kyiv",
+  "Pacific/Enderbury": "Pacific/Kanton",
+  "Pacific/Ponape": "Pacific/Pohnpei",
+  "Pacific/Truk": "Pacific/Chuuk",
+};
+
+/** IANA's own names without a slash. Node also takes abbreviations, which are not among them. */
+const namesWithoutArea = new Set(
+  (
+    "cet cst6cdt cuba eet egypt eire est est5edt gb gb-eire gmt gmt+0 gmt-0 gmt0 greenwich " +
+    "hongkong hst iceland iran israel jamaica japan kwajalein libya met mst mst7mdt navajo nz " +
+    "nz-chat poland portugal prc pst8pdt roc rok singapore turkey uct universal utc w-su wet zulu"
+  ).split(" "),
+);
+
+/** From a lower-case name to the name in use; the Rails names, and every name asked for so far. */
+const knownNames = new Map<string, string>();
+for (const [railsName, zone] of railsTimeZones) {
+  knownNames.set(railsName.toLowerCase(), canonicalName(zone) ?? zone);
+}
+
+/** Node also knows zones named SystemV/…, which IANA no longer has. */
+function canonicalName(text: string): string | undefined {
+  try {
+    const { timeZone } = new Intl.DateTimeFormat("en", { timeZone: text }).resolvedOptions();
+    return timeZone.startsWith("SystemV/") ? undefined : (renamedZones[timeZone] ?? timeZone);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,97 @@
+import { accepted, type Checked, refused } from "../problem.ts";
+import { checkEmail, checkPhone } from "./addresses.ts";
+
+/** What a profile can be found by. `platform_id` is the profile's own id and needs no index. */
+export type IdentifierKind = "external_id" | "alias" | "email" | "phone";
+
+/** An identifier as it is looked up: addresses in lower case, phone numbers in E.164. */
+export interface Identifier {
+  readonly kind: IdentifierKind;
+  readonly value: string;
+}
+
+export interface Alias {
+  readonly alias_name: string;
+  readonly alias_label: string;
+}
+
+/** How a request names a person, with what a new profile would take from it. */
+export type Who =
+  | { readonly kind: "external_id"; readonly value: string }
+  | { readonly kind: "alias"; readonly value: string; readonly alias: Alias }
+  | { readonly kind: "email"; readonly value: string; readonly address: string }
+  | { readonly kind: "phone"; readonly value: string }
+  | { readonly kind: "platform_id"; readonly value: string };
+
+/** One text for an identifier, to find it in a map. */
+export const identifierKey = ({ kind, value }: { kind: string; value: string }): string =>
+  `${kind} ${value}`;
+
+/** Name and label in one text that no other pair has: the label's length says where it ends. */
+export const aliasValue = (alias: Alias): string =>
+  `${alias.alias_label.length}:${alias.alias_label}${alias.alias_name}`;
+
+/** Addresses match whatever their case. docs/conformance.md#identifiers-in-track */
+export const emailValue = (address: string): string => address.toLowerCase();
+
+/** decision: docs/decisions/values.md; the platform's own limit for an external_id. */
+const LONGEST_IDENTIFIER_BYTES = 987;
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Existing clients send some ids and names as numbers. docs/decisions/values.md */
+export const textOf = (value: unknown): unknown =>
+  typeof value === "number" ? String(value) : value;
+
+export function checkExternalId(value: unknown): Checked<Who> {
+  const text = textOf(value);
+  if (typeof text !== "string" || text === "") {
+    return refused("INVALID_EXTERNAL_ID", "'external_id' must be a string that is not empty");
+  }
+  if (Buffer.byteLength(text) > LONGEST_IDENTIFIER_BYTES) {
+    return refused("EXTERNAL_USER_ID_TOO_LARGE", "'external_id' must be fewer than 988 bytes");
+  }
+  return accepted({ kind: "external_id", value: text });
+}
+
+/**
+ * spec: User alias object. Both parts are required.
+ *
+ * @param path where the object stands, for the sentence; empty for the object itself.
+ */
+export function checkAlias(value: unknown, path = "user_alias"): Checked<Who> {
+  const { alias_name, alias_label } = (value ?? {}) as Partial<Record<keyof Alias, unknown>>;
+  const parts = { alias_name: textOf(alias_name), alias_label };
+  const place = (name: string) => `'${path ? `${path}.` : ""}${name}'`;
+  for (const [name, part] of Object.entries(parts)) {
+    if (typeof part !== "string" || part === "") {
+      return refused("INVALID_USER_ALIAS", `${place(name)} must be a string that is not empty`);
+    }
+    if (Buffer.byteLength(part) > LONGEST_IDENTIFIER_BYTES) {
+      return refused("INVALID_USER_ALIAS", `${place(name)} must be fewer than 988 bytes`);
+    }
+  }
+  const alias = parts as Alias;
+  return accepted({ kind: "alias", value: aliasValue(alias), alias });
+}
+
+export function checkPlatformId(value: unknown): Checked<Who> {
+  if (typeof value !== "string" || value === "") {
+    return refused("INVALID_PLATFORM_ID", "'platform_id' must be a string that is not empty");
+  }
+  return accepted({ kind: "platform_id", value: value.toLowerCase() });
+}
+
+export function checkEmailIdentifier(value: unknown): Checked<Who> {
+  const checked = checkEmail(value);
+  if ("fault" in checked) return checked;
+  return accepted({ kind: "email", value: emailValue(checked.value), address: checked.value });
+}
+
+export function checkPhoneIdentifier(value: unknown): Checked<Who> {
+  const checked = checkPhone(value);
+  return "fault" in checked ? checked : accepted({ kind: "phone", value: checked.value });
+}
+
+/** Whether a platform_id can be one of ours at all. */
+export const isProfileId = (value: string): boolean => UUID.test(value);

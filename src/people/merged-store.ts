@@ -1,0 +1,89 @@
+import type { Queryable, Transaction } from "../database/database.ts";
+
+/* Where the ids of merged profiles lead. */
+
+/** A profile that was merged away, and the one that has its data now. */
+export interface MergedProfile {
+  readonly profileId: string;
+  readonly keptProfileId: string;
+  /** An external_id that leads to the kept profile as well: merged (redirect_merged_ids) or renamed. */
+  readonly externalId: string | null;
+  /** Whether this stands for a renamed external_id alone; then `profileId` is of no profile. */
+  readonly isRename: boolean;
+}
+
+const COLUMNS = `profile_id as "profileId", kept_profile_id as "keptProfileId",
+  external_id as "externalId", is_rename as "isRename"`;
+
+/** Those of the ids that belonged to merged profiles. Each leads straight to a profile that is there. */
+export async function selectMerged(
+  database: Queryable,
+  workspaceId: number,
+  profileIds: readonly string[],
+): Promise<MergedProfile[]> {
+  if (profileIds.length === 0) return [];
+  return database.query<MergedProfile>(
+    `select ${COLUMNS} from merged_profiles
+     where workspace_id = $1 and profile_id = any($2::uuid[])`,
+    [workspaceId, profileIds],
+  );
+}
+
+/** The merged profiles that lead to these, in the order of their ids. */
+export async function selectMergedInto(
+  database: Queryable,
+  workspaceId: number,
+  keptProfileIds: readonly string[],
+): Promise<MergedProfile[]> {
+  if (keptProfileIds.length === 0) return [];
+  return database.query<MergedProfile>(
+    `select ${COLUMNS} from merged_profiles
+     where workspace_id = $1 and kept_profile_id = any($2::uuid[]) order by profile_id`,
+    [workspaceId, keptProfileIds],
+  );
+}
+
+/** Lets ids lead to profiles; one that led to another profile before leads to the new one. */
+export async function upsertMerged(
+  tx: Transaction,
+  workspaceId: number,
+  merged: readonly MergedProfile[],
+  now: Date,
+): Promise<void> {
+  if (merged.length === 0) return;
+  await tx.query(
+    `insert into merged_profiles
+       (workspace_id, profile_id, kept_profile_id, external_id, is_rename, merged_at)
+     select $1, profile_id, kept_profile_id, external_id, is_rename, $6
+     from unnest($2::uuid[], $3::uuid[], $4::text[], $5::bool[])
+       as new (profile_id, kept_profile_id, external_id, is_rename)
+     on conflict (workspace_id, profile_id)
+       do update set kept_profile_id = excluded.kept_profile_id,
+         external_id = excluded.external_id`,
+    [
+      workspaceId,
+      merged.map((each) => each.profileId),
+      merged.map((each) => each.keptProfileId),
+      merged.map((each) => each.externalId),
+      merged.map((each) => each.isRename),
+      now,
+    ],
+  );
+}
+
+/** Lets ids lead nowhere. */
+export async function deleteMerged(
+  tx: Transaction,
+  workspaceId: number,
+  profileIds: readonly string[],
+): Promise<void> {
+  if (profileIds.length === 0) return;
+  await tx.query(
+    "delete from merged_profiles where workspace_id = $1 and profile_id = any($2::uuid[])",
+    [workspaceId, profileIds],
+  );
+}
+
+export async function deleteAllMerged(tx: Transaction, workspaceId: number): Promise<void> {
+  await tx.query("delete from merged_profiles where workspace_id = $1", [workspaceId]);
+}

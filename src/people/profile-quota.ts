@@ -1,0 +1,49 @@
+import type { Fault } from "../problem.ts";
+import { type Json, jsonByteLength } from "../values/plain-json.ts";
+import { attributeOf, type Person } from "./people.ts";
+
+/**
+ * Counts new values of custom attributes against the quota of a profile (`profile_max_bytes`).
+ *
+ * Only what is known can be counted: of a profile that was not read, the update itself sees to the
+ * quota (`updateProfiles`). A change that makes the profile smaller is always accepted.
+ * docs/decisions/quotas.md
+ *
+ * @param person undefined for a profile that is about to be created.
+ * @returns the size afterwards, undefined where it is unknown; or the fault `PROFILE_TOO_LARGE`.
+ */
+export function countAgainstQuota(
+  person: Person | undefined,
+  changes: readonly (readonly [name: string, value: Json])[],
+  mostBytes: number,
+): number | undefined | Fault {
+  const before = person ? sizeOf(person) : EMPTY_BYTES;
+  if (before === undefined) return undefined;
+  // The last value of a name counts.
+  const values = new Map(changes);
+  let after = before;
+  for (const [name, value] of values) {
+    after += bytesOf(name, value);
+    after -= bytesOf(name, person && attributeOf(person, "custom", name));
+  }
+  return after > mostBytes && after > before ? tooLarge(mostBytes) : after;
+}
+
+const EMPTY_BYTES = jsonByteLength({});
+
+function sizeOf(person: Person): number | undefined {
+  if (person.customBytes !== undefined) return person.customBytes;
+  if (person.isNew) return EMPTY_BYTES;
+  return person.stored && jsonByteLength(person.stored.customAttributes);
+}
+
+/** With the colon and the comma that JSON puts around them. */
+const bytesOf = (name: string, value: Json | undefined): number =>
+  value === undefined || value === null ? 0 : jsonByteLength(name) + jsonByteLength(value) + 2;
+
+const tooLarge = (mostBytes: number): Fault => ({
+  code: "PROFILE_TOO_LARGE",
+  message:
+    `the custom attributes of this user would take more than ${mostBytes} bytes, the workspace's ` +
+    "'profile_max_bytes'; remove some first",
+});

@@ -1,0 +1,45 @@
+import { allDone, type Transaction } from "../database/database.ts";
+import { identifierKey } from "./identifiers.ts";
+import { Outdated } from "./outdated.ts";
+import type { PeopleChanges } from "./people.ts";
+import {
+  deleteIdentifiers,
+  insertIdentifiers,
+  insertProfiles,
+  lockAddresses,
+  selectIdentifiers,
+  updateProfiles,
+} from "./store.ts";
+
+/**
+ * Writes people: identifiers first, then profiles, each in one order everywhere, so that batches do
+ * not wait for each other in a circle. Afterwards every profile that was touched is locked.
+ *
+ * @param mostCustomBytes how large custom attributes may get that were not read; null for any size.
+ * @throws a serialization failure where somebody was faster: an identifier or an address has an owner
+ *   by now, or a profile was changed or removed.
+ */
+export async function savePeople(
+  tx: Transaction,
+  workspaceId: number,
+  changes: PeopleChanges,
+  mostCustomBytes: number | null = null,
+): Promise<void> {
+  const { created, updated, addedIdentifiers, removedIdentifiers, addressesOfNew } = changes;
+  if (addressesOfNew.length > 0) {
+    await lockAddresses(tx, workspaceId, addressesOfNew);
+    const former = new Map(addressesOfNew.map((each) => [identifierKey(each), each.formerHolders]));
+    const values = addressesOfNew.map((address) => address.value);
+    const holders = await selectIdentifiers(tx, workspaceId, values);
+    if (holders.some((each) => former.get(identifierKey(each))?.has(each.profileId) === false)) {
+      throw new Outdated("an address has an owner by now");
+    }
+  }
+  await allDone([
+    insertIdentifiers(tx, workspaceId, addedIdentifiers),
+    insertProfiles(tx, workspaceId, created),
+    updateProfiles(tx, workspaceId, updated, mostCustomBytes),
+    // Last, because only who holds a profile removes what leads to it.
+    deleteIdentifiers(tx, workspaceId, removedIdentifiers),
+  ]);
+}

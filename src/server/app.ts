@@ -1,0 +1,125 @@
+import { apiKeyEndpoints } from "../access/api-key-endpoints.ts";
+import { scimTokenEndpoints } from "../access/scim-token-endpoints.ts";
+import { apiKeys, scimTokens } from "../access/sections.ts";
+import { deleteAllActivity } from "../activity/removal-store.ts";
+import { auditEndpoints } from "../audit/endpoints.ts";
+import { campaignEndpoints } from "../campaigns/endpoints.ts";
+import { campaignResources } from "../campaigns/sections.ts";
+import { cdiAdminEndpoints } from "../cdi/admin-endpoints.ts";
+import { cdiEndpoints } from "../cdi/endpoints.ts";
+import { eraseSyncs, sweepSyncs } from "../cdi/forget.ts";
+import { type MailServices, mailJob } from "../cdi/mail.ts";
+import { cdiManageEndpoints } from "../cdi/manage-endpoints.ts";
+import type { SyncServices } from "../cdi/run.ts";
+import { integrations } from "../cdi/section.ts";
+import { syncJob } from "../cdi/sync.ts";
+import type { CompanyContext } from "../context/context.ts";
+import {
+  DASHBOARD_USER_COMPANY_RESOURCES,
+  DASHBOARD_USER_RESOURCES,
+} from "../dashboard-users/sections.ts";
+import type { Database } from "../database/database.ts";
+import { exportEndpoints } from "../export/endpoints.ts";
+import { deleteAllAnswers } from "../http/store.ts";
+import { identityAdminEndpoints } from "../identity/admin-endpoints.ts";
+import { eraseAudit } from "../identity/audit.ts";
+import { identityEndpoints } from "../identity/endpoints.ts";
+import { importEndpoints } from "../import/endpoints.ts";
+import type { JobKind } from "../jobs/job.ts";
+import { deleteAllMerged } from "../people/merged-store.ts";
+import { deleteAllProfiles } from "../people/store.ts";
+import { preferenceCenterAdminEndpoints } from "../preference-centers/admin-endpoints.ts";
+import { preferenceCenterEndpoints } from "../preference-centers/endpoints.ts";
+import { pageEndpoints } from "../preference-centers/page-endpoints.ts";
+import { PREFERENCE_CENTER_RESOURCES } from "../preference-centers/sections.ts";
+import { scimEndpoints } from "../scim/endpoints.ts";
+import { scimDefaults } from "../scim/sections.ts";
+import { subscriptionAdminEndpoints } from "../subscriptions/admin-endpoints.ts";
+import { subscriptionEndpoints } from "../subscriptions/endpoints.ts";
+import { eraseSubscriptions } from "../subscriptions/states.ts";
+import { trackEndpoints } from "../track/endpoints.ts";
+import { translationAdminEndpoints } from "../translations/admin-endpoints.ts";
+import { messageTranslations } from "../translations/declared-translations.ts";
+import { translationEndpoints } from "../translations/endpoints.ts";
+import { locales } from "../translations/sections.ts";
+import { apps } from "../workspaces/apps.ts";
+import { workspaceEndpoints } from "../workspaces/endpoints.ts";
+import type { Eraser } from "../workspaces/reset.ts";
+import type { Resource } from "../workspaces/resource.ts";
+import { type Resources, resourceEndpoints } from "../workspaces/resource-endpoints.ts";
+import { subscriptionGroups } from "../workspaces/subscription-groups.ts";
+import { company, settings, workspaces } from "../workspaces/workspace-resources.ts";
+import { healthEndpoints } from "./health-endpoints.ts";
+
+/* What the server consists of. Enter a new feature here. */
+
+/** The resources of every workspace, in the order in which a manifest is applied. */
+export const RESOURCES: readonly Resource[] = [
+  apiKeys,
+  apps,
+  subscriptionGroups,
+  integrations,
+  ...DASHBOARD_USER_RESOURCES,
+  locales,
+  ...campaignResources(messageTranslations),
+  ...PREFERENCE_CENTER_RESOURCES,
+];
+
+/** The resources of the company, in the same order. */
+export const COMPANY_RESOURCES: readonly Resource<CompanyContext>[] = [
+  scimTokens,
+  ...DASHBOARD_USER_COMPANY_RESOURCES,
+  scimDefaults,
+];
+
+/** Everything that administrators manage. */
+export const ADMINISTERED: Resources = {
+  ofServer: [company, workspaces],
+  ofCompany: COMPANY_RESOURCES,
+  ofWorkspace: [settings, ...RESOURCES],
+};
+
+/** Every endpoint. */
+export const ENDPOINTS = [
+  ...healthEndpoints,
+  ...trackEndpoints,
+  ...identityEndpoints,
+  ...identityAdminEndpoints,
+  ...importEndpoints,
+  ...exportEndpoints,
+  ...subscriptionEndpoints,
+  ...subscriptionAdminEndpoints,
+  ...cdiEndpoints,
+  ...cdiAdminEndpoints,
+  ...cdiManageEndpoints,
+  ...scimEndpoints,
+  ...translationEndpoints,
+  ...campaignEndpoints(messageTranslations),
+  ...translationAdminEndpoints,
+  ...preferenceCenterEndpoints,
+  ...preferenceCenterAdminEndpoints,
+  ...pageEndpoints,
+  ...workspaceEndpoints,
+  ...resourceEndpoints(ADMINISTERED),
+  ...apiKeyEndpoints,
+  ...scimTokenEndpoints,
+  ...auditEndpoints,
+];
+
+/** Every kind of background job. */
+export const JOBS: readonly JobKind<SyncServices & MailServices>[] = [syncJob, mailJob];
+
+/** What a reset deletes: one for every feature that holds user data. */
+export const ERASERS: readonly Eraser[] = [
+  // First: no running sync can recreate a user afterwards.
+  eraseSyncs,
+  eraseSubscriptions,
+  deleteAllActivity,
+  eraseAudit,
+  deleteAllMerged,
+  deleteAllProfiles,
+  deleteAllAnswers,
+];
+
+/** What is deleted after its retention period. */
+export const SWEEPERS: readonly ((database: Database, now: Date) => Promise<void>)[] = [sweepSyncs];

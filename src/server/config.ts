@@ -1,0 +1,288 @@
+/**
+ * Every setting of a server: name, kind, default, one sentence. This file is the only reader of
+ * `process.env`; `rapport serve --help` follows from the table, and the README has it too.
+ */
+
+import { availableParallelism } from "node:os";
+import { isAllowlistEntry } from "../access/ip-allowlist.ts";
+import { SHORTEST_SECRET } from "../access/secrets.ts";
+
+interface Setting {
+  readonly default: string;
+  readonly about: string;
+}
+
+export const SETTINGS = {
+  HOST: { default: "127.0.0.1", about: "The address to listen on." },
+  PORT: { default: "8080", about: "The port to listen on; 0 takes any that is free." },
+  DATA_DIR: {
+    default: "./data",
+    about: "The folder of the embedded engine and of generated secrets; memory: keeps nothing.",
+  },
+  DATABASE_URL: {
+    default: "",
+    about: "A PostgreSQL 15 or newer, or a Citus coordinator, instead of the embedded engine.",
+  },
+  MANIFEST: { default: "", about: "A manifest (YAML or JSON) that is applied before serving." },
+  ADMIN_TOKEN: {
+    default: "",
+    about:
+      "The token of /admin/v1, at least 24 characters; else one is generated and kept in the data " +
+      "folder (mode 0600).",
+  },
+  WEB_CONCURRENCY: {
+    default: "",
+    about:
+      "How many server processes share the port; without it, with DATABASE_URL one for every four " +
+      "cores, at most 4, and one on the embedded engine, which serves no more.",
+  },
+  TRUSTED_PROXIES: {
+    default: "",
+    about: "Addresses and CIDR blocks, separated by commas, whose X-Forwarded-For is believed.",
+  },
+  PUBLIC_URL: {
+    default: "",
+    about: "Where people reach the server, for links to pages; else where each request reaches it.",
+  },
+  PAGE_LINK_DAYS: {
+    default: "400",
+    about: "How many days the link to a user's preference page works.",
+  },
+  PAGE_LIMIT: {
+    default: "300",
+    about:
+      "How many requests a minute one client address may send to preference pages; a workspace gets " +
+      "50 times as many, one-click unsubscribes ten times. Counted by each server process.",
+  },
+  REQUEST_TIMEOUT: {
+    default: "60",
+    about: "How many seconds a request may take to arrive; its headers a quarter of that.",
+  },
+  MAX_REQUESTS: {
+    default: "2000",
+    about: "How many requests a server process works on at once; more get 503 and Retry-After.",
+  },
+  MAX_EVENT_LOOP_DELAY: {
+    default: "1",
+    about: "How many seconds late the event loop may run for a while; then requests get 503.",
+  },
+  MAX_FAILED_AUTH: {
+    default: "20",
+    about:
+      "How many wrong keys and tokens one address may send in a minute before it gets 429; valid ones always work.",
+  },
+  DATABASE_TIMEOUT: {
+    default: "15",
+    about:
+      "How many seconds PostgreSQL may take for a statement; a request gets 503 after three times that.",
+  },
+  METRICS_PORT: {
+    default: "",
+    about: "The port of GET /metrics (Prometheus), on METRICS_HOST. Off by default.",
+  },
+  METRICS_HOST: {
+    default: "127.0.0.1",
+    about: "The address that METRICS_PORT listens on: metrics need no key, so keep it private.",
+  },
+  DEMO: {
+    default: "",
+    about:
+      "true creates the demo workspace and prints its key even where HOST is reachable from other " +
+      "machines; by default only on a loopback address.",
+  },
+  SMTP_URL: {
+    default: "",
+    about: "The mail server that reports go through: smtp://user:password@host:port or smtps://….",
+  },
+  SMTP_FROM: { default: "Rapport <rapport@localhost>", about: "The sender of reports." },
+  JOB_LEASE_SECONDS: {
+    default: "15",
+    about: "How long a job of a process that was killed waits until another one goes on with it.",
+  },
+  LOG_LEVEL: {
+    default: "info",
+    about: "trace, debug, info, warn, error, fatal or silent.",
+  },
+} as const satisfies Record<string, Setting>;
+
+export interface Config {
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  /** A folder, or `memory:`. */
+  readonly dataDir: string;
+  readonly databaseUrl: string | undefined;
+  /** A path. */
+  readonly manifest: string | undefined;
+  readonly adminToken: string | undefined;
+  /** How many characters keys and tokens need; any number with `DATA_DIR=memory:`. */
+  readonly shortestSecret: number;
+  readonly logLevel: string;
+  readonly workers: number;
+  readonly trustedProxies: readonly string[];
+  /** Without a slash at the end. */
+  readonly publicUrl: string | undefined;
+  readonly pageLinkDays: number;
+  readonly pageLimit: number;
+  readonly requestTimeoutSeconds: number;
+  readonly maxRequests: number;
+  readonly maxEventLoopDelayMs: number;
+  readonly maxFailedAuth: number;
+  readonly databaseTimeoutSeconds: number;
+  readonly metricsPort: number | undefined;
+  readonly metricsHost: string;
+  /** Whether an empty server without a manifest gets the demo workspace. */
+  readonly demo: boolean;
+  readonly smtpUrl: string | undefined;
+  readonly smtpFrom: string;
+  readonly jobLeaseSeconds: number;
+}
+
+/** A setting has a value that cannot be meant. */
+export class InvalidSetting extends Error {
+  constructor(name: keyof typeof SETTINGS, value: string, rule: string) {
+    super(`${name}=${value}: ${rule}`);
+    this.name = "InvalidSetting";
+  }
+}
+
+const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"];
+
+/**
+ * Reads the settings. An empty value counts as absent.
+ *
+ * @throws InvalidSetting
+ */
+export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
+  const text = (name: keyof typeof SETTINGS): string =>
+    environment[name]?.trim() || SETTINGS[name].default;
+  return {
+    host: text("HOST"),
+    port: readPort("PORT", text("PORT")),
+    dataDir: text("DATA_DIR"),
+    databaseUrl: readDatabaseUrl(text("DATABASE_URL")),
+    manifest: text("MANIFEST") || undefined,
+    adminToken: text("ADMIN_TOKEN") || undefined,
+    shortestSecret: text("DATA_DIR") === "memory:" ? 1 : SHORTEST_SECRET,
+    logLevel: readLogLevel(text("LOG_LEVEL")),
+    workers: readWorkers(text("WEB_CONCURRENCY"), text("DATABASE_URL")),
+    trustedProxies: readProxies(text("TRUSTED_PROXIES")),
+    publicUrl: readPublicUrl(text("PUBLIC_URL")),
+    pageLinkDays: readCount("PAGE_LINK_DAYS", text("PAGE_LINK_DAYS"), 3_650),
+    pageLimit: readCount("PAGE_LIMIT", text("PAGE_LIMIT"), 1_000_000),
+    requestTimeoutSeconds: readCount("REQUEST_TIMEOUT", text("REQUEST_TIMEOUT"), 3_600),
+    maxRequests: readCount("MAX_REQUESTS", text("MAX_REQUESTS"), 1_000_000),
+    maxEventLoopDelayMs:
+      readCount("MAX_EVENT_LOOP_DELAY", text("MAX_EVENT_LOOP_DELAY"), 3_600) * 1_000,
+    maxFailedAuth: readCount("MAX_FAILED_AUTH", text("MAX_FAILED_AUTH"), 1_000_000),
+    databaseTimeoutSeconds: readCount("DATABASE_TIMEOUT", text("DATABASE_TIMEOUT"), 3_600),
+    metricsPort: text("METRICS_PORT") ? readPort("METRICS_PORT", text("METRICS_PORT")) : undefined,
+    metricsHost: text("METRICS_HOST"),
+    demo: readDemo(text("DEMO"), text("HOST")),
+    smtpUrl: readSmtpUrl(text("SMTP_URL")),
+    smtpFrom: text("SMTP_FROM"),
+    jobLeaseSeconds: readLease(text("JOB_LEASE_SECONDS")),
+  };
+}
+
+function readPort(name: "PORT" | "METRICS_PORT", text: string): number {
+  const port = Number(text);
+  if (!/^\d+$/.test(text) || port > 65_535) {
+    throw new InvalidSetting(name, text, "a port is a whole number from 0 to 65535.");
+  }
+  return port;
+}
+
+/** The demo key opens everything, so it is not created where strangers can reach the server. */
+function readDemo(text: string, host: string): boolean {
+  if (text !== "" && text !== "true" && text !== "false") {
+    throw new InvalidSetting("DEMO", text, "it is true or false.");
+  }
+  return text === "" ? isLoopback(host) : text === "true";
+}
+
+const isLoopback = (host: string): boolean => /^(localhost|127\.[\d.]+|::1|\[::1\])$/.test(host);
+
+function readCount(name: keyof typeof SETTINGS, text: string, most: number): number {
+  const count = Number(text);
+  if (!/^\d+$/.test(text) || count < 1 || count > most) {
+    throw new InvalidSetting(name, text, `it is a whole number from 1 to ${most}.`);
+  }
+  return count;
+}
+
+function readDatabaseUrl(text: string): string | undefined {
+  if (!text) return undefined;
+  if (!/^postgres(ql)?:\/\//.test(text)) {
+    // The value is left out of the message: it may hold a password.
+    throw new InvalidSetting("DATABASE_URL", "…", "it begins with postgres:// or postgresql://.");
+  }
+  return text;
+}
+
+function readPublicUrl(text: string): string | undefined {
+  if (!text) return undefined;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isPlain = url && !url.search && !url.hash && !url.username && !url.password;
+  if (isPlain && ["https:", "http:"].includes(url.protocol)) return url.href.replace(/\/+$/, "");
+  const shown = text.includes("@") ? "…" : text;
+  throw new InvalidSetting(
+    "PUBLIC_URL",
+    shown,
+    "it is an address such as https://rapport.example.",
+  );
+}
+
+function readSmtpUrl(text: string): string | undefined {
+  if (!text) return undefined;
+  if (!/^smtps?:\/\/./.test(text) || !URL.canParse(text)) {
+    // The value is left out of the message: it may hold a password.
+    throw new InvalidSetting("SMTP_URL", "…", "it begins with smtp:// or smtps://.");
+  }
+  return text;
+}
+
+function readLease(text: string): number {
+  const seconds = Number(text);
+  if (!/^\d+$/.test(text) || seconds < 1 || seconds > 3_600) {
+    throw new InvalidSetting("JOB_LEASE_SECONDS", text, "it is a whole number from 1 to 3600.");
+  }
+  return seconds;
+}
+
+function readWorkers(text: string, databaseUrl: string): number {
+  if (!text) return databaseUrl ? processesFor(availableParallelism()) : 1;
+  const workers = Number(text);
+  if (!/^\d+$/.test(text) || workers < 1 || workers > 256) {
+    throw new InvalidSetting("WEB_CONCURRENCY", text, "it is a whole number from 1 to 256.");
+  }
+  if (workers > 1 && !databaseUrl) {
+    throw new InvalidSetting(
+      "WEB_CONCURRENCY",
+      text,
+      "the embedded engine serves one process. Leave it out, or set DATABASE_URL.",
+    );
+  }
+  return workers;
+}
+
+/**
+ * On four cores that PostgreSQL shares, a second process makes a third more of the work and takes as much
+ * memory as the first (docs/performance.md).
+ */
+export const processesFor = (cores: number): number => Math.max(1, Math.min(4, cores >> 2));
+
+function readProxies(text: string): string[] {
+  const proxies = text
+    .split(",")
+    .map((entry) => entry.trim())
+    .filter(Boolean);
+  const wrong = proxies.find((entry) => !isAllowlistEntry(entry));
+  if (wrong === undefined) return proxies;
+  throw new InvalidSetting("TRUSTED_PROXIES", wrong, "it holds addresses and CIDR blocks.");
+}
+
+function readLogLevel(text: string): string {
+  if (LOG_LEVELS.includes(text)) return text;
+  throw new InvalidSetting("LOG_LEVEL", text, `it is one of ${LOG_LEVELS.join(", ")}.`);
+}

@@ -1,0 +1,183 @@
+import type { AddressInfo } from "node:net";
+import pino, { type DestinationStream, type Logger } from "pino";
+import { createAuthenticator } from "../access/authenticate.ts";
+import { createFailedAttempts } from "../access/failed-attempts.ts";
+import { keptSecret } from "../access/kept-secret.ts";
+import { createRateLimits } from "../access/rate-limits.ts";
+import { refuseShortSecret } from "../access/secrets.ts";
+import { createSightings } from "../access/sightings.ts";
+import { createMailer } from "../cdi/mailer.ts";
+import { systemClock } from "../clock.ts";
+import { BY_THE_SERVER } from "../context/context.ts";
+import { type Database, isUnavailable } from "../database/database.ts";
+import { migrate } from "../database/migrate.ts";
+import { openEmbedded } from "../database/pglite.ts";
+import { openPostgres } from "../database/postgres.ts";
+import { documentationEndpoints } from "../http/documentation.ts";
+import { createIdempotency } from "../http/idempotency.ts";
+import { bytesOfThisProcess, createLoad } from "../http/load.ts";
+import { listenForMetrics } from "../http/metrics-listener.ts";
+import { createServer } from "../http/server.ts";
+import { startWorker, type Worker } from "../jobs/worker.ts";
+import { createMetrics } from "../observe/metrics.ts";
+import { createKnownIds } from "../people/known-ids.ts";
+import { createCenterCache } from "../preference-centers/center-cache.ts";
+import { createLinks } from "../preference-centers/links.ts";
+import { createPageLimits } from "../preference-centers/page-limits.ts";
+import { createPageViews } from "../preference-centers/page-views.ts";
+import { createThreadPool } from "../threads/thread-pool.ts";
+import { createWriteQueue } from "../track/write-queue.ts";
+import { applyManifest } from "../workspaces/apply-manifest.ts";
+import { applyManifestFile } from "../workspaces/manifest-file.ts";
+import { COMPANY_RESOURCES, ENDPOINTS, ERASERS, JOBS, RESOURCES, SWEEPERS } from "./app.ts";
+import type { Config } from "./config.ts";
+import { findDemoKey } from "./demo.ts";
+import type { Welcome } from "./welcome.ts";
+
+/** A server that takes requests. */
+export interface RunningServer {
+  readonly welcome: Welcome;
+  /** Answers what is in flight, then lets go of everything. */
+  stop(): Promise<void>;
+}
+
+/** How often what has expired is removed and, on the embedded engine, tables are vacuumed. */
+const TIDY_EVERY_MS = 10 * 60 * 1_000;
+
+/** A key is written less often than that: see `access/sightings.ts`. */
+const SIGHTINGS_EVERY_MS = 15 * 1_000;
+
+/** The engine that the settings ask for. @throws where it cannot be reached. */
+export const openDatabase = (config: Config): Promise<Database> =>
+  config.databaseUrl
+    ? openPostgres(config.databaseUrl, config.databaseTimeoutSeconds).catch(refuseDatabase)
+    : openEmbedded(config.dataDir);
+
+function refuseDatabase(error: Error): never {
+  if (!isUnavailable(error)) throw error;
+  throw new Error(`The database of DATABASE_URL cannot be used: ${error.message}.`);
+}
+
+/**
+ * Starts a server: opens the engine, migrates, applies the manifest (or makes the demo workspace),
+ * and listens. Where something fails, whatever was opened is closed again.
+ */
+export async function serve(
+  config: Config,
+  logTo: DestinationStream = pino.destination(2),
+): Promise<RunningServer> {
+  const log = pino({ level: config.logLevel, base: null }, logTo);
+  const database = await openDatabase(config);
+  try {
+    return await start(config, database, log);
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+async function start(config: Config, database: Database, log: Logger): Promise<RunningServer> {
+  const applied = await migrate(database);
+  if (applied.length > 0) log.info({ migrations: applied }, "migrated");
+
+  const clock = systemClock;
+  if (config.adminToken !== undefined) {
+    refuseShortSecret(config.adminToken, config.shortestSecret, "ADMIN_TOKEN");
+  }
+  const adminToken =
+    config.adminToken ?? (await keptSecret(config.dataDir, "admin-token", "admin"));
+  const sightings = createSightings(database, clock);
+  const metrics = createMetrics();
+  const failedAttempts = createFailedAttempts(config.maxFailedAuth, metrics);
+  const authenticator = createAuthenticator(
+    { database, clock, sightings, failedAttempts },
+    adminToken,
+  );
+  const idempotency = createIdempotency({ database, clock });
+  const knownIds = createKnownIds();
+  let worker: Worker | undefined;
+  const { maxRequests: requests, maxEventLoopDelayMs: eventLoopDelayMs } = config;
+  const load = createLoad({ requests, eventLoopDelayMs, ...bytesOfThisProcess() }, metrics);
+  const services = {
+    database,
+    clock,
+    log,
+    metrics,
+    load,
+    authenticator,
+    sightings,
+    idempotency,
+    rateLimits: createRateLimits({ database, clock }),
+    resources: RESOURCES,
+    shortestSecret: config.shortestSecret,
+    companyResources: COMPANY_RESOURCES,
+    erasers: ERASERS,
+    readiness: { isReady: false },
+    links: createLinks(database, clock, config.pageLinkDays),
+    pageLimits: createPageLimits(config.pageLimit),
+    pageViews: createPageViews(database),
+    centerCache: createCenterCache(),
+    threads: createThreadPool(),
+    knownIds,
+    writeQueue: createWriteQueue(
+      { database, clock, idempotency, metrics, knownIds },
+      config.workers,
+    ),
+    mailer: config.smtpUrl ? createMailer(config.smtpUrl, config.smtpFrom) : undefined,
+    worker: { wake: () => worker?.wake() },
+  };
+  const demoKey = config.manifest
+    ? await applyManifestFile(config.manifest, process.env, (manifest) =>
+        applyManifest(services, manifest, BY_THE_SERVER),
+      ).then(() => undefined)
+    : await findDemoKey(services, config);
+
+  const endpoints = [...ENDPOINTS, ...documentationEndpoints(ENDPOINTS.map((e) => e.contract))];
+  const server = createServer(services, endpoints, config);
+  await server.listen({ host: config.host, port: config.port });
+  load.watch();
+  const metricsListener =
+    config.metricsPort === undefined
+      ? undefined
+      : await listenForMetrics(metrics.registry, config.metricsHost, config.metricsPort);
+  worker = await startWorker(services, JOBS, config.jobLeaseSeconds * 1_000);
+  services.readiness.isReady = true;
+  const chores = [
+    every(TIDY_EVERY_MS, log, "tidying up", async () => {
+      await idempotency.sweep();
+      for (const sweep of SWEEPERS) await sweep(database.for("analysis"), clock.now());
+      await database.maintain();
+    }),
+    every(SIGHTINGS_EVERY_MS, log, "noting keys last seen", () => sightings.write()),
+  ];
+
+  return {
+    welcome: { url: urlOf(server.server.address() as AddressInfo), adminToken, demoKey },
+    async stop() {
+      log.info("stopping");
+      services.readiness.isReady = false;
+      for (const chore of chores) clearInterval(chore);
+      await server.close();
+      // Connections are closed; what their callers asked for may still be under way.
+      await load.whenIdle();
+      await worker?.stop();
+      load.stop();
+      await services.threads.stop();
+      metricsListener?.close();
+      await sightings.write().catch((error) => log.warn({ code: error.code }, "not noted"));
+      await database.close();
+    },
+  };
+}
+
+/** Does something now and then; where it fails, the next time will do. */
+function every(ms: number, log: Logger, what: string, chore: () => Promise<void>): NodeJS.Timeout {
+  const run = () => chore().catch((error) => log.warn({ what, code: error.code }, "chore failed"));
+  return setInterval(() => void run(), ms).unref();
+}
+
+function urlOf({ address, family, port }: AddressInfo): string {
+  const isAnywhere = address === "0.0.0.0" || address === "::";
+  const host = isAnywhere ? "127.0.0.1" : family === "IPv6" ? `[${address}]` : address;
+  return `http://${host}:${port}`;
+}

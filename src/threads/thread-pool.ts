@@ -1,0 +1,157 @@
+import { availableParallelism } from "node:os";
+import { Tinypool } from "tinypool";
+import { Problem } from "../problem.ts";
+import { createFairQueue } from "./fair-queue.ts";
+
+/*
+ * Work that may take longer than a few milliseconds (HTML, Liquid, XLIFF) runs on a few threads beside
+ * the event loop, with a deadline and a limit on memory. A thread that exceeds either is ended and
+ * replaced, so no input can stop the server.
+ *
+ * How to use it. Put a plain function that takes and returns values that `structuredClone` can copy (no
+ * functions, no class instances) into a file of its own, which imports as little as possible, since
+ * every thread loads it. Declare it, and run it on behalf of a workspace:
+ *
+ *     const RENDER = defineWork<typeof render>(import.meta.resolve("./render.js"), "render", 2_000);
+ *     const result = await threads.run(RENDER, workspace.id, input);
+ *
+ * Return faults as values: an error arrives as a plain `Error` without its class. Keep deterministic
+ * budgets inside the function, so that the same input always gets the same verdict; the deadline is for
+ * what these do not foresee. A thread keeps its modules, and with them any cache they hold.
+ */
+
+/** A function that threads run: where it is, and how long one call may take. */
+export interface Work<Input, Output> {
+  /** The URL of the compiled module. */
+  readonly file: string;
+  /** The name it is exported by. */
+  readonly name: string;
+  /** From the moment a thread takes the call, in milliseconds; the start of a thread counts. */
+  readonly deadlineMs: number;
+  /** Only for the compiler. */
+  readonly signature?: (input: Input) => Output;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: any function may be declared; its types are kept.
+export const defineWork = <Run extends (input: any) => unknown>(
+  file: string,
+  name: string,
+  deadlineMs: number,
+): Work<Parameters<Run>[0], Awaited<ReturnType<Run>>> => ({ file, name, deadlineMs });
+
+/** A call was ended because it exceeded the deadline or the memory of a thread. */
+export class WorkExceeded extends Error {
+  readonly budget: "time" | "memory";
+
+  constructor(budget: "time" | "memory") {
+    super(`A call on a thread exceeded its ${budget}.`);
+    this.name = "WorkExceeded";
+    this.budget = budget;
+  }
+}
+
+export interface ThreadPool {
+  /**
+   * Runs a call on a thread. Workspaces take turns, and one of them never holds every thread.
+   *
+   * @param owner on whose behalf: the id of a workspace.
+   * @throws WorkExceeded; Problem UNAVAILABLE where the owner has too many calls waiting; and what the
+   *   function throws, as a plain Error.
+   */
+  run<Input, Output>(
+    work: Work<Input, Output>,
+    owner: number | string,
+    input: Input,
+  ): Promise<Output>;
+  /** Ends all threads; calls that still run fail. */
+  stop(): Promise<void>;
+}
+
+/** A thread without work ends after this time, and with it what it has cached. */
+const IDLE_AFTER_MS = 60_000;
+
+/** Of one thread's heap. */
+const HEAP_LIMIT_MB = 192;
+
+/** Calls of one owner that wait; beyond, they are refused. */
+const MOST_WAITING = 200;
+
+/** Two at least, so that an owner whose calls run into their deadline leaves one to the others. */
+const threadsFor = (cores: number): number => Math.max(2, Math.min(4, cores - 1));
+
+interface Job {
+  start(): Promise<void>;
+}
+
+/** No thread is started before the first call. */
+export function createThreadPool(size = threadsFor(availableParallelism())): ThreadPool {
+  const pool = new Tinypool({
+    runtime: "worker_threads",
+    minThreads: 0,
+    maxThreads: size,
+    idleTimeout: IDLE_AFTER_MS,
+    resourceLimits: { maxOldGenerationSizeMb: HEAP_LIMIT_MB },
+  });
+  const queue = createFairQueue<Job>(MOST_WAITING);
+  const running = new Map<number | string, number>();
+  let busy = 0;
+
+  const countOf = (owner: number | string) => running.get(owner) ?? 0;
+  const mayRun = (owner: number | string) => countOf(owner) < size - 1;
+
+  function startNext(): void {
+    while (busy < size) {
+      const next = queue.take(mayRun);
+      if (!next) return;
+      begin(next.owner);
+      void next.job.start().finally(() => end(next.owner));
+    }
+  }
+
+  function begin(owner: number | string): void {
+    busy++;
+    running.set(owner, countOf(owner) + 1);
+  }
+
+  function end(owner: number | string): void {
+    busy--;
+    if (countOf(owner) > 1) running.set(owner, countOf(owner) - 1);
+    else running.delete(owner);
+    startNext();
+  }
+
+  return {
+    run(work, owner, input) {
+      return new Promise((resolve, reject) => {
+        const start = () => call(pool, work, input).then(resolve, reject);
+        if (!queue.push(owner, { start })) return reject(tooManyWaiting());
+        startNext();
+      });
+    },
+    stop: () => pool.destroy(),
+  };
+}
+
+async function call<Input, Output>(
+  pool: Tinypool,
+  { file, name, deadlineMs }: Work<Input, Output>,
+  input: Input,
+): Promise<Output> {
+  const deadline = new AbortController();
+  const timer = setTimeout(() => deadline.abort(), deadlineMs);
+  try {
+    return await pool.run(input, { filename: file, name, signal: deadline.signal });
+  } catch (error) {
+    if (deadline.signal.aborted) throw new WorkExceeded("time");
+    const { code } = error as { code?: string };
+    if (code === "ERR_WORKER_OUT_OF_MEMORY") throw new WorkExceeded("memory");
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const tooManyWaiting = (): Problem =>
+  new Problem("UNAVAILABLE", "Too many pages of this workspace are waiting. Try again.", {
+    retryAfterSeconds: 1,
+  });

@@ -1,0 +1,42 @@
+import Type, { type Static } from "typebox";
+import { Uuid } from "../campaigns/declarations.ts";
+import { Name } from "../workspaces/manifest.ts";
+
+/** A language of a workspace. Ids are UUIDs in lower case. */
+export interface Locale {
+  readonly id: string;
+  readonly name: string;
+  readonly country: string;
+  readonly language: string;
+  /** Such as `es-MX`; different from all others of the workspace by `localeKeyForm`. */
+  readonly localeKey: string;
+}
+
+/** The same for all ways of writing a key: tools change its case and its separator. */
+export const localeKeyForm = (key: string): string => key.toLowerCase().replaceAll("_", "-");
+
+/** The locales of a workspace by `localeKeyForm`. */
+export const localesByKey = (locales: readonly Locale[]): ReadonlyMap<string, Locale> =>
+  new Map(locales.map((locale) => [localeKeyForm(locale.localeKey), locale]));
+
+export const localeMembers = {
+  name: Name,
+  country: Type.String({ maxLength: 255 }),
+  language: Name,
+  locale_key: Type.String({
+    maxLength: 35,
+    pattern: "^[A-Za-z]{1,8}([-_][A-Za-z0-9]{1,8})*$",
+    description: "Such as es-MX.",
+  }),
+};
+
+export const DeclaredLocale = Type.Object(
+  { id: Uuid, ...localeMembers },
+  { additionalProperties: false },
+);
+
+export const localeOf = ({ id, locale_key, ...rest }: Static<typeof DeclaredLocale>): Locale => ({
+  id: id.toLowerCase(),
+  ...rest,
+  localeKey: locale_key,
+});

@@ -1,0 +1,129 @@
+import { isDeepStrictEqual } from "node:util";
+import { type AuditedChange, recordChanges } from "../audit/audit.ts";
+import type { TranslationMap } from "../campaigns/campaign.ts";
+import type { ManageServices } from "../campaigns/manage-campaigns.ts";
+import {
+  findMessage,
+  lockMessage,
+  type MessageRow,
+  unknownMessage,
+} from "../campaigns/manage-messages.ts";
+import type { Clock } from "../clock.ts";
+import type { WorkspaceContext } from "../context/context.ts";
+import {
+  type Queryable,
+  readTogether,
+  type Transaction,
+  withRetries,
+} from "../database/database.ts";
+import { Problem } from "../problem.ts";
+import type { Locale } from "./locale.ts";
+import { selectLocales } from "./locale-store.ts";
+import { deleteTranslations, selectTranslations } from "./translation-store.ts";
+import { saveTranslations } from "./write-translations.ts";
+
+/** A message with its translations. */
+export interface WholeMessage {
+  readonly workspaceId: number;
+  readonly message: MessageRow;
+  /** All locales of the workspace, by key. */
+  readonly locales: readonly Locale[];
+  /** By locale id. */
+  readonly translations: ReadonlyMap<string, TranslationMap>;
+}
+
+/** @throws Problem NOT_FOUND. */
+export async function readMessage(
+  { database }: Pick<ManageServices, "database">,
+  context: WorkspaceContext,
+  messageId: string,
+): Promise<WholeMessage> {
+  const { id } = context.workspace;
+  return readTogether(database, (tx) => readWholeMessage(tx, id, messageId));
+}
+
+/** The same within a transaction. */
+export async function readWholeMessage(
+  database: Queryable,
+  workspaceId: number,
+  messageId: string,
+): Promise<WholeMessage> {
+  const message = await findMessage(database, workspaceId, messageId);
+  const locales = await selectLocales(database, workspaceId);
+  const rows = await selectTranslations(database, workspaceId, [messageId]);
+  const translations = new Map(rows.map((row) => [row.localeId, row.map]));
+  return { workspaceId, message, locales, translations };
+}
+
+/**
+ * Sets the strings of a message in one locale. Some may be missing: the source shows for them.
+ *
+ * @throws Problem NOT_FOUND for the message or the locale; TRANSLATIONS_TOO_LARGE.
+ */
+export async function putTranslation(
+  { database, clock }: ManageServices,
+  context: WorkspaceContext,
+  address: { readonly messageId: string; readonly localeId: string },
+  map: TranslationMap,
+): Promise<void> {
+  const { id } = context.workspace;
+  const { messageId, localeId } = address;
+  await withRetries(database, async (tx) => {
+    await lockMessageOf(tx, id, messageId, clock.now());
+    await refuseUnknownLocale(tx, id, localeId);
+    const present = await selectTranslations(tx, id, [messageId]);
+    const known = present.find((each) => each.localeId === localeId);
+    await saveTranslations(tx, id, [{ messageId, localeId, map }], false);
+    if (known && isDeepStrictEqual(known.map, map)) return;
+    await recordOf(tx, clock, context, {
+      action: known ? "updated" : "created",
+      kind: "translation",
+      name: messageId,
+      details: { locale_id: localeId, strings: Object.keys(map).length },
+    });
+  });
+}
+
+/** Removes the strings of a message in one locale. @throws Problem NOT_FOUND. */
+export async function removeTranslation(
+  { database, clock }: ManageServices,
+  context: WorkspaceContext,
+  address: { readonly messageId: string; readonly localeId: string },
+): Promise<void> {
+  const { id } = context.workspace;
+  await withRetries(database, async (tx) => {
+    await lockMessageOf(tx, id, address.messageId, clock.now());
+    if ((await deleteTranslations(tx, id, [address])) === 0) {
+      throw new Problem("NOT_FOUND", "The message has no translation in this locale.");
+    }
+    await recordOf(tx, clock, context, {
+      action: "removed",
+      kind: "translation",
+      name: address.messageId,
+      details: { locale_id: address.localeId },
+    });
+  });
+}
+
+const recordOf = (
+  tx: Transaction,
+  clock: Clock,
+  context: WorkspaceContext,
+  change: AuditedChange,
+): Promise<void> =>
+  recordChanges(tx, clock, context, [{ ...change, workspace: context.workspace.name }]);
+
+/** Locks a message and returns its strings. @throws Problem NOT_FOUND. */
+export const lockMessageOf = async (
+  tx: Transaction,
+  workspaceId: number,
+  messageId: string,
+  now: Date,
+): Promise<TranslationMap> =>
+  (await lockMessage(tx, workspaceId, messageId, now)) ?? unknownMessage(messageId);
+
+async function refuseUnknownLocale(tx: Transaction, workspaceId: number, localeId: string) {
+  const locales = await selectLocales(tx, workspaceId);
+  if (locales.some((locale) => locale.id === localeId)) return;
+  throw new Problem("NOT_FOUND", `There is no locale '${localeId}'.`);
+}

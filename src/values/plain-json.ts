@@ -1,0 +1,104 @@
+import { type Fault, Problem } from "../problem.ts";
+import { type Finding, faultAt, finding, foundAt } from "./findings.ts";
+
+/** A JSON value as `JSON.parse` gives it. */
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+
+export type JsonObject = { readonly [key: string]: Json };
+
+/** How many objects and arrays may stand inside one another. docs/decisions/values.md */
+const maxLevels = 100;
+
+/**
+ * Finds what no engine could keep as it was sent: NUL characters and lone surrogates
+ * (`INVALID_TEXT`), the key `__proto__` (`INVALID_KEY`), more than 100 levels (`NESTED_TOO_DEEP`)
+ * and numbers beyond ±(2^53 − 1) (`NUMBER_NOT_EXACT`).
+ *
+ * Takes any JSON value of any depth and the name it goes by in sentences (`properties`, or empty
+ * for a whole item); returns the first fault, which names the place (`properties.items[3].name`),
+ * or undefined. Never throws. docs/conformance.md#bodies
+ */
+export function findUnstorable(value: unknown, path: string): Fault | undefined {
+  const found = findIn(value, 0);
+  return found && faultAt(path, found);
+}
+
+/**
+ * Refuses a request with anything in its body that no engine could keep. For requests whose parts do
+ * not get verdicts of their own.
+ *
+ * @throws Problem INVALID_REQUEST with the place, and the code in the body.
+ */
+export function refuseUnstorable(body: unknown): void {
+  const fault = findUnstorable(body, "");
+  if (fault) throw new Problem("INVALID_REQUEST", fault.message, { body: { code: fault.code } });
+}
+
+function findIn(value: unknown, level: number): Finding | undefined {
+  switch (typeof value) {
+    case "string":
+      return isText(value) ? undefined : finding("INVALID_TEXT", `the text holds ${whyNot(value)}`);
+    case "number":
+      return isExact(value) ? undefined : finding("NUMBER_NOT_EXACT", inexactReason);
+    case "object":
+      if (value === null) return undefined;
+      if (level === maxLevels) return finding("NESTED_TOO_DEEP", tooDeepReason);
+      return Array.isArray(value) ? findInArray(value, level + 1) : findInObject(value, level + 1);
+    default:
+      return undefined;
+  }
+}
+
+function findInArray(array: readonly unknown[], level: number): Finding | undefined {
+  for (let index = 0; index < array.length; index++) {
+    const found = findIn(array[index], level);
+    if (found) return foundAt(index, found);
+  }
+  return undefined;
+}
+
+function findInObject(object: object, level: number): Finding | undefined {
+  // for…in makes no list of the keys; JSON.parse gives objects without enumerable inherited keys.
+  for (const key in object) {
+    const found = findInKey(key) ?? findIn((object as Record<string, unknown>)[key], level);
+    if (found) return foundAt(key, found);
+  }
+  return undefined;
+}
+
+function findInKey(key: string): Finding | undefined {
+  if (key === "__proto__") return finding("INVALID_KEY", "'__proto__' cannot be a key");
+  return isText(key) ? undefined : finding("INVALID_TEXT", `the key holds ${whyNot(key)}`);
+}
+
+const tooDeepReason = `objects and arrays may be nested at most ${maxLevels} levels deep`;
+
+export const inexactReason =
+  `beyond ±${Number.MAX_SAFE_INTEGER} no number is exact; ` +
+  "send a smaller one, or an id as a string";
+
+/**
+ * Whether a number is read back as it was written by everything that speaks JSON: at most 2^53 − 1
+ * in magnitude, and finite. docs/decisions/values.md
+ */
+export const isExact = (value: number): boolean => Math.abs(value) <= Number.MAX_SAFE_INTEGER;
+
+const isText = (text: string): boolean => text.isWellFormed() && !text.includes("\0");
+
+const whyNot = (text: string): string =>
+  text.includes("\0") ? "a NUL character" : "a lone surrogate, which is no Unicode character";
+
+export const isJsonObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The size of a value that has passed `findUnstorable`: bytes of compact JSON in UTF-8. */
+export const jsonByteLength = (value: Json): number => Buffer.byteLength(JSON.stringify(value));
+
+/**
+ * Whether a text has more than so many characters. A character is a Unicode code point,
+ * as PostgreSQL counts too, so that an emoji counts once.
+ */
+export function isLongerThan(text: string, characters: number): boolean {
+  if (text.length <= characters) return false;
+  return text.length > 2 * characters || [...text].length > characters;
+}

@@ -1,0 +1,179 @@
+import type { TSchema } from "typebox";
+import { recordChanges } from "../audit/audit.ts";
+import type { CompanyContext, Context } from "../context/context.ts";
+import type { Database, Transaction } from "../database/database.ts";
+import type { Authenticator } from "../http/callers.ts";
+import { Problem } from "../problem.ts";
+import { findWorkspace } from "./find-workspace.ts";
+import { beginWorkspace, saveCompany, saveWorkspace } from "./manage-workspaces.ts";
+import {
+  type DeclaredWorkspace,
+  findManifestFault,
+  type Manifest,
+  manifestSchema,
+  refuseDuplicates,
+} from "./manifest.ts";
+import type { Change, Resource, ResourceServices, SlowChecks } from "./resource.ts";
+import { lockForApply } from "./store.ts";
+
+/** What a manifest may contain. */
+export interface ManifestResources {
+  /** The resources of every workspace, in the order in which they are applied. */
+  readonly resources: readonly Resource[];
+  /** Those of the company. They are applied after all workspaces, because they may refer to them. */
+  readonly companyResources: readonly Resource<CompanyContext>[];
+}
+
+export interface ApplyServices extends ManifestResources, ResourceServices, SlowChecks {
+  readonly database: Database;
+  readonly authenticator: Authenticator;
+}
+
+/** The JSON Schema of a manifest with these resources. */
+export const schemaOf = ({ resources, companyResources }: ManifestResources): TSchema =>
+  manifestSchema(resources, companyResources);
+
+/**
+ * The schema for editors, which see a manifest before its variables are replaced: a text with a pattern
+ * or format may also be a variable.
+ */
+export const publishedSchema = (resources: ManifestResources): Record<string, unknown> => ({
+  $schema: "https://json-schema.org/draft/2020-12/schema",
+  ...(withVariables(schemaOf(resources)) as object),
+});
+
+const A_VARIABLE = { type: "string", pattern: "\\$\\{[A-Z][A-Z0-9_]*\\}" };
+
+function withVariables(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(withVariables);
+  if (node === null || typeof node !== "object") return node;
+  const { type, pattern, format, description } = node as Record<string, unknown>;
+  if (type === "string" && (typeof pattern === "string" || typeof format === "string")) {
+    return { ...(description !== undefined && { description }), anyOf: [node, A_VARIABLE] };
+  }
+  return Object.fromEntries(
+    Object.entries(node).map(([name, member]) => [name, withVariables(member)]),
+  );
+}
+
+/**
+ * Applies a manifest in one transaction; applying it again changes nothing. Workspaces that it does not
+ * name stay as they are. Every change is audited.
+ *
+ * @returns the changes, in the order in which they were applied.
+ * @throws Problem INVALID_REQUEST with the place and the rule, CONFLICT; nothing is applied then.
+ */
+export async function applyManifest(
+  services: ApplyServices,
+  unchecked: unknown,
+  context: Context,
+): Promise<readonly Change[]> {
+  const manifest = checkManifest(services, unchecked);
+  await runSlowChecks(services, manifest);
+  const changes = await services.database.transaction(async (tx) => {
+    await lockForApply(tx);
+    const { name } = manifest.company;
+    const company = await saveCompany(tx, services, name);
+    const changes = [...company.changes];
+    for (const [index, declared] of manifest.workspaces.entries()) {
+      const place = ["workspaces", index];
+      changes.push(...(await applyWorkspace(tx, services, context, company.id, declared, place)));
+    }
+    const ofCompany = services.companyResources;
+    const inCompany = { ...context, company: { id: company.id, name } };
+    changes.push(
+      ...(await applyAll(tx, services, ofCompany, inCompany, manifest.company, ["company"])),
+    );
+    await recordChanges(tx, services.clock, context, changes);
+    return changes;
+  });
+  services.authenticator.forget();
+  return changes;
+}
+
+async function applyWorkspace(
+  tx: Transaction,
+  services: ApplyServices,
+  context: Context,
+  companyId: string,
+  declared: DeclaredWorkspace,
+  place: Place,
+): Promise<Change[]> {
+  const { name } = declared;
+  const { isNew, changes } = await saveWorkspace(tx, services, companyId, name, declared);
+  const inWorkspace = { ...context, workspace: await findWorkspace(tx, name) };
+  const { resources } = services;
+  const applied = await applyAll(tx, services, resources, inWorkspace, declared, place);
+  const begun = isNew ? await beginWorkspace(tx, services, inWorkspace, declared) : [];
+  return [...changes, ...applied, ...begun];
+}
+
+function checkManifest(services: ManifestResources, unchecked: unknown): Manifest {
+  const fault = findManifestFault(schemaOf(services), unchecked);
+  if (fault) throw new Problem("INVALID_REQUEST", fault.rule, { body: { path: fault.path } });
+  const manifest = unchecked as Manifest;
+  refuseDuplicates(manifest.workspaces, "name", ["workspaces"]);
+  refuseDuplicateEntries(services.companyResources, manifest.company, ["company"]);
+  for (const [index, workspace] of manifest.workspaces.entries()) {
+    refuseDuplicateEntries(services.resources, workspace, ["workspaces", index]);
+  }
+  return manifest;
+}
+
+function refuseDuplicateEntries(
+  resources: readonly Pick<Resource, "key" | "identity">[],
+  declared: Readonly<Record<string, unknown>>,
+  place: Place,
+): void {
+  for (const { key, identity } of resources) {
+    if (identity === undefined) continue;
+    const entries = (declared[key] ?? []) as Record<string, unknown>[];
+    refuseDuplicates(entries, identity, [...place, key]);
+  }
+}
+
+async function runSlowChecks(services: ApplyServices, { workspaces }: Manifest): Promise<void> {
+  for (const [index, workspace] of workspaces.entries()) {
+    for (const { key, check } of services.resources) {
+      const declared = workspace[key];
+      if (declared === undefined) continue;
+      await check?.(services, workspace.name, declared as never).catch((error) => {
+        throw placedAt(["workspaces", index], key, error);
+      });
+    }
+  }
+}
+
+async function applyAll<Where extends Context>(
+  tx: Transaction,
+  services: ResourceServices,
+  resources: readonly Resource<Where>[],
+  context: Where,
+  owner: Readonly<Record<string, unknown>>,
+  place: Place,
+): Promise<Change[]> {
+  const changes: Change[] = [];
+  for (const resource of resources) {
+    const declared = owner[resource.key];
+    if (declared === undefined) continue;
+    const applied = resource.apply(tx, services, context, declared as never).catch((error) => {
+      throw placedAt(place, resource.key, error);
+    });
+    changes.push(...(await applied));
+  }
+  return changes;
+}
+
+/** A list of keys and indexes that leads to a member of the manifest. */
+type Place = readonly (string | number)[];
+
+/** Extends the place that a resource reports, below its owner, to the place in the manifest. */
+function placedAt(place: Place, key: string, error: unknown): unknown {
+  if (!(error instanceof Problem)) return error;
+  const { code, message, details } = error;
+  const below = Array.isArray(details.body?.path) ? details.body.path : [key];
+  return new Problem(code, message, {
+    ...details,
+    body: { ...details.body, path: [...place, ...below] },
+  });
+}

@@ -1,0 +1,141 @@
+/*
+ * Comments give the source of a rule: a page below docs/, or a heading of the specification. These tests
+ * follow each of them.
+ */
+import assert from "node:assert/strict";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { packageRoot } from "../src/database/migrate.ts";
+
+/** The headings of the specification. */
+const HEADINGS = [
+  "User identifiers",
+  "User alias object",
+  "New user alias object",
+  "Attributes object",
+  "Event object",
+  "Purchase object",
+  "Event properties",
+  "Prioritization",
+  "Merge update object",
+  "Alias to identify object",
+  "Subscription group",
+  "Subscription group state",
+  "Dashboard user",
+  "Integration",
+  "Sync job",
+  "Preference center",
+  "Preference center state",
+  "Translation",
+  "Email subscription state",
+  "Profile identity",
+  "Integration status and sync job status",
+  "POST /users/track",
+  "POST /v2/subscription/status/set",
+  "POST /subscription/status/set",
+  "GET /subscription/status/get",
+  "POST /email/status",
+  "POST /users/merge",
+  "POST /users/identify",
+  "POST /users/alias/new",
+  "POST /users/delete",
+  "POST /scim/v2/Users",
+  "GET /scim/v2/Users/{id}",
+  "GET /scim/v2/Users?filter",
+  "PUT /scim/v2/Users/{id}",
+  "GET /cdi/integrations",
+  "GET /cdi/integrations/{integration_id}/job_sync_status",
+  "PUT /preference_center/v1/{preferenceCenterExternalID}",
+  "GET /preference_center/v1/list",
+  "GET /preference_center/v1/{preferenceCenterExternalID}",
+  "GET /campaign/translations/?locale_id={locale_id}",
+  "GET /canvases/translations",
+  "Authentication",
+  "Events",
+  "Errors",
+  "Limits",
+  "Versioning",
+  "Merge behaviour",
+];
+
+const root = packageRoot();
+
+const headingSlug = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
+    .trim()
+    .replaceAll(/\s/g, "-");
+
+function faultOfPage(path: string, anchor: string | undefined): string | undefined {
+  const file = join(root, path);
+  if (!existsSync(file)) return `${path} does not exist`;
+  if (anchor === undefined) return undefined;
+  const headings = [...readFileSync(file, "utf8").matchAll(/^#+ (.*)$/gm)];
+  const hasAnchor = headings.some(([, heading = ""]) => headingSlug(heading) === anchor);
+  return hasAnchor ? undefined : `${path} has no heading for #${anchor}`;
+}
+
+const isHeading = (text: string): boolean =>
+  HEADINGS.some((heading) => text.startsWith(heading) && !/^\w/.test(text.slice(heading.length)));
+
+/** The citations of a file that lead nowhere. */
+function faultsIn(source: string): string[] {
+  const text = source.replaceAll(/\n\s*(?:\*|\/\/|--) /g, " ");
+  const pages = [...text.matchAll(/(?<![\w/.])(docs\/[\w./-]*\w)(?:#([\w-]+))?/g)].map(
+    ([, path = "", anchor]) => faultOfPage(path, anchor),
+  );
+  const rules = [...text.matchAll(/\bspec: (.{0,80})/g)].map(([whole, cited = ""]) =>
+    isHeading(cited) ? undefined : `no heading of the specification: ${whole}`,
+  );
+  const loose = [
+    ...text.matchAll(
+      /\b(?:design|facts): .{0,40}|\bdecision: (?!docs\/).{0,40}|names in the wild/gi,
+    ),
+  ].map(([whole]) => `cites nothing that can be opened: ${whole}`);
+  return [...pages, ...rules, ...loose].filter((fault) => fault !== undefined);
+}
+
+describe("a citation in a comment", () => {
+  const files = ["src", "test", "bench", "migrations"].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+      .filter((name) => /\.(ts|sql|md)$/.test(name) && name !== "citations.test.ts")
+      .map((name) => join(folder, name)),
+  );
+
+  test("leads to a page that exists or to a heading of the specification", () => {
+    const faults = files.flatMap((file) =>
+      faultsIn(readFileSync(join(root, file), "utf8")).map((fault) => `${file}: ${fault}`),
+    );
+    const advice =
+      "Cite a page below docs/ with its path, or write `spec:` and a heading of the specification.";
+    assert.ok(faults.length === 0, [...faults, advice].join("\n"));
+  });
+
+  test("is refused when it names a missing page, a missing anchor, an unknown heading, or no page", () => {
+    const places = [
+      ["// docs/decisions/none.md", "does not exist"],
+      ["// docs/conformance.md#nowhere", "no heading for #nowhere"],
+      ["// spec: Nothing", "no heading of the specification"],
+      ["// spec: Eventful", "no heading of the specification"],
+      ["// design: Bodies", "nothing that can be opened"],
+      ["// decision: Bodies", "nothing that can be opened"],
+    ] as const;
+    for (const [comment, fault] of places) {
+      const found = faultsIn(comment);
+      assert.equal(found.length, 1, comment);
+      assert.ok(found[0]?.includes(fault), found[0]);
+    }
+  });
+
+  test("is accepted when it names a page, an anchor of a page, or a heading over two lines", () => {
+    const comments = [
+      "// docs/decisions/money.md",
+      "// decision: docs/conformance.md#the-specification",
+      "/*\n * A rule. spec: Event\n * properties\n */",
+      "// https://www.postgresql.org/docs/current/sql.html",
+    ];
+    for (const comment of comments) assert.deepEqual(faultsIn(comment), []);
+  });
+});

@@ -1,0 +1,64 @@
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { after } from "node:test";
+
+/** A network between a client and a server that a test can cut. */
+export interface Proxy {
+  /** The server's URL, through the proxy. */
+  readonly url: string;
+  /** From now on nothing gets through, and connections stay open: as if the server were stopped. */
+  pause(): void;
+  resume(): void;
+  /** Resets all connections. */
+  reset(): void;
+  readonly connections: number;
+}
+
+/** Starts a proxy to the server of a URL; it ends with the test file. */
+export async function startProxy(server: string): Promise<Proxy> {
+  const target = new URL(server);
+  const sockets = new Set<Socket>();
+  /** What came while nothing gets through; undefined: everything gets through. */
+  let held: (() => void)[] | undefined;
+  const proxy = createServer((client) => {
+    const engine = connect(Number(target.port || 5432), target.hostname);
+    for (const [socket, other] of [
+      [client, engine],
+      [engine, client],
+    ] as const) {
+      sockets.add(socket);
+      socket.on("error", () => {});
+      socket.once("close", () => {
+        sockets.delete(socket);
+        other.destroy();
+      });
+      socket.on("data", (chunk) => {
+        if (held) held.push(() => other.write(chunk));
+        else other.write(chunk);
+      });
+    }
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  after(() => {
+    for (const socket of sockets) socket.destroy();
+    proxy.close();
+  });
+  const through = new URL(target);
+  through.hostname = "127.0.0.1";
+  through.port = String((proxy.address() as AddressInfo).port);
+  return {
+    url: through.href,
+    pause() {
+      held = [];
+    },
+    resume() {
+      for (const pass of held ?? []) pass();
+      held = undefined;
+    },
+    reset() {
+      for (const socket of sockets) socket.resetAndDestroy();
+    },
+    get connections() {
+      return sockets.size / 2;
+    },
+  };
+}

@@ -1,0 +1,54 @@
+/*
+ * `npm test`: runs the test files of this folder, or those whose names contain one of the arguments,
+ * in as many processes as the machine has cores.
+ *
+ * Importing the server and opening an engine take longer than most files. So a process does both
+ * once and then runs many files, which share its server (`startServer()` in harness.ts). The queue
+ * is a folder with one entry per file, from which the processes take entries in order; see
+ * suite-process.ts. Node's own runner collects the results and prints them.
+ */
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
+import { run } from "node:test";
+import { spec } from "node:test/reporters";
+
+/** Started first, so that no process is left with one of them at the end. */
+const SLOWEST = [
+  "cdi-crash",
+  "identity-concurrency",
+  "crash",
+  "apply-command",
+  "startup",
+  "config",
+  "fuzz",
+];
+
+const wanted = process.argv.slice(2);
+const names = readdirSync(import.meta.dirname)
+  .filter((name) => name.endsWith(".test.js"))
+  .filter((name) => wanted.length === 0 || wanted.some((part) => name.includes(part)));
+if (names.length === 0) throw new Error(`No test file's name contains ${wanted.join(" or ")}.`);
+
+const rankOf = (name: string) => SLOWEST.indexOf(name.replace(".test.js", "")) >>> 0;
+const queue = mkdtempSync(join(tmpdir(), "rapport-tests-"));
+for (const [index, name] of names.sort((one, other) => rankOf(one) - rankOf(other)).entries()) {
+  writeFileSync(join(queue, `${String(index).padStart(4, "0")}-${name}`), "");
+}
+
+process.env.TEST_QUEUE = queue;
+const suiteProcess = join(import.meta.dirname, "suite-process.js");
+const processes = Math.min(availableParallelism(), names.length);
+run({ files: Array(processes).fill(suiteProcess), concurrency: processes })
+  .on("test:fail", () => {
+    process.exitCode = 1;
+  })
+  .on("end", () => {
+    // What a process that died was running, and what nobody ran.
+    const unfinished = readdirSync(queue);
+    for (const entry of unfinished) process.stderr.write(`Not finished: ${entry.slice(5)}\n`);
+    if (unfinished.length > 0) process.exitCode = 1;
+    rmSync(queue, { recursive: true });
+  })
+  .compose(new spec())
+  .pipe(process.stdout);

@@ -1,0 +1,54 @@
+/* Threads for slow work: deadlines, memory, fairness, and an event loop that stays free. */
+import assert from "node:assert/strict";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { after, test } from "node:test";
+import { createThreadPool, defineWork } from "../src/threads/thread-pool.ts";
+import type * as work from "./thread-work.ts";
+
+const FILE = import.meta.resolve("./thread-work.js");
+
+const DOUBLE = defineWork<typeof work.double>(FILE, "double", 20_000);
+const SPIN = defineWork<typeof work.spin>(FILE, "spin", 1_000);
+const FILL_MEMORY = defineWork<typeof work.fillMemory>(FILE, "fillMemory", 60_000);
+const FAIL = defineWork<typeof work.fail>(FILE, "fail", 20_000);
+const HOLD = defineWork<typeof work.holdFor>(FILE, "holdFor", 20_000);
+
+const threads = createThreadPool(2);
+after(() => threads.stop());
+
+test("a call returns what its function returns, and fails with what it throws", async () => {
+  assert.equal(await threads.run(DOUBLE, 1, 21), 42);
+  await assert.rejects(threads.run(FAIL, 1, undefined), { message: "No such thing." });
+});
+
+test("a call that never ends is ended at its deadline while the event loop stays free", async () => {
+  await threads.run(DOUBLE, 1, 1);
+  const delay = monitorEventLoopDelay({ resolution: 5 });
+  delay.enable();
+  await assert.rejects(threads.run(SPIN, 1, undefined), { name: "WorkExceeded", budget: "time" });
+  delay.disable();
+  assert.ok(delay.percentile(99) < 50e6, `${delay.percentile(99) / 1e6} ms`);
+  assert.equal(await threads.run(DOUBLE, 1, 4), 8, "the thread was replaced");
+});
+
+test("a call that fills its memory is ended, and the server goes on", async () => {
+  const filled = threads.run(FILL_MEMORY, 1, undefined);
+  await assert.rejects(filled, { name: "WorkExceeded", budget: "memory" });
+  assert.equal(await threads.run(DOUBLE, 1, 5), 10);
+});
+
+test("a workspace with many slow calls delays another one by none of them", async () => {
+  const slow = Array.from({ length: 10 }, () => threads.run(HOLD, "greedy", 100));
+  await threads.run(DOUBLE, "modest", 1);
+  const answeredAt = Date.now();
+  const ends = await Promise.all(slow);
+  assert.ok(ends.filter((end) => end > answeredAt).length >= 7, "it waited for the others");
+});
+
+test("calls beyond a workspace's share of the queue are refused with UNAVAILABLE", async () => {
+  const slow = Array.from({ length: 300 }, () => threads.run(HOLD, "greedy", 1));
+  const verdicts = await Promise.allSettled(slow);
+  const refused = verdicts.filter((each) => each.status === "rejected");
+  assert.ok(refused.length > 50 && refused.length < 150, String(refused.length));
+  for (const { reason } of refused) assert.equal(reason.code, "UNAVAILABLE");
+});

@@ -3,7 +3,7 @@
  * and what a transaction that is known beforehand promises.
  */
 import assert from "node:assert/strict";
-import { after, describe, test } from "node:test";
+import { after, before, describe, test } from "node:test";
 import fc from "fast-check";
 import { isSacrificed, type Transaction } from "../src/database/database.ts";
 import { texts, timestamps, uuids } from "../src/database/typed-list.ts";
@@ -65,8 +65,8 @@ describe("a typed list", () => {
   });
 });
 
-describe("a transaction whose statements are asked for at once", async () => {
-  await database.execute("create table kept (id integer primary key)");
+describe("a transaction whose statements are asked for at once", () => {
+  before(() => database.execute("create table kept (id integer primary key)"));
   const insert = (tx: Transaction, id: number, mustWrite?: number) =>
     tx.execute(
       "insert into kept (id) values ($1) on conflict do nothing returning 1",

@@ -110,9 +110,7 @@ let server: ChildProcess | undefined;
 /** Stops the server that runs, as the guides ask, and starts one as a block says. */
 async function start(script: string, assignments: string): Promise<void> {
   await stop();
-  // Without a manifest only the embedded engine brings a demo workspace of its own.
-  const demo = databaseUrl && !script.includes("MANIFEST=") ? " -- --demo" : "";
-  const command = script.replace(/npm ci && /, "").replace(/npm start/, `npm start${demo}`);
+  const command = script.replace(/npm ci && /, "");
   const child = bash(`${assignments}\nexec env ${command.replace(/^env /, "")}`, true);
   server = child;
   let printed = "";

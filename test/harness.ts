@@ -92,7 +92,7 @@ export async function testConfig(settings: Partial<Config> = {}): Promise<Config
     PORT: "0",
     DATA_DIR: "memory:",
     LOG_LEVEL: "silent",
-    ADMIN_TOKEN: "test-admin-token",
+    ADMIN_TOKEN: "the-admin-token-of-the-tests",
     // Tests of access send many wrong keys from one address.
     MAX_FAILED_AUTH: "1000000",
     // All tests come from one address.

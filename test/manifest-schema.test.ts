@@ -10,9 +10,9 @@ import { COMPANY_RESOURCES, RESOURCES } from "../src/server/app.ts";
 import { schemaOf } from "../src/workspaces/apply-manifest.ts";
 import { findManifestFault } from "../src/workspaces/manifest.ts";
 import { runCommand } from "./child-server.ts";
-import { startServer } from "./harness.ts";
+import { startOwnServer } from "./harness.ts";
 
-const server = await startServer();
+const server = await startOwnServer();
 const served = (await server.send("GET", "/manifest.schema.json", undefined, { key: null })).body;
 
 interface Node {

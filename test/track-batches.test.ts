@@ -106,17 +106,34 @@ async function everybody(workspace: TestWorkspace): Promise<unknown[]> {
     .sort();
 }
 
+async function sameTogether(lists: readonly (readonly Sent[])[]): Promise<void> {
+  const [single, together] = [await server.workspace(), await server.workspace()];
+  for (const list of lists) {
+    const expected: string[] = [];
+    for (const each of list) expected.push(...(await verdictsOn(single, [each])));
+    assert.deepEqual(await verdictsOn(together, list), expected);
+  }
+  assert.deepEqual(await everybody(together), await everybody(single));
+}
+
 test("objects have the same effects and verdicts together as one after the other", async () => {
-  await fc.assert(
-    fc.asyncProperty(requests, async (lists) => {
-      const [single, together] = [await server.workspace(), await server.workspace()];
-      for (const list of lists) {
-        const expected: string[] = [];
-        for (const each of list) expected.push(...(await verdictsOn(single, [each])));
-        assert.deepEqual(await verdictsOn(together, list), expected);
-      }
-      assert.deepEqual(await everybody(together), await everybody(single));
-    }),
-    { numRuns: 20 },
-  );
+  await fc.assert(fc.asyncProperty(requests, sameTogether), { numRuns: 20 });
+});
+
+const emailStates: fc.Arbitrary<Sent> = fc
+  .tuple(
+    fc.record(
+      {
+        email: fc.constantFrom("x@example.com", "y@example.com", null),
+        email_subscribe: fc.constantFrom("opted_in", "unsubscribed", null),
+      },
+      { requiredKeys: [] },
+    ),
+    fc.constantFrom(...EXTERNAL_IDS),
+  )
+  .map(([change, external_id]) => ({ array: "attributes", object: { ...change, external_id } }));
+
+test("email states that wait, are linked and are set in one request end as one after the other", async () => {
+  const lists = fc.array(fc.array(emailStates, { minLength: 1, maxLength: 8 }), { maxLength: 3 });
+  await fc.assert(fc.asyncProperty(lists, sameTogether), { numRuns: 25 });
 });

@@ -49,6 +49,8 @@ export interface SubscriptionChanges {
   readonly emailStates: readonly EmailStateSet[];
   /** Each address once. They count before `emailStates`, and only where nothing newer is stored. */
   readonly linkedEmailStates: readonly LinkedEmailState[];
+  /** Each address once. They count after `emailStates`, and only where nothing newer is stored. */
+  readonly relinkedEmailStates?: readonly LinkedEmailState[];
 }
 
 /**
@@ -84,6 +86,19 @@ export async function writeSubscriptions(
       ]);
     }),
   ]);
+  await writeRelinked(tx, workspaceId, changes, clock);
+}
+
+async function writeRelinked(
+  tx: Transaction,
+  workspaceId: number,
+  { relinkedEmailStates = [] }: SubscriptionChanges,
+  clock: Clock,
+): Promise<void> {
+  const taken = await upsertLinkedEmailStates(tx, workspaceId, relinkedEmailStates);
+  const addresses = new Set(taken.map(emailKey));
+  const changed = relinkedEmailStates.filter((row) => addresses.has(row.email));
+  await insertEmailStateChanges(tx, workspaceId, dated(changed, clock));
 }
 
 /**

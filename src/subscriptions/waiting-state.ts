@@ -1,4 +1,4 @@
-import type { Json } from "../values/plain-json.ts";
+import type { Json, JsonObject } from "../values/plain-json.ts";
 import type { EmailState } from "./store.ts";
 
 /*
@@ -12,7 +12,7 @@ export interface WaitingState {
   readonly set_at: string;
 }
 
-export const startWaiting = (state: EmailState, now: Date): Json => ({
+export const startWaiting = (state: EmailState, now: Date): WaitingState & JsonObject => ({
   state,
   set_at: now.toISOString(),
 });

@@ -42,6 +42,10 @@ export interface Batch {
   readonly emailStates: EmailStateSet[];
   /** By address. */
   readonly linkedEmailStates: Map<string, LinkedEmailState>;
+  /** By address, where `emailStates` sets the address before it is linked. */
+  readonly relinkedEmailStates: Map<string, LinkedEmailState>;
+  /** The position in the batch of each email state that it sets: all have the same time. */
+  readonly emailStateOrder: Map<object, number>;
   readonly now: Date;
   newId(): string;
 }
@@ -53,6 +57,8 @@ export const startBatch = (people: People, { now, newId }: Clock): Batch => ({
   groupStates: [],
   emailStates: [],
   linkedEmailStates: new Map(),
+  relinkedEmailStates: new Map(),
+  emailStateOrder: new Map(),
   now: now(),
   newId,
 });
@@ -61,6 +67,7 @@ export const subscriptionChanges = (batch: Batch): SubscriptionChanges => ({
   groupStates: batch.groupStates,
   emailStates: batch.emailStates,
   linkedEmailStates: [...batch.linkedEmailStates.values()],
+  relinkedEmailStates: [...batch.relinkedEmailStates.values()],
 });
 
 /**
@@ -176,33 +183,58 @@ function applyEmailState(
   const { email } = person;
   if (!email) {
     if (!state) return;
-    setAttribute(person, "standard", "email_subscribe", startWaiting(state, batch.now));
+    const waiting = startWaiting(state, batch.now);
+    batch.emailStateOrder.set(waiting, batch.emailStateOrder.size);
+    setAttribute(person, "standard", "email_subscribe", waiting);
     return;
   }
   const address = emailValue(email);
   const waiting = readWaiting(attributeOf(person, "standard", "email_subscribe"));
   if (waiting) setAttribute(person, "standard", "email_subscribe", null);
-  if (state) batch.emailStates.push({ email: address, state, context });
+  if (state) setEmailState(batch, { email: address, state, context });
   else if (waiting) linkEmailState(batch, context, address, waiting);
 }
 
+function setEmailState(batch: Batch, set: EmailStateSet): void {
+  batch.emailStates.push(set);
+  batch.emailStateOrder.set(set, batch.emailStateOrder.size);
+  batch.relinkedEmailStates.delete(set.email);
+}
+
+/**
+ * Of states set in this batch the later one is the newer. Whether a state that the batch set on the
+ * address before was a change or a repetition is known to the database only, and decides whether a
+ * state that waited since before it counts.
+ */
 function linkEmailState(
-  { emailStates, linkedEmailStates, now }: Batch,
+  batch: Batch,
   context: Context,
   email: string,
   waiting: WaitingState,
 ): void {
-  const { state, set_at } = waiting;
-  const set = emailStates.findLast((row) => row.email === email);
-  if (set) {
-    const isNewer = prevails(waiting, { state: set.state, set_at: now.toISOString() });
-    if (isNewer) emailStates.push({ email, state, context });
+  const { state } = waiting;
+  const order = batch.emailStateOrder.get(waiting);
+  const set = batch.emailStates.findLast((row) => row.email === email);
+  if (set && order !== undefined && order > (batch.emailStateOrder.get(set) ?? 0)) {
+    setEmailState(batch, { email, state, context });
     return;
   }
-  const linked = linkedEmailStates.get(email);
-  const other = linked && { state: linked.state, set_at: linked.setAt.toISOString() };
-  if (other && !prevails(waiting, other)) return;
-  linkedEmailStates.set(email, { email, state, setAt: new Date(set_at), context });
+  const links = set ? batch.relinkedEmailStates : batch.linkedEmailStates;
+  const other = links.get(email);
+  if (other && !isNewer(batch, waiting, other)) return;
+  const setAt = new Date(waiting.set_at);
+  // It was set before the state that the batch gives the address, which has the same time.
+  if (set && order !== undefined) setAt.setMilliseconds(setAt.getMilliseconds() - 1);
+  const link = { email, state, setAt, context };
+  links.set(email, link);
+  if (order !== undefined) batch.emailStateOrder.set(link, order);
+}
+
+function isNewer(batch: Batch, waiting: WaitingState, linked: LinkedEmailState): boolean {
+  const order = batch.emailStateOrder.get(waiting);
+  const otherOrder = batch.emailStateOrder.get(linked);
+  if (order !== undefined && otherOrder !== undefined) return order > otherOrder;
+  return prevails(waiting, { state: linked.state, set_at: linked.setAt.toISOString() });
 }
 
 /** Tokens are added to those that are there; null removes all. */

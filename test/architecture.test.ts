@@ -258,7 +258,7 @@ describe("the shape of the source code", () => {
 
   test("statements that are started together are waited for together", () => {
     // These wait for no statements. With Promise.all the first that fails ends the transaction, and
-    // one that is still to be sent would never be answered: see allDone.
+    // one that is still to be sent would never be answered: see settleAll.
     const open = ["server/workers.ts", "database/", "jobs/worker.ts"];
     const wrong = sources
       .filter(({ path }) => !open.some((each) => path.startsWith(each)))
@@ -266,7 +266,7 @@ describe("the shape of the source code", () => {
     assert.deepEqual(
       wrong.map((each) => each.path),
       [],
-      "Wait with allDone (database/database.ts).",
+      "Wait with settleAll (database/database.ts).",
     );
   });
 

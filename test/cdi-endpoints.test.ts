@@ -215,7 +215,7 @@ describe("the sync status", () => {
 
 describe("the trigger", () => {
   test("answers 202, and 429 while a run goes on that shows as running", async () => {
-    const { url, letGo } = await silentWarehouse();
+    const { url, release } = await silentWarehouse();
     const { workspace, id, path, ended } = await startIntegration(server, {
       warehouse: { ...PLACE, url },
     });
@@ -229,7 +229,7 @@ describe("the trigger", () => {
     const [{ job_status, sync_finish_time }] = body.results;
     assert.deepEqual([body.results.length, job_status, sync_finish_time], [1, "running", null]);
 
-    letGo();
+    release();
     const runs = await server.admin("GET", `${path}/runs`);
     assert.equal((await ended(runs.body.results[0].run_id)).job_status, "error");
     assert.equal((await trigger()).status, 202);

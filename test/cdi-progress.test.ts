@@ -259,7 +259,7 @@ describe("a sync that runs", () => {
   });
 
   test("holds up no server that stops, and goes on with the next one", async () => {
-    const { url, letGo } = await silentWarehouse();
+    const { url, release } = await silentWarehouse();
     const first = await startOwnServer({ dataDir: await temporaryFolder() });
     const { path } = await startIntegration(first, {
       warehouse: { type: "postgres", url, table: "anything" },
@@ -269,7 +269,7 @@ describe("a sync that runs", () => {
     const second = await startOwnServer(first.config);
     const { run } = (await second.admin("GET", `${path}/runs/${body.run_id}`)).body;
     assert.equal(run.job_status, "running");
-    letGo();
+    release();
     let status = "running";
     while (status === "running") {
       await new Promise((resolve) => setTimeout(resolve, 20));

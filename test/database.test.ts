@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import fc from "fast-check";
-import { isSacrificed, type Transaction } from "../src/database/database.ts";
+import { isAborted, type Transaction } from "../src/database/database.ts";
 import { texts, timestamps, uuids } from "../src/database/typed-list.ts";
 import { openDatabase } from "../src/server/serve.ts";
 import { testConfig } from "./harness.ts";
@@ -88,7 +88,7 @@ describe("a transaction whose statements are asked for at once", () => {
     const tried = database.transactionAtOnce((tx) =>
       Promise.all([insert(tx, 2), insert(tx, 1, 1)]),
     );
-    await assert.rejects(tried, isSacrificed);
+    await assert.rejects(tried, isAborted);
     assert.deepEqual(await kept(), [1]);
   });
 

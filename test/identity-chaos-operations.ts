@@ -71,7 +71,7 @@ export function operation(
   const dry = () => (random.below(8) === 0 ? { dry_run: true } : {});
 
   const track = (): Operation => {
-    const who = () =>
+    const identifier = () =>
       random.pick<() => object>([
         () => ({ external_id: user() }),
         () => ({ external_id: user() }),
@@ -84,9 +84,9 @@ export function operation(
             : { external_id: user() },
       ])();
     const time = new Date().toISOString();
-    const events = list(4, () => ({ ...who(), name: `event-${newName()}`, time }));
+    const events = list(4, () => ({ ...identifier(), name: `event-${newName()}`, time }));
     const product = () => ({ product_id: `product-${newName()}`, currency: "USD", price: 1.25 });
-    const purchases = list(2, () => ({ ...who(), ...product(), time }));
+    const purchases = list(2, () => ({ ...identifier(), ...product(), time }));
     const group = () => ({ subscription_group_id: NEWSLETTER, subscription_state: state() });
     const attributes = list(2, () => ({
       external_id: user(),

@@ -27,8 +27,8 @@ const server = await startServer();
 
 const PHONE = "+14155552671";
 
-const purchase = (who: object, product_id: string) => ({
-  ...who,
+const purchase = (identifier: object, product_id: string) => ({
+  ...identifier,
   product_id,
   currency: "USD",
   price: 1.5,

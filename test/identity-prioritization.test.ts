@@ -27,8 +27,8 @@ const PHONE = "+14155552671";
 async function sharers(order: readonly string[]): Promise<TestWorkspace> {
   const workspace = await server.workspace();
   for (const name of order) {
-    const who = name.startsWith("id") ? id(name) : byAlias(name);
-    await makeUsers(workspace, { ...who, email: EMAIL, phone: PHONE });
+    const identifier = name.startsWith("id") ? id(name) : byAlias(name);
+    await makeUsers(workspace, { ...identifier, email: EMAIL, phone: PHONE });
   }
   return workspace;
 }

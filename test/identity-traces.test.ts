@@ -19,11 +19,11 @@ import { temporaryFolder } from "./stored-rows.ts";
 const server = await startOwnServer({ dataDir: await temporaryFolder() });
 
 /** Gives somebody something in every place where a value of a person can be kept. */
-async function fill(workspace: TestWorkspace, who: object, name: string, phone: string) {
+async function fill(workspace: TestWorkspace, identifier: object, name: string, phone: string) {
   const mark = (what: string) => `trace-${name}-${what}`;
   const state = { subscription_group_id: NEWSLETTER, subscription_state: "subscribed" };
   const attributes = {
-    ...who,
+    ...identifier,
     _update_existing_only: false,
     email: `${mark("email")}@example.com`,
     phone,
@@ -37,8 +37,8 @@ async function fill(workspace: TestWorkspace, who: object, name: string, phone: 
   const purchase = { product_id: "p", currency: "USD", price: 1, time: TIME, properties };
   const { body } = await workspace.track({
     attributes: [attributes],
-    events: [{ ...who, name: "e", time: TIME, properties }],
-    purchases: [{ ...who, ...purchase }],
+    events: [{ ...identifier, name: "e", time: TIME, properties }],
+    purchases: [{ ...identifier, ...purchase }],
   });
   assert.deepEqual([body.errors, body.skipped], [undefined, undefined]);
   const path = `/admin/v1/workspaces/${workspace.name}/import`;
@@ -52,7 +52,7 @@ async function fill(workspace: TestWorkspace, who: object, name: string, phone: 
     messages: [{ message_id: mark("message"), channel: "email", sent_at: TIME }],
     engagement_times: { last_email_open_at: TIME },
   };
-  const answer = await server.admin("POST", path, { users: [{ ...who, ...imported }] });
+  const answer = await server.admin("POST", path, { users: [{ ...identifier, ...imported }] });
   assert.deepEqual([answer.body.imported, answer.body.errors], [1, undefined]);
 }
 

@@ -73,12 +73,12 @@ const newKind = (): string => `test.${randomUUID()}`;
 describe("a job", () => {
   test("is there once: it can be added again only when it is finished", async () => {
     const name = newKind();
-    const [begun, letGo, ended] = [event(), event(), event()];
+    const [begun, release, ended] = [event(), event(), event()];
     const worker = await start({
       name,
       async run(_services, job) {
         begun.happen();
-        await letGo.happened;
+        await release.happened;
         await finish(job);
         ended.happen();
       },
@@ -88,7 +88,7 @@ describe("a job", () => {
     worker.wake();
     await begun.happened;
     assert.equal(await add(name), undefined);
-    letGo.happen();
+    release.happen();
     await ended.happened;
     assert.ok(await add(name));
   });
@@ -144,12 +144,12 @@ describe("a job", () => {
     await add(name, "s", past);
     late.wake();
     await begun.happened;
-    const letGo = event();
+    const release = event();
     const other = await start({
       name,
       async run(_services, job) {
         taken.happen();
-        await letGo.happened;
+        await release.happened;
         await finish(job);
       },
     });
@@ -159,7 +159,7 @@ describe("a job", () => {
     for (const error of errors) assert.ok(error instanceof LeaseLost, String(error));
     const rows = await database.query("select subject from jobs where kind = $1", [name]);
     assert.deepEqual([...rows], [{ subject: "s" }]);
-    letGo.happen();
+    release.happen();
   });
 
   test("that fails is tried again, and forgets its failures once it got somewhere", async () => {

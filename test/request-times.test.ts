@@ -16,18 +16,18 @@ describe("an ISO 8601 date-time is accepted wherever a request holds a timestamp
   for (const time of forms) {
     test(`${time} in attributes, events, purchases and imports`, async () => {
       const workspace = await server.workspace();
-      const who = { external_id: "ada" };
+      const identifier = { external_id: "ada" };
       const sent = await workspace.track({
         attributes: [
           {
-            ...who,
+            ...identifier,
             date_of_first_session: time,
             date_of_last_session: time,
             visited: { $time: time },
           },
         ],
-        events: [{ ...who, name: "came", time }],
-        purchases: [{ ...who, product_id: "p", currency: "EUR", price: 1, time }],
+        events: [{ ...identifier, name: "came", time }],
+        purchases: [{ ...identifier, product_id: "p", currency: "EUR", price: 1, time }],
       });
       assert.deepEqual([sent.status, sent.body.errors], [201, undefined]);
       const imported = await server.send(
@@ -36,7 +36,7 @@ describe("an ISO 8601 date-time is accepted wherever a request holds a timestamp
         {
           users: [
             {
-              ...who,
+              ...identifier,
               apps: [{ app_id: WEB_APP, sessions: 1, first_used: time, last_used: time }],
             },
           ],

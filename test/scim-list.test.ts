@@ -121,9 +121,9 @@ describe("GET /scim/v2/Users with a filter", () => {
       "grace",
     ],
   ];
-  for (const [filter, who] of cases) {
-    test(`finds ${who || "nobody"} by ${filter}`, async () => {
-      assert.equal(await found(filter), who);
+  for (const [filter, identifier] of cases) {
+    test(`finds ${identifier || "nobody"} by ${filter}`, async () => {
+      assert.equal(await found(filter), identifier);
     });
   }
 

@@ -17,7 +17,7 @@ import { EXPORT_FIELDS } from "../src/export/profile-view.ts";
 import { type Endpoint, pathsOf } from "../src/http/endpoint.ts";
 import { createIdempotency } from "../src/http/idempotency.ts";
 import { createMetrics } from "../src/observe/metrics.ts";
-import { createKnownIds } from "../src/people/known-ids.ts";
+import { createIdCache } from "../src/people/id-cache.ts";
 import { ENDPOINTS } from "../src/server/app.ts";
 import { openDatabase } from "../src/server/serve.ts";
 import { createWriteQueue } from "../src/track/write-queue.ts";
@@ -138,7 +138,7 @@ function clientOf(watchedDatabase: Database) {
       ...parts,
       idempotency: createIdempotency(parts),
       metrics: createMetrics(),
-      knownIds: createKnownIds(),
+      idCache: createIdCache(),
     }),
   };
   return async (method: string, path: string, input: { body?: unknown; query?: unknown }) => {

@@ -25,9 +25,9 @@ const inGroup = (groupId: string, state: string) => [
 async function linesOf(workspace: TestWorkspace, query: Record<string, string> = {}) {
   const changes = await historyOf(server, workspace, query);
   return changes.reverse().map((change) => {
-    const who = change.external_id ?? change.email;
+    const identifier = change.external_id ?? change.email;
     const what = change.subscription_group_id === NEWSLETTER ? "newsletter" : "email";
-    return `${who} ${what} ${change.subscription_state}`;
+    return `${identifier} ${what} ${change.subscription_state}`;
   });
 }
 

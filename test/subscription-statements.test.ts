@@ -8,7 +8,7 @@ import { after, describe, test } from "node:test";
 import { systemClock } from "../src/clock.ts";
 import type { Channel, Workspace } from "../src/context/workspace.ts";
 import { migrate } from "../src/database/migrate.ts";
-import type { Who } from "../src/people/identifiers.ts";
+import type { PersonIdentifier } from "../src/people/identifiers.ts";
 import { createPeople } from "../src/people/people.ts";
 import { savePeople } from "../src/people/save-people.ts";
 import { openDatabase } from "../src/server/serve.ts";
@@ -40,7 +40,7 @@ const newWorkspace = (): Workspace =>
     ]),
   });
 
-const emailOf = (name: string): Who => ({
+const emailOf = (name: string): PersonIdentifier => ({
   kind: "email",
   value: `${name}@example.com`,
   address: `${name}@example.com`,
@@ -58,13 +58,17 @@ async function people(workspace: Workspace, ...names: string[]): Promise<string[
   return ids;
 }
 
-const setOf = (groupId: string, state: GroupSet["state"], whos: readonly Who[]): GroupSet => ({
+const setOf = (
+  groupId: string,
+  state: GroupSet["state"],
+  whos: readonly PersonIdentifier[],
+): GroupSet => ({
   groupId,
   state,
-  named: whos.map((who, index) => ({ who, place: { input_array: "test", index } })),
+  named: whos.map((identifier, index) => ({ identifier, place: { input_array: "test", index } })),
 });
 
-const platformId = (value: string): Who => ({ kind: "platform_id", value });
+const platformId = (value: string): PersonIdentifier => ({ kind: "platform_id", value });
 
 describe("the cost of a set", () => {
   const names = (count: number) => Array.from({ length: count }, (_, index) => `u${index}`);

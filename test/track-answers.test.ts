@@ -319,13 +319,13 @@ describe("the order of effects within a request", () => {
   test("is attributes, then events, then purchases, whatever the order of the keys", async () => {
     const workspace = await server.workspace();
     const email = "order@example.com";
-    const who = { email, _update_existing_only: true };
+    const identifier = { email, _update_existing_only: true };
     const { external_id: _1, ...anEvent } = event("");
     const { external_id: _2, ...aPurchase } = purchase("");
     const answer = await workspace.track({
-      purchases: [{ ...who, ...aPurchase }],
+      purchases: [{ ...identifier, ...aPurchase }],
       events: [
-        { ...who, ...anEvent },
+        { ...identifier, ...anEvent },
         { email, ...anEvent },
       ],
       attributes: [attributes("ada")],
@@ -333,7 +333,7 @@ describe("the order of effects within a request", () => {
     // The purchase finds the profile that the second event has made, the first event does not.
     assert.deepEqual(placesOf(answer.body.skipped), [["events", 0, "USER_NOT_FOUND"]]);
     const later = await workspace.track({
-      events: [{ ...who, email: "new@example.com", ...anEvent }],
+      events: [{ ...identifier, email: "new@example.com", ...anEvent }],
       attributes: [attributes("ada", { email: "new@example.com" })],
     });
     assert.equal(later.body.skipped, undefined);

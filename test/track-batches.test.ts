@@ -19,7 +19,7 @@ const PHONES = ["+14155552671", "+442071838750"];
 const ALIASES = ["p", "q"].map((name) => ({ alias_name: name, alias_label: "l" }));
 
 const flags = fc.option(fc.boolean(), { nil: undefined });
-const who = fc.oneof(
+const identifier = fc.oneof(
   { weight: 3, arbitrary: fc.record({ external_id: fc.constantFrom(...EXTERNAL_IDS) }) },
   { weight: 2, arbitrary: fc.record({ email: fc.constantFrom(...EMAILS) }) },
   fc.record({ phone: fc.constantFrom(...PHONES) }),
@@ -50,16 +50,16 @@ const TIME = { time: "2026-01-01T12:00:00Z" };
 const sent: fc.Arbitrary<Sent> = fc.oneof(
   {
     weight: 4,
-    arbitrary: fc.tuple(changes, who, flags).map(([change, named, update]) => ({
+    arbitrary: fc.tuple(changes, identifier, flags).map(([change, named, update]) => ({
       array: "attributes" as const,
       object: object([change, named], update),
     })),
   },
-  fc.tuple(who, flags).map(([named, update]) => ({
+  fc.tuple(identifier, flags).map(([named, update]) => ({
     array: "events" as const,
     object: object([named, { name: "e", ...TIME }], update),
   })),
-  fc.tuple(who, flags).map(([named, update]) => ({
+  fc.tuple(identifier, flags).map(([named, update]) => ({
     array: "purchases" as const,
     object: object([named, { product_id: "p", currency: "EUR", price: 0.1, ...TIME }], update),
   })),

@@ -124,10 +124,12 @@ for (const [where, servers] of Object.entries(SERVERS)) {
       const { platform_id } = await ada(workspace);
       const ways = [{ external_id: "ada" }, { email }, { phone: PHONE }, { platform_id }];
       await inParallel(ROUNDS, async (writer, round) => {
-        const who = ways[(writer + round) % ways.length];
+        const identifier = ways[(writer + round) % ways.length];
         await send({
-          attributes: [{ ...who, marks: { add: [`${writer}-${round}`] }, count: { inc: 1 } }],
-          events: [{ ...who, name: "opened", time: TIME }],
+          attributes: [
+            { ...identifier, marks: { add: [`${writer}-${round}`] }, count: { inc: 1 } },
+          ],
+          events: [{ ...identifier, name: "opened", time: TIME }],
         });
       });
       const { custom_attributes: custom, custom_events } = await ada(workspace);
@@ -141,14 +143,14 @@ for (const [where, servers] of Object.entries(SERVERS)) {
       phone: { phone: PHONE },
       user_alias: { user_alias: { alias_name: "new", alias_label: "crm" } },
     };
-    for (const [kind, who] of Object.entries(names)) {
+    for (const [kind, identifier] of Object.entries(names)) {
       test(`make one person who is named by a new ${kind}`, async () => {
         const [workspace, send] = await start();
         await inParallel(2, (writer, round) =>
           send({
-            attributes: [{ ...who, _update_existing_only: false, marks: { add: [writer] } }],
+            attributes: [{ ...identifier, _update_existing_only: false, marks: { add: [writer] } }],
             ...(kind !== "user_alias" && {
-              events: [{ ...who, name: `round-${round}`, time: TIME }],
+              events: [{ ...identifier, name: `round-${round}`, time: TIME }],
             }),
           }),
         );

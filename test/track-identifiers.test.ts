@@ -13,10 +13,10 @@ const PHONE = "+14155552671";
 const OTHER_PHONE = "+442071838750";
 const alias = (name: string) => ({ alias_name: name, alias_label: "crm" });
 
-const attributesOf = (who: object) => ({ attributes: [{ ...who, seen: true }] });
-const eventOf = (who: object) => ({ events: [{ ...who, name: "seen", time: TIME }] });
-const purchaseOf = (who: object) => ({
-  purchases: [{ ...who, product_id: "seen", currency: "EUR", price: 1, time: TIME }],
+const attributesOf = (identifier: object) => ({ attributes: [{ ...identifier, seen: true }] });
+const eventOf = (identifier: object) => ({ events: [{ ...identifier, name: "seen", time: TIME }] });
+const purchaseOf = (identifier: object) => ({
+  purchases: [{ ...identifier, product_id: "seen", currency: "EUR", price: 1, time: TIME }],
 });
 const REQUESTS = { attributes: attributesOf, events: eventOf, purchases: purchaseOf };
 
@@ -43,7 +43,7 @@ describe("each identifier finds the profile that has it", () => {
           kind === "user_alias"
             ? await workspace.profile({ user_aliases: [alias("carol")] })
             : await workspace.profile({ external_ids: ["ada"] });
-        const who = {
+        const identifier = {
           external_id: "ada",
           user_alias: alias("carol"),
           email: "ada@example.com",
@@ -52,7 +52,7 @@ describe("each identifier finds the profile that has it", () => {
           braze_id: wanted.platform_id,
         }[kind];
 
-        const answer = await workspace.track(request({ [kind]: who }));
+        const answer = await workspace.track(request({ [kind]: identifier }));
         assert.equal(answer.status, 201);
         assert.equal(answer.body.skipped, undefined);
         const all = await workspace.profiles({
@@ -70,12 +70,16 @@ describe("who is made when nobody has the identifier", () => {
   const EMAIL = { email: "new@example.com" };
   const ALIAS = { user_alias: alias("new") };
   const NOBODY = { platform_id: "0196f0c4-5a3e-7000-8000-000000000000" };
-  const cases: [array: keyof typeof REQUESTS, who: Record<string, unknown>, makes: boolean][] = [];
+  const cases: [
+    array: keyof typeof REQUESTS,
+    identifier: Record<string, unknown>,
+    makes: boolean,
+  ][] = [];
   for (const array of ["attributes", "events", "purchases"] as const) {
-    for (const who of [{ external_id: "new" }, EMAIL, { phone: PHONE }]) {
-      cases.push([array, who, true]);
-      cases.push([array, { ...who, _update_existing_only: false }, true]);
-      cases.push([array, { ...who, _update_existing_only: true }, false]);
+    for (const identifier of [{ external_id: "new" }, EMAIL, { phone: PHONE }]) {
+      cases.push([array, identifier, true]);
+      cases.push([array, { ...identifier, _update_existing_only: false }, true]);
+      cases.push([array, { ...identifier, _update_existing_only: true }, false]);
     }
     cases.push([array, ALIAS, false]);
     cases.push([array, { ...ALIAS, _update_existing_only: true }, false]);
@@ -83,15 +87,15 @@ describe("who is made when nobody has the identifier", () => {
     cases.push([array, { ...NOBODY, _update_existing_only: false }, false]);
     cases.push([array, { platform_id: "507f1f77bcf86cd799439011" }, false]);
   }
-  for (const [array, who, makes] of cases) {
+  for (const [array, identifier, makes] of cases) {
     const verb = makes ? "makes a profile" : "makes nobody and is skipped";
-    test(`${array} with ${JSON.stringify(who)} ${verb}`, async () => {
+    test(`${array} with ${JSON.stringify(identifier)} ${verb}`, async () => {
       const workspace = await server.workspace();
-      const answer = await workspace.track(REQUESTS[array](who));
+      const answer = await workspace.track(REQUESTS[array](identifier));
       assert.equal(answer.status, 201);
       assert.equal(answer.body.errors, undefined);
       assert.deepEqual(codes(answer.body.skipped), makes ? undefined : ["USER_NOT_FOUND"]);
-      const { external_id, user_alias, email, phone, platform_id } = who;
+      const { external_id, user_alias, email, phone, platform_id } = identifier;
       const found = await workspace.profiles({
         ...(external_id !== undefined && { external_ids: [external_id] }),
         ...(user_alias !== undefined && { user_aliases: [user_alias] }),
@@ -197,8 +201,8 @@ describe("how many identifiers an object may carry", () => {
   for (const [array, request] of Object.entries(REQUESTS)) {
     test(`an object of ${array} without any identifier is refused`, async () => {
       const workspace = await server.workspace();
-      for (const who of [{}, { external_id: null, email: null, user_alias: null }]) {
-        const answer = await workspace.track(request(who));
+      for (const identifier of [{}, { external_id: null, email: null, user_alias: null }]) {
+        const answer = await workspace.track(request(identifier));
         assert.equal(answer.status, 400);
         assert.deepEqual(codes(answer.body.errors), ["MISSING_IDENTIFIER"]);
         assert.match(answer.body.errors?.[0]?.message ?? "", /'external_id'.* is required$/);
@@ -238,7 +242,7 @@ describe("how many identifiers an object may carry", () => {
 });
 
 describe("the form of an identifier", () => {
-  const refusals: [who: Record<string, unknown>, code: string][] = [
+  const refusals: [identifier: Record<string, unknown>, code: string][] = [
     [{ external_id: "" }, "INVALID_EXTERNAL_ID"],
     [{ external_id: true }, "INVALID_EXTERNAL_ID"],
     [{ external_id: ["ada"] }, "INVALID_EXTERNAL_ID"],
@@ -259,14 +263,19 @@ describe("the form of an identifier", () => {
     [{ phone: "call me" }, "INVALID_PHONE"],
     [{ phone: 14155552671 }, "INVALID_PHONE"],
   ];
-  for (const [who, code] of refusals) {
-    test(`${JSON.stringify(who).slice(0, 60)} is refused with ${code}`, async () => {
+  for (const [identifier, code] of refusals) {
+    test(`${JSON.stringify(identifier).slice(0, 60)} is refused with ${code}`, async () => {
       const workspace = await server.workspace();
       for (const request of Object.values(REQUESTS)) {
-        const answer = await workspace.track(request({ ...who, _update_existing_only: false }));
+        const answer = await workspace.track(
+          request({ ...identifier, _update_existing_only: false }),
+        );
         assert.equal(answer.status, 400);
         assert.deepEqual(codes(answer.body.errors), [code]);
-        assert.match(answer.body.errors?.[0]?.message ?? "", new RegExp(`'${Object.keys(who)[0]}`));
+        assert.match(
+          answer.body.errors?.[0]?.message ?? "",
+          new RegExp(`'${Object.keys(identifier)[0]}`),
+        );
       }
     });
   }

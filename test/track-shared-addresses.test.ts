@@ -8,8 +8,8 @@ const server = await startServer();
 const TIME = "2026-01-01T12:00:00Z";
 const PHONE = "+14155552671";
 const alias = (name: string) => ({ alias_name: name, alias_label: "crm" });
-const attributesOf = (who: object) => ({ attributes: [{ ...who, seen: true }] });
-const eventOf = (who: object) => ({ events: [{ ...who, name: "seen", time: TIME }] });
+const attributesOf = (identifier: object) => ({ attributes: [{ ...identifier, seen: true }] });
+const eventOf = (identifier: object) => ({ events: [{ ...identifier, name: "seen", time: TIME }] });
 
 describe("of several profiles with one address", () => {
   const ADDRESSES = { email: "Shared@Example.com", phone: PHONE };

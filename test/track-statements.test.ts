@@ -10,7 +10,7 @@ import { migrate } from "../src/database/migrate.ts";
 import { createIdempotency } from "../src/http/idempotency.ts";
 import { removeExternalIds, renameExternalIds } from "../src/identity/external-ids.ts";
 import { createMetrics } from "../src/observe/metrics.ts";
-import { createKnownIds, type KnownIds } from "../src/people/known-ids.ts";
+import { createIdCache, type IdCache } from "../src/people/id-cache.ts";
 import { openDatabase } from "../src/server/serve.ts";
 import { checkRequest, type TrackBody } from "../src/track/check-request.ts";
 import { writeBatch } from "../src/track/write-batch.ts";
@@ -25,7 +25,7 @@ await migrate(database);
 const workspace = testWorkspace();
 
 const idempotency = createIdempotency({ database, clock: systemClock });
-const knownIds = createKnownIds();
+const idCache = createIdCache();
 
 /** How many times the answer to a statement is waited for before the next one is sent. */
 function roundTripsOf(inner: Database): {
@@ -64,10 +64,10 @@ interface Cost {
 }
 
 /** Writes requests as one batch of this process. @returns what it took. */
-const costOf = (...bodies: TrackBody[]): Promise<Cost> => costWith(knownIds, ...bodies);
+const costOf = (...bodies: TrackBody[]): Promise<Cost> => costWith(idCache, ...bodies);
 
-/** @param knownIds the id cache of the process that writes. */
-async function costWith(knownIds: KnownIds, ...bodies: TrackBody[]): Promise<Cost> {
+/** @param idCache the id cache of the process that writes. */
+async function costWith(idCache: IdCache, ...bodies: TrackBody[]): Promise<Cost> {
   const { database: counting, counted } = countingDatabase(database, "counted");
   const watched = roundTripsOf(counting);
   const requests = bodies.map((body) => {
@@ -79,7 +79,7 @@ async function costWith(knownIds: KnownIds, ...bodies: TrackBody[]): Promise<Cos
     database: watched.database,
     clock: systemClock,
     idempotency,
-    knownIds,
+    idCache,
     metrics: createMetrics(),
   };
   const verdicts = await writeBatch(services, requests);
@@ -176,7 +176,7 @@ describe("what a batch of /users/track costs", () => {
         table === "identifiers"
           ? "delete from identifiers where workspace_id = $1 and value = $2"
           : `delete from ${table} where workspace_id = $1 and profile_id = $2`,
-        [workspace.id, table === "identifiers" ? name : knownIds.get(workspace.id, name)],
+        [workspace.id, table === "identifiers" ? name : idCache.get(workspace.id, name)],
       );
     }
     const { transactions } = await costOf(bodyFor([name]));
@@ -189,10 +189,10 @@ describe("the memory of external ids", () => {
   test("an external_id that another process took from its user is looked up again", async () => {
     const services = { database, clock: systemClock };
     const context = contextIn(workspace);
-    const elsewhere = createKnownIds();
+    const elsewhere = createIdCache();
     await costOf(bodyFor(["stays", "old-id"]));
     const { id } = workspace;
-    const user = knownIds.get(id, "old-id");
+    const user = idCache.get(id, "old-id");
     await costWith(elsewhere, bodyFor(["old-id"]));
 
     await renameExternalIds(services, context, [
@@ -210,33 +210,33 @@ describe("the memory of external ids", () => {
       "a stale cache costs one more",
     );
     assert.equal((await costOf(bodyFor(["old-id"]))).transactions, 1);
-    assert.equal(knownIds.get(id, "old-id"), elsewhere.get(id, "old-id"));
+    assert.equal(idCache.get(id, "old-id"), elsewhere.get(id, "old-id"));
   });
 
   test("keeps what is asked for, forgets the rest, and takes the newest answer", () => {
-    const small = createKnownIds(2);
+    const small = createIdCache(2);
     small.expect(1, 0);
-    small.remember(1, "a", "1", 0);
-    small.remember(1, "b", "2", 0);
+    small.store(1, "a", "1", 0);
+    small.store(1, "b", "2", 0);
     assert.equal(small.get(1, "a"), "1");
     assert.equal(small.get(2, "a"), undefined, "another workspace");
-    small.remember(1, "c", "3", 0);
+    small.store(1, "c", "3", 0);
     assert.equal(small.get(1, "a"), "1", "of the generation before");
-    small.remember(1, "d", "4", 0);
-    small.remember(1, "d", "5", 0);
+    small.store(1, "d", "4", 0);
+    small.store(1, "d", "5", 0);
     assert.equal(small.get(1, "a"), "1", "asked for in between");
     assert.equal(small.get(1, "b"), undefined);
     assert.equal(small.get(1, "d"), "5");
   });
 
   test("a removal of external ids empties the id cache of the workspace, and outdates what was read before", () => {
-    const cache = createKnownIds();
+    const cache = createIdCache();
     cache.expect(1, 0);
     cache.expect(2, 0);
-    cache.remember(1, "a", "1", 0);
-    cache.remember(2, "a", "2", 0);
+    cache.store(1, "a", "1", 0);
+    cache.store(2, "a", "2", 0);
     cache.expect(1, 1);
-    cache.remember(1, "b", "3", 0);
+    cache.store(1, "b", "3", 0);
     assert.deepEqual([cache.get(1, "a"), cache.get(1, "b")], [undefined, undefined]);
     assert.equal(cache.get(2, "a"), "2");
   });

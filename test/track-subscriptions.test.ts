@@ -49,8 +49,8 @@ describe("subscription_groups of an attributes object", () => {
     assert.deepEqual(await statesOf(workspace, ALERTS, ["ada"]), { ada: "subscribed" });
   });
 
-  for (const who of [{ external_id: "ada" }, { email: EMAIL.toUpperCase() }]) {
-    test(`also reach everybody with the same email as the user of ${JSON.stringify(who)}`, async () => {
+  for (const identifier of [{ external_id: "ada" }, { email: EMAIL.toUpperCase() }]) {
+    test(`also reach everybody with the same email as the user of ${JSON.stringify(identifier)}`, async () => {
       const workspace = await server.workspace();
       await send(
         workspace,
@@ -58,7 +58,7 @@ describe("subscription_groups of an attributes object", () => {
         { external_id: "bob", email: "Shared@Example.com" },
         { external_id: "eve", email: "eve@example.com" },
       );
-      await send(workspace, { ...who, ...groups([NEWSLETTER, "unsubscribed"]) });
+      await send(workspace, { ...identifier, ...groups([NEWSLETTER, "unsubscribed"]) });
       const states = await statesOf(workspace, NEWSLETTER, ["ada", "bob", "eve"]);
       assert.deepEqual(states, { ada: "unsubscribed", bob: "unsubscribed", eve: undefined });
     });

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
-import { allDone, type Database, within, withRetries } from "../src/database/database.ts";
-import { Outdated } from "../src/people/outdated.ts";
+import { type Database, settleAll, within, withRetries } from "../src/database/database.ts";
+import { StaleRead } from "../src/people/stale-read.ts";
 import { openDatabase } from "../src/server/serve.ts";
 import { testConfig } from "./harness.ts";
 
 const database = await openDatabase(await testConfig());
 after(() => database.close());
 
-const lost = () => new Outdated("for a test");
+const lost = () => new StaleRead("for a test");
 
 describe("a transaction that was given up for another one", () => {
   test("is run again from the start, and told which try it is", async () => {
@@ -62,11 +62,11 @@ describe("writes that are started together", () => {
       throw new Error("a consequence");
     });
     const fast = Promise.reject(new Error("the cause"));
-    await assert.rejects(allDone([slow, fast]), /the cause/);
+    await assert.rejects(settleAll([slow, fast]), /the cause/);
     assert.ok(slowIsOver);
   });
 
   test("give their results in order", async () => {
-    assert.deepEqual(await allDone([wait(2, "one"), Promise.resolve(2)]), ["one", 2]);
+    assert.deepEqual(await settleAll([wait(2, "one"), Promise.resolve(2)]), ["one", 2]);
   });
 });

@@ -45,17 +45,17 @@ async function startEmbedded(): Promise<TestWarehouse> {
 }
 
 /** A warehouse that takes a connection and says nothing: a run waits for it until this lets go. */
-export async function silentWarehouse(): Promise<{ url: string; letGo(): void }> {
+export async function silentWarehouse(): Promise<{ url: string; release(): void }> {
   const sockets: Socket[] = [];
   const listener = createServer((socket) => void sockets.push(socket.on("error", () => {})));
   await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
   const { port } = listener.address() as { port: number };
-  const letGo = () => {
+  const release = () => {
     listener.close();
     for (const socket of sockets) socket.destroy();
   };
-  after(letGo);
-  return { url: `postgres://u@127.0.0.1:${port}/x`, letGo };
+  after(release);
+  return { url: `postgres://u@127.0.0.1:${port}/x`, release };
 }
 
 /** A way to a warehouse that breaks every connection after so many bytes of answers. */

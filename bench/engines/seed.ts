@@ -21,16 +21,16 @@ const FIRST_USER_AT = 1_700_000_000_000;
 
 /** The profile id of a user, in binary: a UUIDv7 whose random part is the MD5 of the number. */
 export function profileIdOf(user: number): Uint8Array {
-  const known = knownIds.get(user);
+  const known = idCache.get(user);
   if (known) return known;
   const random = createHash("md5").update(String(user)).digest("hex");
   const time = (FIRST_USER_AT + user).toString(16).padStart(12, "0");
   const id = Buffer.from(`${time}7${random.slice(0, 3)}8${random.slice(3, 18)}`, "hex");
-  knownIds.set(user, id);
+  idCache.set(user, id);
   return id;
 }
 
-const knownIds = new Map<number, Uint8Array>();
+const idCache = new Map<number, Uint8Array>();
 
 const PROFILE_ID_FUNCTION = `
   create function bench_profile_id(n bigint) returns uuid language sql immutable parallel safe as $$

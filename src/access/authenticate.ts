@@ -5,19 +5,19 @@ import type { Authenticator, Presented } from "../http/callers.ts";
 import { Problem } from "../problem.ts";
 import { findCompany, findWorkspace } from "../workspaces/find-workspace.ts";
 import type { FailedAttempts } from "./failed-attempts.ts";
+import { createHolderCache } from "./holder-cache.ts";
 import { isAllowed } from "./ip-allowlist.ts";
 import { API_KEYS, readKeyHolders } from "./keys.ts";
-import { remember } from "./remembered.ts";
+import type { LastUsed } from "./last-used.ts";
 import { SCIM_TOKENS } from "./scim-tokens.ts";
 import { sameSecret } from "./secrets.ts";
-import type { Sightings } from "./sightings.ts";
 import { selectTokenHolders } from "./store.ts";
 
 export interface AuthenticatorServices {
   readonly database: Database;
   readonly clock: Clock;
   /** Gets to know which keys and tokens are used. */
-  readonly sightings: Sightings;
+  readonly lastUsed: LastUsed;
   readonly failedAttempts: FailedAttempts;
 }
 
@@ -28,11 +28,11 @@ export interface AuthenticatorServices {
  * process is seen at once, one made through another process within that second.
  */
 export function createAuthenticator(
-  { database, clock, sightings, failedAttempts }: AuthenticatorServices,
+  { database, clock, lastUsed, failedAttempts }: AuthenticatorServices,
   adminToken: string,
 ): Authenticator {
-  const keys = remember((hashes) => readKeyHolders(database, hashes, clock.now()));
-  const tokens = remember((hashes) => selectTokenHolders(database, hashes, clock.now()));
+  const keys = createHolderCache((hashes) => readKeyHolders(database, hashes, clock.now()));
+  const tokens = createHolderCache((hashes) => selectTokenHolders(database, hashes, clock.now()));
 
   async function keyHolder(permission: Permission, { authorization, address }: Presented) {
     const holder = await keys.find(bearerToken(authorization));
@@ -43,7 +43,7 @@ export function createAuthenticator(
     if (!holder.permissions.has("all") && !holder.permissions.has(permission)) {
       throw new Problem("FORBIDDEN", `This API key lacks the permission ${permission}.`);
     }
-    sightings.note(API_KEYS.table, holder.keyId);
+    lastUsed.note(API_KEYS.table, holder.keyId);
     return holder;
   }
 
@@ -56,7 +56,7 @@ export function createAuthenticator(
         "X-Request-Origin must be the service origin that belongs to this SCIM token.",
       );
     }
-    sightings.note(SCIM_TOKENS.table, holder.tokenId);
+    lastUsed.note(SCIM_TOKENS.table, holder.tokenId);
     return holder;
   }
 

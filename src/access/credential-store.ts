@@ -217,7 +217,7 @@ export async function deleteCredentials<Grant>(
 export async function updateLastSeen(
   database: Queryable,
   table: SeenTable,
-  sightings: ReadonlyMap<string, Date>,
+  lastUsed: ReadonlyMap<string, Date>,
   perSeconds: number,
 ): Promise<void> {
   await database.query(
@@ -225,6 +225,6 @@ export async function updateLastSeen(
      from unnest($1::uuid[], $2::timestamptz[]) as new (id, at)
      where ${table.id} = new.id
        and (last_seen_at is null or last_seen_at <= new.at - make_interval(secs => $3::int))`,
-    [[...sightings.keys()], [...sightings.values()], perSeconds],
+    [[...lastUsed.keys()], [...lastUsed.values()], perSeconds],
   );
 }

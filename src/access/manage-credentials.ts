@@ -6,8 +6,8 @@ import type { Authenticator } from "../http/callers.ts";
 import { keyDetails, tokenDetails } from "./credential-form.ts";
 import * as credentials from "./credentials.ts";
 import { API_KEYS, type KeyGrant } from "./keys.ts";
+import type { LastUsed } from "./last-used.ts";
 import { SCIM_TOKENS, type TokenGrant } from "./scim-tokens.ts";
-import type { Sightings } from "./sightings.ts";
 
 /*
  * What an administrator does with the API keys of a workspace and the SCIM tokens of the company, one at a
@@ -18,7 +18,7 @@ export interface CredentialServices {
   readonly database: Database;
   readonly clock: Clock;
   readonly authenticator: Authenticator;
-  readonly sightings: Sightings;
+  readonly lastUsed: LastUsed;
 }
 
 /** Credentials of one kind and one owner. */
@@ -49,10 +49,10 @@ export const tokensOf = ({ company }: CompanyContext): Owned<TokenGrant> => ({
 
 /** By name, revoked ones too. */
 export async function listCredentials<Grant>(
-  { database, clock, sightings }: CredentialServices,
+  { database, clock, lastUsed }: CredentialServices,
   owned: Owned<Grant>,
 ): Promise<credentials.CredentialView<Grant>[]> {
-  await sightings.write();
+  await lastUsed.write();
   return credentials.listCredentials(database, owned.kind, owned.ownerId, clock.now());
 }
 

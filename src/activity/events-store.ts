@@ -1,4 +1,4 @@
-import { allDone, type Queryable, type Transaction } from "../database/database.ts";
+import { type Queryable, settleAll, type Transaction } from "../database/database.ts";
 import { texts, timestamps, uuids } from "../database/typed-list.ts";
 import type {
   EventDetails,
@@ -21,7 +21,7 @@ export async function insertEvents(
   const profileIds = uuids(events.map((event) => event.profileId));
   const names = texts(events.map((event) => event.work.name));
   const times = timestamps(events.map((event) => event.work.time.getTime() * 1_000));
-  await allDone([
+  await settleAll([
     tx.execute(
       `insert into events
          (workspace_id, profile_id, event_id, name, occurred_at, app_id, properties)

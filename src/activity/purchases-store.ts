@@ -1,4 +1,4 @@
-import { allDone, type Queryable, type Transaction } from "../database/database.ts";
+import { type Queryable, settleAll, type Transaction } from "../database/database.ts";
 import type {
   Moves,
   Occurrence,
@@ -23,7 +23,7 @@ export async function insertPurchases(
   const prices = purchases.map((purchase) => String(purchase.work.price));
   const quantities = purchases.map((purchase) => purchase.work.quantity);
   const times = purchases.map((purchase) => purchase.work.time);
-  await allDone([
+  await settleAll([
     tx.query(
       `insert into purchases (workspace_id, profile_id, purchase_id, product_id, currency, price,
          quantity, occurred_at, app_id, properties)

@@ -1,4 +1,4 @@
-import { allDone, type Queryable } from "../database/database.ts";
+import { type Queryable, settleAll } from "../database/database.ts";
 import type {
   AppUsage,
   Device,
@@ -40,7 +40,7 @@ export async function readSummaries(
   workspaceId: number,
   profileIds: readonly string[],
 ): Promise<{ events: Of<EventSummary>[]; purchases: Of<PurchaseSummary>[] }> {
-  const [events, purchases] = await allDone([
+  const [events, purchases] = await settleAll([
     selectEventSummaries(database, workspaceId, profileIds),
     selectPurchaseSummaries(database, workspaceId, profileIds),
   ]);
@@ -65,7 +65,7 @@ export async function readAppActivity(
   workspaceId: number,
   profileIds: readonly string[],
 ): Promise<AppActivity> {
-  const [apps, devices, interactions] = await allDone([
+  const [apps, devices, interactions] = await settleAll([
     selectAppUsages(database, workspaceId, profileIds),
     selectDevices(database, workspaceId, profileIds),
     selectInteractions(database, workspaceId, profileIds),
@@ -106,7 +106,7 @@ export async function readRecentActivity(
     days,
     since: new Date(now.getTime() - days * DAY_MS),
   }));
-  const [events, purchases] = await allDone([
+  const [events, purchases] = await settleAll([
     selectRecentEvents(database, workspaceId, profileIds, windows),
     selectRecentPurchases(database, workspaceId, profileIds, windows),
   ]);

@@ -1,4 +1,4 @@
-import { allDone, type Transaction } from "../database/database.ts";
+import { settleAll, type Transaction } from "../database/database.ts";
 
 const TABLES = [
   "events",
@@ -18,7 +18,7 @@ export async function deleteActivity(
   profileIds: readonly string[],
 ): Promise<void> {
   if (profileIds.length === 0) return;
-  await allDone(
+  await settleAll(
     TABLES.map((table) =>
       tx.query(`delete from ${table} where workspace_id = $1 and profile_id = any($2::uuid[])`, [
         workspaceId,
@@ -30,7 +30,7 @@ export async function deleteActivity(
 
 /** Deletes all activity of a workspace. */
 export async function deleteAllActivity(tx: Transaction, workspaceId: number): Promise<void> {
-  await allDone(
+  await settleAll(
     TABLES.map((table) => tx.query(`delete from ${table} where workspace_id = $1`, [workspaceId])),
   );
 }

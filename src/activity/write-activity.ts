@@ -1,4 +1,4 @@
-import { allDone, type Transaction } from "../database/database.ts";
+import { settleAll, type Transaction } from "../database/database.ts";
 import type {
   EventDetails,
   EventSummary,
@@ -30,7 +30,7 @@ export async function addActivity(
   events: readonly Occurrence<EventDetails>[],
   purchases: readonly Occurrence<PurchaseDetails>[],
 ): Promise<void> {
-  await allDone([
+  await settleAll([
     insertEvents(tx, workspaceId, events),
     insertPurchases(tx, workspaceId, purchases),
   ]);
@@ -46,7 +46,7 @@ export async function setAppActivity(
   workspaceId: number,
   { apps, devices, interactions, messages }: SetAppActivity,
 ): Promise<void> {
-  await allDone([
+  await settleAll([
     upsertAppUsages(tx, workspaceId, apps),
     upsertDevices(tx, workspaceId, devices),
     upsertInteractions(tx, workspaceId, interactions),
@@ -80,7 +80,7 @@ export async function moveActivity(
   { moves, messageMoves, deletedIds }: ActivityMoves,
   merged: MergedActivity,
 ): Promise<void> {
-  await allDone([
+  await settleAll([
     copyEvents(tx, workspaceId, moves),
     copyPurchases(tx, workspaceId, moves),
     copySentMessages(tx, workspaceId, messageMoves),

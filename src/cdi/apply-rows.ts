@@ -1,7 +1,7 @@
 import type { WorkspaceContext } from "../context/context.ts";
 import type { Transaction } from "../database/database.ts";
 import { deleteNamed } from "../identity/delete-users.ts";
-import type { Who } from "../people/identifiers.ts";
+import type { PersonIdentifier } from "../people/identifiers.ts";
 import type { Fault } from "../problem.ts";
 import type { InputArray, Item, Verdict } from "../track/item.ts";
 import { type WriteServices, writeBatch } from "../track/write-batch.ts";
@@ -57,19 +57,19 @@ export async function deleteRows(
 ): Promise<void> {
   const { taken, rejected } = checkEach(rows, (row, index): CheckedRow<Named> => {
     const checked = checkDeletion(row);
-    return "fault" in checked ? checked : { value: { who: checked.value, index } };
+    return "fault" in checked ? checked : { value: { identifier: checked.value, index } };
   });
   const judge = (faults: readonly (Fault | undefined)[]) =>
     faults.flatMap((fault, place) => (fault ? [skipped(taken[place]?.index ?? 0, fault)] : []));
   await deleteNamed(services, context, {
-    names: taken.map(({ who }) => who),
+    names: taken.map(({ identifier }) => identifier),
     alsoWrite: (tx, faults) => commit(tx, [...rejected, ...judge(faults)]),
   });
 }
 
 /** Whom a row names. */
 interface Named {
-  readonly who: Who;
+  readonly identifier: PersonIdentifier;
   readonly index: number;
 }
 

@@ -1,5 +1,5 @@
 import type { Workspace } from "../context/workspace.ts";
-import type { Who } from "../people/identifiers.ts";
+import type { PersonIdentifier } from "../people/identifiers.ts";
 import type { Fault } from "../problem.ts";
 import type { CheckedItem } from "../track/check-attributes.ts";
 import { checkOneIdentifier } from "../track/check-identity.ts";
@@ -46,7 +46,7 @@ export function checkRow(
 }
 
 /** Whom a row of deletions names: by exactly one identifier, as an event does. */
-export function checkDeletion(row: SourceRow): CheckedRow<Who> {
+export function checkDeletion(row: SourceRow): CheckedRow<PersonIdentifier> {
   if (namesNobody(row)) return NOBODY;
   const identity = identityOf(row.identifiers, false);
   const unstorable = findUnstorable(identity, "");

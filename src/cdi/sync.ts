@@ -1,6 +1,6 @@
 import { isUnavailable, withRetries } from "../database/database.ts";
 import { contextOf, type Job, type JobKind, LeaseLost, TryAgain } from "../jobs/job.ts";
-import type { KnownIds } from "../people/known-ids.ts";
+import type { IdCache } from "../people/id-cache.ts";
 import { loadWorkspace } from "../workspaces/find-workspace.ts";
 import { type Ending, endingOf, endRun } from "./end-run.ts";
 import { SYNC_JOB } from "./integration.ts";
@@ -64,9 +64,9 @@ const CLOCK_TOLERANCE_MS = 5 * 60 * 1_000;
 const MOST_STRAYS = 100;
 
 /** The run goes through people once: remembering them would cost memory and help nobody. */
-const NOBODY: KnownIds = {
+const NOBODY: IdCache = {
   get: () => undefined,
-  remember: () => {},
+  store: () => {},
   removals: () => undefined,
   expect: () => {},
 };
@@ -86,7 +86,7 @@ async function readAll(
       until: sourceTime(run.run.startedAt),
     };
     const selection = await source.select(shape, range);
-    await applyRows({ ...services, knownIds: NOBODY }, run, selection, range.from, progress);
+    await applyRows({ ...services, idCache: NOBODY }, run, selection, range.from, progress);
     const soon = new Date(services.clock.now().getTime() + CLOCK_TOLERANCE_MS);
     return endingOf(await selection.strays(sourceTime(soon), MOST_STRAYS));
   } finally {

@@ -1,5 +1,5 @@
 import type { WorkspaceContext } from "../context/context.ts";
-import { allDone, type Transaction } from "../database/database.ts";
+import { settleAll, type Transaction } from "../database/database.ts";
 import type { Job } from "../jobs/job.ts";
 import type { WriteServices } from "../track/write-batch.ts";
 import { deleteRows, type Note, trackRows } from "./apply-rows.ts";
@@ -55,7 +55,7 @@ export async function writeRows(
     const entries = [...notes]
       .sort((one, other) => one.index - other.index)
       .map((note) => entryOf(fresh, note, services.clock.newId()));
-    await allDone([
+    await settleAll([
       hasAdvanced ? job.advance(tx) : job.hold(tx),
       updateProgress(tx, workspaceId, integrationId, boundary.through),
       upsertBoundary(tx, workspaceId, integrationId, boundary, readingId),

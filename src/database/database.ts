@@ -22,7 +22,7 @@ export interface Queryable {
    * in conflict too.
    *
    * @param mustWrite how many rows it has to write.
-   * @throws a serialization failure (`isSacrificed`) when it wrote another number: somebody else was
+   * @throws a serialization failure (`isAborted`) when it wrote another number: somebody else was
    *   faster.
    */
   execute(sql: string, parameters?: readonly unknown[], mustWrite?: number): Promise<number>;
@@ -45,7 +45,7 @@ export interface Database extends Queryable {
   /** How many transactions can usefully run at the same time in this process. */
   readonly concurrency: number;
   /** Whether transactions run one after the other, whoever begins them. */
-  readonly takesTurns: boolean;
+  readonly isSerialized: boolean;
   /** Whether this is a running transaction (`within`), whose owner alone can run it again. */
   readonly isWithin?: true;
   /**
@@ -89,7 +89,7 @@ export function within(database: Database, tx: Transaction): Database {
   return {
     engine: database.engine,
     concurrency: 1,
-    takesTurns: true,
+    isSerialized: true,
     isWithin: true,
     for: () => within(database, tx),
     query: (sql, parameters) => tx.query(sql, parameters),
@@ -122,7 +122,7 @@ export async function withRetries<Result>(
     try {
       return await database.transaction((tx) => work(tx, attempt));
     } catch (error) {
-      if (attempt >= tries || !isSacrificed(error)) throw error;
+      if (attempt >= tries || !isAborted(error)) throw error;
       // Whoever was first in a serialization failure is done by now; in a deadlock it still runs. Who
       // lost again and again is one of many, and they get out of step by waiting.
       const waits = codeOf(error) === DEADLOCK || attempt > 2;
@@ -137,7 +137,7 @@ export async function withRetries<Result>(
  *
  * @throws the error that came first: the later ones may be its consequence.
  */
-export async function allDone<const Results extends readonly unknown[]>(
+export async function settleAll<const Results extends readonly unknown[]>(
   writes: {
     readonly [Index in keyof Results]: Promise<Results[Index]>;
   },
@@ -174,7 +174,7 @@ function codeOf(error: unknown): string {
 }
 
 /** Whether this transaction was given up so that another one could go on. */
-export const isSacrificed = (error: unknown): boolean =>
+export const isAborted = (error: unknown): boolean =>
   [SERIALIZATION_FAILURE, DEADLOCK].includes(codeOf(error));
 
 /** Whether a unique index refused a row. */

@@ -101,7 +101,7 @@ export function databaseOf(connection: Connection): Database {
   const database: Database = {
     engine: "embedded",
     concurrency: 1,
-    takesTurns: true,
+    isSerialized: true,
     for: databaseFor,
     query: (sql, parameters) => inTurn(() => direct.query(sql, parameters)),
     execute: (...statement) => inTurn(() => direct.execute(...statement)),

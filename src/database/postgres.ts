@@ -51,7 +51,7 @@ export async function openPostgres(
     return {
       engine: "postgres",
       concurrency: CONNECTIONS[use],
-      takesTurns: false,
+      isSerialized: false,
       ...queryable(pool.sql, pool.watchdog),
       for: databaseFor,
       transaction,

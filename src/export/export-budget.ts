@@ -1,5 +1,5 @@
 import { type ActivityPart, measureActivity } from "../activity/size-store.ts";
-import { allDone, type Queryable } from "../database/database.ts";
+import { type Queryable, settleAll } from "../database/database.ts";
 import { measureProfiles } from "../people/profile-size-store.ts";
 import { Problem } from "../problem.ts";
 import type { ExportField } from "./profile-view.ts";
@@ -32,7 +32,7 @@ export async function refuseLargeExport(
   fields: readonly ExportField[],
 ): Promise<void> {
   if (profileIds.length === 0) return;
-  const [attributes, activity] = await allDone([
+  const [attributes, activity] = await settleAll([
     measureProfiles(tx, workspaceId, profileIds),
     measureActivity(tx, workspaceId, profileIds),
   ]);

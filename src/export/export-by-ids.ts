@@ -1,7 +1,7 @@
 import { byProfile, readSummaries } from "../activity/read-activity.ts";
 import type { Clock } from "../clock.ts";
 import type { Workspace } from "../context/workspace.ts";
-import { allDone, type Database, type Queryable, readTogether } from "../database/database.ts";
+import { type Database, type Queryable, readTogether, settleAll } from "../database/database.ts";
 import { findHolders, type LookedUp } from "../people/find-holders.ts";
 import {
   type Alias,
@@ -150,7 +150,7 @@ async function readProfiles(
   fields: readonly ExportField[],
   now: Date,
 ) {
-  const [profiles, summaries, groupStates, activityOf, merged] = await allDone([
+  const [profiles, summaries, groupStates, activityOf, merged] = await settleAll([
     selectProfiles(tx, workspace.id, ids),
     readSummaries(tx, workspace.id, fields.some(isSummaryField) ? ids : []),
     readGroupStates(tx, workspace.id, ids),

@@ -5,7 +5,7 @@ import {
   readRecentActivity,
   readSentMessages,
 } from "../activity/read-activity.ts";
-import { allDone, type Queryable } from "../database/database.ts";
+import { type Queryable, settleAll } from "../database/database.ts";
 import { readApps } from "../workspaces/apps.ts";
 import type { ActivitySource } from "./activity-view.ts";
 import type { ExportField } from "./profile-view.ts";
@@ -29,7 +29,7 @@ export async function readActivitySource(
   now: Date,
 ): Promise<(profileId: string) => ActivitySource> {
   const wants = (...some: readonly ExportField[]) => some.some((field) => fields.includes(field));
-  const [appActivity, messages, recent] = await allDone([
+  const [appActivity, messages, recent] = await settleAll([
     wants(...APP_ACTIVITY)
       ? readAppActivity(tx, workspaceId, profileIds)
       : Promise.resolve(NOTHING),

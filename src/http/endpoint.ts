@@ -37,9 +37,9 @@ export const byAdministratorOfCompany = { by: "administrator", of: "company" } a
 export const byAnybody = { by: "anybody" } as const;
 
 /** What a handler knows of its caller. */
-export type ContextOf<Who extends Access> = Who extends { by: "key" } | { of: "workspace" }
+export type ContextOf<Caller extends Access> = Caller extends { by: "key" } | { of: "workspace" }
   ? WorkspaceContext
-  : Who extends { by: "scim" } | { of: "company" }
+  : Caller extends { by: "scim" } | { of: "company" }
     ? CompanyContext
     : Context;
 

@@ -1,4 +1,4 @@
-import { isSacrificed, isUnavailable } from "../database/database.ts";
+import { isAborted, isUnavailable } from "../database/database.ts";
 import { Problem, type ProblemCode, type ProblemDetails } from "../problem.ts";
 import type { Dialect, Reply } from "./endpoint.ts";
 import { sentencePage } from "./sentence-page.ts";
@@ -119,7 +119,7 @@ export function asProblem(error: unknown): Problem {
       },
     );
   }
-  if (isSacrificed(error)) {
+  if (isAborted(error)) {
     return new Problem("UNAVAILABLE", "Too many writers want the same people. Try again.", {
       retryAfterSeconds: 1,
       cause: error,

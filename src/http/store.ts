@@ -1,4 +1,4 @@
-import { allDone, type Queryable, type Transaction } from "../database/database.ts";
+import { type Queryable, settleAll, type Transaction } from "../database/database.ts";
 
 export interface RecordedAnswer {
   readonly key: string;
@@ -56,7 +56,7 @@ export async function insertAnswers(
       now,
     ],
   );
-  const [rows] = await allDone([inserted, makesRoom]);
+  const [rows] = await settleAll([inserted, makesRoom]);
   return rows.map((row) => row.key);
 }
 

@@ -2,7 +2,7 @@ import type { Clock } from "../clock.ts";
 import type { WorkspaceContext } from "../context/context.ts";
 import type { Transaction } from "../database/database.ts";
 import { isJsonObject, type Json } from "../values/plain-json.ts";
-import type { Told } from "./belongings.ts";
+import type { AuditedChange } from "./belongings.ts";
 import type { Effect } from "./combine/effects.ts";
 import type { Change } from "./identity-graph.ts";
 import {
@@ -16,11 +16,11 @@ import {
 export async function recordAudit(
   tx: Transaction,
   context: WorkspaceContext,
-  told: readonly Told[],
+  audited: readonly AuditedChange[],
   clock: Clock,
 ): Promise<void> {
   const at = clock.now();
-  const entries = told.map(
+  const entries = audited.map(
     ({ change, effects }): AuditEntry => ({
       id: clock.newId(),
       at,

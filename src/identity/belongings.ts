@@ -8,7 +8,7 @@ import { type ActivityPart, measureActivity } from "../activity/size-store.ts";
 import { moveActivity } from "../activity/write-activity.ts";
 import type { Clock } from "../clock.ts";
 import type { WorkspaceContext } from "../context/context.ts";
-import { allDone, type Queryable, type Transaction } from "../database/database.ts";
+import { type Queryable, settleAll, type Transaction } from "../database/database.ts";
 import { Problem } from "../problem.ts";
 import { carrySubscriptionsOver, forgetSubscriptions } from "../subscriptions/people-gone.ts";
 import { readGroupStates } from "../subscriptions/states.ts";
@@ -22,14 +22,14 @@ import type { Change } from "./identity-graph.ts";
 type BelongingsOf = ReadonlyMap<string, Belongings>;
 
 /** A change with its effects on everything that belongs to the user. */
-export interface Told {
+export interface AuditedChange {
   readonly change: Change;
   readonly effects: readonly Effect[];
 }
 
 /** What the changes make of everybody's belongings. */
 export interface Outcome {
-  readonly told: readonly Told[];
+  readonly audited: readonly AuditedChange[];
   /** By the id of the profile that has them in the end. */
   readonly after: BelongingsOf;
 }
@@ -85,7 +85,7 @@ export async function readBelongings(
 ): Promise<BelongingsOf> {
   if (profileIds.length === 0) return new Map();
   const [{ events, purchases }, groupStates, { apps, devices, interactions }, messages] =
-    await allDone([
+    await settleAll([
       readSummaries(database, workspaceId, profileIds),
       readGroupStates(database, workspaceId, profileIds),
       readAppActivity(database, workspaceId, profileIds),
@@ -115,7 +115,7 @@ export async function readBelongings(
 export function joinBelongings(changes: readonly Change[], before: BelongingsOf): Outcome {
   const after = new Map(before);
   const of = (id: string) => after.get(id) ?? NO_BELONGINGS;
-  const told = changes.map((change): Told => {
+  const audited = changes.map((change): AuditedChange => {
     if (change.kind === "identify") return { change, effects: change.effects };
     if (change.kind === "delete") {
       const whole = { profile: change.fields, belongings: of(change.user.platformId) };
@@ -128,7 +128,7 @@ export function joinBelongings(changes: readonly Change[], before: BelongingsOf)
     after.delete(mergedId);
     return { change, effects: [...change.effects, ...effects] };
   });
-  return { told, after };
+  return { audited, after };
 }
 
 const removed = (effect: Effect): Effect => ({ ...effect, effect: "removed", result: null });
@@ -154,7 +154,7 @@ export async function saveBelongings(
   );
   const changed = <Row extends object>(of: (belongings: Belongings) => readonly Row[]) =>
     changedRows(before, after, of);
-  await allDone([
+  await settleAll([
     moveActivity(
       tx,
       workspaceId,

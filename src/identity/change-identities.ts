@@ -2,24 +2,24 @@ import type { Clock } from "../clock.ts";
 import type { Context, WorkspaceContext } from "../context/context.ts";
 import type { Workspace } from "../context/workspace.ts";
 import {
-  allDone,
   type Database,
   type Queryable,
   readTogether,
+  settleAll,
   type Transaction,
   withRetries,
 } from "../database/database.ts";
-import type { Who } from "../people/identifiers.ts";
+import type { PersonIdentifier } from "../people/identifiers.ts";
 import { lockProfiles, selectProfiles } from "../people/store.ts";
 import type { Fault } from "../problem.ts";
 import { writeSubscriptions } from "../subscriptions/states.ts";
 import { writePeopleOf } from "../workspaces/reset.ts";
 import { recordAudit } from "./audit.ts";
 import {
+  type AuditedChange,
   joinBelongings,
   readBelongings,
   saveBelongings,
-  type Told,
   withinBudget,
 } from "./belongings.ts";
 import type { Change, GraphChanges, IdentityGraph } from "./identity-graph.ts";
@@ -40,7 +40,7 @@ export interface Place {
 /** One checked item of a request: whom it names, and what it does. */
 export interface Step {
   readonly place: Place;
-  readonly names: readonly Who[];
+  readonly names: readonly PersonIdentifier[];
   /** Works the item out in the graph. A fault is why it is valid and changes nothing. */
   apply(graph: IdentityGraph): Applied;
 }
@@ -64,7 +64,7 @@ export type Done =
 export interface Result {
   readonly place: Place;
   readonly applied: Applied;
-  readonly told: Told | undefined;
+  readonly audited: AuditedChange | undefined;
 }
 
 /** What a request asks for. */
@@ -145,11 +145,11 @@ async function workOut(
   const ids = await withinBudget(database, workspace.id, profilesIn(changes));
   const before = await readBelongings(database, workspace.id, ids);
   const outcome = joinBelongings(changes, before);
-  const told = new Map(outcome.told.map((each) => [each.change, each]));
+  const audited = new Map(outcome.audited.map((each) => [each.change, each]));
   const results = steps.map(({ place }, index): Result => {
     const each = applied[index] as Applied;
     const change = "change" in each ? each.change : undefined;
-    return { place, applied: each, told: change && told.get(change) };
+    return { place, applied: each, audited: change && audited.get(change) };
   });
   return { results, graph, changes, before, outcome };
 }
@@ -177,10 +177,10 @@ async function save(
   const written = graph.changes(now);
   await saveGraph(tx, workspace.id, written, { isLocked, now });
   const abandonedEmails = await findAbandoned(tx, workspace.id, written);
-  await allDone([
+  await settleAll([
     saveBelongings(tx, { changes, before, after: outcome.after, abandonedEmails }, context, clock),
     writeSubscriptions(tx, workspace.id, emailStates(written, context), clock),
-    recordAudit(tx, context, outcome.told, clock),
+    recordAudit(tx, context, outcome.audited, clock),
   ]);
 }
 

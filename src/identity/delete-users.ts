@@ -1,6 +1,6 @@
 import type { WorkspaceContext } from "../context/context.ts";
 import type { Transaction } from "../database/database.ts";
-import { checkPlatformId, type Who } from "../people/identifiers.ts";
+import { checkPlatformId, type PersonIdentifier } from "../people/identifiers.ts";
 import { accepted, type Checked, type Fault, Problem, refused } from "../problem.ts";
 import { type Applied, changeIdentities, type IdentityServices } from "./change-identities.ts";
 import type { IdentityGraph } from "./identity-graph.ts";
@@ -78,7 +78,7 @@ export async function deleteUsers(
 
 /** Users to be deleted, named one by one, and what is committed with their deletion or not at all. */
 export interface Deletion {
-  readonly names: readonly Who[];
+  readonly names: readonly PersonIdentifier[];
   /** @param faults why nothing was deleted for a name, in their order; undefined where it was. */
   alsoWrite(tx: Transaction, faults: readonly (Fault | undefined)[]): Promise<void>;
 }
@@ -92,8 +92,8 @@ export async function deleteNamed(
   context: WorkspaceContext,
   { names, alsoWrite }: Deletion,
 ): Promise<void> {
-  const steps = names.map((who, index) => ({
-    ...deletionOf(selectorOf(who)),
+  const steps = names.map((identifier, index) => ({
+    ...deletionOf(selectorOf(identifier)),
     place: { array: "names", index },
   }));
   await changeIdentities(services, context, {
@@ -116,7 +116,7 @@ function checkElement(
 }
 
 const deletionOf = (selector: Selector): Work => ({
-  names: [selector.who],
+  names: [selector.identifier],
   apply: (graph) => remove(graph, selector),
 });
 

@@ -1,6 +1,6 @@
 import type { WorkspaceContext } from "../context/context.ts";
 import type { ItemNote } from "../http/verdicts.ts";
-import type { Who } from "../people/identifiers.ts";
+import type { PersonIdentifier } from "../people/identifiers.ts";
 import { checkExternalId } from "../people/identifiers.ts";
 import { accepted, type Checked, refused } from "../problem.ts";
 import type { Applied, IdentityServices } from "./change-identities.ts";
@@ -79,21 +79,21 @@ async function carryOutAll(
 function checkRemoval(value: unknown): Checked<Work> {
   const checked = checkExternalId(value);
   if ("fault" in checked) return checked;
-  const who = checked.value;
-  return accepted({ names: [who], apply: (graph) => removeRedirect(graph, who) });
+  const identifier = checked.value;
+  return accepted({ names: [identifier], apply: (graph) => removeRedirect(graph, identifier) });
 }
 
-function removeRedirect(graph: IdentityGraph, who: Who): Applied {
-  const [user] = graph.find(who);
+function removeRedirect(graph: IdentityGraph, identifier: PersonIdentifier): Applied {
+  const [user] = graph.find(identifier);
   if (!user)
     return { fault: { code: "USER_NOT_FOUND", message: "no user has this 'external_id'" } };
-  if (user.fields.externalId === who.value) {
+  if (user.fields.externalId === identifier.value) {
     const message =
       "only a deprecated 'external_id' can be removed, and this one is the user's own; " +
       "rename it first, or delete the user";
     return { fault: { code: "EXTERNAL_ID_IN_USE", message } };
   }
-  graph.removeRedirect(user, who.value);
+  graph.removeRedirect(user, identifier.value);
   return { done: "removed" };
 }
 
@@ -118,7 +118,7 @@ function checkRename(
 }
 
 /** The fault in the words of this object. */
-function checkMember(name: string, value: unknown): Checked<Who> {
+function checkMember(name: string, value: unknown): Checked<PersonIdentifier> {
   const checked = checkExternalId(value);
   if (!("fault" in checked)) return checked;
   const { code, message } = checked.fault;
@@ -126,12 +126,12 @@ function checkMember(name: string, value: unknown): Checked<Who> {
 }
 
 /** Whose own external_id this is; a deprecated one is nobody's own. */
-function ownerOf(graph: IdentityGraph, who: Who): Person | undefined {
-  const [person] = graph.find(who);
-  return person?.fields.externalId === who.value ? person : undefined;
+function ownerOf(graph: IdentityGraph, identifier: PersonIdentifier): Person | undefined {
+  const [person] = graph.find(identifier);
+  return person?.fields.externalId === identifier.value ? person : undefined;
 }
 
-function rename(graph: IdentityGraph, current: Who, next: Who): Applied {
+function rename(graph: IdentityGraph, current: PersonIdentifier, next: PersonIdentifier): Applied {
   const user = ownerOf(graph, current);
   if (!user) {
     const message = "no user has this 'current_external_id'; a deprecated one cannot be renamed";

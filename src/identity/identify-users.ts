@@ -86,16 +86,16 @@ function checkObject(
   if ("fault" in identified) return identified;
   const selector = select(raw);
   if ("fault" in selector) return selector;
-  const { who } = identified.value;
+  const { identifier } = identified.value;
   // spec: Errors, the block list. An id that track refuses is given to nobody here either.
-  if (workspace.settings.blocked_external_ids.includes(who.value)) {
+  if (workspace.settings.blocked_external_ids.includes(identifier.value)) {
     return refused(
       "BLACKLISTED_EXTERNAL_USER_ID",
       "this external_id is blocked: provided external_id is blacklisted and disallowed",
     );
   }
   return accepted({
-    names: [who, selector.value.who],
+    names: [identifier, selector.value.identifier],
     apply: (graph) => identify(graph, identified.value, selector.value, extent),
   });
 }
@@ -108,7 +108,7 @@ function identify(
 ): Applied {
   const user = choose(graph, selector);
   if (isFault(user)) return { fault: user };
-  const [owner] = graph.find(identified.who);
+  const [owner] = graph.find(identified.identifier);
   if (owner === user) {
     const message = "the user is the one with this external_id already";
     return { fault: { code: "ALREADY_IDENTIFIED", message } };
@@ -118,6 +118,7 @@ function identify(
     const message = "the user has another external_id already";
     return { fault: { code: "OTHER_USER_IDENTIFIED", message } };
   }
-  if (!owner) return { done: "identified", change: graph.identify(user, identified.who.value) };
+  if (!owner)
+    return { done: "identified", change: graph.identify(user, identified.identifier.value) };
   return { done: "merged", change: graph.merge(owner, user, extent) };
 }

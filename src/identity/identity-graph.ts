@@ -4,7 +4,7 @@ import {
   emailValue,
   type Identifier,
   identifierKey,
-  type Who,
+  type PersonIdentifier,
 } from "../people/identifiers.ts";
 import type { MergedProfile } from "../people/merged-store.ts";
 import type { FoundIdentifier, NewProfile, ProfileRow } from "../people/store.ts";
@@ -73,7 +73,7 @@ export interface GraphChanges {
 
 export interface IdentityGraph {
   /** Whom an identifier names now; for an address all who have it. */
-  find(who: Who): readonly Person[];
+  find(identifier: PersonIdentifier): readonly Person[];
   /** Makes an alias-only user. */
   create(alias: Alias): Person;
   setAliases(person: Person, aliases: readonly Alias[]): void;
@@ -165,9 +165,10 @@ export function createGraph(
   }
 
   return {
-    find(who) {
-      if (who.kind !== "platform_id") return [...(holders.get(identifierKey(who)) ?? [])];
-      const person = persons.get(leadsTo.get(who.value) ?? who.value);
+    find(identifier) {
+      if (identifier.kind !== "platform_id")
+        return [...(holders.get(identifierKey(identifier)) ?? [])];
+      const person = persons.get(leadsTo.get(identifier.value) ?? identifier.value);
       return person && !person.isGone ? [person] : [];
     },
 

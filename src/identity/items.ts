@@ -132,7 +132,7 @@ export function refuseFaults(
 }
 
 /** What would become of an item. */
-function resultOf({ place, applied, told }: Result): ItemResult {
+function resultOf({ place, applied, audited }: Result): ItemResult {
   const where = { input_array: place.array, index: place.index };
   if ("fault" in applied) return { ...where, outcome: "skipped", ...applied.fault };
   const outcome = { ...where, outcome: applied.done };

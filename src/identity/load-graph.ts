@@ -1,7 +1,7 @@
 import type { Queryable } from "../database/database.ts";
-import { identifierKey, isProfileId, type Who } from "../people/identifiers.ts";
+import { identifierKey, isProfileId, type PersonIdentifier } from "../people/identifiers.ts";
 import { type MergedProfile, selectMerged, selectMergedInto } from "../people/merged-store.ts";
-import { Outdated } from "../people/outdated.ts";
+import { StaleRead } from "../people/stale-read.ts";
 import {
   type FoundIdentifier,
   latestFirst,
@@ -24,12 +24,12 @@ export interface LoadGraphOptions extends GraphOptions {
  * is gone by then, or no longer has the identifier, means that somebody was faster; what changes
  * after the reading is noticed when the graph is saved.
  *
- * @throws Outdated
+ * @throws StaleRead
  */
 export async function loadGraph(
   database: Queryable,
   workspaceId: number,
-  names: readonly Who[],
+  names: readonly PersonIdentifier[],
   { read, mostUsers, ...options }: LoadGraphOptions,
 ): Promise<IdentityGraph> {
   const found = await findIdentifiers(database, workspaceId, names, mostUsers);
@@ -52,7 +52,7 @@ export async function loadGraph(
 async function findIdentifiers(
   database: Queryable,
   workspaceId: number,
-  names: readonly Who[],
+  names: readonly PersonIdentifier[],
   mostUsers: number | undefined,
 ): Promise<FoundIdentifier[]> {
   const wanted = new Set(names.map(identifierKey));
@@ -69,8 +69,10 @@ async function findIdentifiers(
   return rows.filter((row) => wanted.has(identifierKey(row)));
 }
 
-const platformIdsOf = (names: readonly Who[]): string[] => {
-  const ids = names.filter((who) => who.kind === "platform_id").map((who) => who.value);
+const platformIdsOf = (names: readonly PersonIdentifier[]): string[] => {
+  const ids = names
+    .filter((identifier) => identifier.kind === "platform_id")
+    .map((identifier) => identifier.value);
   return [...new Set(ids)].filter(isProfileId);
 };
 
@@ -96,19 +98,20 @@ function missingIn(present: readonly ProfileRow[], followed: readonly MergedProf
 
 function refuseMoved(
   graph: IdentityGraph,
-  names: readonly Who[],
+  names: readonly PersonIdentifier[],
   found: readonly FoundIdentifier[],
   rows: readonly ProfileRow[],
   followed: readonly MergedProfile[],
 ): void {
   const known = new Set(rows.map((row) => row.id));
   if (followed.some((each) => !known.has(each.keptProfileId))) {
-    throw new Outdated("a profile was merged or removed");
+    throw new StaleRead("a profile was merged or removed");
   }
-  const whoOf = new Map(names.map((who) => [identifierKey(who), who]));
+  const whoOf = new Map(names.map((identifier) => [identifierKey(identifier), identifier]));
   for (const each of found) {
-    const who = whoOf.get(identifierKey(each));
-    if (who && graph.find(who).some((person) => person.id === each.profileId)) continue;
-    throw new Outdated("an identifier has moved");
+    const identifier = whoOf.get(identifierKey(each));
+    if (identifier && graph.find(identifier).some((person) => person.id === each.profileId))
+      continue;
+    throw new StaleRead("an identifier has moved");
   }
 }

@@ -62,7 +62,7 @@ function checkUpdate(raw: unknown): Checked<Work> {
   const kept = checkIdentifier(raw.identifier_to_keep);
   if ("fault" in kept) return kept;
   return accepted({
-    names: [merged.value.who, kept.value.who],
+    names: [merged.value.identifier, kept.value.identifier],
     apply: (graph) => merge(graph, merged.value, kept.value),
   });
 }

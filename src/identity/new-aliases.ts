@@ -1,5 +1,5 @@
 import type { WorkspaceContext } from "../context/context.ts";
-import { type Alias, checkAlias, type Who } from "../people/identifiers.ts";
+import { type Alias, checkAlias, type PersonIdentifier } from "../people/identifiers.ts";
 import { accepted, type Checked, type Fault } from "../problem.ts";
 import type { Applied, IdentityServices } from "./change-identities.ts";
 import type { IdentityGraph } from "./identity-graph.ts";
@@ -31,37 +31,37 @@ type RawObject = Readonly<Record<string, unknown>>;
 
 /** spec: New user alias object. Existing clients also send the pair under `user_alias`. */
 function checkNewAlias(raw: RawObject): Checked<Work> {
-  const who = raw.user_alias ? checkAlias(raw.user_alias) : checkAlias(raw, "");
-  if ("fault" in who) return who;
-  const alias = who.value as Extract<Who, { kind: "alias" }>;
+  const identifier = raw.user_alias ? checkAlias(raw.user_alias) : checkAlias(raw, "");
+  if ("fault" in identifier) return identifier;
+  const alias = identifier.value as Extract<PersonIdentifier, { kind: "alias" }>;
   if (raw.external_id === undefined || raw.external_id === null) {
     return accepted({ names: [alias], apply: (graph) => makeUser(graph, alias) });
   }
   const user = selectExternalId(raw.external_id);
   if ("fault" in user) return user;
   return accepted({
-    names: [alias, user.value.who],
+    names: [alias, user.value.identifier],
     apply: (graph) => addAlias(graph, user.value, alias),
   });
 }
 
-type AliasWho = Extract<Who, { kind: "alias" }>;
+type AliasIdentifier = Extract<PersonIdentifier, { kind: "alias" }>;
 
-function makeUser(graph: IdentityGraph, who: AliasWho): Applied {
-  const [owner] = graph.find(who);
+function makeUser(graph: IdentityGraph, identifier: AliasIdentifier): Applied {
+  const [owner] = graph.find(identifier);
   // A retry is no error: the alias-only user is there already.
-  if (owner) return { fault: owner.fields.externalId === null ? PRESENT : taken(who.alias) };
-  graph.create(who.alias);
+  if (owner) return { fault: owner.fields.externalId === null ? PRESENT : taken(identifier.alias) };
+  graph.create(identifier.alias);
   return { done: "created" };
 }
 
-function addAlias(graph: IdentityGraph, selector: Selector, who: AliasWho): Applied {
+function addAlias(graph: IdentityGraph, selector: Selector, identifier: AliasIdentifier): Applied {
   const user = choose(graph, selector);
   if (isFault(user)) return { fault: user };
-  const [owner] = graph.find(who);
+  const [owner] = graph.find(identifier);
   if (owner === user) return { fault: PRESENT };
-  if (owner) return { fault: taken(who.alias) };
-  graph.setAliases(user, [...user.fields.aliases, who.alias]);
+  if (owner) return { fault: taken(identifier.alias) };
+  graph.setAliases(user, [...user.fields.aliases, identifier.alias]);
   return { done: "added" };
 }
 

@@ -1,5 +1,5 @@
 import type { WorkspaceContext } from "../context/context.ts";
-import { aliasValue, checkAlias, type Who } from "../people/identifiers.ts";
+import { aliasValue, checkAlias, type PersonIdentifier } from "../people/identifiers.ts";
 import { accepted, type Checked } from "../problem.ts";
 import type { Applied, IdentityServices } from "./change-identities.ts";
 import type { IdentityGraph } from "./identity-graph.ts";
@@ -26,7 +26,7 @@ export async function renameAliases(
   return carryOut(services, context, items, isDryRun);
 }
 
-type AliasWho = Extract<Who, { kind: "alias" }>;
+type AliasIdentifier = Extract<PersonIdentifier, { kind: "alias" }>;
 
 function checkRenaming(raw: Readonly<Record<string, unknown>>): Checked<Work> {
   const { alias_label, old_alias_name, new_alias_name } = raw;
@@ -34,7 +34,7 @@ function checkRenaming(raw: Readonly<Record<string, unknown>>): Checked<Work> {
   if ("fault" in before) return named(before, "old_alias_name");
   const after = checkAlias({ alias_label, alias_name: new_alias_name });
   if ("fault" in after) return named(after, "new_alias_name");
-  const [from, to] = [before.value as AliasWho, after.value as AliasWho];
+  const [from, to] = [before.value as AliasIdentifier, after.value as AliasIdentifier];
   return accepted({ names: [from, to], apply: (graph) => rename(graph, from, to) });
 }
 
@@ -49,7 +49,7 @@ const named = <Refused extends { fault: { code: string; message: string } }>(
   return { fault: { ...fault, message } };
 };
 
-function rename(graph: IdentityGraph, from: AliasWho, to: AliasWho): Applied {
+function rename(graph: IdentityGraph, from: AliasIdentifier, to: AliasIdentifier): Applied {
   const owner = choose(graph, selectorOf(from));
   if (isFault(owner)) return { fault: owner };
   if (from.value === to.value) {

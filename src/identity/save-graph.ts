@@ -1,8 +1,8 @@
-import { allDone, type Transaction } from "../database/database.ts";
+import { settleAll, type Transaction } from "../database/database.ts";
 import { countIdRemoval } from "../people/id-removals-store.ts";
 import { emailValue, identifierKey } from "../people/identifiers.ts";
 import { deleteMerged, upsertMerged } from "../people/merged-store.ts";
-import { Outdated } from "../people/outdated.ts";
+import { StaleRead } from "../people/stale-read.ts";
 import {
   deleteIdentifiers,
   deleteProfiles,
@@ -36,12 +36,12 @@ export async function saveGraph(
 ): Promise<void> {
   const { removedIdentifiers, touched } = changes;
   const { fresh, moved } = splitAdded(changes);
-  const [, locked] = await allDone([
+  const [, locked] = await settleAll([
     insertIdentifiers(tx, workspaceId, fresh),
     isLocked ? Promise.resolve([]) : lockProfiles(tx, workspaceId, idsOf(touched)),
   ]);
   if (!isLocked) refuseChanged(touched, locked);
-  await allDone([
+  await settleAll([
     deleteIdentifiers(tx, workspaceId, removedIdentifiers),
     insertIdentifiers(tx, workspaceId, moved),
     insertProfiles(tx, workspaceId, changes.created),
@@ -77,7 +77,7 @@ const idsOf = (rows: readonly ProfileRow[]): string[] => rows.map((row) => row.i
 function refuseChanged(read: readonly ProfileRow[], locked: readonly ProfileRow[]): void {
   const versions = new Map(locked.map((row) => [row.id, row.version]));
   if (read.every((row) => versions.get(row.id) === row.version + 1)) return;
-  throw new Outdated("a profile was changed or removed");
+  throw new StaleRead("a profile was changed or removed");
 }
 
 /** The addresses (lower case) of users who are gone that nobody has any more. */

@@ -3,7 +3,7 @@ import {
   checkEmailIdentifier,
   checkExternalId,
   checkPhoneIdentifier,
-  type Who,
+  type PersonIdentifier,
 } from "../people/identifiers.ts";
 import { accepted, type Checked, type Fault, refused } from "../problem.ts";
 import type { IdentityGraph, Person } from "./identity-graph.ts";
@@ -20,7 +20,7 @@ export type Priority = (typeof PRIORITIES)[number];
 
 /** How a request names one user; an address, which several may share, with how to choose. */
 export interface Selector {
-  readonly who: Who;
+  readonly identifier: PersonIdentifier;
   readonly prioritization: readonly Priority[];
 }
 
@@ -29,7 +29,10 @@ type RawObject = Readonly<Record<string, unknown>>;
 export const isRawObject = (value: unknown): value is RawObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-export const selectorOf = (who: Who): Selector => ({ who, prioritization: [] });
+export const selectorOf = (identifier: PersonIdentifier): Selector => ({
+  identifier,
+  prioritization: [],
+});
 
 const mapped = <From, To>(checked: Checked<From>, to: (value: From) => To): Checked<To> =>
   "fault" in checked ? checked : accepted(to(checked.value));
@@ -48,10 +51,10 @@ export const selectByEmail = (raw: RawObject): Checked<Selector> =>
 export const selectByPhone = (raw: RawObject): Checked<Selector> =>
   withPriorities(raw, checkPhoneIdentifier(raw.phone));
 
-function withPriorities(raw: RawObject, who: Checked<Who>): Checked<Selector> {
-  if ("fault" in who) return who;
+function withPriorities(raw: RawObject, identifier: Checked<PersonIdentifier>): Checked<Selector> {
+  if ("fault" in identifier) return identifier;
   return mapped(checkPrioritization(raw.prioritization), (prioritization) => ({
-    who: who.value,
+    identifier: identifier.value,
     prioritization,
   }));
 }
@@ -78,9 +81,12 @@ function checkPrioritization(value: unknown): Checked<readonly Priority[]> {
  * The one user that is meant, or why there is none. spec: Prioritization; entries narrow the match in
  * their order, and where more than one user is left nothing happens.
  */
-export function choose(graph: IdentityGraph, { who, prioritization }: Selector): Person | Fault {
-  const candidates = graph.find(who);
-  const name = who.kind === "alias" ? "user_alias" : who.kind;
+export function choose(
+  graph: IdentityGraph,
+  { identifier, prioritization }: Selector,
+): Person | Fault {
+  const candidates = graph.find(identifier);
+  const name = identifier.kind === "alias" ? "user_alias" : identifier.kind;
   const left = prioritization.reduce(narrow, candidates);
   const [chosen, another] = left;
   if (chosen && !another) return chosen;

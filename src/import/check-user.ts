@@ -4,7 +4,7 @@ import type { AppUsage, Device, Interaction, SentMessage } from "../activity/act
 import { sentenceOf } from "../http/validation-sentence.ts";
 import { LAST_TIME } from "../identity/combine/fields.ts";
 import { checkPushTokens, type PushToken } from "../people/attribute-rules/push-tokens.ts";
-import type { Who } from "../people/identifiers.ts";
+import type { PersonIdentifier } from "../people/identifiers.ts";
 import { accepted, type Checked, type Fault, refused } from "../problem.ts";
 import { checkOneIdentifier, type RawItem, withWireNames } from "../track/check-identity.ts";
 import type { JsonObject } from "../values/plain-json.ts";
@@ -13,7 +13,7 @@ import { ImportedObject } from "./import-schema.ts";
 
 /** What one object of an import says about one user. */
 export interface ImportedUser {
-  readonly who: Who;
+  readonly identifier: PersonIdentifier;
   readonly apps: readonly AppUsage[];
   readonly devices: readonly Device[];
   readonly interactions: readonly Interaction[];
@@ -43,8 +43,8 @@ export function checkImportedUser(
     return refused("NOT_AN_OBJECT", "must be an object");
   }
   const raw = withWireNames(element as RawItem);
-  const who = checkOneIdentifier(raw);
-  if ("fault" in who) return who;
+  const identifier = checkOneIdentifier(raw);
+  if ("fault" in identifier) return identifier;
   const rest = Object.fromEntries(
     Object.entries(raw).filter(([name]) => !IDENTIFIERS.includes(name)),
   );
@@ -55,7 +55,11 @@ export function checkImportedUser(
   if (fault) return { fault };
   const tokens = checkTokens(rest.push_tokens, appIds);
   if ("fault" in tokens) return tokens;
-  return accepted({ who: who.value, pushTokens: tokens.value, ...partsOf(canonical(rest)) });
+  return accepted({
+    identifier: identifier.value,
+    pushTokens: tokens.value,
+    ...partsOf(canonical(rest)),
+  });
 }
 
 type UserObject = Static<typeof ImportedObject>;
@@ -116,7 +120,7 @@ function canonical<Value>(value: Value): Value {
 
 const isoTime = (text: string): string => (parseTime(text) as Date).toISOString();
 
-function partsOf(user: UserObject): Omit<ImportedUser, "who" | "pushTokens"> {
+function partsOf(user: UserObject): Omit<ImportedUser, "identifier" | "pushTokens"> {
   return {
     apps: (user.apps ?? []).map((app) => ({
       appId: app.app_id,

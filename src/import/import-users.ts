@@ -102,9 +102,14 @@ async function writeUsers(
   users: readonly ImportedUser[],
   lock: boolean,
 ): Promise<boolean[]> {
-  const needs = users.map(({ who }) => ({ who, reads: true, addresses: [], spreads: false }));
+  const targets = users.map(({ identifier }) => ({
+    identifier,
+    reads: true,
+    addresses: [],
+    spreads: false,
+  }));
   const { newId } = clock;
-  const people = await loadPeople(tx, workspaceId, needs, { newId, lock });
+  const people = await loadPeople(tx, workspaceId, targets, { newId, lock });
   const parts = users.flatMap((user) => {
     const person = personOf(people, user);
     if (person) applyToPerson(people, person, user, newId);
@@ -121,8 +126,9 @@ async function writeUsers(
   return users.map((user) => known.has(user));
 }
 
-const personOf = (people: People, { who }: ImportedUser): Person | undefined =>
-  people.find(who) ?? (who.kind === "platform_id" ? undefined : people.create(who));
+const personOf = (people: People, { identifier }: ImportedUser): Person | undefined =>
+  people.find(identifier) ??
+  (identifier.kind === "platform_id" ? undefined : people.create(identifier));
 
 function applyToPerson(
   people: People,

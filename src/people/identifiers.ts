@@ -16,7 +16,7 @@ export interface Alias {
 }
 
 /** How a request names a person, with what a new profile would take from it. */
-export type Who =
+export type PersonIdentifier =
   | { readonly kind: "external_id"; readonly value: string }
   | { readonly kind: "alias"; readonly value: string; readonly alias: Alias }
   | { readonly kind: "email"; readonly value: string; readonly address: string }
@@ -43,7 +43,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 export const textOf = (value: unknown): unknown =>
   typeof value === "number" ? String(value) : value;
 
-export function checkExternalId(value: unknown): Checked<Who> {
+export function checkExternalId(value: unknown): Checked<PersonIdentifier> {
   const text = textOf(value);
   if (typeof text !== "string" || text === "") {
     return refused("INVALID_EXTERNAL_ID", "'external_id' must be a string that is not empty");
@@ -59,7 +59,7 @@ export function checkExternalId(value: unknown): Checked<Who> {
  *
  * @param path where the object stands, for the sentence; empty for the object itself.
  */
-export function checkAlias(value: unknown, path = "user_alias"): Checked<Who> {
+export function checkAlias(value: unknown, path = "user_alias"): Checked<PersonIdentifier> {
   const { alias_name, alias_label } = (value ?? {}) as Partial<Record<keyof Alias, unknown>>;
   const parts = { alias_name: textOf(alias_name), alias_label };
   const place = (name: string) => `'${path ? `${path}.` : ""}${name}'`;
@@ -75,20 +75,20 @@ export function checkAlias(value: unknown, path = "user_alias"): Checked<Who> {
   return accepted({ kind: "alias", value: aliasValue(alias), alias });
 }
 
-export function checkPlatformId(value: unknown): Checked<Who> {
+export function checkPlatformId(value: unknown): Checked<PersonIdentifier> {
   if (typeof value !== "string" || value === "") {
     return refused("INVALID_PLATFORM_ID", "'platform_id' must be a string that is not empty");
   }
   return accepted({ kind: "platform_id", value: value.toLowerCase() });
 }
 
-export function checkEmailIdentifier(value: unknown): Checked<Who> {
+export function checkEmailIdentifier(value: unknown): Checked<PersonIdentifier> {
   const checked = checkEmail(value);
   if ("fault" in checked) return checked;
   return accepted({ kind: "email", value: emailValue(checked.value), address: checked.value });
 }
 
-export function checkPhoneIdentifier(value: unknown): Checked<Who> {
+export function checkPhoneIdentifier(value: unknown): Checked<PersonIdentifier> {
   const checked = checkPhone(value);
   return "fault" in checked ? checked : accepted({ kind: "phone", value: checked.value });
 }

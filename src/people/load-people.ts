@@ -1,16 +1,16 @@
-import { allDone, type Queryable, type Transaction } from "../database/database.ts";
+import { type Queryable, settleAll, type Transaction } from "../database/database.ts";
 import { writePeopleOf } from "../workspaces/reset.ts";
+import type { CachedIds, IdCache } from "./id-cache.ts";
 import {
   emailValue,
   type Identifier,
   identifierKey,
   isProfileId,
-  type Who,
+  type PersonIdentifier,
 } from "./identifiers.ts";
-import type { CachedIds, KnownIds } from "./known-ids.ts";
 import { selectMerged } from "./merged-store.ts";
-import { Outdated } from "./outdated.ts";
 import { createPeople, type People } from "./people.ts";
+import { StaleRead } from "./stale-read.ts";
 import {
   type FoundIdentifier,
   lockProfiles,
@@ -20,8 +20,8 @@ import {
 } from "./store.ts";
 
 /** What one write wants to know before it can be worked out. */
-export interface Need {
-  readonly who: Who;
+export interface Target {
+  readonly identifier: PersonIdentifier;
   /** Whether it looks at what is stored about the person. */
   readonly reads: boolean;
   /** Addresses that it gives to the person. */
@@ -49,25 +49,25 @@ export interface LoadOptions extends ReadOptions {
  * one or two more where a platform_id is named; keeps a reset of the workspace waiting until the
  * transaction ends.
  *
- * @throws Outdated (outdated.ts), where somebody was faster: it locks and the world has moved, or a
+ * @throws StaleRead (outdated.ts), where somebody was faster: it locks and the world has moved, or a
  *   profile is merged away while it is looked for.
  */
 export async function loadPeople(
   tx: Transaction,
   workspaceId: number,
-  needs: readonly Need[],
+  targets: readonly Target[],
   options: LoadOptions,
 ): Promise<People> {
   // In one round trip with what is read first: that is read once this is held. Nobody is taken from
   // memory, which may be out of date.
-  const [, people] = await allDone([
+  const [, people] = await settleAll([
     writePeopleOf(tx, workspaceId),
     read(
       tx,
       workspaceId,
-      needs,
+      targets,
       options,
-      recall(needs, workspaceId),
+      lookUpCached(targets, workspaceId),
       options.lock ? tx : undefined,
     ),
   ]);
@@ -76,23 +76,23 @@ export async function loadPeople(
 
 /**
  * The same before the transaction begins, so that it holds rows no longer than it takes to write them:
- * where all are remembered, no statement at all. The transaction must begin with `writePeopleOf`, and
+ * where all are cached, no statement at all. The transaction must begin with `writePeopleOf`, and
  * what was read is checked by `savePeople`, like what is read in the transaction without locks.
  *
- * @throws Outdated as above.
+ * @throws StaleRead as above.
  */
 export const readPeople = (
   database: Queryable,
   workspaceId: number,
-  needs: readonly Need[],
+  targets: readonly Target[],
   options: ReadOptions,
 ): Promise<People> =>
   read(
     database,
     workspaceId,
-    needs,
+    targets,
     options,
-    recall(needs, workspaceId, options.cached?.knownIds),
+    lookUpCached(targets, workspaceId, options.cached?.idCache),
     undefined,
   );
 
@@ -103,17 +103,17 @@ export const readPeople = (
 async function read(
   database: Queryable,
   workspaceId: number,
-  needs: readonly Need[],
+  targets: readonly Target[],
   { newId, cached }: ReadOptions,
-  { remembered, wanted }: Recalled,
+  { hits, wanted }: LookedUp,
   lock: Transaction | undefined,
 ): Promise<People> {
   const found = await findIdentifiers(database, workspaceId, wanted);
-  if (cached) rememberAll(cached, workspaceId, found);
-  const platformIds = platformIdsOf(needs);
+  if (cached) storeAll(cached, workspaceId, found);
+  const platformIds = platformIdsOf(targets);
   const merged = await followMerged(database, workspaceId, platformIds);
-  const ids = profilesToRead(needs, { remembered, found, merged }, lock !== undefined);
-  const spreads = needs.some((need) => need.spreads);
+  const ids = profilesToRead(targets, { hits, found, merged }, lock !== undefined);
+  const spreads = targets.some((need) => need.spreads);
   const rows =
     lock && !spreads
       ? await lockProfiles(lock, workspaceId, ids)
@@ -123,7 +123,7 @@ async function read(
   const all = [...found, ...sharers];
   const people = lock && spreads ? await lockAsRead(lock, workspaceId, rows, all) : rows;
   await refuseMergedMeanwhile(database, workspaceId, platformIds, merged, people);
-  return createPeople(all, people, newId, merged, remembered);
+  return createPeople(all, people, newId, merged, hits);
 }
 
 /** Where the platform_ids of merged profiles lead. docs/decisions/merging.md */
@@ -136,10 +136,11 @@ async function followMerged(
   return new Map(rows.map((row) => [row.profileId, row.keptProfileId]));
 }
 
-function platformIdsOf(needs: readonly Need[]): string[] {
+function platformIdsOf(targets: readonly Target[]): string[] {
   const ids: string[] = [];
-  for (const { who } of needs) {
-    if (who.kind === "platform_id" && isProfileId(who.value)) ids.push(who.value);
+  for (const { identifier } of targets) {
+    if (identifier.kind === "platform_id" && isProfileId(identifier.value))
+      ids.push(identifier.value);
   }
   return ids;
 }
@@ -157,14 +158,14 @@ async function refuseMergedMeanwhile(
   const isMerged =
     missing.some((id) => merged.has(id)) ||
     (await selectMerged(database, workspaceId, missing)).length > 0;
-  if (isMerged) throw new Outdated("a profile was merged or removed");
+  if (isMerged) throw new StaleRead("a profile was merged or removed");
 }
 
 /**
  * Locks people and whom they share an address with, all at once: locked one after the other, two
  * batches that spread to each other's people would wait in a circle.
  *
- * @throws Outdated where an address that decided who shares it is another by now.
+ * @throws StaleRead where an address that decided who shares it is another by now.
  */
 async function lockAsRead(
   tx: Transaction,
@@ -178,45 +179,49 @@ async function lockAsRead(
   const isOutdated = rows.some(
     ({ id, email, phone }) => now.get(id)?.email !== email || now.get(id)?.phone !== phone,
   );
-  if (isOutdated) throw new Outdated("somebody has another address by now");
+  if (isOutdated) throw new StaleRead("somebody has another address by now");
   return locked;
 }
 
-/** Who is remembered, and which identifiers must be looked up. */
-interface Recalled {
+/** Who is hits, and which identifiers must be looked up. */
+interface LookedUp {
   /** Which profile an external_id leads to. Each batch has a map of its own. */
-  readonly remembered: Map<string, string>;
+  readonly hits: Map<string, string>;
   readonly wanted: ReadonlyMap<string, Identifier>;
 }
 
-function recall(needs: readonly Need[], workspaceId: number, knownIds?: KnownIds): Recalled {
-  const remembered = new Map<string, string>();
+function lookUpCached(
+  targets: readonly Target[],
+  workspaceId: number,
+  idCache?: IdCache,
+): LookedUp {
+  const hits = new Map<string, string>();
   const wanted = new Map<string, Identifier>();
-  for (const { who, addresses } of needs) {
+  for (const { identifier, addresses } of targets) {
     for (const address of addresses) wanted.set(identifierKey(address), address);
-    const { kind, value } = who;
+    const { kind, value } = identifier;
     if (kind === "platform_id") continue;
     if (kind === "external_id") {
-      if (remembered.has(value)) continue;
-      const profileId = knownIds?.get(workspaceId, value);
+      if (hits.has(value)) continue;
+      const profileId = idCache?.get(workspaceId, value);
       if (profileId !== undefined) {
-        remembered.set(value, profileId);
+        hits.set(value, profileId);
         continue;
       }
     }
-    wanted.set(identifierKey(who), who);
+    wanted.set(identifierKey(identifier), identifier);
   }
-  return { remembered, wanted };
+  return { hits, wanted };
 }
 
 /** Remembers whom external ids lead to, among committed identifiers. */
-export function rememberAll(
-  { knownIds, removals }: CachedIds,
+export function storeAll(
+  { idCache, removals }: CachedIds,
   workspaceId: number,
   identifiers: readonly FoundIdentifier[],
 ): void {
   for (const { kind, value, profileId } of identifiers) {
-    if (kind === "external_id") knownIds.remember(workspaceId, value, profileId, removals);
+    if (kind === "external_id") idCache.store(workspaceId, value, profileId, removals);
   }
 }
 
@@ -232,18 +237,19 @@ async function findIdentifiers(
 }
 
 /** Where the identifiers of a batch lead. */
-interface Whereabouts extends Pick<Recalled, "remembered"> {
+interface Whereabouts extends Pick<LookedUp, "hits"> {
   readonly found: readonly FoundIdentifier[];
   readonly merged: ReadonlyMap<string, string>;
 }
 
 function profilesToRead(
-  needs: readonly Need[],
-  { remembered, found, merged }: Whereabouts,
+  targets: readonly Target[],
+  { hits, found, merged }: Whereabouts,
   all: boolean,
 ): string[] {
   // A patch of one whom an external_id names needs nothing that is stored: most batches end here.
-  const isBlind = !all && needs.every(({ who, reads }) => who.kind === "external_id" && !reads);
+  const isBlind =
+    !all && targets.every(({ identifier, reads }) => identifier.kind === "external_id" && !reads);
   if (isBlind) return [];
   const holders = new Map<string, string[]>();
   for (const row of found) {
@@ -251,16 +257,16 @@ function profilesToRead(
     holders.set(key, [...(holders.get(key) ?? []), row.profileId]);
   }
   // Whoever gets an address in this batch competes with its holder for what is addressed to it.
-  const given = new Set(needs.flatMap(({ addresses }) => addresses.map(identifierKey)));
+  const given = new Set(targets.flatMap(({ addresses }) => addresses.map(identifierKey)));
   const ids = new Set<string>();
-  for (const { who, reads } of needs) {
-    if (who.kind === "platform_id") {
+  for (const { identifier, reads } of targets) {
+    if (identifier.kind === "platform_id") {
       // Whether it exists is told by reading it.
-      if (isProfileId(who.value)) ids.add(merged.get(who.value) ?? who.value);
+      if (isProfileId(identifier.value)) ids.add(merged.get(identifier.value) ?? identifier.value);
       continue;
     }
-    const key = identifierKey(who);
-    const known = who.kind === "external_id" ? remembered.get(who.value) : undefined;
+    const key = identifierKey(identifier);
+    const known = identifier.kind === "external_id" ? hits.get(identifier.value) : undefined;
     const candidates = known === undefined ? (holders.get(key) ?? []) : [known];
     const isRead = all || reads || candidates.length > 1 || given.has(key);
     if (isRead) for (const id of candidates) ids.add(id);

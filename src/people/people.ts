@@ -1,5 +1,11 @@
 import type { Json } from "../values/plain-json.ts";
-import { type Alias, emailValue, type Identifier, identifierKey, type Who } from "./identifiers.ts";
+import {
+  type Alias,
+  emailValue,
+  type Identifier,
+  identifierKey,
+  type PersonIdentifier,
+} from "./identifiers.ts";
 import type {
   Attributes,
   FoundIdentifier,
@@ -63,8 +69,8 @@ export interface NewAddress extends Identifier {
 
 export interface People {
   /** Who is meant. spec: POST /users/track, rule 1 where several have the address. */
-  find(who: Who): Person | undefined;
-  create(who: Who): Person;
+  find(identifier: PersonIdentifier): Person | undefined;
+  create(identifier: PersonIdentifier): Person;
   /** Everybody who has an address now, `value` as it is looked up. */
   holdersOf(kind: AddressKind, value: string): readonly Person[];
   setEmail(person: Person, address: string | null): void;
@@ -148,27 +154,28 @@ export function createPeople(
   }
 
   const self: People = {
-    find(who) {
-      if (who.kind === "platform_id") return people.get(merged.get(who.value) ?? who.value);
-      if (who.kind === "external_id") {
-        const owner = owners.get(who.value);
+    find(identifier) {
+      if (identifier.kind === "platform_id")
+        return people.get(merged.get(identifier.value) ?? identifier.value);
+      if (identifier.kind === "external_id") {
+        const owner = owners.get(identifier.value);
         return owner === undefined ? undefined : personWith(owner);
       }
-      const ids = holders.get(identifierKey(who));
+      const ids = holders.get(identifierKey(identifier));
       if (!ids?.size) return undefined;
       return [...ids].map(personWith).reduce(preferred);
     },
 
-    create(who) {
-      const person = newPerson(newId(), who);
+    create(identifier) {
+      const person = newPerson(newId(), identifier);
       people.set(person.id, person);
-      if (who.kind === "email") self.setEmail(person, who.address);
-      else if (who.kind === "phone") self.setPhone(person, who.value);
-      else if (who.kind !== "platform_id") {
-        addIdentifier({ kind: who.kind, value: who.value, profileId: person.id });
+      if (identifier.kind === "email") self.setEmail(person, identifier.address);
+      else if (identifier.kind === "phone") self.setPhone(person, identifier.value);
+      else if (identifier.kind !== "platform_id") {
+        addIdentifier({ kind: identifier.kind, value: identifier.value, profileId: person.id });
       }
-      if (who.kind === "email" || who.kind === "phone") {
-        const address = { kind: who.kind, value: who.value };
+      if (identifier.kind === "email" || identifier.kind === "phone") {
+        const address = { kind: identifier.kind, value: identifier.value };
         addressesOfNew.push({ ...address, formerHolders: formerHolders(address) });
       }
       self.touch(person);
@@ -267,12 +274,12 @@ const unreadPerson = (id: string): Person => ({
   updatedAt: undefined,
 });
 
-const newPerson = (id: string, who: Who): Person => ({
+const newPerson = (id: string, identifier: PersonIdentifier): Person => ({
   id,
   isNew: true,
   stored: undefined,
-  externalId: who.kind === "external_id" ? who.value : null,
-  aliases: who.kind === "alias" ? [who.alias] : [],
+  externalId: identifier.kind === "external_id" ? identifier.value : null,
+  aliases: identifier.kind === "alias" ? [identifier.alias] : [],
   email: null,
   phone: null,
   standardPatch: undefined,

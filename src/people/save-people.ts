@@ -1,7 +1,7 @@
-import { allDone, type Transaction } from "../database/database.ts";
+import { settleAll, type Transaction } from "../database/database.ts";
 import { identifierKey } from "./identifiers.ts";
-import { Outdated } from "./outdated.ts";
 import type { PeopleChanges } from "./people.ts";
+import { StaleRead } from "./stale-read.ts";
 import {
   deleteIdentifiers,
   insertIdentifiers,
@@ -32,10 +32,10 @@ export async function savePeople(
     const values = addressesOfNew.map((address) => address.value);
     const holders = await selectIdentifiers(tx, workspaceId, values);
     if (holders.some((each) => former.get(identifierKey(each))?.has(each.profileId) === false)) {
-      throw new Outdated("an address has an owner by now");
+      throw new StaleRead("an address has an owner by now");
     }
   }
-  await allDone([
+  await settleAll([
     insertIdentifiers(tx, workspaceId, addedIdentifiers),
     insertProfiles(tx, workspaceId, created),
     updateProfiles(tx, workspaceId, updated, mostCustomBytes),

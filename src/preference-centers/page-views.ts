@@ -1,4 +1,4 @@
-import { allDone, type Database } from "../database/database.ts";
+import { type Database, settleAll } from "../database/database.ts";
 import type { LinkTarget } from "./link.ts";
 import type { Reader } from "./page-scope.ts";
 import { readReaders } from "./read-readers.ts";
@@ -49,9 +49,9 @@ async function readAsked(database: Database, asked: readonly Asked[]): Promise<v
   for (const each of asked) {
     byWorkspace.set(each.workspaceId, [...(byWorkspace.get(each.workspaceId) ?? []), each]);
   }
-  await allDone(
+  await settleAll(
     [...byWorkspace].map(async ([workspaceId, own]) => {
-      const [heads, readers] = await allDone([
+      const [heads, readers] = await settleAll([
         selectHeads(database, workspaceId, [...new Set(own.map((each) => each.centerId))]),
         readReaders(database, workspaceId, [...new Set(own.map((each) => each.profileId))]),
       ]);

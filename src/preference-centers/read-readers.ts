@@ -1,4 +1,4 @@
-import { allDone, type Queryable } from "../database/database.ts";
+import { type Queryable, settleAll } from "../database/database.ts";
 import { findHolders } from "../people/find-holders.ts";
 import { emailValue, identifierKey } from "../people/identifiers.ts";
 import { type ProfileRow, selectProfiles } from "../people/store.ts";
@@ -30,13 +30,13 @@ export async function readReaders(
   workspaceId: number,
   profileIds: readonly string[],
 ): Promise<ReadonlyMap<string, Reader>> {
-  const [profiles, groups] = await allDone([
+  const [profiles, groups] = await settleAll([
     readProfiles(database, workspaceId, profileIds),
     readGroups(database, workspaceId),
   ]);
   const found = [...new Set(profiles.values())];
   const addresses = found.flatMap(({ email }) => (email ? [emailValue(email)] : []));
-  const [groupStates, emailStates] = await allDone([
+  const [groupStates, emailStates] = await settleAll([
     readGroupStates(
       database,
       workspaceId,
@@ -67,13 +67,14 @@ async function readProfiles(
     .map((value) => ({ kind: "platform_id", value }) as const);
   if (missing.length === 0) return profiles;
   const holders = await findHolders(database, workspaceId, missing);
-  const keptId = (who: (typeof missing)[number]) => holders.get(identifierKey(who))?.[0] ?? "";
+  const keptId = (identifier: (typeof missing)[number]) =>
+    holders.get(identifierKey(identifier))?.[0] ?? "";
   const keptIds = missing.map(keptId).filter((id) => !ids.includes(id));
   const kept = await selectProfiles(database, workspaceId, keptIds);
   const all = new Map([...profiles, ...kept.map((row) => [row.id, row] as const)]);
-  for (const who of missing) {
-    const profile = all.get(keptId(who));
-    if (profile) profiles.set(who.value, profile);
+  for (const identifier of missing) {
+    const profile = all.get(keptId(identifier));
+    if (profile) profiles.set(identifier.value, profile);
   }
   return profiles;
 }

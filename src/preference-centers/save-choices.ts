@@ -35,7 +35,7 @@ export async function saveChoices(
   const own = { ...context, workspace };
   const named = [
     {
-      who: { kind: "platform_id" as const, value: reader.profileId },
+      identifier: { kind: "platform_id" as const, value: reader.profileId },
       place: { input_array: "form", index: 0 },
     },
   ];

@@ -3,9 +3,9 @@ import pino, { type DestinationStream, type Logger } from "pino";
 import { createAuthenticator } from "../access/authenticate.ts";
 import { createFailedAttempts } from "../access/failed-attempts.ts";
 import { keptSecret } from "../access/kept-secret.ts";
+import { createLastUsed } from "../access/last-used.ts";
 import { createRateLimits } from "../access/rate-limits.ts";
 import { refuseShortSecret } from "../access/secrets.ts";
-import { createSightings } from "../access/sightings.ts";
 import { createMailer } from "../cdi/mailer.ts";
 import { systemClock } from "../clock.ts";
 import { BY_THE_SERVER } from "../context/context.ts";
@@ -20,7 +20,7 @@ import { listenForMetrics } from "../http/metrics-listener.ts";
 import { createServer } from "../http/server.ts";
 import { startWorker, type Worker } from "../jobs/worker.ts";
 import { createMetrics } from "../observe/metrics.ts";
-import { createKnownIds } from "../people/known-ids.ts";
+import { createIdCache } from "../people/id-cache.ts";
 import { createCenterCache } from "../preference-centers/center-cache.ts";
 import { createLinks } from "../preference-centers/links.ts";
 import { createPageLimits } from "../preference-centers/page-limits.ts";
@@ -44,7 +44,7 @@ export interface RunningServer {
 /** How often what has expired is removed and, on the embedded engine, tables are vacuumed. */
 const TIDY_EVERY_MS = 10 * 60 * 1_000;
 
-/** A key is written less often than that: see `access/sightings.ts`. */
+/** A key is written less often than that: see `access/last-used.ts`. */
 const SIGHTINGS_EVERY_MS = 15 * 1_000;
 
 /** The engine that the settings ask for. @throws where it cannot be reached. */
@@ -86,15 +86,15 @@ async function start(config: Config, database: Database, log: Logger): Promise<R
   }
   const adminToken =
     config.adminToken ?? (await keptSecret(config.dataDir, "admin-token", "admin"));
-  const sightings = createSightings(database, clock);
+  const lastUsed = createLastUsed(database, clock);
   const metrics = createMetrics();
   const failedAttempts = createFailedAttempts(config.maxFailedAuth, metrics);
   const authenticator = createAuthenticator(
-    { database, clock, sightings, failedAttempts },
+    { database, clock, lastUsed, failedAttempts },
     adminToken,
   );
   const idempotency = createIdempotency({ database, clock });
-  const knownIds = createKnownIds();
+  const idCache = createIdCache();
   let worker: Worker | undefined;
   const { maxRequests: requests, maxEventLoopDelayMs: eventLoopDelayMs } = config;
   const load = createLoad({ requests, eventLoopDelayMs, ...bytesOfThisProcess() }, metrics);
@@ -105,7 +105,7 @@ async function start(config: Config, database: Database, log: Logger): Promise<R
     metrics,
     load,
     authenticator,
-    sightings,
+    lastUsed,
     idempotency,
     rateLimits: createRateLimits({ database, clock }),
     resources: RESOURCES,
@@ -118,9 +118,9 @@ async function start(config: Config, database: Database, log: Logger): Promise<R
     pageViews: createPageViews(database),
     centerCache: createCenterCache(),
     threads: createThreadPool(),
-    knownIds,
+    idCache,
     writeQueue: createWriteQueue(
-      { database, clock, idempotency, metrics, knownIds },
+      { database, clock, idempotency, metrics, idCache },
       config.workers,
     ),
     mailer: config.smtpUrl ? createMailer(config.smtpUrl, config.smtpFrom) : undefined,
@@ -148,7 +148,7 @@ async function start(config: Config, database: Database, log: Logger): Promise<R
       for (const sweep of SWEEPERS) await sweep(database.for("analysis"), clock.now());
       await database.maintain();
     }),
-    every(SIGHTINGS_EVERY_MS, log, "noting keys last seen", () => sightings.write()),
+    every(SIGHTINGS_EVERY_MS, log, "noting keys last seen", () => lastUsed.write()),
   ];
 
   return {
@@ -164,7 +164,7 @@ async function start(config: Config, database: Database, log: Logger): Promise<R
       load.stop();
       await services.threads.stop();
       metricsListener?.close();
-      await sightings.write().catch((error) => log.warn({ code: error.code }, "not noted"));
+      await lastUsed.write().catch((error) => log.warn({ code: error.code }, "not noted"));
       await database.close();
     },
   };

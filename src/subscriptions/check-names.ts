@@ -1,6 +1,10 @@
 import { validate as isUuid } from "uuid";
 import type { Workspace } from "../context/workspace.ts";
-import { checkEmailIdentifier, checkExternalId, type Who } from "../people/identifiers.ts";
+import {
+  checkEmailIdentifier,
+  checkExternalId,
+  type PersonIdentifier,
+} from "../people/identifiers.ts";
 import { accepted, type Checked, type Fault, Problem, refused } from "../problem.ts";
 import { describeValue } from "../values/describe-value.ts";
 import type { Named, Place } from "./set-group-states.ts";
@@ -14,7 +18,7 @@ export const NAME_KINDS = ["external_id", "email", "phone"] as const;
 export type NameKind = (typeof NAME_KINDS)[number];
 
 /** The check of a name of each kind. */
-export const CHECK_OF: Readonly<Record<NameKind, (value: unknown) => Checked<Who>>> = {
+export const CHECK_OF: Readonly<Record<NameKind, (value: unknown) => Checked<PersonIdentifier>>> = {
   external_id: checkExternalId,
   email: checkEmailIdentifier,
   phone: checkE164,
@@ -27,7 +31,7 @@ const E164 = /^\+[1-9]\d{6,14}$/;
  * spec: User identifiers, phone; E.164 in subscription endpoints. Only the form is asked for: a number
  * that does not exist is nobody's, like any other that nobody has.
  */
-function checkE164(value: unknown): Checked<Who> {
+function checkE164(value: unknown): Checked<PersonIdentifier> {
   if (typeof value === "string" && E164.test(value)) return accepted({ kind: "phone", value });
   return refused(
     "INVALID_PHONE",
@@ -77,7 +81,7 @@ export function checkList(
   return values.flatMap((value, index) => {
     const place = { input_array: list, index };
     const checked = CHECK_OF[kind](value);
-    if (!("fault" in checked)) return [{ who: checked.value, place }];
+    if (!("fault" in checked)) return [{ identifier: checked.value, place }];
     const message = `'${list}[${index}]' is not valid: ${checked.fault.message}`;
     faults.push({ code: checked.fault.code, message, ...place });
     return [];
@@ -96,7 +100,7 @@ export type NameQuery = Readonly<Partial<Record<NameKind, readonly string[]>>>;
 /** Somebody a query asks about: as it is written there, and as it is looked up. */
 export interface AskedFor {
   readonly given: string;
-  readonly who: Who;
+  readonly identifier: PersonIdentifier;
 }
 
 /**
@@ -112,7 +116,7 @@ export function checkNames(query: NameQuery, kinds: readonly NameKind[] = NAME_K
     (query[kind] ?? []).map((text) => {
       const given = kind === "external_id" ? text : text.replaceAll(" ", "+");
       const checked = CHECK_OF[kind](given);
-      if (!("fault" in checked)) return { given, who: checked.value };
+      if (!("fault" in checked)) return { given, identifier: checked.value };
       throw new Problem("INVALID_REQUEST", `'${kind}' is not valid: ${checked.fault.message}`, {
         body: { code: checked.fault.code },
       });

@@ -84,7 +84,7 @@ const emailStatusEndpoint = endpoint({
   const faults: PlacedFault[] = [];
   const addresses = checkList("email", "email", [body.email].flat(), faults);
   refuseFaulty(faults);
-  const whos = addresses.map(({ who }) => who);
+  const whos = addresses.map(({ identifier }) => identifier);
   await setEmailStates(services, context, whos, body.subscription_state);
   return successWith([]);
 });

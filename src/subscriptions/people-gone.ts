@@ -1,6 +1,6 @@
 import type { Clock } from "../clock.ts";
 import type { WorkspaceContext } from "../context/context.ts";
-import { allDone, type Transaction } from "../database/database.ts";
+import { settleAll, type Transaction } from "../database/database.ts";
 import {
   deleteEmailStateChanges,
   deleteGroupStateChanges,
@@ -32,7 +32,7 @@ export async function forgetSubscriptions(
   workspaceId: number,
   gone: { readonly profileIds: readonly string[]; readonly emails: readonly string[] },
 ): Promise<void> {
-  await allDone([
+  await settleAll([
     deleteGroupStates(tx, workspaceId, gone.profileIds),
     deleteGroupStateChanges(tx, workspaceId, gone.profileIds),
     deleteEmailStateChanges(tx, workspaceId, gone.emails),
@@ -63,7 +63,7 @@ export async function carrySubscriptionsOver(
   const workspaceId = context.workspace.id;
   const toIds = new Map(merges.map(({ fromId, toId }) => [fromId, toId]));
   const fromIds = [...toIds.keys()];
-  const [states, history] = await allDone([
+  const [states, history] = await settleAll([
     deleteGroupStates(tx, workspaceId, fromIds),
     deleteGroupStateChanges(tx, workspaceId, fromIds),
   ]);

@@ -1,5 +1,5 @@
 import type { WorkspaceContext } from "../context/context.ts";
-import { allDone, type Database, type Queryable, readTogether } from "../database/database.ts";
+import { type Database, type Queryable, readTogether, settleAll } from "../database/database.ts";
 import { forwardPage } from "../http/pages.ts";
 import { findHolders } from "../people/find-holders.ts";
 import { emailValue, identifierKey, isProfileId } from "../people/identifiers.ts";
@@ -73,7 +73,7 @@ export async function readHistory(
   const { workspace } = context;
   return readTogether(database, async (tx) => {
     const filter = { ...narrowed, ...(await subjectsOf(tx, workspace.id, query)) };
-    const [groups, emails] = await allDone([
+    const [groups, emails] = await settleAll([
       selectGroupStateChanges(tx, workspace.id, filter),
       filter.groupId === undefined
         ? selectEmailStateChanges(tx, workspace.id, filter)
@@ -95,13 +95,13 @@ async function subjectsOf(
   if (external_id === undefined && email === undefined) {
     return { profileIds: undefined, emails: undefined };
   }
-  const who =
+  const identifier =
     email === undefined
       ? { kind: "external_id" as const, value: external_id ?? "" }
       : { kind: "email" as const, value: emailValue(email.replaceAll(" ", "+")) };
-  const found = await findHolders(tx, workspaceId, [who]);
-  const profileIds = found.get(identifierKey(who)) ?? [];
-  if (who.kind === "email") return { profileIds, emails: [who.value] };
+  const found = await findHolders(tx, workspaceId, [identifier]);
+  const profileIds = found.get(identifierKey(identifier)) ?? [];
+  if (identifier.kind === "email") return { profileIds, emails: [identifier.value] };
   const profiles = await selectProfiles(tx, workspaceId, profileIds);
   const emails = profiles.flatMap((profile) => (profile.email ? [emailValue(profile.email)] : []));
   return { profileIds, emails };

@@ -80,13 +80,13 @@ function checkAddresses(query: NameQuery): AskedFor[] {
  * who have an address, the state that refuses most; Unknown where there is no user.
  */
 function statusOfName(
-  { given, who }: AskedFor,
+  { given, identifier }: AskedFor,
   holders: readonly ProfileRow[],
   stateOf: (profile: ProfileRow) => ReadState,
 ): [string, ReadState][] {
   if (holders.length === 0) return [[given, "Unknown"]];
   const states = holders
-    .filter(({ externalId }) => who.kind === "external_id" || !externalId)
+    .filter(({ externalId }) => identifier.kind === "external_id" || !externalId)
     .map(stateOf);
   const state = REFUSING_FIRST.find((each) => states.includes(each));
   return state ? [[given, state]] : [];
@@ -101,12 +101,12 @@ export async function readHolders(
   workspaceId: number,
   asked: readonly AskedFor[],
 ): Promise<ReadonlyMap<AskedFor, readonly ProfileRow[]>> {
-  const whos = asked.map(({ who }) => who);
+  const whos = asked.map(({ identifier }) => identifier);
   const found = await findHolders(tx, workspaceId, whos);
   const profiles = await selectProfiles(tx, workspaceId, [...new Set([...found.values()].flat())]);
   return new Map(
     asked.map((each) => {
-      const ids = new Set(found.get(identifierKey(each.who)));
+      const ids = new Set(found.get(identifierKey(each.identifier)));
       return [each, profiles.filter(({ id }) => ids.has(id))];
     }),
   );

@@ -1,8 +1,8 @@
 import { recordChanges } from "../audit/audit.ts";
 import type { Clock } from "../clock.ts";
 import type { WorkspaceContext } from "../context/context.ts";
-import { allDone, type Transaction, withRetries } from "../database/database.ts";
-import type { Who } from "../people/identifiers.ts";
+import { settleAll, type Transaction, withRetries } from "../database/database.ts";
+import type { PersonIdentifier } from "../people/identifiers.ts";
 import { loadPeople } from "../people/load-people.ts";
 import { savePeople } from "../people/save-people.ts";
 import { deleteEmailStateChanges } from "./history-store.ts";
@@ -19,7 +19,7 @@ import { deleteEmailStates } from "./store.ts";
 export function setEmailStates(
   { database, clock }: SetServices,
   context: SettingContext,
-  addresses: readonly Who[],
+  addresses: readonly PersonIdentifier[],
   state: EmailState,
 ): Promise<void> {
   const { workspace } = context;
@@ -42,12 +42,12 @@ export function setEmailStates(
 export async function eraseEmailState(
   { database, clock }: SetServices,
   context: WorkspaceContext,
-  address: Who,
+  address: PersonIdentifier,
 ): Promise<boolean> {
   const { workspace } = context;
   return withRetries(database, async (tx, attempt) => {
     await touchHolders(tx, workspace.id, [address], clock, attempt);
-    const [erased] = await allDone([
+    const [erased] = await settleAll([
       deleteEmailStates(tx, workspace.id, [address.value]),
       deleteEmailStateChanges(tx, workspace.id, [address.value]),
     ]);
@@ -63,12 +63,17 @@ export async function eraseEmailState(
 async function touchHolders(
   tx: Transaction,
   workspaceId: number,
-  addresses: readonly Who[],
+  addresses: readonly PersonIdentifier[],
   { now, newId }: Clock,
   attempt: number,
 ): Promise<void> {
-  const needs = addresses.map((who) => ({ who, reads: false, addresses: [], spreads: false }));
-  const people = await loadPeople(tx, workspaceId, needs, { newId, lock: attempt > 1 });
+  const targets = addresses.map((identifier) => ({
+    identifier,
+    reads: false,
+    addresses: [],
+    spreads: false,
+  }));
+  const people = await loadPeople(tx, workspaceId, targets, { newId, lock: attempt > 1 });
   for (const { value } of addresses) {
     for (const person of people.holdersOf("email", value)) people.touch(person);
   }

@@ -3,8 +3,8 @@ import type { Context } from "../context/context.ts";
 import type { Workspace } from "../context/workspace.ts";
 import { type Database, withRetries } from "../database/database.ts";
 import type { ItemNote } from "../http/verdicts.ts";
-import type { Who } from "../people/identifiers.ts";
-import { loadPeople, type Need } from "../people/load-people.ts";
+import type { PersonIdentifier } from "../people/identifiers.ts";
+import { loadPeople, type Target } from "../people/load-people.ts";
 import type { People, Person } from "../people/people.ts";
 import { savePeople } from "../people/save-people.ts";
 import type { Fault } from "../problem.ts";
@@ -27,13 +27,13 @@ export interface Place {
   readonly index: number;
 }
 
-/** Somebody who is named by a request. */
+/** A user that a request names. */
 export interface Named {
-  readonly who: Who;
+  readonly identifier: PersonIdentifier;
   readonly place: Place;
 }
 
-/** A state that everybody gets who is named, and everybody who shares an address with them. */
+/** A state for every named user and for all who share an address with them. */
 export interface GroupSet {
   /** A group of the workspace. */
   readonly groupId: string;
@@ -45,7 +45,7 @@ export interface GroupSet {
  * Sets group states, all in one transaction and in their order, with a number of statements that does
  * not depend on how many there are. No profile is made.
  *
- * spec: POST /v2/subscription/status/set. An email or a phone names everybody who has it.
+ * spec: POST /v2/subscription/status/set. An email or a phone names everyone who has it.
  *
  * @returns what led to nobody.
  */
@@ -56,8 +56,8 @@ export function setGroupStates(
 ): Promise<ItemNote[]> {
   const { workspace } = context;
   return withRetries(database, async (tx, attempt) => {
-    const needs = sets.flatMap((set) => set.named.map(needOf));
-    const people = await loadPeople(tx, workspace.id, needs, {
+    const targets = sets.flatMap((set) => set.named.map(targetOf));
+    const people = await loadPeople(tx, workspace.id, targets, {
       newId: clock.newId,
       lock: attempt > 1,
     });
@@ -65,9 +65,9 @@ export function setGroupStates(
     const skipped: ItemNote[] = [];
     const groupStates: GroupStateSet[] = [];
     for (const { groupId, state, named } of sets) {
-      const found = named.flatMap(({ who, place }) => {
-        const meant = everybodyNamed(people, who);
-        if (meant.length === 0) skipped.push({ ...nobodyThere(who), ...place });
+      const found = named.flatMap(({ identifier, place }) => {
+        const meant = everybodyNamed(people, identifier);
+        if (meant.length === 0) skipped.push({ ...nobodyThere(identifier), ...place });
         return meant;
       });
       const reached = sharersOf(people, found, workspace.groupChannels.get(groupId));
@@ -86,11 +86,17 @@ export function setGroupStates(
   });
 }
 
-const needOf = ({ who }: Named): Need => ({ who, reads: true, addresses: [], spreads: true });
+const targetOf = ({ identifier }: Named): Target => ({
+  identifier,
+  reads: true,
+  addresses: [],
+  spreads: true,
+});
 
-function everybodyNamed(people: People, who: Who): readonly Person[] {
-  if (who.kind === "email" || who.kind === "phone") return people.holdersOf(who.kind, who.value);
-  const person = people.find(who);
+function everybodyNamed(people: People, identifier: PersonIdentifier): readonly Person[] {
+  if (identifier.kind === "email" || identifier.kind === "phone")
+    return people.holdersOf(identifier.kind, identifier.value);
+  const person = people.find(identifier);
   return person ? [person] : [];
 }
 
@@ -99,11 +105,13 @@ const leastRecentFirst = (people: Iterable<Person>): Person[] =>
   [...people].sort((one, other) => one.rank - other.rank);
 
 const namedById = (people: People, named: readonly Named[]): readonly Person[] =>
-  named.flatMap(({ who }) =>
-    who.kind === "email" || who.kind === "phone" ? [] : everybodyNamed(people, who),
+  named.flatMap(({ identifier }) =>
+    identifier.kind === "email" || identifier.kind === "phone"
+      ? []
+      : everybodyNamed(people, identifier),
   );
 
-const nobodyThere = ({ kind }: Who): Fault => ({
+const nobodyThere = ({ kind }: PersonIdentifier): Fault => ({
   code: "USER_NOT_FOUND",
   message: `no user has this '${kind === "alias" ? "user_alias" : kind}'`,
 });

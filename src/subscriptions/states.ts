@@ -1,6 +1,6 @@
 import type { Clock } from "../clock.ts";
 import type { CallRecord } from "../context/context.ts";
-import { allDone, type Queryable, type Transaction } from "../database/database.ts";
+import { type Queryable, settleAll, type Transaction } from "../database/database.ts";
 import {
   deleteAllChanges,
   insertEmailStateChanges,
@@ -75,12 +75,12 @@ export async function writeSubscriptions(
   const emails = writeSteps(emailStates, emailKey, (rows) =>
     upsertEmailStates(tx, workspaceId, rows, now),
   );
-  await allDone([
+  await settleAll([
     groups.then((changed) => insertGroupStateChanges(tx, workspaceId, dated(changed, clock))),
-    allDone([linked, emails]).then(([taken, changed]) => {
+    settleAll([linked, emails]).then(([taken, changed]) => {
       const addresses = new Set(taken.map(emailKey));
       const all = [...linkedEmailStates.filter((row) => addresses.has(row.email)), ...changed];
-      return allDone([
+      return settleAll([
         insertEmailStateChanges(tx, workspaceId, dated(all, clock)),
         repeatRefusals(tx, workspaceId, repeatedRefusals(changes, all, now)),
       ]);
@@ -150,7 +150,7 @@ async function writeSteps<Key, Row extends Key & { readonly state: string }>(
     return true;
   });
   const further = [...last].filter(([key, row]) => row !== first.get(key)).map(([, row]) => row);
-  const [written] = await allDone([upsert([...first.values()]), upsert(further)]);
+  const [written] = await settleAll([upsert([...first.values()]), upsert(further)]);
   const changed = new Set(written.map(keyOf));
   return steps.filter((row) => row !== first.get(keyOf(row)) || changed.has(keyOf(row)));
 }

@@ -86,7 +86,7 @@ export function applyItem(
   requestWork: Work,
   at?: number,
 ): Verdict {
-  const known = batch.people.find(item.who);
+  const known = batch.people.find(item.identifier);
   if (!known && !item.creates) return { outcome: "skipped", reason: nobodyThere(item) };
   const { work } = item;
   if (known && isBlocked(context, known)) return { outcome: "refused", fault: BLOCKED };
@@ -97,7 +97,7 @@ export function applyItem(
   const bytes = changes.length > 0 ? countAgainstQuota(known, changes, mostBytes) : undefined;
   if (typeof bytes === "object") return { outcome: "refused", fault: bytes };
 
-  const person = known ?? batch.people.create(item.who);
+  const person = known ?? batch.people.create(item.identifier);
   if (work.kind === "attributes") {
     for (const [name, value] of changes) setAttribute(person, "custom", name, value);
     if (bytes !== undefined) person.customBytes = bytes;
@@ -118,8 +118,8 @@ const customChanges = ({ custom }: AttributesWork, values: readonly Json[]) =>
 const isBlocked = ({ workspace }: WorkspaceContext, { externalId }: Person): boolean =>
   !!externalId && workspace.settings.blocked_external_ids.includes(externalId);
 
-function nobodyThere({ who }: Item): Fault {
-  const name = who.kind === "alias" ? "user_alias" : who.kind;
+function nobodyThere({ identifier }: Item): Fault {
+  const name = identifier.kind === "alias" ? "user_alias" : identifier.kind;
   return {
     code: "USER_NOT_FOUND",
     message: `no user has this '${name}', and this object makes none`,

@@ -52,8 +52,8 @@ export function checkAttributes(
   intake: Intake,
 ): Checked<CheckedItem> {
   const raw = intake === "lenient" ? withLocalPhone(sent) : sent;
-  const who = checkAttributesIdentifier(raw);
-  if ("fault" in who) return who;
+  const identifier = checkAttributesIdentifier(raw);
+  if ("fault" in identifier) return identifier;
   const updateOnly = checkFlag(raw, "_update_existing_only");
   if ("fault" in updateOnly) return updateOnly;
   const merges = checkMergeObjects(raw);
@@ -71,7 +71,7 @@ export function checkAttributes(
   for (const name in raw) {
     const value = raw[name];
     // What identifies is not written: the address stays as it was given first.
-    if (CONTROL.has(name) || name === who.value.kind) continue;
+    if (CONTROL.has(name) || name === identifier.value.kind) continue;
     const fault = standardAttribute(name)
       ? addStandard(standard, workspace, name, value)
       : addCustom(custom, name, value, merges.value ?? false);
@@ -79,11 +79,11 @@ export function checkAttributes(
     if (fault) dropped.push(leftOut(fault));
   }
   const work = workOf(standard, custom, groups.value);
-  const isAlias = who.value.kind === "alias";
+  const isAlias = identifier.value.kind === "alias";
   return accepted({
-    who: who.value,
+    identifier: identifier.value,
     // spec: POST /users/track, rule 4. An alias makes nobody unless it is said.
-    creates: who.value.kind !== "platform_id" && !(updateOnly.value ?? isAlias),
+    creates: identifier.value.kind !== "platform_id" && !(updateOnly.value ?? isAlias),
     reads: readsPerson(work),
     addresses: addressesOf(work),
     spreads: work.groups.length > 0,

@@ -1,5 +1,5 @@
 import type { Intake } from "../context/workspace.ts";
-import type { Who } from "../people/identifiers.ts";
+import type { PersonIdentifier } from "../people/identifiers.ts";
 import { accepted, type Checked, type Fault, refused } from "../problem.ts";
 import { printable } from "../values/describe-value.ts";
 import { isLongerThan, type Json, jsonByteLength } from "../values/plain-json.ts";
@@ -20,22 +20,22 @@ export function checkEvent(raw: RawItem, now: Date, intake: Intake): Checked<Che
   if ("fault" in occurrence) return occurrence;
   const name = checkName(raw.name, "name");
   if ("fault" in name) return name;
-  const { who, creates, time, appId, properties } = occurrence.value;
+  const { identifier, creates, time, appId, properties } = occurrence.value;
   const work = { kind: "event", name: name.value, time, appId, properties } as const;
-  return accepted(needingNothing(who, creates, work));
+  return accepted(needingNothing(identifier, creates, work));
 }
 
 /** An item that is written without a look at what is stored. */
 export const needingNothing = (
-  who: Who,
+  identifier: PersonIdentifier,
   creates: boolean,
   work: EventWork | PurchaseWork,
-): CheckedItem => ({ who, creates, reads: false, addresses: [], spreads: false, work });
+): CheckedItem => ({ identifier, creates, reads: false, addresses: [], spreads: false, work });
 
 /** What events and purchases have in common: who, when, in which app, with which properties. */
 export function checkOccurrence(raw: RawItem, now: Date, intake: Intake) {
-  const who = checkOneIdentifier(raw, intake);
-  if ("fault" in who) return who;
+  const identifier = checkOneIdentifier(raw, intake);
+  if ("fault" in identifier) return identifier;
   const updateOnly = checkFlag(raw, "_update_existing_only");
   if ("fault" in updateOnly) return updateOnly;
   const time = checkTime(raw.time, now);
@@ -44,9 +44,9 @@ export function checkOccurrence(raw: RawItem, now: Date, intake: Intake) {
   if ("fault" in appId) return appId;
   const properties = checkProperties(raw.properties);
   if ("fault" in properties) return properties;
-  const { kind } = who.value;
+  const { kind } = identifier.value;
   return accepted({
-    who: who.value,
+    identifier: identifier.value,
     // spec: Event object. For a user_alias it is always update-only.
     creates: kind !== "alias" && kind !== "platform_id" && !(updateOnly.value ?? false),
     time: time.value,

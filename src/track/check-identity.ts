@@ -7,7 +7,7 @@ import {
   checkExternalId,
   checkPhoneIdentifier,
   checkPlatformId,
-  type Who,
+  type PersonIdentifier,
 } from "../people/identifiers.ts";
 import { accepted, type Checked, refused } from "../problem.ts";
 
@@ -17,7 +17,7 @@ const SECONDARY = ["email", "phone"] as const;
 
 type IdentifierName = (typeof PRIMARY)[number] | (typeof SECONDARY)[number];
 
-const CHECKS: Readonly<Record<IdentifierName, (value: unknown) => Checked<Who>>> = {
+const CHECKS: Readonly<Record<IdentifierName, (value: unknown) => Checked<PersonIdentifier>>> = {
   external_id: checkExternalId,
   user_alias: checkAlias,
   platform_id: checkPlatformId,
@@ -67,7 +67,10 @@ const isNamedByExternalIdAlone = (item: RawItem): boolean =>
  *
  * @returns faults MISSING_IDENTIFIER, MULTIPLE_IDENTIFIERS or the identifier's own.
  */
-export function checkOneIdentifier(item: RawItem, intake: Intake = "strict"): Checked<Who> {
+export function checkOneIdentifier(
+  item: RawItem,
+  intake: Intake = "strict",
+): Checked<PersonIdentifier> {
   if (isNamedByExternalIdAlone(item)) return checkExternalId(item.external_id);
   const primary = PRIMARY.filter((name) => isGiven(item[name]));
   const secondary = SECONDARY.filter((name) => isGiven(item[name]));
@@ -86,7 +89,7 @@ export function checkOneIdentifier(item: RawItem, intake: Intake = "strict"): Ch
  * The person whose attributes are given: email and phone beside another identifier are attributes
  * like any other, and of the two email identifies.
  */
-export function checkAttributesIdentifier(item: RawItem): Checked<Who> {
+export function checkAttributesIdentifier(item: RawItem): Checked<PersonIdentifier> {
   if (isNamedByExternalIdAlone(item)) return checkExternalId(item.external_id);
   const primary = PRIMARY.filter((name) => isGiven(item[name]));
   if (primary.length > 0) return identifierOf(item, primary);
@@ -94,7 +97,7 @@ export function checkAttributesIdentifier(item: RawItem): Checked<Who> {
   return identifierOf(item, secondary);
 }
 
-function identifierOf(item: RawItem, names: readonly IdentifierName[]): Checked<Who> {
+function identifierOf(item: RawItem, names: readonly IdentifierName[]): Checked<PersonIdentifier> {
   const [name, second] = names;
   if (!name) return refused("MISSING_IDENTIFIER", MISSING);
   if (second) return tooMany(names);

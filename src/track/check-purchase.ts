@@ -22,9 +22,9 @@ export function checkPurchase(raw: RawItem, now: Date, intake: Intake): Checked<
   if ("fault" in price) return price;
   const quantity = checkQuantity(raw.quantity);
   if ("fault" in quantity) return quantity;
-  const { who, creates, ...rest } = occurrence.value;
+  const { identifier, creates, ...rest } = occurrence.value;
   return accepted(
-    needingNothing(who, creates, {
+    needingNothing(identifier, creates, {
       kind: "purchase",
       productId: productId.value,
       currency: currency.value,

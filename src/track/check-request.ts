@@ -68,8 +68,8 @@ function refuseTooMany(body: TrackBody, limit: number): void {
 /** Names the first object beyond the limit of its user. */
 function refuseTooManyOfOneUser(items: readonly Item[], limit: number): void {
   const counts = new Map<string, number>();
-  for (const { who, array, index } of items) {
-    const key = identifierKey(who);
+  for (const { identifier, array, index } of items) {
+    const key = identifierKey(identifier);
     const count = (counts.get(key) ?? 0) + 1;
     if (count > limit) {
       throw requestProblem(`A request may hold at most ${limit} objects of one user`, array, index);
@@ -92,8 +92,8 @@ export const verdictOn = (placed: Placed<Fault>) => errorOf(placed, placed.value
 const itemAt = (
   array: InputArray,
   index: number,
-  { who, creates, reads, addresses, spreads, work }: CheckedItem,
-): Item => ({ array, index, who, creates, reads, addresses, spreads, work });
+  { identifier, creates, reads, addresses, spreads, work }: CheckedItem,
+): Item => ({ array, index, identifier, creates, reads, addresses, spreads, work });
 
 /** Checks one object of any array. */
 export function checkItem(
@@ -131,7 +131,7 @@ export const BLOCKED: Fault = {
 function refuseBlocked(workspace: Workspace, item: CheckedItem): Checked<CheckedItem> {
   const { blocked_external_ids: blocked, redirect_merged_ids: redirects } = workspace.settings;
   if (blocked.length === 0) return { value: item };
-  const { kind, value } = item.who;
+  const { kind, value } = item.identifier;
   if (kind === "external_id" && blocked.includes(value)) return { fault: BLOCKED };
   const namesOnlyItself = kind === "external_id" && !redirects;
   return { value: namesOnlyItself ? item : { ...item, reads: true } };

@@ -1,5 +1,5 @@
 import type { AttributeOperation } from "../people/custom-attributes.ts";
-import type { Need } from "../people/load-people.ts";
+import type { Target } from "../people/load-people.ts";
 import type { Fault } from "../problem.ts";
 import type { EmailState, GroupState } from "../subscriptions/states.ts";
 import type { Json } from "../values/plain-json.ts";
@@ -10,7 +10,7 @@ export const INPUT_ARRAYS = ["attributes", "events", "purchases"] as const;
 export type InputArray = (typeof INPUT_ARRAYS)[number];
 
 /** One checked object of a track request: nothing about its form can fail any more. */
-export interface Item extends Need {
+export interface Item extends Target {
   readonly array: InputArray;
   /** Its place in the array as it was sent. */
   readonly index: number;

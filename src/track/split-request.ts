@@ -43,14 +43,14 @@ export function splitRequest(request: WriteRequest, lanes: number): Part[] {
 }
 
 /** Whether an item concerns nobody but the person it names by external_id. */
-const isOnItsOwn = ({ who, spreads, work }: Item): boolean =>
-  who.kind === "external_id" &&
+const isOnItsOwn = ({ identifier, spreads, work }: Item): boolean =>
+  identifier.kind === "external_id" &&
   !spreads &&
   !(work.kind === "attributes" && work.emailState !== undefined);
 
 /** Any spread will do, as long as a person has one lane: FNV-1a over the identifier. */
 function laneOf(item: Item | undefined, lanes: number): number {
-  const text = item?.who.value ?? "";
+  const text = item?.identifier.value ?? "";
   let hash = 0x811c9dc5;
   for (let index = 0; index < text.length; index++) {
     hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193) >>> 0;

@@ -43,14 +43,14 @@ export async function trackSync(
 }
 
 /** The identifier under the name that the request used: `braze_id` is a spelling of `platform_id`. */
-function identifierAsSent(body: TrackBody, { array, who }: Item): TouchedUser {
-  if (who.kind === "alias") return { user_alias: { ...who.alias } };
-  if (who.kind === "email") return { email: who.address };
-  if (who.kind !== "platform_id") return { [who.kind]: who.value };
+function identifierAsSent(body: TrackBody, { array, identifier }: Item): TouchedUser {
+  if (identifier.kind === "alias") return { user_alias: { ...identifier.alias } };
+  if (identifier.kind === "email") return { email: identifier.address };
+  if (identifier.kind !== "platform_id") return { [identifier.kind]: identifier.value };
   const [sent] = body[array] as readonly TouchedUser[];
   return typeof sent?.platform_id === "string"
-    ? { platform_id: who.value }
-    : { braze_id: who.value };
+    ? { platform_id: identifier.value }
+    : { braze_id: identifier.value };
 }
 
 function readTouched(

@@ -53,10 +53,10 @@ function countersOf(
   const counts = { attributes: 0, events: 0, purchases: 0 };
   const users = new Set<string>();
   for (const [place, verdict] of verdicts.entries()) {
-    const { array, who } = items[place] as Item;
+    const { array, identifier } = items[place] as Item;
     if (verdict.outcome === "refused") continue;
     if (array !== "attributes") counts[array]++;
-    else users.add(verdict.outcome === "applied" ? verdict.profileId : identifierKey(who));
+    else users.add(verdict.outcome === "applied" ? verdict.profileId : identifierKey(identifier));
   }
   counts.attributes = users.size;
   const sent = INPUT_ARRAYS.filter((array) => body[array] !== undefined);

@@ -3,9 +3,9 @@ import type { Clock } from "../clock.ts";
 import type { WorkspaceContext } from "../context/context.ts";
 import type { Workspace } from "../context/workspace.ts";
 import {
-  allDone,
   type Database,
-  isSacrificed,
+  isAborted,
+  settleAll,
   type Transaction,
   withRetries,
 } from "../database/database.ts";
@@ -13,9 +13,9 @@ import type { IdempotencyClaim, Reply } from "../http/endpoint.ts";
 import type { Idempotency } from "../http/idempotency.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import { startRequestWork } from "../people/attribute-rules/work-budgets.ts";
+import type { CachedIds, IdCache } from "../people/id-cache.ts";
 import { selectIdRemovals, writePeopleAt } from "../people/id-removals-store.ts";
-import type { CachedIds, KnownIds } from "../people/known-ids.ts";
-import { loadPeople, readPeople, rememberAll } from "../people/load-people.ts";
+import { loadPeople, readPeople, storeAll } from "../people/load-people.ts";
 import type { People, PeopleChanges } from "../people/people.ts";
 import { savePeople } from "../people/save-people.ts";
 import { writeSubscriptions } from "../subscriptions/states.ts";
@@ -50,7 +50,7 @@ export interface WriteServices {
   readonly database: Database;
   readonly clock: Clock;
   readonly idempotency: Idempotency;
-  readonly knownIds: KnownIds;
+  readonly idCache: IdCache;
   readonly metrics: Metrics;
 }
 
@@ -87,13 +87,13 @@ export async function writeBatch(
   if (!first) return [];
   const { workspace } = first.context;
   const { database, clock } = services;
-  const needs = requests.flatMap((request) => request.items);
+  const targets = requests.flatMap((request) => request.items);
   const { newId } = clock;
   let cached = cachedIds(services, workspace) ?? (await refreshIds(services, workspace));
-  const ahead = await readPeople(database, workspace.id, needs, { newId, cached })
+  const ahead = await readPeople(database, workspace.id, targets, { newId, cached })
     .then((people) => workOut(services, requests, people))
     .then((worked) => saveAhead(services, workspace, worked, cached.removals))
-    .catch(unlessSacrificed);
+    .catch(unlessAborted);
   if (!ahead) cached = await refreshIds(services, workspace);
   const written =
     ahead ??
@@ -101,35 +101,35 @@ export async function writeBatch(
       database,
       async (tx, attempt) => {
         const lock = attempt >= LOCKING_TRY;
-        const people = await loadPeople(tx, workspace.id, needs, { newId, cached, lock });
+        const people = await loadPeople(tx, workspace.id, targets, { newId, cached, lock });
         const worked = await workOut(services, requests, people);
         return save(tx, services, workspace, worked, writePeopleOf(tx, workspace.id));
       },
       TRIES,
     ));
-  rememberAll(cached, workspace.id, written.changes.addedIdentifiers);
+  storeAll(cached, workspace.id, written.changes.addedIdentifiers);
   return written.verdicts;
 }
 
 /** The id cache as it is; undefined where its count of removals was never read. */
-function cachedIds({ knownIds }: WriteServices, { id }: Workspace): CachedIds | undefined {
-  const removals = knownIds.removals(id);
-  return removals === undefined ? undefined : { knownIds, removals };
+function cachedIds({ idCache }: WriteServices, { id }: Workspace): CachedIds | undefined {
+  const removals = idCache.removals(id);
+  return removals === undefined ? undefined : { idCache, removals };
 }
 
 /** The id cache without what removals in any process have made stale. */
 async function refreshIds(
-  { database, knownIds }: WriteServices,
+  { database, idCache }: WriteServices,
   { id }: Workspace,
 ): Promise<CachedIds> {
   const removals = await selectIdRemovals(database, id);
-  knownIds.expect(id, removals);
-  return { knownIds, removals };
+  idCache.expect(id, removals);
+  return { idCache, removals };
 }
 
 /** Undefined where another transaction was in the way: then the next try reads again. @throws others. */
-function unlessSacrificed(error: unknown): undefined {
-  if (!isSacrificed(error)) throw error;
+function unlessAborted(error: unknown): undefined {
+  if (!isAborted(error)) throw error;
 }
 
 /** A batch as it is to be written. */
@@ -208,13 +208,13 @@ async function save(
   const { batch, changes } = worked;
   const readsBack = worked.requests.some((request) => request.readBack);
   const record = () => services.idempotency.record(tx, workspace, recordedAnswers(worked));
-  const people = allDone([
+  const people = settleAll([
     started,
     savePeople(tx, workspace.id, changes, workspace.settings.profile_max_bytes),
   ]);
   // Looks before it writes, and what belongs to a person is written once the person is locked.
   if (changes.addressesOfNew.length > 0) await people;
-  await allDone([
+  await settleAll([
     people,
     addActivity(tx, workspace.id, batch.events, batch.purchases),
     writeSubscriptions(tx, workspace.id, subscriptionChanges(batch), services.clock),

@@ -51,7 +51,7 @@ interface Waiting {
  */
 export function createWriteQueue(services: WriteServices, processes = 1): WriteQueue {
   const most = processes > 1 ? MOST_LANES_AMONG_OTHERS : MOST_LANES;
-  const { lanes: count, depth } = services.database.takesTurns
+  const { lanes: count, depth } = services.database.isSerialized
     ? IN_TURNS
     : { lanes: Math.min(most, services.database.concurrency), depth: 1 };
   const lanes = Array.from({ length: count }, () => createLane(services, depth));

@@ -11,10 +11,10 @@ const CACHED_IDS = 125_000;
  *   counted in the database; cached ids belong to one count, and the transaction that writes by them
  *   checks that it is still the count (`writePeopleAt`).
  */
-export interface KnownIds {
+export interface IdCache {
   get(workspaceId: number, externalId: string): string | undefined;
   /** Caches an id that was read when the count was `removals`, unless the count has changed since. */
-  remember(workspaceId: number, externalId: string, profileId: string, removals: number): void;
+  store(workspaceId: number, externalId: string, profileId: string, removals: number): void;
   /** The count that the cached ids of a workspace belong to; undefined before `expect` was called. */
   removals(workspaceId: number): number | undefined;
   /** Sets the count; where it is another one, forgets the ids of the workspace. */
@@ -23,7 +23,7 @@ export interface KnownIds {
 
 /** An id cache with the count of removals that a batch started from. */
 export interface CachedIds {
-  readonly knownIds: KnownIds;
+  readonly idCache: IdCache;
   readonly removals: number;
 }
 
@@ -32,7 +32,7 @@ export interface CachedIds {
  * the meantime has moved to the young one. A list in the order of use (LRU) kept as many, and took a
  * tenth of the server's time.
  */
-export function createKnownIds(capacity = CACHED_IDS): KnownIds {
+export function createIdCache(capacity = CACHED_IDS): IdCache {
   const counts = new Map<number, number>();
   let young = new Map<number, Map<string, string>>();
   let old = young;
@@ -59,7 +59,7 @@ export function createKnownIds(capacity = CACHED_IDS): KnownIds {
       if (earlier !== undefined) put(workspaceId, externalId, earlier);
       return earlier;
     },
-    remember(workspaceId, externalId, profileId, removals) {
+    store(workspaceId, externalId, profileId, removals) {
       if (counts.get(workspaceId) === removals) put(workspaceId, externalId, profileId);
     },
     removals: (workspaceId) => counts.get(workspaceId),

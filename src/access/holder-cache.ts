@@ -4,10 +4,10 @@ import { hashSecret } from "./secrets.ts";
 const TRUST_MS = 1_000;
 
 /** How many secrets are remembered at once; beyond that the memory starts afresh. */
-const MOST_REMEMBERED = 10_000;
+const MOST_CACHED = 10_000;
 
 /** Finds who holds a secret, and remembers it for a second: the hot path asks the database nothing. */
-export interface Remembered<Holder> {
+export interface HolderCache<Holder> {
   find(secret: string | undefined): Promise<Holder | undefined>;
   /** What is read from now on is read anew. */
   forget(): void;
@@ -19,9 +19,9 @@ export interface Remembered<Holder> {
  *
  * @param read takes hashes, returns the holders of those that somebody holds.
  */
-export function remember<Holder>(
+export function createHolderCache<Holder>(
   read: (hashes: readonly string[]) => Promise<ReadonlyMap<string, Holder>>,
-): Remembered<Holder> {
+): HolderCache<Holder> {
   let known = new Map<string, { readonly holder: Holder | undefined; readonly until: number }>();
   let asked = new Set<string>();
   let next: Promise<ReadonlyMap<string, Holder>> | undefined;
@@ -38,7 +38,7 @@ export function remember<Holder>(
       next = undefined;
       const holders = await read([...hashes]);
       // What was read before somebody called forget() may be outdated: it goes to the old memory.
-      if (memory.size + hashes.size > MOST_REMEMBERED) memory.clear();
+      if (memory.size + hashes.size > MOST_CACHED) memory.clear();
       const until = performance.now() + TRUST_MS;
       for (const hash of hashes) memory.set(hash, { holder: holders.get(hash), until });
       return holders;

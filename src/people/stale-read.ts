@@ -5,10 +5,10 @@ import { SERIALIZATION_FAILURE } from "../database/database.ts";
  * The transaction must be rolled back and worked out again, as `withRetries` does: to it this is a
  * serialization failure like one that the engine finds.
  */
-export class Outdated extends Error {
+export class StaleRead extends Error {
   readonly code = SERIALIZATION_FAILURE;
   constructor(what: string) {
-    super(`Outdated: ${what}`);
-    this.name = "Outdated";
+    super(`StaleRead: ${what}`);
+    this.name = "StaleRead";
   }
 }

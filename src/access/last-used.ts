@@ -6,13 +6,13 @@ import { type SeenTable, updateLastSeen } from "./credential-store.ts";
 const EXACTNESS_SECONDS = 60;
 
 /** When keys and tokens were last used: noted in memory, written now and then, many at once. */
-export interface Sightings {
+export interface LastUsed {
   note(table: SeenTable, id: string): void;
   /** Writes what was noted since the last time, in one statement for each table. */
   write(): Promise<void>;
 }
 
-export function createSightings(database: Database, clock: Clock): Sightings {
+export function createLastUsed(database: Database, clock: Clock): LastUsed {
   const noted = new Map<SeenTable, Map<string, Date>>();
   return {
     note(table, id) {
@@ -20,9 +20,9 @@ export function createSightings(database: Database, clock: Clock): Sightings {
       noted.set(table, times.set(id, clock.now()));
     },
     async write() {
-      const sightings = [...noted];
+      const lastUsed = [...noted];
       noted.clear();
-      for (const [table, times] of sightings) {
+      for (const [table, times] of lastUsed) {
         await updateLastSeen(database, table, times, EXACTNESS_SECONDS);
       }
     },

@@ -115,8 +115,29 @@ describe("several states", () => {
     assert.equal(await emailStateOf(workspace, "k"), "unsubscribed");
   });
 
-  test("set at the same time, the refusal prevails", async () => {
+  for (const [first, second] of [
+    ["unsubscribed", "opted_in"],
+    ["opted_in", "unsubscribed"],
+  ]) {
+    test(`of two states in one request, the later one stays: ${first}, ${second}`, async () => {
+      const [set, waits] = [await server.workspace(), await server.workspace()];
+      const waiting = (email_subscribe?: string) => ({ external_id: "w", email_subscribe });
+      const onAddress = (email_subscribe?: string) => ({
+        external_id: "k",
+        email: EMAIL,
+        email_subscribe,
+      });
+      const link = { external_id: "w", email: EMAIL };
+      await users(set, waiting(first), onAddress(second), link);
+      assert.equal(await stateOfAddress(set), second);
+      await users(waits, onAddress(first), waiting(second), link);
+      assert.equal(await stateOfAddress(waits), second);
+    });
+  }
+
+  test("a refusal that waited since before a repeated state counts, in one request too", async () => {
     const workspace = await server.workspace();
+    await give(workspace, "k", { email: EMAIL, email_subscribe: "opted_in" })();
     await users(
       workspace,
       { external_id: "w", email_subscribe: "unsubscribed" },

@@ -136,8 +136,8 @@ function resultOf({ place, applied, audited }: Result): ItemResult {
   const where = { input_array: place.array, index: place.index };
   if ("fault" in applied) return { ...where, outcome: "skipped", ...applied.fault };
   const outcome = { ...where, outcome: applied.done };
-  if (!told) return outcome;
-  const { change, effects } = told;
+  if (!audited) return outcome;
+  const { change, effects } = audited;
   if (change.kind === "merge") {
     const names = { kept: wireName(change.kept), merged: wireName(change.merged) };
     return { ...outcome, ...names, effects };

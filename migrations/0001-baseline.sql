@@ -339,6 +339,21 @@ create table email_states (
   primary key (email, workspace_id)
 );
 
+-- For the list of refusals.
+create index email_states_unsubscribed on email_states (workspace_id, set_at, email)
+  where state = 'unsubscribed';
+
+-- Addresses that refused a mail for good, as the sender of the mails reports them. In lower case.
+-- distributed by: email
+create table hard_bounces (
+  workspace_id integer not null,
+  email text not null,
+  bounced_at timestamptz not null,
+  primary key (email, workspace_id)
+);
+
+create index hard_bounces_by_time on hard_bounces (workspace_id, bounced_at, email);
+
 -- The two histories record every change of a state, its time and its call: consent must be provable.
 -- They are distributed like the states they describe.
 

@@ -142,6 +142,10 @@ const ofUsers: Samples = {
   "GET /subscription/status/get": () => ({
     query: { subscription_group_id: NEWSLETTER, external_id: "ada" },
   }),
+  "GET /email/unsubscribes": () => ({ query: { email: "ada@example.com" } }),
+  "GET /email/hard_bounces": () => ({ query: { email: "ada@example.com" } }),
+  "POST /email/bounce/remove": () => ({ body: { email: "ada@example.com" } }),
+  "POST /email/blocklist": () => ({ body: { email: "ada@example.com" } }),
   "GET /subscription/user/status": () => ({ query: { external_id: "ada" } }),
   "POST /email/status": () => ({
     body: { email: "ada@example.com", subscription_state: "subscribed" },

@@ -35,6 +35,7 @@ import { PREFERENCE_CENTER_RESOURCES } from "../preference-centers/sections.ts";
 import { scimEndpoints } from "../scim/endpoints.ts";
 import { scimDefaults } from "../scim/sections.ts";
 import { subscriptionAdminEndpoints } from "../subscriptions/admin-endpoints.ts";
+import { emailListEndpoints } from "../subscriptions/email-list-endpoints.ts";
 import { subscriptionEndpoints } from "../subscriptions/endpoints.ts";
 import { eraseSubscriptions } from "../subscriptions/states.ts";
 import { trackEndpoints } from "../track/endpoints.ts";
@@ -88,6 +89,7 @@ export const ENDPOINTS = [
   ...importEndpoints,
   ...exportEndpoints,
   ...subscriptionEndpoints,
+  ...emailListEndpoints,
   ...subscriptionAdminEndpoints,
   ...cdiEndpoints,
   ...cdiAdminEndpoints,

@@ -5,6 +5,7 @@ import { settleAll, type Transaction, withRetries } from "../database/database.t
 import type { PersonIdentifier } from "../people/identifiers.ts";
 import { loadPeople } from "../people/load-people.ts";
 import { savePeople } from "../people/save-people.ts";
+import { deleteHardBounces } from "./email-list-store.ts";
 import { deleteEmailStateChanges } from "./history-store.ts";
 import type { SetServices, SettingContext } from "./set-group-states.ts";
 import { type EmailState, writeSubscriptions } from "./states.ts";
@@ -15,12 +16,14 @@ import { deleteEmailStates } from "./store.ts";
  * address later. spec: POST /email/status, Email subscription state.
  *
  * @param addresses identifiers of the kind email.
+ * @param alsoWrite runs in the same transaction.
  */
 export function setEmailStates(
   { database, clock }: SetServices,
   context: SettingContext,
   addresses: readonly PersonIdentifier[],
   state: EmailState,
+  alsoWrite?: (tx: Transaction) => Promise<void>,
 ): Promise<void> {
   const { workspace } = context;
   return withRetries(database, async (tx, attempt) => {
@@ -28,6 +31,7 @@ export function setEmailStates(
     const emailStates = addresses.map(({ value }) => ({ email: value, state, context }));
     const changes = { groupStates: [], emailStates, linkedEmailStates: [] };
     await writeSubscriptions(tx, workspace.id, changes, clock);
+    await alsoWrite?.(tx);
   });
 }
 
@@ -47,11 +51,12 @@ export async function eraseEmailState(
   const { workspace } = context;
   return withRetries(database, async (tx, attempt) => {
     await touchHolders(tx, workspace.id, [address], clock, attempt);
-    const [erased] = await settleAll([
+    const [states, bounces] = await settleAll([
       deleteEmailStates(tx, workspace.id, [address.value]),
+      deleteHardBounces(tx, workspace.id, [address.value]),
       deleteEmailStateChanges(tx, workspace.id, [address.value]),
     ]);
-    if (erased.length === 0) return false;
+    if (states.length + bounces.length === 0) return false;
     const place = { workspace: context.workspace.name, name: context.workspace.name };
     const change = { action: "erased", kind: "email_state", ...place };
     await recordChanges(tx, clock, context, [change]);

@@ -1,4 +1,5 @@
 import type { Queryable, Transaction } from "../database/database.ts";
+import { deleteAllHardBounces } from "./email-list-store.ts";
 
 export type GroupState = "subscribed" | "unsubscribed";
 
@@ -205,4 +206,5 @@ export async function deleteEmailStates(
 export async function deleteAllStates(tx: Transaction, workspaceId: number): Promise<void> {
   await tx.query("delete from group_states where workspace_id = $1", [workspaceId]);
   await tx.query("delete from email_states where workspace_id = $1", [workspaceId]);
+  await deleteAllHardBounces(tx, workspaceId);
 }

@@ -304,3 +304,32 @@ describe("what version 1 asks for", () => {
     }
   });
 });
+
+test("objects of the wrong form are all named with their place, and no state changes", async () => {
+  const before = await statesOf(workspace, NEWSLETTER, "ada");
+  const { status, body } = await workspace.call<any>("POST", V2, {
+    subscription_groups: [
+      groupOf({}),
+      groupOf({ subscription_state: "maybe" }),
+      groupOf({ external_ids: "ada" }),
+      "a text",
+      groupOf({ subscription_group_id: undefined }),
+    ],
+  });
+  assert.equal(status, 400);
+  assert.equal(body.message, body.errors[0].message);
+  assert.deepEqual(
+    body.errors.map(({ input_array, index, message }: any) => [input_array, index, message]),
+    [
+      [
+        "subscription_groups",
+        1,
+        "'subscription_groups[1].subscription_state' must be one of subscribed, unsubscribed",
+      ],
+      ["subscription_groups", 2, "'subscription_groups[2].external_ids' must be an array"],
+      ["subscription_groups", 3, "'subscription_groups[3]' must be an object"],
+      ["subscription_groups", 4, "'subscription_groups[4].subscription_group_id' is required"],
+    ],
+  );
+  assert.deepEqual(await statesOf(workspace, NEWSLETTER, "ada"), before);
+});

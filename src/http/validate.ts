@@ -5,10 +5,11 @@ import { Problem } from "../problem.ts";
 import { refuseUnstorableText } from "../values/storable-text.ts";
 import { leavingOutNulls } from "./absent-members.ts";
 import type { Contract } from "./endpoint.ts";
-import { sentenceOf } from "./validation-sentence.ts";
+import { faultyItems, sentenceOf } from "./validation-sentence.ts";
 
 // A union of objects has errors from every branch, and the meant branch may be the last.
-Settings.Set({ maxErrors: 64 });
+// Every faulty item of a request is reported, and one may have several errors.
+Settings.Set({ maxErrors: 512 });
 
 interface Parts {
   readonly params: unknown;
@@ -73,10 +74,21 @@ function compile(schema: TSchema, part: string): (value: unknown) => unknown {
   const validator = Compile(schema);
   return (value) => {
     if (validator.Check(value)) return value;
+    const errors = validator.Errors(value);
+    const sentence = printable(sentenceOf(errors, part));
     // In SCIM's words: a body of another form is a matter of syntax, a parameter one of its value.
-    const details = part === "body" ? {} : { scimType: "invalidValue" };
-    const sentence = printable(sentenceOf(validator.Errors(value), part));
-    throw new Problem("INVALID_REQUEST", sentence, details);
+    if (part !== "body")
+      throw new Problem("INVALID_REQUEST", sentence, { scimType: "invalidValue" });
+    const items = faultyItems(errors).map((fault) => ({
+      code: "INVALID_REQUEST",
+      ...fault,
+      message: printable(fault.message),
+    }));
+    throw new Problem(
+      "INVALID_REQUEST",
+      sentence,
+      items.length > 0 ? { body: { errors: items } } : {},
+    );
   };
 }
 

@@ -49,6 +49,22 @@ export function sentenceOf(all: readonly ValidationError[], part: string): strin
   return `${subject} ${ruleOf(error)}`;
 }
 
+/** What is wrong with the items of the body's lists, a sentence for each faulty item. */
+export function faultyItems(errors: readonly ValidationError[]) {
+  const items = new Map<string, ValidationError[]>();
+  for (const error of errors) {
+    const [item] = /^\/[^/]+\/\d+(?=\/|$)/.exec(error.instancePath) ?? [];
+    if (item === undefined) continue;
+    const ofItem = items.get(item) ?? [];
+    items.set(item, ofItem);
+    ofItem.push(error);
+  }
+  return [...items].map(([item, ofItem]) => {
+    const [, list = "", index] = item.split("/");
+    return { message: sentenceOf(ofItem, "body"), input_array: list, index: Number(index) };
+  });
+}
+
 /** The rule about a size or a range that a value breaks. */
 function ruleOf({ keyword, params, message }: ValidationError): string {
   const { limit = 0 } = params as { limit?: number };

@@ -29,6 +29,8 @@ export type ProblemCode =
 export interface ProblemDetails {
   /** Further members of the answer's body, such as `errors`. Public. */
   readonly body?: Readonly<Record<string, unknown>>;
+  /** The member of the body that should be a list and is none. */
+  readonly list?: string | undefined;
   /** What is wrong in the words of RFC 7644, 3.12, where it has one. Shown in SCIM answers. */
   readonly scimType?: string;
   /** When it makes sense to try again, in whole seconds. Sent as `Retry-After`. */

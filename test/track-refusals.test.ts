@@ -49,3 +49,14 @@ test("a refused track request says why in message; only a 400 has errors, each w
     assert.match(code, /^[A-Z][A-Z_]+$/);
   }
 });
+
+test("an array of another type is refused with an error that names it", async () => {
+  const workspace = await server.workspace();
+  for (const input_array of ["attributes", "events", "purchases"]) {
+    const { status, body } = await workspace.track({ [input_array]: {} });
+    assert.equal(status, 400);
+    const message = `'${input_array}' must be an array`;
+    const error = { type: message, message, code: "INVALID_REQUEST", input_array, index: 0 };
+    assert.deepEqual(body, { message, errors: [error] });
+  }
+});

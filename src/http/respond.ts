@@ -31,7 +31,7 @@ const BODY_OF: Readonly<Record<Dialect, (problem: Problem) => unknown>> = {
   // each error's object, so that other statuses carry none, and each error names a place.
   "message-and-errors": ({ code, message, details }) => ({
     message,
-    ...(STATUS_OF[code] === 400 && { errors: [withoutObject(code, message)] }),
+    ...(STATUS_OF[code] === 400 && { errors: [withoutObject(code, message, details.list)] }),
     ...details.body,
   }),
   // RFC 7644, 3.12, except that the status is a number. docs/conformance.md#other-errors
@@ -48,12 +48,12 @@ const BODY_OF: Readonly<Record<Dialect, (problem: Problem) => unknown>> = {
   page: ({ message }) => sentencePage(message),
 };
 
-/** The error of a request in which no object is to blame: it stands at the first place. */
-const withoutObject = (code: ProblemCode, message: string) => ({
+/** The error of a request in which no object is to blame: it stands at the first place of its list. */
+const withoutObject = (code: ProblemCode, message: string, list = "attributes") => ({
   type: message,
   message,
   code,
-  input_array: "attributes",
+  input_array: list,
   index: 0,
 });
 

@@ -5,7 +5,7 @@ import { Problem } from "../problem.ts";
 import { refuseUnstorableText } from "../values/storable-text.ts";
 import { leavingOutNulls } from "./absent-members.ts";
 import type { Contract } from "./endpoint.ts";
-import { faultyItems, sentenceOf } from "./validation-sentence.ts";
+import { faultyItems, noList, sentenceOf } from "./validation-sentence.ts";
 
 // A union of objects has errors from every branch, and the meant branch may be the last.
 // Every faulty item of a request is reported, and one may have several errors.
@@ -84,11 +84,8 @@ function compile(schema: TSchema, part: string): (value: unknown) => unknown {
       ...fault,
       message: printable(fault.message),
     }));
-    throw new Problem(
-      "INVALID_REQUEST",
-      sentence,
-      items.length > 0 ? { body: { errors: items } } : {},
-    );
+    const details = items.length > 0 ? { body: { errors: items } } : { list: noList(errors) };
+    throw new Problem("INVALID_REQUEST", sentence, details);
   };
 }
 

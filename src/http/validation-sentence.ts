@@ -65,6 +65,12 @@ export function faultyItems(errors: readonly ValidationError[]) {
   });
 }
 
+/** The member of the body that should be a list and is none. */
+export function noList([error]: readonly ValidationError[]): string | undefined {
+  const { type } = (error?.params ?? {}) as { type?: string };
+  return type === "array" ? /^\/([^/]+)$/.exec(error?.instancePath ?? "")?.[1] : undefined;
+}
+
 /** The rule about a size or a range that a value breaks. */
 function ruleOf({ keyword, params, message }: ValidationError): string {
   const { limit = 0 } = params as { limit?: number };

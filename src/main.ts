@@ -1,9 +1,10 @@
 #!/usr/bin/env node
+import { explainError } from "./cli/explain-error.ts";
 import { run } from "./cli/program.ts";
 
-/* The executable. Errors become one sentence and exit code 1. */
+/* The executable. Errors become plain sentences and exit code 1. */
 
 run(process.argv.slice(2)).catch((error: unknown) => {
-  process.stderr.write(`rapport: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`rapport: ${explainError(error)}\n`);
   process.exit(1);
 });

@@ -1,6 +1,6 @@
 /*
- * Manifests in files: `rapport apply` against a running server, and MANIFEST at a start. A fault is
- * told with the file, the line and the rule, and nothing is applied.
+ * Manifests in files: `rapport apply` against a running server, and MANIFEST at a start. Every fault is
+ * reported with the file, the line, the column and the rule, and nothing is applied.
  */
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
@@ -84,38 +84,38 @@ describe("rapport apply", { concurrency: 4 }, () => {
     assert.equal(await keyWorks("pre-fix"), true);
   });
 
-  const faults: [what: string, text: string, line: number, rule: RegExp][] = [
+  const faults: [what: string, text: string, place: string, rule: RegExp][] = [
     [
       "a variable that is not set",
       GOOD("f1", variable("NOT_SET")),
-      6,
+      "6:34",
       /NOT_SET, which is not set\.$/,
     ],
-    ["a rule of the schema", GOOD("f2").replace("email", "fax"), 8, /email, sms, whatsapp$/],
+    ["a rule of the schema", GOOD("f2").replace("email", "fax"), "8:46", /email, sms, whatsapp$/],
     [
       "a key that is not known",
       GOOD("f3").replace("    api_keys", "    colour: red\n    api_keys"),
-      6,
+      "6:13",
       /'colour'$/,
     ],
-    ["a member that is missing", GOOD("f4").replace("id: g1, ", ""), 8, /id' is required$/],
+    ["a member that is missing", GOOD("f4").replace("id: g1, ", ""), "8:9", /id' is required$/],
     [
       "a name that stands twice",
       `${GOOD("f5")}      - { id: g1, name: Again, channel: sms }\n`,
-      9,
+      "9:15",
       /has the id 'g1' twice\.$/,
     ],
     [
       "a key that another workspace has",
       GOOD("f6", "taken-key"),
-      6,
+      "6:15",
       /opens something already, or was revoked\.$/,
     ],
-    ["YAML that cannot be read", `${GOOD("f7")}  - [unclosed\n`, 10, /./],
+    ["YAML that cannot be read", `${GOOD("f7")}  - [unclosed\n`, "10:1", /./],
     [
       "an alias that leads nowhere",
       GOOD("f8").replace("name: Test", "name: *nowhere"),
-      3,
+      "3:9",
       /alias/i,
     ],
     [
@@ -127,24 +127,70 @@ describe("rapport apply", { concurrency: 4 }, () => {
           return `${name}: &${name} [${Array(10).fill(`*${before}`).join(", ")}]`;
         }),
       ].join("\n")}\n`,
-      10,
+      "10:8",
       /resource exhaustion/,
     ],
-    ["nothing", "", 1, /^The manifest must be an object$/],
+    ["nothing", "", "1:1", /^The manifest must be an object$/],
   ];
-  for (const [what, text, line, rule] of faults) {
-    test(`refuses ${what} with the file, the line and the rule, and applies nothing`, async () => {
+  for (const [what, text, at, rule] of faults) {
+    test(`refuses ${what} with the file, the line, the column and the rule, and applies nothing`, async () => {
       const path = await manifestFile(text);
       const { code, stdout, stderr } = await apply(path);
       assert.deepEqual([code, stdout], [1, ""]);
       const [firstLine = ""] = stderr.split("\n");
-      const place = `rapport: ${path}:${line}: `;
+      const place = `rapport: ${path}:${at}: `;
       assert.ok(firstLine.startsWith(place), `${firstLine}\n${place}`);
       assert.match(firstLine.slice(place.length), rule);
       const name = /- name: (\w+)/.exec(text)?.[1];
       if (name) assert.match((await apply(await manifestFile(GOOD(name)))).stdout, /created work/);
     });
   }
+
+  test("reports every fault of a manifest at once, each on a line with its place", async () => {
+    const text = GOOD("many")
+      .replace("email", "fax")
+      .replace(
+        "    api_keys",
+        "    colour: red\n    settings: { track_max_updates: many }\n    api_keys",
+      );
+    const path = await manifestFile(text);
+    const { code, stderr } = await apply(path);
+    assert.equal(code, 1);
+    assert.deepEqual(
+      stderr.split("\n").map((line) => line.replace("rapport: ", "").split(": ", 1)[0]),
+      [`${path}:6:13`, `${path}:7:36`, `${path}:10:46`, ""],
+    );
+    const unset = await manifestFile(GOOD(variable("NO_NAME"), variable("NO_KEY")));
+    assert.match((await apply(unset)).stderr, /:5:11: .*NO_NAME.*\n.*:6:34: .*NO_KEY/);
+  });
+
+  test("shows with --dry-run what would change, and changes nothing", async () => {
+    const path = await manifestFile(GOOD("dry", "key-of-the-dry-run"));
+    const dry = await apply(path, {}, "--dry-run");
+    assert.deepEqual([dry.code, dry.stderr], [0, ""]);
+    assert.match(dry.stdout, /^would create workspace dry\nwould create api_key dev in dry\n/);
+    assert.equal(await keyWorks("key-of-the-dry-run"), false);
+    const { stdout } = await apply(path, {}, "--json");
+    assert.equal(JSON.parse(stdout).changes[0].action, "created");
+    assert.equal(await keyWorks("key-of-the-dry-run"), true);
+  });
+
+  test("removes with --prune what a list that is left out held, once --yes confirms it", async () => {
+    await apply(await manifestFile(GOOD("pruned")));
+    const without = await manifestFile(
+      GOOD("pruned").replace(/ {4}subscription_groups:\n.*\n/, ""),
+    );
+    assert.equal((await apply(without)).stdout, "Nothing to change.\n");
+    const removal = "subscription_group Newsletter in pruned\n";
+    assert.equal(
+      (await apply(without, {}, "--prune", "--dry-run")).stdout,
+      `would remove ${removal}`,
+    );
+    const unconfirmed = await apply(without, {}, "--prune");
+    assert.equal(unconfirmed.code, 1);
+    assert.match(unconfirmed.stderr, /would remove subscription_group .*pass --yes\.\n$/s);
+    assert.equal((await apply(without, {}, "--prune", "--yes")).stdout, `removed ${removal}`);
+  });
 
   test("says what is wrong with a file, a token or an address that does not work", async () => {
     const path = await manifestFile(GOOD("file-1"));
@@ -154,7 +200,10 @@ describe("rapport apply", { concurrency: 4 }, () => {
     const stranger = await apply(path, { ADMIN_TOKEN: "wrong" });
     assert.deepEqual(
       [stranger.code, stranger.stderr],
-      [1, "rapport: The server refused (401): Invalid admin token\n"],
+      [
+        1,
+        "rapport: The server refused (401): Invalid admin token. Set ADMIN_TOKEN, or pass --admin-token.\n",
+      ],
     );
     const nowhere = await apply(path, {}, "--url", "http://127.0.0.1:9");
     assert.equal(nowhere.code, 1);
@@ -187,7 +236,7 @@ describe("MANIFEST at a start", () => {
       MANIFEST: await manifestFile(GOOD("start").replace("email", "fax")),
     });
     assert.equal(refusal.code, 1);
-    assert.match(refusal.stderr, /^rapport: .*manifest-\d+\.yaml:8: .*whatsapp\n$/m);
+    assert.match(refusal.stderr, /^rapport: .*manifest-\d+\.yaml:8:46: .*whatsapp\n$/m);
 
     const key = "key-of-the-started-server";
     const MANIFEST = await manifestFile(GOOD("start", key));

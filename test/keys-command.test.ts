@@ -39,11 +39,11 @@ describe("rapport keys", () => {
     );
     assert.ok(await opens(older.trim()));
     const { stdout: newer, stderr } = await keys("rotate", workspace.name, "ci", "--overlap", "2h");
-    assert.match(stderr, /The older secret is good until 20/);
+    assert.match(stderr, /The older secret works until 20/);
     assert.deepEqual([await opens(older.trim()), await opens(newer.trim())], [true, true]);
     const { stdout: list } = await keys("list", workspace.name);
     assert.match(list, /^ci {2}permissions users\.track {2}created 20.* {2}older secret until 20/m);
-    await keys("revoke", workspace.name, "ci");
+    await keys("revoke", workspace.name, "ci", "--yes");
     assert.deepEqual([await opens(older.trim()), await opens(newer.trim())], [false, false]);
   });
 
@@ -68,11 +68,11 @@ describe("rapport scim-tokens", () => {
     assert.deepEqual([await admits(older), await admits(older, origin)], [false, true]);
     const { stdout, stderr } = await tokens("rotate", "okta", "--overlap", "2h");
     const newer = stdout.trim();
-    assert.match(stderr, /The older secret is good until 20/);
+    assert.match(stderr, /The older secret works until 20/);
     assert.deepEqual([await admits(older, origin), await admits(newer, origin)], [true, true]);
     const { stdout: list } = await tokens("list");
     assert.match(list, /^okta {2}origin acme\.example {2}created 20.* {2}older secret until 20/m);
-    await tokens("revoke", "okta");
+    await tokens("revoke", "okta", "--yes");
     assert.deepEqual([await admits(older, origin), await admits(newer, origin)], [false, false]);
     assert.match((await tokens("list")).stdout, /^okta .* {2}revoked 20/m);
   });

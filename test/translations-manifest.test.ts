@@ -309,7 +309,7 @@ workspaces:
               es-MX: { id_0: "Hola {{" }
 `,
     );
-    const place = `${file}:15: 'campaigns[0].messages[0].translations.es-MX.id_0': output`;
+    const place = `${file}:15:22: 'campaigns[0].messages[0].translations.es-MX.id_0': output`;
     const config = await testConfig({ manifest: file });
     await assert.rejects(serve(config), (error: Error) => error.message.startsWith(place));
     await rm(dirname(file), { recursive: true });

@@ -49,7 +49,7 @@ export async function callAdmin<Answer>(
   if (response.ok) return answer as Answer;
   if (answer.path ?? answer.errors)
     throw new Problem("INVALID_REQUEST", answer.message, { body: { ...answer } });
-  throw new Error(`The server refused (${response.status}): ${answer.message}`);
+  throw new Error(refusal(response.status, answer.message));
 }
 
 /** The body of a response as an object; undefined where it is something else. */
@@ -61,6 +61,15 @@ function readJson(text: string): Refusal | undefined {
     return undefined;
   }
 }
+
+const REMEDIES: Readonly<Record<number, string>> = {
+  401: "Set ADMIN_TOKEN, or pass --admin-token.",
+  429: "Try again in a moment.",
+  503: "Try again in a moment.",
+};
+
+const refusal = (status: number, message: string): string =>
+  `The server refused (${status}): ${message}${REMEDIES[status] ? `. ${REMEDIES[status]}` : ""}`;
 
 const OTHER_SERVER = "pass --url, or set RAPPORT_URL or PORT.";
 

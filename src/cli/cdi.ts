@@ -4,6 +4,7 @@ import type { Command } from "commander";
 import { type AdminTarget, callAdmin } from "./admin-client.ts";
 import { count, counted, displayProgress } from "./progress.ts";
 import { type TargetOptions, targetOf, withTarget } from "./target.ts";
+import { printJson } from "./terminal.ts";
 
 const HELP = `
 Exit codes: 0 on success, 2 when some rows failed, 1 otherwise.
@@ -18,7 +19,9 @@ export function define(command: Command): void {
     .addHelpText("after", HELP)
     .action(async (name: string, options: TargetOptions & { workspace?: string }) => {
       const sync = { name, workspace: options.workspace };
-      process.exitCode = await runSyncThroughApi(sync, targetOf(options), process.stdout);
+      // JSON alone goes to standard output.
+      const output = options.json ? process.stderr : process.stdout;
+      process.exitCode = await runSyncThroughApi(sync, targetOf(options), output, options.json);
     });
 }
 
@@ -47,6 +50,7 @@ export async function runSyncThroughApi(
   sync: { readonly name: string; readonly workspace: string | undefined },
   target: AdminTarget,
   output: WriteStream,
+  asJson = false,
 ): Promise<number> {
   const path = await findIntegration(target, sync.name, sync.workspace);
   const { run_id } = await callAdmin<{ run_id: string }>(target, "POST", `${path}/sync`);
@@ -68,7 +72,8 @@ export async function runSyncThroughApi(
       continue;
     }
     display.end();
-    output.write(endOf(run, `/admin/v1${path}/runs/${run_id}/rows`));
+    if (asJson) printJson(run);
+    else output.write(endOf(run, `/admin/v1${path}/runs/${run_id}/rows`));
     return EXIT_CODES[run.job_status] ?? 1;
   }
 }

@@ -1,16 +1,15 @@
 import type { Command } from "commander";
-import { callAdmin } from "./admin-client.ts";
 import {
   describeLife,
   type Listed,
   OVERLAP,
-  printLines,
+  printListed,
   printSecret,
   readDuration,
   revoke,
   rotate,
 } from "./secrets.ts";
-import { targetOf, withTarget } from "./target.ts";
+import { withTarget } from "./target.ts";
 
 interface ListedKey extends Listed {
   readonly permissions: readonly string[];
@@ -28,11 +27,9 @@ export function define(keys: Command): void {
 
   withTarget(keys.command("list <workspace>"))
     .description("Lists the keys of a workspace.")
-    .action(async (workspace: string, options) => {
-      const path = pathOf(workspace);
-      const answer = await callAdmin<{ api_keys: ListedKey[] }>(targetOf(options), "GET", path);
-      printLines(answer.api_keys.map(describeKey));
-    });
+    .action((workspace: string, options) =>
+      printListed(options, pathOf(workspace), "api_keys", describeKey),
+    );
 
   withTarget(keys.command("create <workspace> <name>"))
     .description("Creates a key and prints its secret, which is shown only once.")
@@ -40,20 +37,19 @@ export function define(keys: Command): void {
     .option("--ip <address...>", "addresses and CIDR blocks that may use it")
     .action(async (workspace: string, name: string, options) => {
       const body = { name, permissions: options.permission, ip_allowlist: options.ip ?? [] };
-      await printSecret(targetOf(options), pathOf(workspace), body);
+      await printSecret(options, pathOf(workspace), body);
     });
 
   withTarget(keys.command("rotate <workspace> <name>"))
     .description("Gives a key a new secret and prints it; the old one keeps working for a while.")
     .option("--overlap <duration>", OVERLAP, readDuration)
-    .action((workspace: string, name: string, options) =>
-      rotate(targetOf(options), pathOf(workspace), name, options),
-    );
+    .action((workspace: string, name: string, options) => rotate(options, pathOf(workspace), name));
 
   withTarget(keys.command("revoke <workspace> <name>"))
     .description("Revokes a key at once, for good.")
+    .option("-y, --yes", "does not ask")
     .action((workspace: string, name: string, options) =>
-      revoke(targetOf(options), pathOf(workspace), name, "API key"),
+      revoke(options, pathOf(workspace), name, "API key"),
     );
 }
 

@@ -4,7 +4,8 @@ import { settingsHelp } from "./settings-help.ts";
 
 /** A file of this folder that defines one subcommand: its options, its help, and what it does. */
 interface CommandModule {
-  define(command: Command): void;
+  /** @param loadAll defines every subcommand, for what lists them all. */
+  define(command: Command, loadAll: () => Promise<void>): void;
 }
 
 /**
@@ -26,6 +27,18 @@ const COMMANDS: Readonly<Record<string, [about: string, load: () => Promise<Comm
   cdi: ["Runs syncs from a warehouse.", () => import("./cdi.ts")],
   keys: ["Manages the API keys of a running server.", () => import("./keys.ts")],
   "scim-tokens": ["Manages the SCIM tokens of a running server.", () => import("./scim-tokens.ts")],
+  reset: [
+    "Deletes the users of a workspace that has allow_reset: true.",
+    () => import("./reset.ts"),
+  ],
+  doctor: [
+    "Checks the engine, the schema, files, clock, disk and ports, with remedies.",
+    () => import("./doctor.ts"),
+  ],
+  completion: [
+    "Prints a completion script for bash, zsh or fish.",
+    () => import("./completion.ts"),
+  ],
 };
 
 const OF_PROGRAM = ["-h", "--help", "-V", "--version"];
@@ -44,10 +57,17 @@ export async function run(words: readonly string[]): Promise<void> {
     .version(version())
     .addHelpText("after", settingsHelp());
   const wanted = args[0] === "help" ? args[1] : args[0];
-  for (const [name, [about, load]] of Object.entries(COMMANDS)) {
-    const command = program.command(name).description(about);
-    if (name === wanted) (await load()).define(command);
-  }
+  const commands = Object.entries(COMMANDS).map(([name, [about, load]]) => ({
+    command: program.command(name).description(about),
+    load,
+  }));
+  const define = async (isWanted: (name: string) => boolean): Promise<void> => {
+    for (const { command, load } of commands) {
+      if (!isWanted(command.name())) continue;
+      (await load()).define(command, () => define((name) => name !== wanted));
+    }
+  };
+  await define((name) => name === wanted);
   await program.parseAsync(args, { from: "user" });
 }
 

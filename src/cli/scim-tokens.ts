@@ -1,16 +1,15 @@
 import type { Command } from "commander";
-import { callAdmin } from "./admin-client.ts";
 import {
   describeLife,
   type Listed,
   OVERLAP,
-  printLines,
+  printListed,
   printSecret,
   readDuration,
   revoke,
   rotate,
 } from "./secrets.ts";
-import { targetOf, withTarget } from "./target.ts";
+import { withTarget } from "./target.ts";
 
 interface ListedToken extends Listed {
   readonly service_origin: string;
@@ -28,11 +27,7 @@ export function define(tokens: Command): void {
 
   withTarget(tokens.command("list"))
     .description("Lists the tokens of the company.")
-    .action(async (options) => {
-      const target = targetOf(options);
-      const answer = await callAdmin<{ scim_tokens: ListedToken[] }>(target, "GET", path);
-      printLines(answer.scim_tokens.map(describeToken));
-    });
+    .action((options) => printListed(options, path, "scim_tokens", describeToken));
 
   withTarget(tokens.command("create <name>"))
     .description("Creates a token and prints its secret, which is shown only once.")
@@ -40,17 +35,18 @@ export function define(tokens: Command): void {
     .option("--no-require-origin", "for identity providers that cannot send that header")
     .action(async (name: string, options) => {
       const { serviceOrigin: service_origin, requireOrigin: require_origin } = options;
-      await printSecret(targetOf(options), path, { name, service_origin, require_origin });
+      await printSecret(options, path, { name, service_origin, require_origin });
     });
 
   withTarget(tokens.command("rotate <name>"))
     .description("Gives a token a new secret and prints it; the old one keeps working for a while.")
     .option("--overlap <duration>", OVERLAP, readDuration)
-    .action((name: string, options) => rotate(targetOf(options), path, name, options));
+    .action((name: string, options) => rotate(options, path, name));
 
   withTarget(tokens.command("revoke <name>"))
     .description("Revokes a token at once, for good.")
-    .action((name: string, options) => revoke(targetOf(options), path, name, "SCIM token"));
+    .option("-y, --yes", "does not ask")
+    .action((name: string, options) => revoke(options, path, name, "SCIM token"));
 }
 
 function describeToken(token: ListedToken): string {

@@ -1,5 +1,7 @@
 import { InvalidArgumentError } from "commander";
-import { type AdminTarget, callAdmin } from "./admin-client.ts";
+import { callAdmin } from "./admin-client.ts";
+import { type TargetOptions, targetOf } from "./target.ts";
+import { type ConfirmOptions, confirm, printJson, printLines } from "./terminal.ts";
 
 /* What the commands for API keys and for SCIM tokens have in common. */
 
@@ -16,18 +18,26 @@ export const OVERLAP = "such as 30m, 24h or 7d (default: 24h)";
 const below = (path: string, name: string): string => `${path}/${encodeURIComponent(name)}`;
 
 export function rotate(
-  target: AdminTarget,
+  options: TargetOptions & { readonly overlap?: number },
   path: string,
   name: string,
-  { overlap }: { readonly overlap?: number },
 ): Promise<void> {
+  const { overlap } = options;
   const body = overlap === undefined ? {} : { overlap_seconds: overlap };
-  return printSecret(target, `${below(path, name)}/rotate`, body);
+  return printSecret(options, `${below(path, name)}/rotate`, body);
 }
 
-export async function revoke(target: AdminTarget, path: string, name: string, noun: string) {
-  await callAdmin(target, "DELETE", below(path, name));
-  process.stderr.write(`The ${noun} ${name} is revoked.\n`);
+export async function revoke(
+  options: TargetOptions & ConfirmOptions,
+  path: string,
+  name: string,
+  noun: string,
+) {
+  const target = targetOf(options);
+  await confirm(`The ${noun} '${name}' stops working at once, for good.`, options);
+  const answer = await callAdmin(target, "DELETE", below(path, name));
+  if (options.json) printJson(answer);
+  else process.stderr.write(`The ${noun} ${name} is revoked.\n`);
 }
 
 interface Shown {
@@ -37,15 +47,29 @@ interface Shown {
   readonly previous_token_until?: string;
 }
 
-export async function printSecret(target: AdminTarget, path: string, body: unknown): Promise<void> {
-  const shown = await callAdmin<Shown>(target, "POST", path, body);
+export async function printSecret(
+  options: TargetOptions,
+  path: string,
+  body: unknown,
+): Promise<void> {
+  const shown = await callAdmin<Shown>(targetOf(options), "POST", path, body);
+  if (options.json) return printJson(shown);
   process.stdout.write(`${shown.key ?? shown.token}\n`);
   const until = shown.previous_key_until ?? shown.previous_token_until;
-  if (until) process.stderr.write(`The older secret is good until ${until}.\n`);
+  if (until) process.stderr.write(`The older secret works until ${until}.\n`);
 }
 
-export const printLines = (lines: readonly string[]): void =>
-  void process.stdout.write(lines.map((line) => `${line}\n`).join(""));
+/** Prints a list as lines, or as the server sent it. */
+export async function printListed<Entry extends Listed>(
+  options: TargetOptions,
+  path: string,
+  key: string,
+  describe: (entry: Entry) => string,
+): Promise<void> {
+  const answer = await callAdmin<Record<string, Entry[]>>(targetOf(options), "GET", path);
+  if (options.json) printJson(answer);
+  else printLines((answer[key] ?? []).map(describe));
+}
 
 export function describeLife(each: Listed, olderUntil: string | null): string[] {
   const parts = [`created ${each.created_at}`, `last seen ${each.last_seen_at ?? "never"}`];

@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import { type Config, readConfig } from "../server/config.ts";
 import { welcomeText } from "../server/welcome.ts";
 import { announce, startWorkers } from "../server/workers.ts";
+import { explainError } from "./explain-error.ts";
 import { settingsHelp } from "./settings-help.ts";
 
 const EXAMPLES = `
@@ -29,9 +30,7 @@ function readWorkers(text: string): string {
 async function serveUntilSignal(config: Config): Promise<void> {
   const isFirst = cluster.isPrimary;
   const running =
-    isFirst && config.workers > 1
-      ? await startWorkers(config.workers)
-      : await startHere(config).catch(explainPort);
+    isFirst && config.workers > 1 ? await startWorkers(config.workers) : await startHere(config);
   if (isFirst) process.stdout.write(welcomeText(running.welcome, config));
   else announce(running.welcome);
   stopOnSignal(running.stop);
@@ -39,22 +38,6 @@ async function serveUntilSignal(config: Config): Promise<void> {
 
 /** Loaded only by a process that serves: the first of several only watches, and stays half as large. */
 const startHere = async (config: Config) => (await import("../server/serve.ts")).serve(config);
-
-function explainPort(error: NodeJS.ErrnoException & { port?: number; address?: string }): never {
-  const { code, port, address } = error;
-  if (code === "EADDRINUSE") {
-    throw new Error(
-      `Port ${port} on ${address} is in use by another program. ` +
-        `Stop that program, or choose another port: PORT=${Number(port) + 1} rapport serve`,
-    );
-  }
-  if (code === "EACCES" && port !== undefined) {
-    throw new Error(
-      `This user may not listen on port ${port}. Choose a port above 1023, such as PORT=8080.`,
-    );
-  }
-  throw error;
-}
 
 /** A terminal, npm and the first process may each forward the same signal. */
 const SAME_SIGNAL_MS = 2_000;
@@ -73,6 +56,6 @@ function stopOnSignal(stop: () => Promise<void>): void {
 }
 
 function fail(error: unknown): void {
-  process.stderr.write(`rapport: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`rapport: ${explainError(error)}\n`);
   process.exit(1);
 }

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Database, Transaction } from "./database.ts";
+import type { Database, Queryable, Transaction } from "./database.ts";
 
 /** An arbitrary number that nothing else in the database locks: one process migrates at a time. */
 const MIGRATION_LOCK = 7_270_411;
@@ -45,6 +45,27 @@ export async function migrate(database: Database): Promise<string[]> {
   });
 }
 
+/** How a database's schema relates to this version's. */
+export interface SchemaState {
+  /** Migrations that the database does not have yet. */
+  readonly pending: readonly string[];
+  /** Migrations of a newer version. */
+  readonly unknown: readonly string[];
+}
+
+/** Compares without changing anything. An empty database has every migration pending. */
+export async function compareMigrations(database: Database): Promise<SchemaState> {
+  const known = (await readMigrations()).map(({ name }) => name);
+  const [table] = await database.query<{ exists: boolean }>(
+    "select to_regclass('migrations') is not null as exists",
+  );
+  const applied = table?.exists ? [...(await appliedMigrations(database)).keys()] : [];
+  return {
+    pending: known.filter((name) => !applied.includes(name)),
+    unknown: applied.filter((name) => !known.includes(name)),
+  };
+}
+
 /** Identifies the schema of this version: changes with any migration. */
 export async function schemaFingerprint(): Promise<string> {
   const hash = createHash("sha256");
@@ -75,7 +96,7 @@ export function packageRoot(): string {
   return folder;
 }
 
-async function appliedMigrations(tx: Transaction): Promise<Map<string, string>> {
+async function appliedMigrations(tx: Queryable): Promise<Map<string, string>> {
   const rows = await tx.query<{ name: string; checksum: string }>(
     "select name, checksum from migrations",
   );

@@ -71,6 +71,37 @@ export function noList([error]: readonly ValidationError[]): string | undefined 
   return type === "array" ? /^\/([^/]+)$/.exec(error?.instancePath ?? "")?.[1] : undefined;
 }
 
+/** What is wrong at one place of a value. */
+export interface PlacedSentence {
+  /** A JSON pointer. */
+  readonly instancePath: string;
+  readonly sentence: string;
+}
+
+/** One sentence for each fault, in the order of the schema. */
+export function sentencesOf(all: readonly ValidationError[], part: string): PlacedSentence[] {
+  const unions = all.filter(({ keyword }) => keyword === "anyOf").map((each) => each.instancePath);
+  const groups = new Map<string, ValidationError[]>();
+  for (const error of all) {
+    const key = faultOf(error, unions);
+    groups.set(key, [...(groups.get(key) ?? []), error]);
+  }
+  return [...groups.values()].map((errors) => ({
+    instancePath: errors[0]?.instancePath ?? "",
+    sentence: sentenceOf(errors, part),
+  }));
+}
+
+/** Errors with the same key are one fault: the branches of a union, or the unknown keys of an object. */
+function faultOf({ instancePath, keyword }: ValidationError, unions: readonly string[]): string {
+  const isAtOrBelow = (path: string) => `${instancePath}/`.startsWith(`${path}/`);
+  const union = unions.filter(isAtOrBelow).sort((one, other) => one.length - other.length)[0];
+  if (union !== undefined) return `${union} union`;
+  if (keyword === "additionalProperties") return `${instancePath} unknown`;
+  if (keyword === "boolean") return `${instancePath.replace(/\/[^/]*$/, "")} unknown`;
+  return `${instancePath} ${keyword}`;
+}
+
 /** The rule about a size or a range that a value breaks. */
 function ruleOf({ keyword, params, message }: ValidationError): string {
   const { limit = 0 } = params as { limit?: number };

@@ -8,10 +8,12 @@ import { findWorkspace } from "./find-workspace.ts";
 import { beginWorkspace, saveCompany, saveWorkspace } from "./manage-workspaces.ts";
 import {
   type DeclaredWorkspace,
-  findManifestFault,
+  findDuplicates,
+  findManifestFaults,
   type Manifest,
+  type ManifestFault,
+  manifestProblem,
   manifestSchema,
-  refuseDuplicates,
 } from "./manifest.ts";
 import type { Change, Resource, ResourceServices, SlowChecks } from "./resource.ts";
 import { lockForApply } from "./store.ts";
@@ -56,39 +58,88 @@ function withVariables(node: unknown): unknown {
   );
 }
 
+export interface ApplyOptions {
+  /** Reports the changes and makes none. */
+  readonly dryRun?: boolean | undefined;
+  /** Removes what earlier manifests declared in lists that this one leaves out. */
+  readonly prune?: boolean | undefined;
+}
+
 /**
  * Applies a manifest in one transaction; applying it again changes nothing. Workspaces that it does not
  * name stay as they are. Every change is audited.
  *
  * @returns the changes, in the order in which they were applied.
- * @throws Problem INVALID_REQUEST with the place and the rule, CONFLICT; nothing is applied then.
+ * @throws Problem INVALID_REQUEST with the place and the rule of every fault, CONFLICT; nothing is applied
+ *   then.
  */
 export async function applyManifest(
   services: ApplyServices,
   unchecked: unknown,
   context: Context,
+  { dryRun = false, prune = false }: ApplyOptions = {},
 ): Promise<readonly Change[]> {
-  const manifest = checkManifest(services, unchecked);
+  const checked = checkManifest(services, unchecked);
+  const manifest = prune ? withEmptyLists(services, checked) : checked;
   await runSlowChecks(services, manifest);
-  const changes = await services.database.transaction(async (tx) => {
-    await lockForApply(tx);
-    const { name } = manifest.company;
-    const company = await saveCompany(tx, services, name);
-    const changes = [...company.changes];
-    for (const [index, declared] of manifest.workspaces.entries()) {
-      const place = ["workspaces", index];
-      changes.push(...(await applyWorkspace(tx, services, context, company.id, declared, place)));
-    }
-    const ofCompany = services.companyResources;
-    const inCompany = { ...context, company: { id: company.id, name } };
-    changes.push(
-      ...(await applyAll(tx, services, ofCompany, inCompany, manifest.company, ["company"])),
-    );
-    await recordChanges(tx, services.clock, context, changes);
+  try {
+    const changes = await services.database.transaction(async (tx) => {
+      const changes = await applyChecked(tx, services, context, manifest);
+      if (dryRun) throw new RolledBack(changes);
+      await recordChanges(tx, services.clock, context, changes);
+      return changes;
+    });
+    services.authenticator.forget();
     return changes;
-  });
-  services.authenticator.forget();
-  return changes;
+  } catch (error) {
+    if (error instanceof RolledBack) return error.changes;
+    throw error;
+  }
+}
+
+/** Ends the transaction of a dry run, which made its changes to see whether they can be made. */
+class RolledBack extends Error {
+  readonly changes: readonly Change[];
+
+  constructor(changes: readonly Change[]) {
+    super("A dry run is rolled back.");
+    this.changes = changes;
+  }
+}
+
+async function applyChecked(
+  tx: Transaction,
+  services: ApplyServices,
+  context: Context,
+  manifest: Manifest,
+): Promise<Change[]> {
+  await lockForApply(tx);
+  const { name } = manifest.company;
+  const company = await saveCompany(tx, services, name);
+  const changes = [...company.changes];
+  for (const [index, declared] of manifest.workspaces.entries()) {
+    const place = ["workspaces", index];
+    changes.push(...(await applyWorkspace(tx, services, context, company.id, declared, place)));
+  }
+  const ofCompany = services.companyResources;
+  const inCompany = { ...context, company: { id: company.id, name } };
+  const applied = await applyAll(tx, services, ofCompany, inCompany, manifest.company, ["company"]);
+  return [...changes, ...applied];
+}
+
+/** The manifest with an empty list for each that it leaves out. */
+function withEmptyLists(
+  { resources, companyResources }: ManifestResources,
+  { company, workspaces }: Manifest,
+): Manifest {
+  const emptyOf = (listed: readonly Pick<Resource, "key" | "identity">[]) =>
+    Object.fromEntries(
+      listed.filter(({ identity }) => identity !== undefined).map(({ key }) => [key, []]),
+    );
+  return {
+    company: { ...emptyOf(companyResources), ...company },
+    workspaces: workspaces.map((workspace) => ({ ...emptyOf(resources), ...workspace })),
+  };
 }
 
 async function applyWorkspace(
@@ -108,29 +159,35 @@ async function applyWorkspace(
   return [...changes, ...applied, ...begun];
 }
 
+/** @throws Problem INVALID_REQUEST with every fault that needs no database to find. */
 function checkManifest(services: ManifestResources, unchecked: unknown): Manifest {
-  const fault = findManifestFault(schemaOf(services), unchecked);
-  if (fault) throw new Problem("INVALID_REQUEST", fault.rule, { body: { path: fault.path } });
+  const faults = findManifestFaults(schemaOf(services), unchecked);
+  if (faults.length > 0) throw manifestProblem(faults);
   const manifest = unchecked as Manifest;
-  refuseDuplicates(manifest.workspaces, "name", ["workspaces"]);
-  refuseDuplicateEntries(services.companyResources, manifest.company, ["company"]);
-  for (const [index, workspace] of manifest.workspaces.entries()) {
-    refuseDuplicateEntries(services.resources, workspace, ["workspaces", index]);
-  }
+  const duplicates = [
+    ...findDuplicates(manifest.workspaces, "name", ["workspaces"]),
+    ...duplicatesIn(services.companyResources, manifest.company, ["company"]),
+    ...manifest.workspaces.flatMap((workspace, index) =>
+      duplicatesIn(services.resources, workspace, ["workspaces", index]),
+    ),
+  ];
+  if (duplicates.length > 0) throw manifestProblem(duplicates);
   return manifest;
 }
 
-function refuseDuplicateEntries(
+const duplicatesIn = (
   resources: readonly Pick<Resource, "key" | "identity">[],
   declared: Readonly<Record<string, unknown>>,
   place: Place,
-): void {
-  for (const { key, identity } of resources) {
-    if (identity === undefined) continue;
-    const entries = (declared[key] ?? []) as Record<string, unknown>[];
-    refuseDuplicates(entries, identity, [...place, key]);
-  }
-}
+): ManifestFault[] =>
+  resources.flatMap(({ key, identity }) =>
+    identity === undefined
+      ? []
+      : findDuplicates((declared[key] ?? []) as Record<string, unknown>[], identity, [
+          ...place,
+          key,
+        ]),
+  );
 
 async function runSlowChecks(services: ApplyServices, { workspaces }: Manifest): Promise<void> {
   for (const [index, workspace] of workspaces.entries()) {

@@ -27,12 +27,23 @@ const applyEndpoint = endpoint({
   takesLong: true,
   summary: "Applies a manifest.",
   access: byAdministrator,
+  query: Type.Object({
+    dry_run: Type.Optional(
+      Type.Boolean({ description: "Changes nothing and responds with what would change." }),
+    ),
+    prune: Type.Optional(
+      Type.Boolean({
+        description: "Removes what earlier manifests declared in lists that this one leaves out.",
+      }),
+    ),
+  }),
   body: Type.Object({}, { description: "A manifest as JSON." }),
   replies: {
     200: Type.Object({ changes: Type.Array(Change), message: Type.Literal("success") }),
   },
-}).handledBy(async (services: ApplyServices, context, { body }) => {
-  const changes = await applyManifest(services, body, context);
+}).handledBy(async (services: ApplyServices, context, { body, query }) => {
+  const options = { dryRun: query.dry_run, prune: query.prune };
+  const changes = await applyManifest(services, body, context, options);
   return { status: 200, body: { changes: changes.map(withoutDetails), message: "success" } };
 });
 

@@ -2,10 +2,20 @@ import { readFile } from "node:fs/promises";
 import { type Alias, type Document, isMap, isNode, LineCounter, parseDocument, visit } from "yaml";
 import { Problem } from "../problem.ts";
 
-/** A manifest that cannot be read, or breaks a rule: the message has the file and the line. */
+/** A list of keys and indexes that leads to a member of the manifest. */
+type Path = readonly (string | number)[];
+
+/** Something wrong in a manifest file. */
+interface FileFault {
+  /** `manifest.yaml:12:5`, or the file alone. */
+  readonly place: string;
+  readonly rule: string;
+}
+
+/** A manifest that cannot be read, or breaks rules: a line for each fault, with the file, line and column. */
 export class ManifestUnreadable extends Error {
-  constructor(place: string, rule: string) {
-    super(`${place}: ${rule}`);
+  constructor(faults: readonly FileFault[]) {
+    super(faults.map(({ place, rule }) => `${place}: ${rule}`).join("\n"));
     this.name = "ManifestUnreadable";
   }
 }
@@ -13,58 +23,71 @@ export class ManifestUnreadable extends Error {
 export interface ManifestFile {
   /** The manifest with its variables filled in, not yet checked against the schema. */
   readonly content: unknown;
-  /** Where a member stands in the file, such as `manifest.yaml:12`. */
-  placeOf(path: readonly (string | number)[]): string;
+  /** Where a member stands in the file, such as `manifest.yaml:12:5`. */
+  placeOf(path: Path): string;
 }
 
 /** Upper case only: `${email_address}` in a page is Liquid's, not ours. */
 const VARIABLE = /\$\{([A-Z][A-Z0-9_]*)\}/g;
 
 /**
- * Reads a manifest from a file, YAML or JSON (which is YAML too), and puts the variables of the
- * environment in the place of `${NAME}`.
+ * Reads a manifest from a file, YAML or JSON (which is YAML too), and replaces `${NAME}` by the variables of
+ * the environment.
  *
- * @throws ManifestUnreadable
+ * @throws ManifestUnreadable with every fault.
  */
 export async function readManifestFile(
   path: string,
   environment: NodeJS.ProcessEnv,
 ): Promise<ManifestFile> {
   const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
-    throw new ManifestUnreadable(path, `it cannot be read (${error.code}).`);
+    throw new ManifestUnreadable([{ place: path, rule: `it cannot be read (${error.code}).` }]);
   });
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines });
-  const [error] = document.errors;
-  if (error) {
-    throw new ManifestUnreadable(`${path}:${lines.linePos(error.pos[0]).line}`, error.message);
+  const placeAt = (offset: number): string => {
+    const { line, col } = lines.linePos(offset);
+    return `${path}:${line}:${col}`;
+  };
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  if (document.errors.length > 0) {
+    throw new ManifestUnreadable(
+      document.errors.map(({ pos, message }) => ({ place: placeAt(pos[0]), rule: message })),
+    );
   }
   if (!isMap(document.contents)) {
-    throw new ManifestUnreadable(`${path}:1`, "The manifest must be an object");
+    throw new ManifestUnreadable([
+      { place: `${path}:1:1`, rule: "The manifest must be an object" },
+    ]);
   }
-  const placeOf: ManifestFile["placeOf"] = (place) => `${path}:${lineOf(document, lines, place)}`;
-  return { content: fillIn(contentOf(document, path, lines), environment, [], placeOf), placeOf };
+  const placeOf = (place: Path): string => placeAt(offsetOf(document, place));
+  const missing: FileFault[] = [];
+  const content = fillIn(contentOf(document, placeAt), environment, (place, name) => {
+    const rule = `'${place.join(".")}' asks for the environment variable ${name}, which is not set.`;
+    missing.push({ place: placeOf(place), rule });
+  });
+  if (missing.length > 0) throw new ManifestUnreadable(missing);
+  return { content, placeOf };
 }
 
 /** The document as plain values. An alias (`*name`) may lead nowhere, or to far too much. */
-function contentOf(document: Document, path: string, lines: LineCounter): unknown {
+function contentOf(document: Document, placeAt: (offset: number) => string): unknown {
   try {
     return document.toJS();
   } catch (error) {
-    const place = `${path}:${lineOfAlias(document, lines)}`;
-    throw new ManifestUnreadable(place, (error as Error).message);
+    const place = placeAt(offsetOfAlias(document));
+    throw new ManifestUnreadable([{ place, rule: (error as Error).message }]);
   }
 }
 
-/** The line of the alias that leads nowhere, else of the first one. */
-function lineOfAlias(document: Document, lines: LineCounter): number {
+/** Where the alias that leads nowhere begins, else the first one. */
+function offsetOfAlias(document: Document): number {
   const aliases: Alias[] = [];
   visit(document, { Alias: (_key, alias) => void aliases.push(alias) });
   const alias = aliases.find((each) => !each.resolve(document)) ?? aliases[0];
-  return alias?.range ? lines.linePos(alias.range[0]).line : 1;
+  return alias?.range?.[0] ?? 0;
 }
 
-/** Applies a manifest file; a rule that it breaks is reported with the file and the line. */
+/** Applies a manifest file; every rule that it breaks is reported with the file, the line and the column. */
 export async function applyManifestFile<Result>(
   path: string,
   environment: NodeJS.ProcessEnv,
@@ -75,48 +98,47 @@ export async function applyManifestFile<Result>(
     return await apply(file.content);
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    const place = (error.details.body?.path ?? []) as (string | number)[];
-    throw new ManifestUnreadable(file.placeOf(place), error.message);
+    const { path: place = [], faults } = (error.details.body ?? {}) as {
+      path?: Path;
+      faults?: readonly { readonly path: Path; readonly message: string }[];
+    };
+    const all = faults ?? [{ path: place, message: error.message }];
+    throw new ManifestUnreadable(
+      all.map((fault) => ({ place: file.placeOf(fault.path), rule: fault.message })),
+    );
   }
 }
 
-/** The line of a member, or of the nearest member around it that is there. */
-function lineOf(
-  document: Document,
-  lines: LineCounter,
-  path: readonly (string | number)[],
-): number {
+/** Where a member begins, or the nearest member around it that exists. */
+function offsetOf(document: Document, path: Path): number {
   for (let depth = path.length; depth >= 0; depth--) {
     const node = document.getIn(path.slice(0, depth), true);
-    if (isNode(node) && node.range) return lines.linePos(node.range[0]).line;
+    if (isNode(node) && node.range) return node.range[0];
   }
-  return 1;
+  return 0;
 }
 
 function fillIn(
   value: unknown,
   environment: NodeJS.ProcessEnv,
-  path: readonly (string | number)[],
-  placeOf: ManifestFile["placeOf"],
+  miss: (path: Path, name: string) => void,
+  path: Path = [],
 ): unknown {
   if (typeof value === "string") {
     return value.replaceAll(VARIABLE, (_whole, name: string) => {
       const found = environment[name];
-      if (found !== undefined) return found;
-      throw new ManifestUnreadable(
-        placeOf(path),
-        `'${path.join(".")}' asks for the environment variable ${name}, which is not set.`,
-      );
+      if (found === undefined) miss(path, name);
+      return found ?? "";
     });
   }
   if (Array.isArray(value)) {
-    return value.map((item, index) => fillIn(item, environment, [...path, index], placeOf));
+    return value.map((item, index) => fillIn(item, environment, miss, [...path, index]));
   }
   if (value === null || typeof value !== "object") return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, item]) => [
       key,
-      fillIn(item, environment, [...path, key], placeOf),
+      fillIn(item, environment, miss, [...path, key]),
     ]),
   );
 }

@@ -2,7 +2,7 @@ import Type, { type Static, type TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import { PERMISSIONS } from "../context/permissions.ts";
 import type { WorkspaceSettings } from "../context/workspace.ts";
-import { sentenceOf } from "../http/validation-sentence.ts";
+import { sentencesOf } from "../http/validation-sentence.ts";
 import { Problem } from "../problem.ts";
 import type { Resource } from "./resource.ts";
 
@@ -165,40 +165,58 @@ export interface ManifestFault {
   readonly rule: string;
 }
 
-/** The first fault of a manifest, or undefined. */
-export function findManifestFault(schema: TSchema, manifest: unknown): ManifestFault | undefined {
+/** What the schema refuses in a manifest; empty for a valid one. */
+export function findManifestFaults(schema: TSchema, manifest: unknown): ManifestFault[] {
   const validator = Compile(schema);
-  if (validator.Check(manifest)) return undefined;
-  const errors = validator.Errors(manifest);
-  const path = (errors[0]?.instancePath ?? "").split("/").slice(1);
-  return {
-    path: path.map((step) => (/^\d+$/.test(step) ? Number(step) : step)),
-    rule: sentenceOf(errors, "manifest"),
-  };
+  if (validator.Check(manifest)) return [];
+  return sentencesOf(validator.Errors(manifest), "manifest").map(({ instancePath, sentence }) => ({
+    path: stepsOf(instancePath),
+    rule: sentence,
+  }));
+}
+
+const stepsOf = (pointer: string): (string | number)[] =>
+  pointer
+    .split("/")
+    .slice(1)
+    .map((step) => (/^\d+$/.test(step) ? Number(step) : step));
+
+/** Refuses a manifest with all that is wrong with it: the message and the path are those of the first fault. */
+export function manifestProblem(faults: readonly ManifestFault[]): Problem {
+  const [first = { path: [], rule: "The manifest is not valid." }] = faults;
+  const listed = faults.map(({ path, rule }) => ({ path, message: rule }));
+  return new Problem("INVALID_REQUEST", first.rule, {
+    body: { path: first.path, ...(listed.length > 1 && { faults: listed }) },
+  });
 }
 
 /**
- * Refuses entries with the same `key`, which JSON Schema cannot express; `path` is the place of the list.
+ * Entries with the same `key`, which JSON Schema cannot express: one fault for each after the first.
  *
- * @throws Problem INVALID_REQUEST with the path of the second one.
+ * @param path the place of the list.
  */
-export function refuseDuplicates(
+export function findDuplicates(
   entries: readonly Readonly<Record<string, unknown>>[],
   key: string,
   path: ManifestFault["path"],
-): void {
+): ManifestFault[] {
   const seen = new Set<unknown>();
+  const faults: ManifestFault[] = [];
   for (const [index, entry] of entries.entries()) {
     if (seen.has(entry[key])) {
       const list = path
         .map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`))
         .join("");
-      throw new Problem(
-        "INVALID_REQUEST",
-        `'${list.slice(1)}' has the ${key} '${String(entry[key])}' twice.`,
-        { body: { path: [...path, index, key] } },
-      );
+      const rule = `'${list.slice(1)}' has the ${key} '${String(entry[key])}' twice.`;
+      faults.push({ path: [...path, index, key], rule });
     }
     seen.add(entry[key]);
   }
+  return faults;
+}
+
+/** @throws Problem INVALID_REQUEST where entries have the same `key`; see `findDuplicates`. */
+export function refuseDuplicates(...list: Parameters<typeof findDuplicates>): void {
+  const faults = findDuplicates(...list);
+  if (faults.length > 0) throw manifestProblem(faults);
 }

@@ -1,0 +1,95 @@
+import { access } from "node:fs/promises";
+import { join } from "node:path";
+import type { Database } from "../database/database.ts";
+import { type Examination, examine } from "../database/examine.ts";
+import type { Config } from "../server/config.ts";
+import { openDatabase } from "../server/serve.ts";
+import { explainError } from "./explain-error.ts";
+import type { Finding } from "./finding.ts";
+
+/** The oldest PostgreSQL that Rapport runs on. */
+const OLDEST_POSTGRES = 15;
+
+/** Times are compared across processes: a second of difference shows in rate limits and histories. */
+const MOST_CLOCK_MS = 1_000;
+
+/**
+ * Checks the engine, its schema and its clock.
+ *
+ * @param isServing whether a Rapport server has the port: then it has the embedded engine's folder, too.
+ */
+export async function checkEngine(config: Config, isServing: boolean): Promise<Finding[]> {
+  if (!config.databaseUrl) {
+    const untouched = await withoutOpening(config.dataDir, isServing);
+    if (untouched) return [untouched];
+  }
+  let database: Database | undefined;
+  try {
+    database = await openDatabase(config);
+    const found = await examine(database);
+    return [
+      checkVersion(config, found),
+      checkSchema(found),
+      ...(config.databaseUrl ? [checkClock(found)] : []),
+    ];
+  } catch (error) {
+    const remedy = config.databaseUrl
+      ? "Check DATABASE_URL, and that the database runs and accepts connections from here."
+      : "Restore a backup into another folder (rapport restore), and set DATA_DIR to it.";
+    return [{ check: "engine", status: "failed", message: explainError(error), remedy }];
+  } finally {
+    await database?.close();
+  }
+}
+
+/** What there is to say where the embedded engine is not to be opened. */
+async function withoutOpening(dataDir: string, isServing: boolean): Promise<Finding | undefined> {
+  const check = "engine";
+  if (dataDir === "memory:") {
+    const remedy = "Set DATA_DIR to a folder to keep data.";
+    const message = "Embedded, in memory: data is lost on exit.";
+    return { check, status: "warning", message, remedy };
+  }
+  if (isServing) {
+    return { check, status: "ok", message: `Embedded, in ${dataDir}; the running server has it.` };
+  }
+  const exists = await access(join(dataDir, "engine")).then(
+    () => true,
+    () => false,
+  );
+  if (exists) return undefined;
+  return { check, status: "ok", message: `Embedded; rapport serve will create ${dataDir}.` };
+}
+
+function checkVersion({ databaseUrl }: Config, { version }: Examination): Finding {
+  const check = "engine";
+  if (!databaseUrl) return { check, status: "ok", message: `Embedded, PostgreSQL ${version}.` };
+  if (Number.parseInt(version, 10) >= OLDEST_POSTGRES) {
+    return { check, status: "ok", message: `PostgreSQL ${version}.` };
+  }
+  const message = `PostgreSQL ${version} is older than ${OLDEST_POSTGRES}.`;
+  return { check, status: "failed", message, remedy: "Upgrade PostgreSQL." };
+}
+
+function checkSchema({ schema: { pending, unknown } }: Examination): Finding {
+  const check = "schema";
+  if (unknown.length > 0) {
+    const message = `The database was used with a newer version of Rapport: it has ${unknown.join(", ")}.`;
+    return { check, status: "failed", message, remedy: "Start that version." };
+  }
+  if (pending.length === 0) return { check, status: "ok", message: "Up to date." };
+  const message = `Migrations to apply: ${pending.join(", ")}.`;
+  const remedy = "Run rapport migrate, or rapport serve, which migrates at its start.";
+  return { check, status: "warning", message, remedy };
+}
+
+function checkClock({ clockAheadMs }: Examination): Finding {
+  const check = "clock";
+  const ms = Math.round(Math.abs(clockAheadMs));
+  if (ms <= MOST_CLOCK_MS) {
+    return { check, status: "ok", message: `Within ${ms} ms of the database's.` };
+  }
+  const message = `The database's clock is ${ms} ms ${clockAheadMs > 0 ? "ahead" : "behind"}.`;
+  const remedy = "Synchronize the clocks of both machines (NTP).";
+  return { check, status: "warning", message, remedy };
+}

@@ -1,0 +1,108 @@
+import { lstat, readdir, statfs } from "node:fs/promises";
+import { createServer } from "node:net";
+import { dirname, join, resolve } from "node:path";
+import { explainError } from "./explain-error.ts";
+import type { Finding } from "./finding.ts";
+
+const OLDEST_NODE = [20, 19] as const;
+
+export function checkNode(): Finding {
+  const check = "node";
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  const [oldestMajor, oldestMinor] = OLDEST_NODE;
+  const isOld = major < oldestMajor || (major === oldestMajor && minor < oldestMinor);
+  if (!isOld) return { check, status: "ok", message: `Node ${process.versions.node}.` };
+  const message = `Node ${process.versions.node} is older than ${OLDEST_NODE.join(".")}.`;
+  return { check, status: "failed", message, remedy: "Install a newer Node." };
+}
+
+/** Whether a port can be listened on, or a Rapport server does so already. */
+export async function checkPort(
+  check: string,
+  host: string,
+  port: number,
+): Promise<{ readonly finding: Finding; readonly isRapport: boolean }> {
+  const place = `${host}:${port}`;
+  if (port !== 0 && (await isRapport(host, port))) {
+    const finding = {
+      check,
+      status: "ok",
+      message: `A Rapport server responds at ${place}.`,
+    } as const;
+    return { finding, isRapport: true };
+  }
+  const error = await listenOnce(host, port);
+  const finding: Finding = error
+    ? {
+        check,
+        status: "failed",
+        message: explainError(error),
+        remedy: `Free ${place}, or change the setting.`,
+      }
+    : { check, status: "ok", message: `${place} is free; no server runs there.` };
+  return { finding, isRapport: false };
+}
+
+async function isRapport(host: string, port: number): Promise<boolean> {
+  const name = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
+  const authority = name.includes(":") && !name.startsWith("[") ? `[${name}]` : name;
+  try {
+    const response = await fetch(`http://${authority}:${port}/health/live`, {
+      signal: AbortSignal.timeout(2_000),
+    });
+    return response.ok && response.headers.has("x-request-id");
+  } catch {
+    return false;
+  }
+}
+
+function listenOnce(host: string, port: number): Promise<Error | undefined> {
+  return new Promise((done) => {
+    const server = createServer();
+    server.once("error", done);
+    server.listen({ host, port, exclusive: true }, () => server.close(() => done(undefined)));
+  });
+}
+
+/** The permissions of anyone but the owner. */
+const OTHERS = 0o077;
+
+/** Whether only the owner may read what the data folder holds: tokens, keys and users. */
+export async function checkFileModes(dataDir: string): Promise<Finding> {
+  const check = "file modes";
+  const entries = await readdir(dataDir, { recursive: true }).catch(() => undefined);
+  if (!entries) return { check, status: "ok", message: `${dataDir} does not exist yet.` };
+  const open: string[] = [];
+  for (const path of [dataDir, ...entries.map((entry) => join(dataDir, entry))]) {
+    // A file of the engine may be gone by now.
+    const stats = await lstat(path).catch(() => undefined);
+    if (stats && !stats.isSymbolicLink() && (stats.mode & OTHERS) !== 0) open.push(path);
+  }
+  if (open.length === 0) {
+    return { check, status: "ok", message: `Only the owner can read ${dataDir}.` };
+  }
+  const more = open.length > 1 ? ` and ${open.length - 1} more` : "";
+  const message = `Other users of this machine can read ${open[0]}${more}.`;
+  return { check, status: "failed", message, remedy: `Run chmod -R go= ${dataDir}` };
+}
+
+const GIGABYTE = 1_000_000_000;
+
+/** Below this the next checkpoint or backup may fail. */
+const LEAST_FREE = 100_000_000;
+
+export async function checkDisk(dataDir: string): Promise<Finding> {
+  const check = "disk";
+  const free = await freeBytes(resolve(dataDir));
+  const message = `${(free / GIGABYTE).toFixed(1)} GB are free where ${dataDir} is.`;
+  if (free >= GIGABYTE) return { check, status: "ok", message };
+  const status = free < LEAST_FREE ? "failed" : "warning";
+  return { check, status, message, remedy: "Free some space, or move DATA_DIR to another disk." };
+}
+
+/** Of the nearest folder that exists. */
+async function freeBytes(folder: string): Promise<number> {
+  const stats = await statfs(folder).catch(() => undefined);
+  if (stats) return stats.bavail * stats.bsize;
+  return freeBytes(dirname(folder));
+}

@@ -1,0 +1,27 @@
+import type { Command } from "commander";
+import { callAdmin } from "./admin-client.ts";
+import { type TargetOptions, targetOf, withTarget } from "./target.ts";
+import { type ConfirmOptions, confirm, printJson } from "./terminal.ts";
+
+const HELP = `
+The manifest must say allow_reset: true. Keys, apps, groups and everything else it declares stay.
+
+Example:
+  rapport reset demo --yes`;
+
+export function define(command: Command): void {
+  withTarget(command.argument("<workspace>"))
+    .option("-y, --yes", "does not ask")
+    .addHelpText("after", HELP)
+    .action(async (workspace: string, options: TargetOptions & ConfirmOptions) => {
+      const target = targetOf(options);
+      await confirm(
+        `This deletes every user of the workspace '${workspace}' at ${target.url} with all they did.`,
+        options,
+      );
+      const path = `/workspaces/${encodeURIComponent(workspace)}/reset`;
+      await callAdmin(target, "POST", path);
+      if (options.json) printJson({ workspace, message: "success" });
+      else process.stdout.write(`The workspace '${workspace}' is empty.\n`);
+    });
+}

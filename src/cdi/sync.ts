@@ -1,5 +1,6 @@
 import { isUnavailable, withRetries } from "../database/database.ts";
 import { contextOf, type Job, type JobKind, LeaseLost, TryAgain } from "../jobs/job.ts";
+import type { AddressCache } from "../people/address-cache.ts";
 import type { IdCache } from "../people/id-cache.ts";
 import { loadWorkspace } from "../workspaces/find-workspace.ts";
 import { type Ending, endingOf, endRun } from "./end-run.ts";
@@ -63,13 +64,15 @@ const CLOCK_TOLERANCE_MS = 5 * 60 * 1_000;
 /** How many rows that cannot be read by time are noted one by one. */
 const MOST_STRAYS = 100;
 
-/** The run goes through people once: remembering them would cost memory and help nobody. */
-const NOBODY: IdCache = {
+/** A run goes through users once: caching them would cost memory without a gain. */
+const NO_IDS: IdCache = {
   get: () => undefined,
   store: () => {},
   removals: () => undefined,
   expect: () => {},
 };
+
+const NO_ADDRESSES: AddressCache = { matches: () => false, store: () => {} };
 
 async function readAll(
   services: SyncServices,
@@ -86,7 +89,8 @@ async function readAll(
       until: sourceTime(run.run.startedAt),
     };
     const selection = await source.select(shape, range);
-    await applyRows({ ...services, idCache: NOBODY }, run, selection, range.from, progress);
+    const uncached = { ...services, idCache: NO_IDS, addressCache: NO_ADDRESSES };
+    await applyRows(uncached, run, selection, range.from, progress);
     const soon = new Date(services.clock.now().getTime() + CLOCK_TOLERANCE_MS);
     return endingOf(await selection.strays(sourceTime(soon), MOST_STRAYS));
   } finally {

@@ -20,6 +20,7 @@ import { listenForMetrics } from "../http/metrics-listener.ts";
 import { createServer } from "../http/server.ts";
 import { startWorker, type Worker } from "../jobs/worker.ts";
 import { createMetrics } from "../observe/metrics.ts";
+import { createAddressCache } from "../people/address-cache.ts";
 import { createIdCache } from "../people/id-cache.ts";
 import { createCenterCache } from "../preference-centers/center-cache.ts";
 import { createLinks } from "../preference-centers/links.ts";
@@ -95,6 +96,7 @@ async function start(config: Config, database: Database, log: Logger): Promise<R
   );
   const idempotency = createIdempotency({ database, clock });
   const idCache = createIdCache();
+  const addressCache = createAddressCache();
   let worker: Worker | undefined;
   const { maxRequests: requests, maxEventLoopDelayMs: eventLoopDelayMs } = config;
   const load = createLoad({ requests, eventLoopDelayMs, ...bytesOfThisProcess() }, metrics);
@@ -119,8 +121,9 @@ async function start(config: Config, database: Database, log: Logger): Promise<R
     centerCache: createCenterCache(),
     threads: createThreadPool(),
     idCache,
+    addressCache,
     writeQueue: createWriteQueue(
-      { database, clock, idempotency, metrics, idCache },
+      { database, clock, idempotency, metrics, idCache, addressCache },
       config.workers,
     ),
     mailer: config.smtpUrl ? createMailer(config.smtpUrl, config.smtpFrom) : undefined,

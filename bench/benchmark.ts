@@ -98,8 +98,7 @@ async function runOn(
 ): Promise<void> {
   const { users, statistics, results } = options;
   say(`${engine.version}: making ${users.toLocaleString("en-US")} users`);
-  const addresses = workloads.some((workload) => workload.addresses);
-  const prepared = await prepareDataset(engine, { users, statistics, addresses }, folder);
+  const prepared = await prepareDataset(engine, { users, statistics }, folder);
   cleanUp.add(() => prepared.remove());
   const machine = thisMachine(engine.version);
   for (const workload of workloads) {

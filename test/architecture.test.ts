@@ -21,6 +21,7 @@ const FOLDERS = [
   "liquid",
   "http",
   "audit",
+  "sealing",
   "jobs",
   "workspaces",
   "access",

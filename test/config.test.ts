@@ -137,7 +137,20 @@ describe("rapport --help", () => {
     const commands = [...stdout.matchAll(/^ {2}([a-z][a-z-]+)(?: \[| <| {2,})/gm)].map(
       ([, name]) => name,
     );
-    const known = ["serve", "migrate", "apply", "schema", "import", "cdi", "keys", "scim-tokens"];
+    const known = [
+      "serve",
+      "migrate",
+      "apply",
+      "schema",
+      "import",
+      "cdi",
+      "keys",
+      "secrets",
+      "scim-tokens",
+      "reset",
+      "doctor",
+      "completion",
+    ];
     assert.deepEqual(commands, [...known, "help"]);
     for (const name of commands) {
       const help = await runCommand([name as string, "--help"], {});

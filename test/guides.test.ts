@@ -20,6 +20,7 @@ const PAGES = [
   "README.md",
   "docs/users.md",
   "docs/keys.md",
+  "docs/secrets.md",
   "docs/preference-centers.md",
   "docs/warehouse-sync.md",
   "docs/manifest.md",

@@ -93,6 +93,8 @@ export async function testConfig(settings: Partial<Config> = {}): Promise<Config
     DATA_DIR: "memory:",
     LOG_LEVEL: "silent",
     ADMIN_TOKEN: "the-admin-token-of-the-tests",
+    // Servers of one test share a database, and none keeps a key of its own.
+    SECRET_KEY: "the-secret-key-of-the-tests",
     // Tests of access send many wrong keys from one address.
     MAX_FAILED_AUTH: "1000000",
     // All tests come from one address.

@@ -17,7 +17,6 @@ import { EXPORT_FIELDS } from "../src/export/profile-view.ts";
 import { type Endpoint, pathsOf } from "../src/http/endpoint.ts";
 import { createIdempotency } from "../src/http/idempotency.ts";
 import { createMetrics } from "../src/observe/metrics.ts";
-import { createAddressCache } from "../src/people/address-cache.ts";
 import { createIdCache } from "../src/people/id-cache.ts";
 import { ENDPOINTS } from "../src/server/app.ts";
 import { openDatabase } from "../src/server/serve.ts";
@@ -140,7 +139,6 @@ function clientOf(watchedDatabase: Database) {
       idempotency: createIdempotency(parts),
       metrics: createMetrics(),
       idCache: createIdCache(),
-      addressCache: createAddressCache(),
     }),
   };
   return async (method: string, path: string, input: { body?: unknown; query?: unknown }) => {

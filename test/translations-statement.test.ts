@@ -4,6 +4,7 @@ import { systemClock } from "../src/clock.ts";
 import { BY_THE_SERVER } from "../src/context/context.ts";
 import type { Workspace } from "../src/context/workspace.ts";
 import { migrate } from "../src/database/migrate.ts";
+import { createSealing } from "../src/sealing/sealing.ts";
 import { RESOURCES } from "../src/server/app.ts";
 import { openDatabase } from "../src/server/serve.ts";
 import { readTranslations } from "../src/translations/read-translations.ts";
@@ -35,7 +36,8 @@ test("a message with 500 strings in 40 locales is read in one statement", async 
       campaigns: [{ id: WELCOME, name: "Welcome", messages: [{ ...message, translations }] }],
     };
     await database.transaction(async (tx) => {
-      const services = { clock: systemClock, shortestSecret: 1, resources: RESOURCES };
+      const sealing = createSealing({ current: undefined, previous: undefined });
+      const services = { clock: systemClock, sealing, shortestSecret: 1, resources: RESOURCES };
       const context = { ...BY_THE_SERVER, workspace: { id: 1, name: "x" } as Workspace };
       for (const { key, apply } of RESOURCES) {
         const entries = (declared as Record<string, unknown>)[key];

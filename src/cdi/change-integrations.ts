@@ -2,6 +2,7 @@ import { isDuplicate, type Transaction } from "../database/database.ts";
 import { withdraw } from "../jobs/queue.ts";
 import { removeSchedules, setSchedules } from "../jobs/schedule.ts";
 import { Problem } from "../problem.ts";
+import type { Sealing } from "../sealing/sealing.ts";
 import { forgetProgress, forgetRuns } from "./forget.ts";
 import { type Integration, SYNC_JOB } from "./integration.ts";
 import { placeOf } from "./sources/kinds.ts";
@@ -11,9 +12,11 @@ import {
   selectIntegrationsById,
   upsertIntegrations,
 } from "./store.ts";
+import { type StoredIntegration, sealIntegration, storedPlaceOf } from "./stored-warehouse.ts";
 
-/** In which workspace, and when. */
+/** In which workspace, when, and what seals how warehouses are entered. */
 export interface Where {
+  readonly sealing: Sealing;
   readonly workspaceId: number;
   readonly now: Date;
 }
@@ -49,7 +52,7 @@ export const detailsOf = ({ type, status, schedule, warehouse }: Integration) =>
   warehouse: placeOf(warehouse),
 });
 
-const idOf = ({ id }: Integration): string => id;
+const idOf = ({ id }: { readonly id: string }): string => id;
 
 async function remove(
   tx: Transaction,
@@ -64,8 +67,12 @@ async function remove(
 }
 
 /** Those whose rows lie elsewhere from now on, or mean something else. */
-function movedAmong(wanted: readonly Integration[], present: readonly Integration[]): string[] {
-  const meaningOf = ({ type, warehouse }: Integration) => `${type} ${placeOf(warehouse)}`;
+function movedAmong(
+  wanted: readonly Integration[],
+  present: readonly StoredIntegration[],
+): string[] {
+  const meaningOf = ({ type, warehouse }: StoredIntegration) =>
+    `${type} ${storedPlaceOf(warehouse)}`;
   const after = new Map(wanted.map((each) => [each.id, meaningOf(each)]));
   return present.filter((each) => after.get(each.id) !== meaningOf(each)).map(idOf);
 }
@@ -84,11 +91,15 @@ async function startAfresh(
 
 async function save(
   tx: Transaction,
-  { workspaceId, now }: Where,
+  { workspaceId, now, sealing }: Where,
   integrations: readonly Integration[],
   isDeclared: boolean,
 ): Promise<void> {
-  await upsertIntegrations(tx, workspaceId, integrations, isDeclared, now).catch((error) => {
+  const stored: StoredIntegration[] = [];
+  for (const each of integrations) {
+    stored.push(await sealIntegration(tx, sealing, workspaceId, each));
+  }
+  await upsertIntegrations(tx, workspaceId, stored, isDeclared, now).catch((error) => {
     if (!isDuplicate(error)) throw error;
     throw new Problem("CONFLICT", "Two integrations of a workspace have the same name.");
   });

@@ -11,8 +11,8 @@ import {
   readIntegrations,
   removeIntegration,
 } from "./manage.ts";
-import { placeIn } from "./sources/kinds.ts";
 import type { IntegrationRow } from "./store.ts";
+import { storedPlaceIn } from "./stored-warehouse.ts";
 
 const Success = Type.Literal("success");
 
@@ -41,7 +41,7 @@ const viewOf = (integration: IntegrationRow): Static<Type.TObject<typeof Integra
   contact_emails: integration.contactEmails.join(", "),
   schedule: integration.schedule,
   retry: integration.retry,
-  warehouse: { type: integration.warehouse.type, place: placeIn(integration.warehouse) },
+  warehouse: { type: integration.warehouse.type, place: storedPlaceIn(integration.warehouse) },
   declared: integration.declared,
 });
 

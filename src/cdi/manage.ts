@@ -3,16 +3,19 @@ import { recordChanges } from "../audit/audit.ts";
 import type { Clock } from "../clock.ts";
 import type { WorkspaceContext } from "../context/context.ts";
 import { type Database, withRetries } from "../database/database.ts";
+import type { Sealing } from "../sealing/sealing.ts";
 import { changeIntegrations, detailsOf } from "./change-integrations.ts";
 import type { Integration } from "./integration.ts";
 import { getIntegration } from "./list.ts";
 import { type IntegrationRow, selectIntegrations, selectIntegrationsById } from "./store.ts";
+import { openIntegration } from "./stored-warehouse.ts";
 
 /* Integrations one by one, as the administrator sees and changes them. */
 
 export interface ManageServices {
   readonly database: Database;
   readonly clock: Clock;
+  readonly sealing: Sealing;
 }
 
 /** The integrations of a workspace, by name. @throws Problem NOT_FOUND. */
@@ -46,12 +49,13 @@ export async function putIntegration(
   context: WorkspaceContext,
   integration: Integration,
 ): Promise<IntegrationRow> {
-  const { database, clock } = services;
+  const { database, clock, sealing } = services;
   const { workspace } = context;
   await withRetries(database, async (tx) => {
-    const where = { workspaceId: workspace.id, now: clock.now() };
+    const where = { workspaceId: workspace.id, now: clock.now(), sealing };
     const [present] = await selectIntegrationsById(tx, workspace.id, [integration.id]);
-    if (present && isDeepStrictEqual(present, integration)) return;
+    const before = present && openIntegration(sealing, workspace.id, present);
+    if (isDeepStrictEqual(before, integration)) return;
     await changeIntegrations(tx, where, { saved: [integration], removed: [] }, false);
     await recordChanges(tx, clock, context, [
       {
@@ -72,11 +76,11 @@ export async function removeIntegration(
   context: WorkspaceContext,
   id: string,
 ): Promise<void> {
-  const { database, clock } = services;
+  const { database, clock, sealing } = services;
   const { workspace } = context;
   await withRetries(database, async (tx) => {
     const present = await getIntegration({ database: tx }, workspace, id);
-    const where = { workspaceId: workspace.id, now: clock.now() };
+    const where = { workspaceId: workspace.id, now: clock.now(), sealing };
     await changeIntegrations(tx, where, { saved: [], removed: [present.id] }, false);
     await recordChanges(tx, clock, context, [
       {

@@ -2,6 +2,7 @@ import { describe, difference, type Resource } from "../workspaces/resource.ts";
 import { changeIntegrations, detailsOf } from "./change-integrations.ts";
 import { type Entry, IntegrationEntry, integrationOf } from "./declaration.ts";
 import { selectDeclaredIntegrations } from "./store.ts";
+import { openIntegration } from "./stored-warehouse.ts";
 
 /** What a workspace syncs from warehouses. Removing an integration removes its history too. */
 export const integrations: Resource = {
@@ -9,12 +10,13 @@ export const integrations: Resource = {
   about: "What the workspace syncs from warehouses, and when.",
   schema: IntegrationEntry,
   identity: "id",
-  async apply(tx, { clock }, { workspace }, entries: readonly Entry[]) {
-    const present = await selectDeclaredIntegrations(tx, workspace.id);
+  async apply(tx, { clock, sealing }, { workspace }, entries: readonly Entry[]) {
+    const stored = await selectDeclaredIntegrations(tx, workspace.id);
+    const present = stored.map((each) => openIntegration(sealing, workspace.id, each));
     const todo = difference(present, entries.map(integrationOf), ({ id }) => id);
     const saved = [...todo.created, ...todo.updated];
     const removed = todo.removed.map(({ id }) => id);
-    const where = { workspaceId: workspace.id, now: clock.now() };
+    const where = { workspaceId: workspace.id, now: clock.now(), sealing };
     await changeIntegrations(tx, where, { saved, removed }, true);
     return describe("integration", workspace.name, todo, ({ name }) => name, detailsOf);
   },

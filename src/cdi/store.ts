@@ -1,5 +1,6 @@
 import type { Queryable, Transaction } from "../database/database.ts";
-import type { Integration, JobStatus } from "./integration.ts";
+import type { JobStatus } from "./integration.ts";
+import type { StoredIntegration, StoredWarehouse } from "./stored-warehouse.ts";
 
 /* Integrations and their runs. How far they got, row by row, is in progress-store.ts. */
 
@@ -9,8 +10,8 @@ const INTEGRATION_COLUMNS = `integration_id as id, name, type, status,
 export async function selectDeclaredIntegrations(
   tx: Transaction,
   workspaceId: number,
-): Promise<Integration[]> {
-  return tx.query<Integration>(
+): Promise<StoredIntegration[]> {
+  return tx.query<StoredIntegration>(
     `select ${INTEGRATION_COLUMNS} from integrations where workspace_id = $1 and declared`,
     [workspaceId],
   );
@@ -21,9 +22,9 @@ export async function selectIntegrationsById(
   tx: Transaction,
   workspaceId: number,
   ids: readonly string[],
-): Promise<Integration[]> {
+): Promise<StoredIntegration[]> {
   if (ids.length === 0) return [];
-  return tx.query<Integration>(
+  return tx.query<StoredIntegration>(
     `select ${INTEGRATION_COLUMNS} from integrations
      where workspace_id = $1 and integration_id = any($2::uuid[])`,
     [workspaceId, ids],
@@ -34,7 +35,7 @@ export async function selectIntegrationsById(
 export async function upsertIntegrations(
   tx: Transaction,
   workspaceId: number,
-  integrations: readonly Integration[],
+  integrations: readonly StoredIntegration[],
   isDeclared: boolean,
   now: Date,
 ): Promise<void> {
@@ -68,6 +69,34 @@ export async function upsertIntegrations(
   );
 }
 
+interface WarehouseRow extends Pick<StoredIntegration, "id" | "warehouse"> {
+  readonly workspaceId: number;
+}
+
+/** The warehouses of all workspaces as they are stored. */
+export const selectWarehouses = (database: Queryable): Promise<WarehouseRow[]> =>
+  database.query<WarehouseRow>(
+    `select workspace_id as "workspaceId", integration_id as id, warehouse from integrations
+     order by workspace_id, integration_id`,
+  );
+
+export async function updateWarehouses(
+  tx: Queryable,
+  rows: readonly (WarehouseRow & { readonly warehouse: StoredWarehouse })[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  await tx.query(
+    `update integrations set warehouse = new.warehouse::jsonb
+     from unnest($1::int[], $2::uuid[], $3::text[]) as new (workspace_id, id, warehouse)
+     where integrations.workspace_id = new.workspace_id and integration_id = new.id`,
+    [
+      rows.map((row) => row.workspaceId),
+      rows.map((row) => row.id),
+      rows.map((row) => JSON.stringify(row.warehouse)),
+    ],
+  );
+}
+
 export async function deleteIntegrations(
   tx: Transaction,
   workspaceId: number,
@@ -80,7 +109,7 @@ export async function deleteIntegrations(
 }
 
 /** An integration with how far it got and how its last run stands. */
-export interface IntegrationRow extends Integration {
+export interface IntegrationRow extends StoredIntegration {
   readonly workspaceId: number;
   /** Whether a manifest declared it. */
   readonly declared: boolean;

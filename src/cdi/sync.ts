@@ -1,7 +1,7 @@
 import { isUnavailable, withRetries } from "../database/database.ts";
 import { contextOf, type Job, type JobKind, LeaseLost, TryAgain } from "../jobs/job.ts";
-import type { AddressCache } from "../people/address-cache.ts";
 import type { IdCache } from "../people/id-cache.ts";
+import { Unopenable } from "../sealing/seal.ts";
 import { loadWorkspace } from "../workspaces/find-workspace.ts";
 import { type Ending, endingOf, endRun } from "./end-run.ts";
 import { SYNC_JOB } from "./integration.ts";
@@ -9,7 +9,7 @@ import { ahead, inBatches } from "./read-ahead.ts";
 import { delayBeforeNextTry } from "./retry.ts";
 import type { Run, SyncServices } from "./run.ts";
 import { inSmallHeap } from "./small-heap.ts";
-import { openSource } from "./sources/kinds.ts";
+import { openSource, type Warehouse } from "./sources/kinds.ts";
 import {
   BEGINNING,
   type Selection,
@@ -18,6 +18,7 @@ import {
   sourceTime,
 } from "./sources/source.ts";
 import { insertRun, selectIntegration, selectRun, updateRun } from "./store.ts";
+import { openWarehouse } from "./stored-warehouse.ts";
 import { readTableShape } from "./table-shape.ts";
 import { writeRows } from "./write-rows.ts";
 
@@ -64,15 +65,13 @@ const CLOCK_TOLERANCE_MS = 5 * 60 * 1_000;
 /** How many rows that cannot be read by time are noted one by one. */
 const MOST_STRAYS = 100;
 
-/** A run goes through users once: caching them would cost memory without a gain. */
-const NO_IDS: IdCache = {
+/** The run goes through people once: remembering them would cost memory and help nobody. */
+const NOBODY: IdCache = {
   get: () => undefined,
   store: () => {},
   removals: () => undefined,
   expect: () => {},
 };
-
-const NO_ADDRESSES: AddressCache = { matches: () => false, store: () => {} };
 
 async function readAll(
   services: SyncServices,
@@ -80,7 +79,7 @@ async function readAll(
   progress: { hasAdvanced: boolean },
 ): Promise<Ending> {
   const { job, integration } = run;
-  const source = await openSource(integration.warehouse, job.signal);
+  const source = await openSource(warehouseOf(services, run), job.signal);
   try {
     if (!source.columns) return endingOf(undefined);
     const shape = readTableShape(source.columns, integration.type);
@@ -89,12 +88,21 @@ async function readAll(
       until: sourceTime(run.run.startedAt),
     };
     const selection = await source.select(shape, range);
-    const uncached = { ...services, idCache: NO_IDS, addressCache: NO_ADDRESSES };
-    await applyRows(uncached, run, selection, range.from, progress);
+    await applyRows({ ...services, idCache: NOBODY }, run, selection, range.from, progress);
     const soon = new Date(services.clock.now().getTime() + CLOCK_TOLERANCE_MS);
     return endingOf(await selection.strays(sourceTime(soon), MOST_STRAYS));
   } finally {
     await source.close();
+  }
+}
+
+/** @throws SourceUnfit where its credentials cannot be opened: trying again would not help. */
+function warehouseOf({ sealing }: SyncServices, { workspace, integration }: Run): Warehouse {
+  try {
+    return openWarehouse(sealing, workspace.id, integration);
+  } catch (error) {
+    if (!(error instanceof Unopenable)) throw error;
+    throw new SourceUnfit(`${error.message} Declare the integration again with its credentials.`);
   }
 }
 

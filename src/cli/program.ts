@@ -26,6 +26,7 @@ const COMMANDS: Readonly<Record<string, [about: string, load: () => Promise<Comm
   import: ["Imports users from a file into a running server.", () => import("./import.ts")],
   cdi: ["Runs syncs from a warehouse.", () => import("./cdi.ts")],
   keys: ["Manages the API keys of a running server.", () => import("./keys.ts")],
+  secrets: ["Manages the key that seals stored secrets.", () => import("./sealing.ts")],
   "scim-tokens": ["Manages the SCIM tokens of a running server.", () => import("./scim-tokens.ts")],
   reset: [
     "Deletes the users of a workspace that has allow_reset: true.",

@@ -6,8 +6,13 @@ import {
   identifierKey,
   type PersonIdentifier,
 } from "./identifiers.ts";
-import type { Attributes, FoundIdentifier, NewProfile, ProfileRow } from "./store.ts";
-import type { ProfileUpdate } from "./update-profiles-store.ts";
+import type {
+  Attributes,
+  FoundIdentifier,
+  NewProfile,
+  ProfileRow,
+  ProfileUpdate,
+} from "./store.ts";
 
 /**
  * One person in a batch of writes: what was read, and what the writes so far make of it.
@@ -68,7 +73,6 @@ export interface People {
   create(identifier: PersonIdentifier): Person;
   /** Everybody who has an address now, `value` as it is looked up. */
   holdersOf(kind: AddressKind, value: string): readonly Person[];
-  /** Of a person who was not read, the address must be the one that the profile has. */
   setEmail(person: Person, address: string | null): void;
   setPhone(person: Person, number: string | null): void;
   /**
@@ -182,10 +186,6 @@ export function createPeople(
       [...(holders.get(identifierKey({ kind, value })) ?? [])].map(personWith),
 
     setEmail(person, address) {
-      if (isUnread(person)) {
-        person.email = address;
-        return;
-      }
       const before = person.email ? emailValue(person.email) : null;
       const after = address === null ? null : emailValue(address);
       person.email = address;
@@ -193,10 +193,6 @@ export function createPeople(
     },
 
     setPhone(person, number) {
-      if (isUnread(person)) {
-        person.phone = number;
-        return;
-      }
       const before = person.phone ?? null;
       person.phone = number;
       moveAddress("phone", person.id, before, number);
@@ -305,24 +301,15 @@ const newRow = (person: Person, updatedAtMicros: number): NewProfile => ({
   updatedAtMicros,
 });
 
-/** Whether only the id is known: nothing that the batch does to the person needed its row. */
-const isUnread = ({ isNew, stored }: Person): boolean => !isNew && stored === undefined;
-
-function updateOf(person: Person, updatedAtMicros: number): ProfileUpdate {
-  const { id, stored, email, phone, standardPatch = null, customPatch = null } = person;
-  const update = { id, standardPatch, customPatch, updatedAtMicros };
-  if (!stored) {
-    const unchanged = { email: undefined, phone: undefined };
-    return { ...update, ...unchanged, version: null, assumed: { email, phone } };
-  }
-  return {
-    ...update,
-    version: stored.version,
-    email: email === stored.email ? undefined : email,
-    phone: phone === stored.phone ? undefined : phone,
-    assumed: undefined,
-  };
-}
+const updateOf = (person: Person, updatedAtMicros: number): ProfileUpdate => ({
+  id: person.id,
+  version: person.stored?.version ?? null,
+  standardPatch: person.standardPatch ?? null,
+  customPatch: person.customPatch ?? null,
+  email: person.email === person.stored?.email ? undefined : person.email,
+  phone: person.phone === person.stored?.phone ? undefined : person.phone,
+  updatedAtMicros,
+});
 
 const withoutNulls = (patch: Patch = {}): Attributes =>
   Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== null));

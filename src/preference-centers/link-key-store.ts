@@ -4,6 +4,7 @@ import type { Queryable, Transaction } from "../database/database.ts";
 export interface LinkKey {
   /** Counts from 1; the highest signs. */
   readonly version: number;
+  /** Sealed where it is stored. */
   readonly secret: string;
   /** When links that it signed stop opening; null for the one that signs. */
   readonly goodUntil: Date | null;
@@ -42,6 +43,41 @@ export async function insertLinkKey(
      on conflict do nothing`,
     [purpose, version, secret, now],
   );
+}
+
+/** All secrets of a purpose as they are stored. */
+export const selectSecrets = (
+  database: Queryable,
+  purpose: string,
+): Promise<Pick<LinkKey, "version" | "secret">[]> =>
+  database.query<Pick<LinkKey, "version" | "secret">>(
+    "select version, secret from link_keys where purpose = $1 order by version",
+    [purpose],
+  );
+
+export async function updateSecrets(
+  tx: Queryable,
+  purpose: string,
+  keys: readonly Pick<LinkKey, "version" | "secret">[],
+): Promise<void> {
+  if (keys.length === 0) return;
+  await tx.query(
+    `update link_keys set secret = new.secret
+     from unnest($2::int[], $3::text[]) as new (version, secret)
+     where purpose = $1 and link_keys.version = new.version`,
+    [purpose, keys.map((key) => key.version), keys.map((key) => key.secret)],
+  );
+}
+
+export async function deleteLinkKeys(
+  tx: Transaction,
+  purpose: string,
+  versions: readonly number[],
+): Promise<void> {
+  await tx.query("delete from link_keys where purpose = $1 and version = any($2::int[])", [
+    purpose,
+    versions,
+  ]);
 }
 
 /** Sets an end to all keys that are still good; one that ends earlier keeps its end. */

@@ -2,14 +2,21 @@ import { newSecret } from "../access/secrets.ts";
 import { recordChanges } from "../audit/audit.ts";
 import type { Clock } from "../clock.ts";
 import type { Context } from "../context/context.ts";
-import { type Database, withRetries } from "../database/database.ts";
+import { type Database, type Transaction, withRetries } from "../database/database.ts";
+import { Problem } from "../problem.ts";
+import type { SealedKind } from "../sealing/rotate.ts";
+import { Unopenable } from "../sealing/seal.ts";
+import type { Sealing } from "../sealing/sealing.ts";
 import { type LinkTarget, linkOf, type OpenedLink, readLink } from "./link.ts";
 import {
+  deleteLinkKeys,
   insertLinkKey,
   type LinkKey,
   retireLinkKeys,
   selectLastVersion,
   selectLinkKeys,
+  selectSecrets,
+  updateSecrets,
 } from "./link-key-store.ts";
 
 /** Makes and reads links, with secrets that all processes on the database share. */
@@ -26,6 +33,12 @@ export interface Links {
   rotate(context: Context, overlapDays: number): Promise<void>;
 }
 
+export interface LinkServices {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly sealing: Sealing;
+}
+
 const PURPOSE = "preference_center";
 
 const DAY_MS = 86_400_000;
@@ -34,13 +47,14 @@ const DAY_MS = 86_400_000;
 const CACHED_FOR_MS = 30_000;
 
 /** @param lifetimeDays how long a link opens. */
-export function createLinks(database: Database, clock: Clock, lifetimeDays: number): Links {
+export function createLinks(services: LinkServices, lifetimeDays: number): Links {
+  const { database, clock } = services;
   let cached: { readonly keys: readonly LinkKey[]; readonly until: number } | undefined;
 
   async function goodKeys(): Promise<readonly LinkKey[]> {
     const now = clock.now();
     if (cached && now.getTime() < cached.until) return cached.keys;
-    const keys = await readKeys(database, now);
+    const keys = await readKeys(services, now);
     cached = { keys, until: now.getTime() + CACHED_FOR_MS };
     return keys;
   }
@@ -56,9 +70,9 @@ export function createLinks(database: Database, clock: Clock, lifetimeDays: numb
     async rotate(context, overlapDays) {
       const now = clock.now();
       await withRetries(database, async (tx) => {
-        const version = (await selectLastVersion(tx, PURPOSE)) + 1;
-        await retireLinkKeys(tx, PURPOSE, new Date(now.getTime() + overlapDays * DAY_MS));
-        await insertLinkKey(tx, PURPOSE, { version, secret: newSecret("link") }, now);
+        const until = new Date(now.getTime() + overlapDays * DAY_MS);
+        await retireLinkKeys(tx, PURPOSE, until);
+        await addSecret(tx, services, now);
         const change = { action: "rotated", kind: "page_link_secret", workspace: "", name: "" };
         await recordChanges(tx, clock, context, [{ ...change, details: { overlapDays } }]);
       });
@@ -68,10 +82,53 @@ export function createLinks(database: Database, clock: Clock, lifetimeDays: numb
 }
 
 /** The first secret is created with the first link. */
-async function readKeys(database: Database, now: Date): Promise<readonly LinkKey[]> {
+async function readKeys(services: LinkServices, now: Date): Promise<readonly LinkKey[]> {
+  const { database } = services;
   const keys = await selectLinkKeys(database, PURPOSE, now);
-  if (keys.some(({ goodUntil }) => goodUntil === null)) return keys;
-  const version = (await selectLastVersion(database, PURPOSE)) + 1;
-  await insertLinkKey(database, PURPOSE, { version, secret: newSecret("link") }, now);
-  return selectLinkKeys(database, PURPOSE, now);
+  if (keys.some(({ goodUntil }) => goodUntil === null)) return opened(services, keys);
+  await withRetries(database, (tx) => addSecret(tx, services, now));
+  return opened(services, await selectLinkKeys(database, PURPOSE, now));
 }
+
+async function addSecret(tx: Transaction, { sealing }: LinkServices, now: Date): Promise<void> {
+  const version = (await selectLastVersion(tx, PURPOSE)) + 1;
+  const secret = await sealing.seal(tx, newSecret("link"), rowOf(version));
+  await insertLinkKey(tx, PURPOSE, { version, secret }, now);
+}
+
+const rowOf = (version: number): string => `link_keys.secret ${PURPOSE} ${version}`;
+
+/** @throws Problem UNAVAILABLE where this process does not have the key of other processes. */
+function opened({ sealing }: LinkServices, keys: readonly LinkKey[]): LinkKey[] {
+  try {
+    return keys.map((key) => ({ ...key, secret: sealing.open(key.secret, rowOf(key.version)) }));
+  } catch (error) {
+    if (!(error instanceof Unopenable)) throw error;
+    throw new Problem("UNAVAILABLE", "Links cannot be opened at the moment. Try again later.", {
+      retryAfterSeconds: 60,
+      cause: error,
+    });
+  }
+}
+
+/** The secrets that sign links. Links that were signed with a lost one do not open any more. */
+export const linkSecrets: SealedKind = {
+  kind: "link_secrets",
+  async reseal(tx, reseal) {
+    const keys = await selectSecrets(tx, PURPOSE);
+    const changed = keys.flatMap(({ version, secret }) => {
+      const sealed = reseal(secret, rowOf(version));
+      return sealed === undefined ? [] : [{ version, secret: sealed }];
+    });
+    await updateSecrets(tx, PURPOSE, changed);
+  },
+  async discard(tx, isLost) {
+    const keys = await selectSecrets(tx, PURPOSE);
+    const lost = keys.filter(({ version, secret }) => isLost(secret, rowOf(version)));
+    await deleteLinkKeys(
+      tx,
+      PURPOSE,
+      lost.map(({ version }) => version),
+    );
+  },
+};

@@ -10,6 +10,7 @@ import { cdiEndpoints } from "../cdi/endpoints.ts";
 import { eraseSyncs, sweepSyncs } from "../cdi/forget.ts";
 import { type MailServices, mailJob } from "../cdi/mail.ts";
 import { cdiManageEndpoints } from "../cdi/manage-endpoints.ts";
+import { warehouseCredentials } from "../cdi/reseal.ts";
 import type { SyncServices } from "../cdi/run.ts";
 import { integrations } from "../cdi/section.ts";
 import { syncJob } from "../cdi/sync.ts";
@@ -30,10 +31,13 @@ import { deleteAllMerged } from "../people/merged-store.ts";
 import { deleteAllProfiles } from "../people/store.ts";
 import { preferenceCenterAdminEndpoints } from "../preference-centers/admin-endpoints.ts";
 import { preferenceCenterEndpoints } from "../preference-centers/endpoints.ts";
+import { linkSecrets } from "../preference-centers/links.ts";
 import { pageEndpoints } from "../preference-centers/page-endpoints.ts";
 import { PREFERENCE_CENTER_RESOURCES } from "../preference-centers/sections.ts";
 import { scimEndpoints } from "../scim/endpoints.ts";
 import { scimDefaults } from "../scim/sections.ts";
+import { sealingEndpoints } from "../sealing/endpoints.ts";
+import type { SealedKind } from "../sealing/rotate.ts";
 import { subscriptionAdminEndpoints } from "../subscriptions/admin-endpoints.ts";
 import { emailListEndpoints } from "../subscriptions/email-list-endpoints.ts";
 import { subscriptionEndpoints } from "../subscriptions/endpoints.ts";
@@ -106,6 +110,7 @@ export const ENDPOINTS = [
   ...apiKeyEndpoints,
   ...scimTokenEndpoints,
   ...auditEndpoints,
+  ...sealingEndpoints,
 ];
 
 /** Every kind of background job. */
@@ -122,6 +127,9 @@ export const ERASERS: readonly Eraser[] = [
   deleteAllProfiles,
   deleteAllAnswers,
 ];
+
+/** What is stored sealed: one for every feature that keeps secrets it needs again. */
+export const SEALED_KINDS: readonly SealedKind[] = [warehouseCredentials, linkSecrets];
 
 /** What is deleted after its retention period. */
 export const SWEEPERS: readonly ((database: Database, now: Date) => Promise<void>)[] = [sweepSyncs];

@@ -30,6 +30,20 @@ export const SETTINGS = {
       "The token of /admin/v1, at least 24 characters; else one is generated and kept in the data " +
       "folder (mode 0600).",
   },
+  SECRET_KEY: {
+    default: "",
+    about:
+      "The key that seals stored secrets, at least 24 characters, the same for all servers on a database; " +
+      "else one is generated and kept in the data folder (mode 0600). SECRET_KEY_FILE names a file with it.",
+  },
+  SECRET_KEY_FILE: { default: "", about: "A file that holds SECRET_KEY." },
+  PREVIOUS_SECRET_KEY: {
+    default: "",
+    about:
+      "The earlier SECRET_KEY while keys change, until rapport secrets rotate has run; or " +
+      "PREVIOUS_SECRET_KEY_FILE.",
+  },
+  PREVIOUS_SECRET_KEY_FILE: { default: "", about: "A file that holds PREVIOUS_SECRET_KEY." },
   WEB_CONCURRENCY: {
     default: "",
     about:
@@ -115,6 +129,11 @@ export interface Config {
   /** A path. */
   readonly manifest: string | undefined;
   readonly adminToken: string | undefined;
+  readonly secretKey: string | undefined;
+  /** A path; there only where `secretKey` is not. */
+  readonly secretKeyFile: string | undefined;
+  readonly previousSecretKey: string | undefined;
+  readonly previousSecretKeyFile: string | undefined;
   /** How many characters keys and tokens need; any number with `DATA_DIR=memory:`. */
   readonly shortestSecret: number;
   readonly logLevel: string;
@@ -163,6 +182,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     databaseUrl: readDatabaseUrl(text("DATABASE_URL")),
     manifest: text("MANIFEST") || undefined,
     adminToken: text("ADMIN_TOKEN") || undefined,
+    ...readSecretKeySettings(text),
     shortestSecret: text("DATA_DIR") === "memory:" ? 1 : SHORTEST_SECRET,
     logLevel: readLogLevel(text("LOG_LEVEL")),
     workers: readWorkers(text("WEB_CONCURRENCY"), text("DATABASE_URL")),
@@ -182,6 +202,19 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     smtpUrl: readSmtpUrl(text("SMTP_URL")),
     smtpFrom: text("SMTP_FROM"),
     jobLeaseSeconds: readLease(text("JOB_LEASE_SECONDS")),
+  };
+}
+
+function readSecretKeySettings(text: (name: keyof typeof SETTINGS) => string) {
+  for (const name of ["SECRET_KEY", "PREVIOUS_SECRET_KEY"] as const) {
+    if (!text(name) || !text(`${name}_FILE`)) continue;
+    throw new InvalidSetting(`${name}_FILE`, text(`${name}_FILE`), `${name} is set too; set one.`);
+  }
+  return {
+    secretKey: text("SECRET_KEY") || undefined,
+    secretKeyFile: text("SECRET_KEY_FILE") || undefined,
+    previousSecretKey: text("PREVIOUS_SECRET_KEY") || undefined,
+    previousSecretKeyFile: text("PREVIOUS_SECRET_KEY_FILE") || undefined,
   };
 }
 

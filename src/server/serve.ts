@@ -20,19 +20,28 @@ import { listenForMetrics } from "../http/metrics-listener.ts";
 import { createServer } from "../http/server.ts";
 import { startWorker, type Worker } from "../jobs/worker.ts";
 import { createMetrics } from "../observe/metrics.ts";
-import { createAddressCache } from "../people/address-cache.ts";
 import { createIdCache } from "../people/id-cache.ts";
 import { createCenterCache } from "../preference-centers/center-cache.ts";
 import { createLinks } from "../preference-centers/links.ts";
 import { createPageLimits } from "../preference-centers/page-limits.ts";
 import { createPageViews } from "../preference-centers/page-views.ts";
+import { startSealing } from "../sealing/sealing.ts";
 import { createThreadPool } from "../threads/thread-pool.ts";
 import { createWriteQueue } from "../track/write-queue.ts";
 import { applyManifest } from "../workspaces/apply-manifest.ts";
 import { applyManifestFile } from "../workspaces/manifest-file.ts";
-import { COMPANY_RESOURCES, ENDPOINTS, ERASERS, JOBS, RESOURCES, SWEEPERS } from "./app.ts";
+import {
+  COMPANY_RESOURCES,
+  ENDPOINTS,
+  ERASERS,
+  JOBS,
+  RESOURCES,
+  SEALED_KINDS,
+  SWEEPERS,
+} from "./app.ts";
 import type { Config } from "./config.ts";
 import { findDemoKey } from "./demo.ts";
+import { readSecretKeys } from "./secret-keys.ts";
 import type { Welcome } from "./welcome.ts";
 
 /** A server that takes requests. */
@@ -47,6 +56,9 @@ const TIDY_EVERY_MS = 10 * 60 * 1_000;
 
 /** A key is written less often than that: see `access/last-used.ts`. */
 const SIGHTINGS_EVERY_MS = 15 * 1_000;
+
+const NO_SECRET_KEY =
+  "SECRET_KEY is not set: set it to the same key for every server on this database (docs/secrets.md)";
 
 /** The engine that the settings ask for. @throws where it cannot be reached. */
 export const openDatabase = (config: Config): Promise<Database> =>
@@ -82,6 +94,11 @@ async function start(config: Config, database: Database, log: Logger): Promise<R
   if (applied.length > 0) log.info({ migrations: applied }, "migrated");
 
   const clock = systemClock;
+  const secretKeys = await readSecretKeys(config);
+  const sealing = await startSealing(database, secretKeys);
+  if (database.engine === "postgres" && secretKeys.source !== "SECRET_KEY") {
+    log.warn({ secret_key: secretKeys.source || "none" }, NO_SECRET_KEY);
+  }
   if (config.adminToken !== undefined) {
     refuseShortSecret(config.adminToken, config.shortestSecret, "ADMIN_TOKEN");
   }
@@ -96,7 +113,6 @@ async function start(config: Config, database: Database, log: Logger): Promise<R
   );
   const idempotency = createIdempotency({ database, clock });
   const idCache = createIdCache();
-  const addressCache = createAddressCache();
   let worker: Worker | undefined;
   const { maxRequests: requests, maxEventLoopDelayMs: eventLoopDelayMs } = config;
   const load = createLoad({ requests, eventLoopDelayMs, ...bytesOfThisProcess() }, metrics);
@@ -115,15 +131,16 @@ async function start(config: Config, database: Database, log: Logger): Promise<R
     companyResources: COMPANY_RESOURCES,
     erasers: ERASERS,
     readiness: { isReady: false },
-    links: createLinks(database, clock, config.pageLinkDays),
+    sealing,
+    sealedKinds: SEALED_KINDS,
+    links: createLinks({ database, clock, sealing }, config.pageLinkDays),
     pageLimits: createPageLimits(config.pageLimit),
     pageViews: createPageViews(database),
     centerCache: createCenterCache(),
     threads: createThreadPool(),
     idCache,
-    addressCache,
     writeQueue: createWriteQueue(
-      { database, clock, idempotency, metrics, idCache, addressCache },
+      { database, clock, idempotency, metrics, idCache },
       config.workers,
     ),
     mailer: config.smtpUrl ? createMailer(config.smtpUrl, config.smtpFrom) : undefined,

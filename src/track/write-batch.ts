@@ -12,11 +12,10 @@ import {
 import type { IdempotencyClaim, Reply } from "../http/endpoint.ts";
 import type { Idempotency } from "../http/idempotency.ts";
 import type { Metrics } from "../observe/metrics.ts";
-import type { AddressCache } from "../people/address-cache.ts";
 import { startRequestWork } from "../people/attribute-rules/work-budgets.ts";
-import type { IdCache } from "../people/id-cache.ts";
+import type { CachedIds, IdCache } from "../people/id-cache.ts";
 import { selectIdRemovals, writePeopleAt } from "../people/id-removals-store.ts";
-import { type Cached, loadPeople, readPeople, storeWritten } from "../people/load-people.ts";
+import { loadPeople, readPeople, storeAll } from "../people/load-people.ts";
 import type { People, PeopleChanges } from "../people/people.ts";
 import { savePeople } from "../people/save-people.ts";
 import { writeSubscriptions } from "../subscriptions/states.ts";
@@ -52,7 +51,6 @@ export interface WriteServices {
   readonly clock: Clock;
   readonly idempotency: Idempotency;
   readonly idCache: IdCache;
-  readonly addressCache: AddressCache;
   readonly metrics: Metrics;
 }
 
@@ -109,27 +107,24 @@ export async function writeBatch(
       },
       TRIES,
     ));
-  storeWritten(cached, workspace.id, written.changes);
+  storeAll(cached, workspace.id, written.changes.addedIdentifiers);
   return written.verdicts;
 }
 
 /** The id cache as it is; undefined where its count of removals was never read. */
-function cachedIds(
-  { idCache, addressCache }: WriteServices,
-  { id }: Workspace,
-): Cached | undefined {
+function cachedIds({ idCache }: WriteServices, { id }: Workspace): CachedIds | undefined {
   const removals = idCache.removals(id);
-  return removals === undefined ? undefined : { idCache, addressCache, removals };
+  return removals === undefined ? undefined : { idCache, removals };
 }
 
 /** The id cache without what removals in any process have made stale. */
 async function refreshIds(
-  { database, idCache, addressCache }: WriteServices,
+  { database, idCache }: WriteServices,
   { id }: Workspace,
-): Promise<Cached> {
+): Promise<CachedIds> {
   const removals = await selectIdRemovals(database, id);
   idCache.expect(id, removals);
-  return { idCache, addressCache, removals };
+  return { idCache, removals };
 }
 
 /** Undefined where another transaction was in the way: then the next try reads again. @throws others. */

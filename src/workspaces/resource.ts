@@ -3,6 +3,7 @@ import type { TProperties, TSchema } from "typebox";
 import type { Clock } from "../clock.ts";
 import type { Context, WorkspaceContext } from "../context/context.ts";
 import type { Queryable, Transaction } from "../database/database.ts";
+import type { Sealing } from "../sealing/sealing.ts";
 import type { ThreadPool } from "../threads/thread-pool.ts";
 
 /*
@@ -30,6 +31,7 @@ export interface SlowChecks {
 /** What resources are changed with. */
 export interface ResourceServices {
   readonly clock: Clock;
+  readonly sealing: Sealing;
   /** The minimum length of a declared key or token, in characters. */
   readonly shortestSecret: number;
   /** What a workspace consists of; a new one starts with their defaults. */

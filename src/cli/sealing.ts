@@ -1,0 +1,86 @@
+import type { Command } from "commander";
+import { callAdmin } from "./admin-client.ts";
+import { counted } from "./progress.ts";
+import { type TargetOptions, targetOf, withTarget } from "./target.ts";
+import { type ConfirmOptions, confirm, printJson, printLines } from "./terminal.ts";
+
+const HELP = `
+To change the key, restart the servers with the new one as SECRET_KEY and the earlier one as
+PREVIOUS_SECRET_KEY, run rapport secrets rotate, and remove PREVIOUS_SECRET_KEY.
+
+Example:
+  rapport secrets rotate`;
+
+/** What the server tells of its keys. */
+interface Status {
+  readonly key_id: string | null;
+  readonly secret_key_id: string | null;
+  readonly previous_secret_key_id: string | null;
+  readonly secrets: Readonly<Record<"current" | "previous" | "plain" | "unreadable", number>>;
+}
+
+interface Rotation {
+  readonly resealed: number;
+  readonly unreadable: number;
+}
+
+/** `rapport secrets status|rotate|discard`. */
+export function define(secrets: Command): void {
+  secrets.addHelpText("after", HELP);
+
+  withTarget(secrets.command("status"))
+    .description("Says which key is in use, and how many secrets are sealed with which key.")
+    .action(async (options: TargetOptions) => {
+      const status = await callAdmin<Status>(targetOf(options), "GET", "/secret-key");
+      if (options.json) printJson(status);
+      else printLines(describe(status));
+    });
+
+  withTarget(secrets.command("rotate"))
+    .description("Seals every stored secret with SECRET_KEY, on a running server.")
+    .addHelpText(
+      "after",
+      "\nExit codes: 0 when every secret was sealed, 2 when some cannot be opened.",
+    )
+    .action(async (options: TargetOptions) => {
+      const path = "/secret-key/rotate";
+      const done = await callAdmin<Rotation>(targetOf(options), "POST", path);
+      if (options.json) printJson(done);
+      else printLines(describeRotation(done));
+      if (done.unreadable > 0) process.exitCode = 2;
+    });
+
+  secrets
+    .command("discard")
+    .description(
+      "Gives up the secrets whose key is lost; on the database, with its servers stopped.",
+    )
+    .option("-y, --yes", "does not ask")
+    .option("--json", "prints the result as JSON")
+    .action(async (options: ConfirmOptions & Pick<TargetOptions, "json">) => {
+      const { discardSecrets } = await import("../server/discard-secrets.ts");
+      const { readConfig } = await import("../server/config.ts");
+      await confirm("Links to preference pages sent so far stop opening, for good.", options);
+      const lost = await discardSecrets(readConfig());
+      if (options.json) printJson({ discarded: lost });
+      else {
+        printLines([
+          `Gave up ${counted(lost, "link secret")}.`,
+          "Start the server and apply the manifest that declares the warehouse integrations.",
+        ]);
+      }
+    });
+}
+
+const describeRotation = ({ resealed, unreadable }: Rotation): string[] => [
+  `Sealed ${counted(resealed, "secret")} with SECRET_KEY.`,
+  ...(unreadable > 0 ? [`${counted(unreadable, "secret")} cannot be opened with any key.`] : []),
+];
+
+const describe = ({ secrets, ...keys }: Status): string[] => [
+  `key in use            ${keys.key_id ?? "none yet"}`,
+  `SECRET_KEY            ${keys.secret_key_id ?? "not set"}`,
+  `PREVIOUS_SECRET_KEY   ${keys.previous_secret_key_id ?? "not set"}`,
+  `sealed with SECRET_KEY: ${secrets.current}, with the previous one: ${secrets.previous}, ` +
+    `not sealed yet: ${secrets.plain}, unreadable: ${secrets.unreadable}`,
+];

@@ -1,0 +1,66 @@
+import Type from "typebox";
+import { byAdministrator, endpoint } from "../http/endpoint.ts";
+import { readSealing, rotateSealing, type SealingServices } from "./rotate.ts";
+
+const Count = (description: string) => Type.Integer({ description });
+
+const Counts = Type.Object({
+  current: Count("Sealed with SECRET_KEY."),
+  previous: Count("Sealed with PREVIOUS_SECRET_KEY."),
+  plain: Count("Stored before secrets were sealed."),
+  unreadable: Count("Sealed with another key, or damaged."),
+});
+
+const KeyId = Type.Union([Type.String(), Type.Null()]);
+
+const Success = Type.Literal("success");
+
+const readEndpoint = endpoint({
+  method: "GET",
+  path: "/admin/v1/secret-key",
+  summary: "Says which key seals stored secrets, and how many are sealed with which key.",
+  access: byAdministrator,
+  replies: {
+    200: Type.Object({
+      key_id: Type.Union([Type.String(), Type.Null()], {
+        description: "The key in use; null before the first secret is stored.",
+      }),
+      secret_key_id: KeyId,
+      previous_secret_key_id: KeyId,
+      secrets: Counts,
+      message: Success,
+    }),
+  },
+}).handledBy(async (services: SealingServices) => {
+  const { keyId, counts } = await readSealing(services);
+  const { current, previous } = services.sealing.keys;
+  return {
+    status: 200,
+    body: {
+      key_id: keyId,
+      secret_key_id: current?.id ?? null,
+      previous_secret_key_id: previous?.id ?? null,
+      secrets: counts,
+      message: "success",
+    },
+  };
+});
+
+const rotateEndpoint = endpoint({
+  method: "POST",
+  path: "/admin/v1/secret-key/rotate",
+  summary: "Seals every stored secret with SECRET_KEY.",
+  access: byAdministrator,
+  replies: {
+    200: Type.Object({
+      resealed: Count("Secrets that were sealed with the previous key, or not at all."),
+      unreadable: Count("Secrets that cannot be opened; they stay as they are."),
+      message: Success,
+    }),
+  },
+}).handledBy(async (services: SealingServices, context) => {
+  const { previous, plain, unreadable } = await rotateSealing(services, context);
+  return { status: 200, body: { resealed: previous + plain, unreadable, message: "success" } };
+});
+
+export const sealingEndpoints = [readEndpoint, rotateEndpoint];

@@ -1,0 +1,105 @@
+import type { Database, Transaction } from "../database/database.ts";
+import { Problem } from "../problem.ts";
+import { keyIdOf, openWith, type SealingKey, sealingKeyOf, sealWith, Unopenable } from "./seal.ts";
+import { insertCheck, selectCheck } from "./store.ts";
+
+/** Seals and opens the secrets that Rapport stores because it needs them again. */
+export interface Sealing {
+  /**
+   * Seals a text for a place, in the transaction that stores it, with the key that the database uses: the
+   * one of SECRET_KEY, or the previous one until it is rotated.
+   *
+   * @throws Problem CONFLICT without a key, or where other servers use another one.
+   */
+  seal(tx: Transaction, text: string, place: string): Promise<string>;
+  /** The text; a value stored before there was sealing is its own text. @throws Unopenable */
+  open(stored: string, place: string): string;
+  readonly keys: SealingKeys;
+}
+
+export interface SealingKeys {
+  /** Undefined: no secret can be stored. */
+  readonly current: SealingKey | undefined;
+  readonly previous: SealingKey | undefined;
+}
+
+/** The secrets of the settings, and where the current one comes from: `SECRET_KEY`, or a path. */
+export interface SecretKeys {
+  readonly current: string | undefined;
+  readonly previous: string | undefined;
+  readonly source: string;
+}
+
+const CHECK_PLACE = "sealing_keys";
+
+/** A value that opens only with its key. */
+export const checkOf = (key: SealingKey): string => sealWith(key, "rapport", CHECK_PLACE);
+
+const NO_KEY =
+  "No secret can be stored, because SECRET_KEY is not set and DATA_DIR keeps nothing. " +
+  "Set SECRET_KEY: openssl rand -hex 32";
+
+const OTHER_KEY =
+  "This server has another SECRET_KEY than the one that the database's secrets are sealed with. " +
+  "Restart it with that key.";
+
+/**
+ * Starts sealing with the keys of the settings.
+ *
+ * @throws an Error in words where the database's secrets are sealed with a key that is not given.
+ */
+export async function startSealing(database: Database, secrets: SecretKeys): Promise<Sealing> {
+  const sealing = createSealing(secrets);
+  const check = await selectCheck(database);
+  if (check !== undefined && !opens(sealing.keys, check)) {
+    throw new Error(wrongKey(sealing.keys, check, secrets.source));
+  }
+  return sealing;
+}
+
+/** Sealing without a look at the database. */
+export function createSealing({ current, previous }: Omit<SecretKeys, "source">): Sealing {
+  const keys = {
+    current: current === undefined ? undefined : sealingKeyOf(current),
+    previous: previous === undefined ? undefined : sealingKeyOf(previous),
+  };
+  return {
+    keys,
+    async seal(tx, text, place) {
+      if (!keys.current) throw new Problem("CONFLICT", NO_KEY);
+      const check = await insertCheck(tx, checkOf(keys.current));
+      const inUse = keyFor(keys, check);
+      if (!inUse) throw new Problem("CONFLICT", OTHER_KEY);
+      return sealWith(inUse, text, place);
+    },
+    open(stored, place) {
+      if (keyIdOf(stored) === undefined) return stored;
+      const key = keyFor(keys, stored);
+      if (!key) throw new Unopenable("A stored secret is sealed with a key that is not given.");
+      return openWith(key, stored, place);
+    },
+  };
+}
+
+/** The key that sealed a value, if it is given. */
+export const keyFor = (
+  { current, previous }: SealingKeys,
+  sealed: string,
+): SealingKey | undefined => [current, previous].find((key) => key?.id === keyIdOf(sealed));
+
+function opens(keys: SealingKeys, check: string): boolean {
+  const key = keyFor(keys, check);
+  if (!key) return false;
+  try {
+    openWith(key, check, CHECK_PLACE);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const wrongKey = ({ current }: SealingKeys, check: string, source: string): string =>
+  `The secrets in this database are sealed with the key ${keyIdOf(check)}, but ` +
+  `${current ? `${source} holds the key ${current.id}` : "SECRET_KEY is not set"}. ` +
+  "Set SECRET_KEY (or SECRET_KEY_FILE) to the key that sealed them. To change keys, give the earlier " +
+  "one as PREVIOUS_SECRET_KEY too. If the key is lost: rapport secrets discard (docs/secrets.md).";

@@ -1,0 +1,27 @@
+import { systemClock } from "../clock.ts";
+import { BY_THE_SERVER } from "../context/context.ts";
+import { migrate } from "../database/migrate.ts";
+import { discardSealing } from "../sealing/rotate.ts";
+import { createSealing } from "../sealing/sealing.ts";
+import { SEALED_KINDS } from "./app.ts";
+import type { Config } from "./config.ts";
+import { readSecretKeys } from "./secret-keys.ts";
+import { openDatabase } from "./serve.ts";
+
+/**
+ * Gives up the secrets of a database whose key is lost, so that a server starts with another key.
+ *
+ * @returns how many were given up.
+ * @throws where the key is given: then nothing is lost.
+ */
+export async function discardSecrets(config: Config): Promise<number> {
+  const database = await openDatabase(config);
+  try {
+    await migrate(database);
+    const sealing = createSealing(await readSecretKeys(config));
+    const services = { database, clock: systemClock, sealing, sealedKinds: SEALED_KINDS };
+    return await discardSealing(services, BY_THE_SERVER);
+  } finally {
+    await database.close();
+  }
+}

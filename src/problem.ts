@@ -10,6 +10,7 @@
 export type ProblemCode =
   | "INVALID_REQUEST"
   | "WORK_LIMIT_EXCEEDED"
+  | "TOO_MANY_VALUES"
   | "RESPONSE_TOO_LARGE"
   | "UNAUTHENTICATED"
   | "FORBIDDEN"

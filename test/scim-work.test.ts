@@ -52,13 +52,13 @@ const ATTACKS: [what: string, operations: (size: number) => Operation[]][] = [
   ],
   [
     "a long list added again and again",
-    (size) => times(Math.min(size, 100), () => ({ op: "add", path: "emails", value: emails(500) })),
+    (size) => times(Math.min(size, 60), () => ({ op: "add", path: "emails", value: emails(500) })),
   ],
   [
     "values removed that are not there",
     (size) => [
       { op: "add", path: "emails", value: emails(500) },
-      ...times(Math.min(size, 99), () => ({
+      ...times(Math.min(size, 59), () => ({
         op: "remove",
         path: "emails",
         value: emails(500, "b"),

@@ -49,6 +49,9 @@ function treeOf(root: number): ProcessStat[] {
   return tree;
 }
 
+/** The ids of a process and all that it started. */
+export const processesOf = (root: number): number[] => treeOf(root).map(({ id }) => id);
+
 /** Processor time of a process and all below it, in seconds, with that of children that ended. */
 export function cpuSecondsOf(root: number): number {
   const ticks = treeOf(root).reduce((sum, each) => sum + each.ownTicks + each.childTicks, 0);

@@ -1,29 +1,39 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Readable, Stream } from "node:stream";
 import { packageRoot } from "../../src/database/migrate.ts";
 
 /** The server as its users start it, in a process of its own. */
 export interface SoakServer {
   readonly url: string;
   readonly adminToken: string;
+  readonly processId: number;
+  readonly dataDir: string;
+  /** Everything that it printed until it was ready. */
+  readonly greeting: string;
+  /** File descriptor 3 of the server, for code that `nodeOptions` loads into it. */
+  readonly channel: Stream | null | undefined;
   /** What it holds in memory now, in MB. */
   memory(): number;
   stop(): Promise<number | null>;
 }
+
+const MAIN = join(packageRoot(), "dist/src/main.js");
 
 const ADMIN_TOKEN = "admin-token-of-the-soak-test";
 
 export async function startServer(
   databaseUrl: string | undefined,
   more: Readonly<Record<string, string>> = {},
+  nodeOptions: readonly string[] = [],
 ): Promise<SoakServer> {
   // On disk: kept in memory, the data itself would be what grows.
   const dataDir = await mkdtemp(join(tmpdir(), "rapport-soak-"));
-  const child = spawn(process.execPath, [join(packageRoot(), "dist/src/main.js"), "serve"], {
+  const child = spawn(process.execPath, [...nodeOptions, MAIN, "serve"], {
     env: {
       PATH: process.env.PATH,
       PORT: "0",
@@ -33,8 +43,8 @@ export async function startServer(
       ...(databaseUrl && { DATABASE_URL: databaseUrl }),
       ...more,
     },
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+    stdio: ["ignore", "pipe", "inherit", "pipe"],
+  }) as ChildProcess & { stdout: Readable };
   const ended = once(child, "exit");
   let greeting = "";
   for await (const chunk of child.stdout) {
@@ -46,6 +56,10 @@ export async function startServer(
   return {
     url,
     adminToken: ADMIN_TOKEN,
+    processId: child.pid as number,
+    dataDir,
+    greeting,
+    channel: child.stdio[3],
     memory: () => residentMegabytes(child.pid as number),
     async stop() {
       child.kill("SIGTERM");

@@ -11,16 +11,22 @@ export interface Budgets {
   readonly work: number;
   /** Bytes of the body, unpacked. */
   readonly bytesIn: number;
+  /** JSON values in the body, counted before it is parsed. */
+  readonly valuesIn: number;
   /** Bytes of the response. */
   readonly bytesOut: number;
 }
 
 const MEBIBYTE = 1_048_576;
 
-/** The work is about 40 ms of one core. The body limit is the public one: docs/errors.md. */
+/**
+ * The work is about 40 ms of one core, and so is parsing that many values where every key is another one. The body
+ * limit is the public one: docs/errors.md.
+ */
 const DEFAULT_BUDGETS: Budgets = {
   work: 200_000,
   bytesIn: 4 * MEBIBYTE,
+  valuesIn: 100_000,
   bytesOut: 16 * MEBIBYTE,
 };
 

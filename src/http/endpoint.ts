@@ -114,6 +114,8 @@ type ReplyOf<C extends Contract> = {
     readonly status: Status;
     readonly body: C["replies"][Status] extends TSchema ? Static<C["replies"][Status]> : never;
     readonly headers?: Readonly<Record<string, string>>;
+    /** The body as it is sent, where it is always the same and was written once. */
+    readonly bytes?: Buffer;
   };
 }[keyof C["replies"]];
 
@@ -122,6 +124,7 @@ export interface Reply {
   readonly status: number;
   readonly body: unknown;
   readonly headers?: Readonly<Record<string, string>>;
+  readonly bytes?: Buffer;
 }
 
 export interface Endpoint<Services> {

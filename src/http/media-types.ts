@@ -1,11 +1,16 @@
 import { isUtf8 } from "node:buffer";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Problem } from "../problem.ts";
+import { nextTurn } from "../threads/next-turn.ts";
+import { budgetsOf } from "./budget.ts";
 import { type Contract, type Endpoint, takesBody } from "./endpoint.ts";
-import { parseJsonBody } from "./json-body.ts";
+import { parseJsonBody, refuseManyValues } from "./json-body.ts";
 import type { Load } from "./load.ts";
 
 const JSON_MEDIA_TYPE = /^application\/(?:[\w.-]+\+)?json(?:\s*;.*)?$/i;
+
+/** Parsing more takes so long that others get a turn before the handler begins. */
+const LARGE_BODY_BYTES = 131_072;
 
 /**
  * Teaches the server to read bodies: JSON, and the texts that an endpoint declares with `accepts`.
@@ -22,7 +27,10 @@ export function readBodies(server: FastifyInstance, endpoints: readonly Endpoint
       const { contract } = request.routeOptions.config as { contract?: Contract };
       if (bytes.length === 0 && !contract?.body) return undefined;
       refuseLongBody(bytes, contract?.mostBodyBytes);
-      return parseJsonBody(bytes);
+      refuseManyValues(bytes, budgetsOf(contract ?? {}).valuesIn);
+      const body = parseJsonBody(bytes);
+      if (bytes.length > LARGE_BODY_BYTES) await nextTurn();
+      return body;
     },
   );
   const texts = new Set(endpoints.flatMap(({ contract }) => contract.accepts ?? []));

@@ -7,6 +7,7 @@ import { sentencePage } from "./sentence-page.ts";
 export const STATUS_OF: Readonly<Record<ProblemCode, number>> = {
   INVALID_REQUEST: 400,
   WORK_LIMIT_EXCEEDED: 400,
+  TOO_MANY_VALUES: 400,
   RESPONSE_TOO_LARGE: 400,
   UNAUTHENTICATED: 401,
   FORBIDDEN: 403,
@@ -60,7 +61,7 @@ const withoutObject = (code: ProblemCode, message: string, list = "attributes") 
 /** A request that could not be read at all, in whichever way, is a matter of syntax. */
 function scimTypeOf(code: ProblemCode, { scimType }: ProblemDetails): { scimType?: string } {
   if (scimType !== undefined) return { scimType };
-  if (code === "WORK_LIMIT_EXCEEDED") return { scimType: "tooMany" };
+  if (code === "WORK_LIMIT_EXCEEDED" || code === "TOO_MANY_VALUES") return { scimType: "tooMany" };
   return code === "INVALID_REQUEST" ? { scimType: "invalidSyntax" } : {};
 }
 

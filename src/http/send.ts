@@ -56,7 +56,8 @@ export async function sendCounted(
   reply.send(text);
 }
 
-function textOf({ body }: Reply, mediaType: string): string | undefined {
+function textOf({ body, bytes }: Reply, mediaType: string): string | Buffer | undefined {
+  if (bytes) return bytes;
   if (body === undefined) return undefined;
   return mediaType.endsWith("json") ? JSON.stringify(body) : (body as string);
 }

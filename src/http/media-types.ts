@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Problem } from "../problem.ts";
-import { nextTurn } from "../threads/next-turn.ts";
+import { nextTurn } from "../threads/turns.ts";
 import { budgetsOf } from "./budget.ts";
 import { type Contract, type Endpoint, takesBody } from "./endpoint.ts";
 import { parseJsonBody, refuseManyValues } from "./json-body.ts";

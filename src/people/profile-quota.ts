@@ -34,7 +34,10 @@ const EMPTY_BYTES = jsonByteLength({});
 function sizeOf(person: Person): number | undefined {
   if (person.customBytes !== undefined) return person.customBytes;
   if (person.isNew) return EMPTY_BYTES;
-  return person.stored && jsonByteLength(person.stored.customAttributes);
+  if (!person.stored) return undefined;
+  // Counted once: each item of a request asks again, and a profile may have a megabyte.
+  person.customBytes = jsonByteLength(person.stored.customAttributes);
+  return person.customBytes;
 }
 
 /** With the colon and the comma that JSON puts around them. */

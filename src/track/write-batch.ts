@@ -19,6 +19,7 @@ import { loadPeople, readPeople, storeAll } from "../people/load-people.ts";
 import type { People, PeopleChanges } from "../people/people.ts";
 import { savePeople } from "../people/save-people.ts";
 import { writeSubscriptions } from "../subscriptions/states.ts";
+import { startTurns, type Turns } from "../threads/turns.ts";
 import { writePeopleOf } from "../workspaces/reset.ts";
 import { applyItem, type Batch, startBatch, subscriptionChanges } from "./apply-item.ts";
 import type { Item, Verdict } from "./item.ts";
@@ -148,7 +149,8 @@ async function workOut(
 ): Promise<Worked> {
   const batch = startBatch(people, clock);
   const verdicts: Verdict[][] = [];
-  for (const request of requests) verdicts.push(await applyAll(batch, request));
+  const turns = startTurns();
+  for (const request of requests) verdicts.push(await applyAll(batch, request, turns));
   return { requests, batch, changes: people.changes(clock.now()), verdicts };
 }
 
@@ -156,21 +158,16 @@ async function workOut(
 async function applyAll(
   batch: Batch,
   { context, items, moments }: WriteRequest,
+  turns: Turns,
 ): Promise<Verdict[]> {
   const work = startRequestWork();
   const verdicts: Verdict[] = [];
-  let lastTurn = 0;
   for (const [index, item] of items.entries()) {
     verdicts.push(applyItem(batch, context, item, work, moments?.[index]));
-    if (work.spent - lastTurn <= WORK_OF_A_TURN) continue;
-    lastTurn = work.spent;
-    await new Promise(setImmediate);
+    if (turns.isOver()) await turns.next();
   }
   return verdicts;
 }
-
-/** About 10 ms. */
-const WORK_OF_A_TURN = 50_000;
 
 /** Writes what was worked out before the transaction began. */
 function saveAhead(

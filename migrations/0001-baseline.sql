@@ -179,16 +179,22 @@ create type identifier_kind as enum ('external_id', 'alias', 'email', 'phone');
 -- distributed by: value
 create table identifiers (
   workspace_id integer not null,
-  -- Normalized for lookup: emails in lower case, phone numbers in E.164, aliases with their label.
-  value text not null,
+  -- Normalized for lookup: emails in lower case, phone numbers in E.164, aliases with their label. In the
+  -- order of its bytes, so that a prefix is a range of the index whatever the database's own collation.
+  value text collate "C" not null,
   kind identifier_kind not null,
   profile_id uuid not null,
   primary key (value, workspace_id, kind, profile_id)
 );
 
--- An external_id or alias belongs to one profile; profiles may share an email or phone number.
-create unique index identifiers_of_one on identifiers (value, workspace_id, kind)
+-- An external_id or alias belongs to one profile; profiles may share an email or phone number. Both
+-- indexes also serve the search by prefix, which names the kind: hence the workspace leads. Intake names
+-- no kind, so the planner never takes them for it.
+create unique index identifiers_of_one on identifiers (workspace_id, kind, value)
   where kind in ('external_id', 'alias');
+
+create index identifiers_of_many on identifiers (workspace_id, kind, value, profile_id)
+  where kind in ('email', 'phone');
 
 -- distributed by: profile_id
 create table profiles (
@@ -219,7 +225,8 @@ create table events (
   occurred_at timestamptz not null,
   app_id text,
   properties jsonb,
-  primary key (profile_id, workspace_id, event_id)
+  -- The order of a timeline.
+  primary key (profile_id, workspace_id, occurred_at, event_id)
 );
 
 -- distributed by: profile_id
@@ -245,7 +252,7 @@ create table purchases (
   occurred_at timestamptz not null,
   app_id text,
   properties jsonb,
-  primary key (profile_id, workspace_id, purchase_id)
+  primary key (profile_id, workspace_id, occurred_at, purchase_id)
 );
 
 -- distributed by: profile_id

@@ -31,6 +31,7 @@ const FOLDERS = [
   "track",
   "identity",
   "export",
+  "records",
   "import",
   "campaigns",
   "translations",

@@ -19,6 +19,7 @@ import {
   type Sample,
   type Samples,
 } from "./sample-administration.ts";
+import { ofRecords } from "./sample-records.ts";
 import { declare, newUser, PATCH_SCHEMA, scimClient, TOKEN } from "./scim-client.ts";
 import {
   FIRST_STEP,
@@ -86,6 +87,7 @@ export async function sampleRequests(
     ...open,
     ...ofUsers,
     ...ofWorkspaces(server, workspace),
+    ...ofRecords(server, workspace),
     ...ofDeclared(server),
     ...ofApiKeys(admin),
     ...ofScimTokens(server),

@@ -141,7 +141,11 @@ function clientOf(watchedDatabase: Database) {
       idCache: createIdCache(),
     }),
   };
-  return async (method: string, path: string, input: { body?: unknown; query?: unknown }) => {
+  return async (
+    method: string,
+    path: string,
+    input: { body?: unknown; query?: unknown; params?: object },
+  ): Promise<any> => {
     const endpoint = ENDPOINTS.find(
       ({ contract }) => contract.method === method && pathsOf(contract).includes(path),
     );
@@ -150,7 +154,7 @@ function clientOf(watchedDatabase: Database) {
       services,
       contextIn(WORKSPACE),
       {
-        params: { name: WORKSPACE.name },
+        params: { name: WORKSPACE.name, ...input.params },
         query: input.query,
         body: input.body,
         idempotency: undefined,
@@ -159,6 +163,7 @@ function clientOf(watchedDatabase: Database) {
     assert.ok(status < 300, `${path} ${status}`);
     const { errors, skipped } = (body ?? {}) as { errors?: unknown; skipped?: unknown };
     assert.deepEqual([errors, skipped], [undefined, undefined], path);
+    return body;
   };
 }
 
@@ -232,6 +237,20 @@ test("no request that concerns single people reads all of a large table", { skip
   await post("/users/merge", { merge_updates });
   const exported = { external_ids: ["a", "b"], user_aliases: [alias("e")], email_address: email };
   await post("/users/export/ids", { ...exported, fields_to_export: EXPORT_FIELDS });
+  const USERS = "/admin/v1/workspaces/:name/users";
+  for (const text of ["a", email, "+1415"]) await call("GET", USERS, { query: { query: text } });
+  const { users } = await call("GET", USERS, { query: { query: "a", match: "exact" } });
+  const params = { id: users[0].platform_id };
+  await call("GET", `${USERS}/:id`, { params });
+  await call("GET", `${USERS}/:id/timeline`, { params, query: {} });
+  const { next_cursor: cursor } = await call("GET", `${USERS}/:id/timeline`, {
+    params,
+    query: { limit: 1 },
+  });
+  await call("GET", `${USERS}/:id/timeline`, { params, query: { cursor, since: TIME } });
+  await call("DELETE", `${USERS}/:id`, { params });
+  await post("/users/track", { attributes: [{ ...id("a"), email }] });
+
   await post("/users/delete", { external_ids: ["a"] });
   await post("/users/delete", { email_addresses: [byEmail(email)] });
 

@@ -77,7 +77,7 @@ export async function exportByIds(
     refuseTooManyUsers(ids);
     const fields = request.fields_to_export ?? DEFAULT_FIELDS;
     await refuseLargeExport(tx, workspace.id, ids, fields);
-    const users = await readProfiles(tx, workspace, ids, fields, clock.now());
+    const users = await viewUsers(tx, workspace, ids, fields, clock.now());
     const existing = new Set(users.map((user) => user.id));
     const invalid = wanted.filter(
       (each) => !found.get(identifierKey(each.identifier))?.some((id) => existing.has(id)),
@@ -143,7 +143,8 @@ function addressOf({ email_address, phone }: ExportRequest): Wanted[] {
   return [wantedOf(given, checked.value.kind, checked.value.value)];
 }
 
-async function readProfiles(
+/** Users in the publicly known shape, with these fields; ids without a profile are left out. */
+export async function viewUsers(
   tx: Queryable,
   workspace: Workspace,
   ids: readonly string[],

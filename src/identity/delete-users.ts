@@ -3,7 +3,7 @@ import type { Transaction } from "../database/database.ts";
 import { checkPlatformId, type PersonIdentifier } from "../people/identifiers.ts";
 import { accepted, type Checked, type Fault, Problem, refused } from "../problem.ts";
 import { type Applied, changeIdentities, type IdentityServices } from "./change-identities.ts";
-import type { IdentityGraph } from "./identity-graph.ts";
+import type { Change, IdentityGraph } from "./identity-graph.ts";
 import { carryOut, checkEach, MOST_ITEMS, type Notes, type Work } from "./items.ts";
 import {
   choose,
@@ -79,9 +79,19 @@ export async function deleteUsers(
 /** Users to be deleted, named one by one, and what is committed with their deletion or not at all. */
 export interface Deletion {
   readonly names: readonly PersonIdentifier[];
-  /** @param faults why nothing was deleted for a name, in their order; undefined where it was. */
-  alsoWrite(tx: Transaction, faults: readonly (Fault | undefined)[]): Promise<void>;
+  /**
+   * @param faults why nothing was deleted for a name, in their order; undefined where it was.
+   * @param deleted the user that each name led to.
+   */
+  alsoWrite(
+    tx: Transaction,
+    faults: readonly (Fault | undefined)[],
+    deleted: readonly (DeletedUser | undefined)[],
+  ): Promise<void>;
 }
+
+/** A user as it was when it was deleted. */
+export type DeletedUser = Extract<Change, { readonly kind: "delete" }>;
 
 /**
  * Deletes users that checked names lead to, any number, in one transaction. A name that leads to
@@ -103,8 +113,14 @@ export async function deleteNamed(
       alsoWrite(
         tx,
         results.map(({ applied }) => ("fault" in applied ? applied.fault : undefined)),
+        results.map(({ applied }) => deletedBy(applied)),
       ),
   });
+}
+
+function deletedBy(applied: Applied): DeletedUser | undefined {
+  const change = "change" in applied ? applied.change : undefined;
+  return change?.kind === "delete" ? change : undefined;
 }
 
 function checkElement(

@@ -1,6 +1,8 @@
 import type { WorkspaceContext } from "../context/context.ts";
-import { accepted, type Checked, Problem, refused } from "../problem.ts";
-import type { Applied, IdentityServices } from "./change-identities.ts";
+import type { Transaction } from "../database/database.ts";
+import { accepted, type Checked, type Fault, Problem, refused } from "../problem.ts";
+import { type Applied, changeIdentities, type IdentityServices } from "./change-identities.ts";
+import type { Effect } from "./combine/effects.ts";
 import type { IdentityGraph } from "./identity-graph.ts";
 import { carryOut, checkEach, MOST_ITEMS, type Notes, refuseFaults, type Work } from "./items.ts";
 import {
@@ -12,6 +14,7 @@ import {
   selectByEmail,
   selectByPhone,
   selectExternalId,
+  selectorOf,
 } from "./selectors.ts";
 
 type RawObject = Readonly<Record<string, unknown>>;
@@ -48,6 +51,44 @@ export async function mergeUsers(
   refuseFaults(items.faults, ({ fault }) => fault.message);
   return (await carryOut(services, context, items, isDryRun)).notes;
 }
+
+/** Two users by their platform ids, and what is committed with their merge or not at all. */
+export interface Merge {
+  readonly mergeId: string;
+  readonly keepId: string;
+  readonly isDryRun: boolean;
+  alsoWrite(tx: Transaction): Promise<void>;
+}
+
+/**
+ * Merges one user into another. @returns what it did, field by field, or would do.
+ *
+ * @throws Problem NOT_FOUND for one of them; INVALID_REQUEST if both ids lead to one user.
+ */
+export async function mergeByPlatformId(
+  services: IdentityServices,
+  context: WorkspaceContext,
+  { mergeId, keepId, isDryRun, alsoWrite }: Merge,
+): Promise<readonly Effect[]> {
+  const [toMerge, toKeep] = [mergeId, keepId].map((value) =>
+    selectorOf({ kind: "platform_id", value }),
+  ) as [Selector, Selector];
+  const step = {
+    place: { array: "users", index: 0 },
+    names: [toMerge.identifier, toKeep.identifier],
+    apply: (graph: IdentityGraph) => {
+      const applied = merge(graph, toMerge, toKeep);
+      if ("fault" in applied) throw asProblem(applied.fault);
+      return applied;
+    },
+  };
+  const request = { steps: [step], isDryRun, alsoWrite };
+  const [result] = await changeIdentities(services, context, request);
+  return result?.audited?.effects ?? [];
+}
+
+const asProblem = ({ code, message }: Fault): Problem =>
+  new Problem(code === "SAME_USER" ? "INVALID_REQUEST" : "NOT_FOUND", message);
 
 const MEMBERS = ["identifier_to_merge", "identifier_to_keep"];
 

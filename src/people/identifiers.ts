@@ -27,9 +27,22 @@ export type PersonIdentifier =
 export const identifierKey = ({ kind, value }: { kind: string; value: string }): string =>
   `${kind} ${value}`;
 
-/** Name and label in one text that no other pair has: the label's length says where it ends. */
-export const aliasValue = (alias: Alias): string =>
-  `${alias.alias_label.length}:${alias.alias_label}${alias.alias_name}`;
+/**
+ * Name and label in one text that no other pair has: the label's length, at the end, says where it begins.
+ * The name comes first, so that aliases can be searched by the beginning of their names.
+ */
+export const aliasValue = ({ alias_name, alias_label }: Alias): string =>
+  `${alias_name}${ALIAS_SEPARATOR}${alias_label}:${alias_label.length}`;
+
+/** ASCII's unit separator. */
+export const ALIAS_SEPARATOR = "\u001f";
+
+/** The alias whose `aliasValue` this is. */
+export function readAliasValue(value: string): Alias {
+  const colon = value.lastIndexOf(":");
+  const labelAt = colon - Number(value.slice(colon + 1));
+  return { alias_name: value.slice(0, labelAt - 1), alias_label: value.slice(labelAt, colon) };
+}
 
 /** Addresses match whatever their case. docs/conformance.md#identifiers-in-track */
 export const emailValue = (address: string): string => address.toLowerCase();

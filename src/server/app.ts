@@ -34,6 +34,7 @@ import { preferenceCenterEndpoints } from "../preference-centers/endpoints.ts";
 import { linkSecrets } from "../preference-centers/links.ts";
 import { pageEndpoints } from "../preference-centers/page-endpoints.ts";
 import { PREFERENCE_CENTER_RESOURCES } from "../preference-centers/sections.ts";
+import { recordEndpoints } from "../records/endpoints.ts";
 import { scimEndpoints } from "../scim/endpoints.ts";
 import { scimDefaults } from "../scim/sections.ts";
 import { sealingEndpoints } from "../sealing/endpoints.ts";
@@ -92,6 +93,7 @@ export const ENDPOINTS = [
   ...identityAdminEndpoints,
   ...importEndpoints,
   ...exportEndpoints,
+  ...recordEndpoints,
   ...subscriptionEndpoints,
   ...emailListEndpoints,
   ...subscriptionAdminEndpoints,

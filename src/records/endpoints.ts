@@ -1,0 +1,253 @@
+import Type from "typebox";
+import { byAdministratorOfWorkspace, endpoint } from "../http/endpoint.ts";
+import type { IdentityServices } from "../identity/change-identities.ts";
+import { eraseUser } from "./erase-user.ts";
+import { mergeUser } from "./merge-user.ts";
+import { type ReadRecordServices, readRecord } from "./read-record.ts";
+import { readTimeline } from "./read-timeline.ts";
+import { type RecordServices, searchUsers } from "./search-users.ts";
+import { TIMELINE_KINDS, TimelineEntry } from "./timeline-entry.ts";
+
+const Success = Type.Literal("success");
+
+const NullableText = Type.Union([Type.String(), Type.Null()]);
+
+const PATH = "/admin/v1/workspaces/:name/users";
+
+const OfUser = Type.Object({
+  name: Type.String(),
+  id: Type.String({ format: "uuid", description: "The platform_id." }),
+});
+
+const Cursor = Type.Optional(
+  Type.String({ maxLength: 4_096, description: "The next_cursor of the previous page." }),
+);
+
+/** The kept user of a merged one: the response to a request for the merged one. */
+const MergedInto = Type.Object({
+  merged_into: Type.String({ description: "The platform_id of the kept user." }),
+  message: Success,
+});
+
+/** Leads a request for a merged user to the kept one. */
+const movedTo = (workspace: string, keptId: string, suffix = "") => ({
+  status: 301 as const,
+  headers: {
+    location: `/admin/v1/workspaces/${encodeURIComponent(workspace)}/users/${keptId}${suffix}`,
+    // Where a merged id leads can change.
+    "cache-control": "no-store",
+  },
+  body: { merged_into: keptId, message: "success" as const },
+});
+
+const search = endpoint({
+  method: "GET",
+  path: PATH,
+  summary: "Finds users by the beginning of an identifier, or by a whole platform_id.",
+  access: byAdministratorOfWorkspace,
+  params: Type.Object({ name: Type.String() }),
+  query: Type.Object({
+    query: Type.String({
+      minLength: 1,
+      maxLength: 1_000,
+      description: "The beginning of an external_id, alias name, email address or phone number.",
+    }),
+    identifier: Type.Optional(
+      Type.Enum(["external_id", "alias", "email", "phone"], {
+        description: "Searches only identifiers of this kind.",
+      }),
+    ),
+    match: Type.Optional(
+      Type.Enum(["prefix", "exact"], { description: "prefix by default; exact: the whole one." }),
+    ),
+    cursor: Cursor,
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
+  }),
+  replies: {
+    200: Type.Object({
+      users: Type.Array(
+        Type.Object({
+          platform_id: Type.String(),
+          external_id: NullableText,
+          user_aliases: Type.Array(
+            Type.Object({ alias_name: Type.String(), alias_label: Type.String() }),
+          ),
+          email: NullableText,
+          phone: NullableText,
+          created_at: Type.String(),
+          updated_at: Type.String(),
+          matched: Type.Object({
+            identifier: Type.Enum(["platform_id", "external_id", "alias", "email", "phone"]),
+            value: Type.String(),
+          }),
+        }),
+        { description: "May be fewer than the limit although another page follows." },
+      ),
+      next_cursor: Type.Optional(Type.String()),
+      message: Success,
+    }),
+  },
+}).handledBy(async (services: RecordServices, context, { query }) => ({
+  status: 200,
+  body: { ...(await searchUsers(services, context, query)), message: "success" },
+}));
+
+const read = endpoint({
+  method: "GET",
+  path: `${PATH}/:id`,
+  summary: "Reads everything that is stored about one user; a merged id leads to the kept user.",
+  access: byAdministratorOfWorkspace,
+  params: OfUser,
+  replies: {
+    200: Type.Object({
+      user: Type.Record(Type.String(), Type.Unknown(), {
+        description: "The profile with the fields of an export.",
+      }),
+      updated_at: Type.String(),
+      redirects: Type.Array(Type.Object({ platform_id: NullableText, external_id: NullableText }), {
+        description: "Merged users and renamed external ids that lead to this user.",
+      }),
+      subscriptions: Type.Object({
+        email: Type.Union([
+          Type.Object({
+            address: Type.String(),
+            state: Type.Union([
+              Type.Enum(["subscribed", "unsubscribed", "opted_in"]),
+              Type.Null({ description: "Never set, which counts as subscribed." }),
+            ]),
+            set_at: NullableText,
+            hard_bounced_at: NullableText,
+          }),
+          Type.Null(),
+        ]),
+        groups: Type.Array(
+          Type.Object({
+            subscription_group_id: Type.String(),
+            name: NullableText,
+            channel: NullableText,
+            address: NullableText,
+            state: Type.Enum(["subscribed", "unsubscribed"]),
+            changed_at: Type.String(),
+          }),
+        ),
+      }),
+      counts: Type.Object({
+        events: Type.Integer(),
+        purchases: Type.Integer(),
+        messages: Type.Integer(),
+      }),
+      message: Success,
+    }),
+    301: MergedInto,
+  },
+  isHeavy: true,
+  budgets: { bytesOut: 64 * 1_048_576 },
+}).handledBy(async (services: ReadRecordServices, context, { params }) => {
+  const record = await readRecord(services, context, params.id);
+  if ("mergedInto" in record) return movedTo(params.name, record.mergedInto);
+  return { status: 200, body: { ...record, message: "success" } };
+});
+
+const timeline = endpoint({
+  method: "GET",
+  path: `${PATH}/:id/timeline`,
+  summary:
+    "Reads the events, purchases, messages, subscription and identity changes of one user, newest first.",
+  access: byAdministratorOfWorkspace,
+  params: OfUser,
+  query: Type.Object({
+    kind: Type.Optional(Type.Array(Type.Enum([...TIMELINE_KINDS]), { minItems: 1, maxItems: 20 })),
+    since: Type.Optional(Type.String({ maxLength: 64, description: "ISO 8601; included." })),
+    cursor: Cursor,
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
+  }),
+  replies: {
+    200: Type.Object({
+      entries: Type.Array(TimelineEntry),
+      next_cursor: Type.Optional(Type.String()),
+      message: Success,
+    }),
+    301: MergedInto,
+  },
+}).handledBy(async (services: RecordServices, context, { params, query }) => {
+  const page = await readTimeline(services, context, params.id, query);
+  if ("mergedInto" in page) return movedTo(params.name, page.mergedInto, "/timeline");
+  return { status: 200, body: { ...page, entries: [...page.entries], message: "success" } };
+});
+
+const erase = endpoint({
+  method: "DELETE",
+  path: `${PATH}/:id`,
+  summary: "Erases a user: profile, history, and the state of the address if no other user has it.",
+  access: byAdministratorOfWorkspace,
+  params: OfUser,
+  replies: {
+    200: Type.Object({
+      platform_id: Type.String(),
+      email_state: Type.Enum(["erased", "kept", "none"], {
+        description: "kept: other users have the address. none: there was no state.",
+      }),
+      audit: Type.Object({
+        id: Type.String(),
+        at: Type.String(),
+        effects: Type.Array(
+          Type.Object({
+            field: Type.String(),
+            name: Type.Optional(Type.String()),
+            effect: Type.String(),
+          }),
+          { description: "What the audit keeps: names of things and counts, no values." },
+        ),
+      }),
+      message: Success,
+    }),
+  },
+}).handledBy(async (services: IdentityServices, context, { params }) => {
+  const { audit, ...erased } = await eraseUser(services, context, params.id);
+  const { id, at, effects } = audit;
+  return {
+    status: 200,
+    body: {
+      ...erased,
+      audit: { id, at: at.toISOString(), effects: [...effects] },
+      message: "success",
+    },
+  };
+});
+
+const merge = endpoint({
+  method: "POST",
+  path: `${PATH}/:id/merge`,
+  summary: "Merges a user into another one, or previews what that would do.",
+  access: byAdministratorOfWorkspace,
+  params: OfUser,
+  body: Type.Object(
+    {
+      into: Type.String({ format: "uuid", description: "The platform_id of the kept user." }),
+      dry_run: Type.Optional(Type.Boolean({ description: "Changes nothing." })),
+    },
+    { additionalProperties: false },
+  ),
+  replies: {
+    200: Type.Object({
+      merged: Type.Boolean({ description: "false after a dry run." }),
+      effects: Type.Array(
+        Type.Object({
+          field: Type.String(),
+          name: Type.Optional(Type.String()),
+          effect: Type.String(),
+          kept: Type.Unknown(),
+          merged: Type.Unknown(),
+          result: Type.Unknown(),
+        }),
+      ),
+      message: Success,
+    }),
+  },
+}).handledBy(async (services: IdentityServices, context, { params, body }) => {
+  const effects = await mergeUser(services, context, params.id, body);
+  const merged = body.dry_run !== true;
+  return { status: 200, body: { merged, effects: [...effects], message: "success" } };
+});
+
+export const recordEndpoints = [search, read, timeline, erase, merge];

@@ -1,0 +1,66 @@
+import { recordChanges } from "../audit/audit.ts";
+import type { WorkspaceContext } from "../context/context.ts";
+import type { IdentityServices } from "../identity/change-identities.ts";
+import { deleteNamed } from "../identity/delete-users.ts";
+import { type AuditEntry, findDeletion } from "../identity/read-changes.ts";
+import { findHolders } from "../people/find-holders.ts";
+import { emailValue, identifierKey } from "../people/identifiers.ts";
+import { Problem } from "../problem.ts";
+import { forgetAddress } from "../subscriptions/person-states.ts";
+import { findRecord } from "./find-record.ts";
+
+export interface Erasure {
+  readonly platform_id: string;
+  /**
+   * What became of the state of the email address: `erased`, `kept` because other users have the address,
+   * or `none` where there was none.
+   */
+  readonly email_state: "erased" | "kept" | "none";
+  /** What the audit keeps, without any value of the user's. */
+  readonly audit: AuditEntry;
+}
+
+/**
+ * Erases a person: the profile with everything that `/users/delete` removes, and the state of the email
+ * address, unless other users have it. All of it or nothing (docs/decisions/deleting-users.md).
+ *
+ * @throws Problem NOT_FOUND; CONFLICT for the id of a merged user, who has a record no more.
+ */
+export async function eraseUser(
+  services: IdentityServices,
+  context: WorkspaceContext,
+  platformId: string,
+): Promise<Erasure> {
+  const { database, clock } = services;
+  const { workspace } = context;
+  const found = await findRecord(database, workspace.id, platformId);
+  if ("mergedInto" in found) throw mergedInto(platformId, found.mergedInto);
+  let emailState: Erasure["email_state"] = "none";
+  await deleteNamed(services, context, {
+    names: [{ kind: "platform_id", value: platformId }],
+    async alsoWrite(tx, [fault], [deleted]) {
+      if (fault || !deleted) throw new Problem("NOT_FOUND", `There is no user '${platformId}'.`);
+      // Merged since it was found: the id leads to somebody else.
+      if (deleted.user.platformId !== platformId)
+        throw mergedInto(platformId, deleted.user.platformId);
+      emailState = "none";
+      const { email } = deleted.fields;
+      if (email !== null) {
+        const address = { kind: "email" as const, value: emailValue(email) };
+        const holders = await findHolders(tx, workspace.id, [address], 1);
+        if ((holders.get(identifierKey(address)) ?? []).length > 0) emailState = "kept";
+        else if (await forgetAddress(tx, workspace.id, address.value)) emailState = "erased";
+      }
+      const change = { action: "erased", kind: "user", name: platformId };
+      await recordChanges(tx, clock, context, [{ ...change, workspace: workspace.name }]);
+    },
+  });
+  const audit = await findDeletion(database, workspace.id, platformId);
+  if (!audit) throw new Error(`The deletion of ${platformId} is not in the audit.`);
+  return { platform_id: platformId, email_state: emailState, audit };
+}
+
+export const mergedInto = (platformId: string, keptId: string): Problem =>
+  new Problem("CONFLICT", `The user '${platformId}' was merged into '${keptId}'.`, {
+    body: { merged_into: keptId },
+  });

@@ -1,0 +1,26 @@
+import type { Queryable } from "../database/database.ts";
+import { findDeletion } from "../identity/read-changes.ts";
+import { type ProfileRow, readMerged, readProfiles } from "../people/read-profiles.ts";
+import { Problem } from "../problem.ts";
+
+/** A profile, or the id of the one that it was merged into. */
+export type FoundRecord = { readonly profile: ProfileRow } | { readonly mergedInto: string };
+
+/**
+ * Finds the record under a platform_id.
+ *
+ * @throws Problem NOT_FOUND; it says so if the user was deleted.
+ */
+export async function findRecord(
+  database: Queryable,
+  workspaceId: number,
+  platformId: string,
+): Promise<FoundRecord> {
+  const [profile] = await readProfiles(database, workspaceId, [platformId]);
+  if (profile) return { profile };
+  const [merged] = await readMerged(database, workspaceId, [platformId]);
+  if (merged && !merged.isRename) return { mergedInto: merged.keptProfileId };
+  const deletion = await findDeletion(database, workspaceId, platformId);
+  const why = deletion ? `: the user was deleted at ${deletion.at.toISOString()}` : "";
+  throw new Problem("NOT_FOUND", `There is no user '${platformId}'${why}.`);
+}

@@ -1,0 +1,157 @@
+import { readMessageCounts, readSummaries } from "../activity/read-activity.ts";
+import type { Clock } from "../clock.ts";
+import type { WorkspaceContext } from "../context/context.ts";
+import type { Channel } from "../context/workspace.ts";
+import { type Database, type Queryable, readTogether, settleAll } from "../database/database.ts";
+import { viewUsers } from "../export/export-by-ids.ts";
+import { EXPORT_FIELDS, type ExportField } from "../export/profile-view.ts";
+import { emailValue } from "../people/identifiers.ts";
+import { type ProfileRow, readMergedInto } from "../people/read-profiles.ts";
+import { readAddressState, readStandingGroupStates } from "../subscriptions/person-states.ts";
+import { readGroups } from "../workspaces/subscription-groups.ts";
+import { findRecord } from "./find-record.ts";
+
+export interface ReadRecordServices {
+  readonly database: Database;
+  readonly clock: Clock;
+}
+
+/** An id that leads to the user besides the user's own. */
+export interface Redirect {
+  /** Null where the entry stands for a renamed external_id alone. */
+  readonly platform_id: string | null;
+  readonly external_id: string | null;
+}
+
+export interface GroupStateView {
+  readonly subscription_group_id: string;
+  /** Null where the workspace no longer has the group. */
+  readonly name: string | null;
+  readonly channel: Channel | null;
+  /** What messages of the group go to: the email address or the phone number. */
+  readonly address: string | null;
+  readonly state: "subscribed" | "unsubscribed";
+  readonly changed_at: string;
+}
+
+/** Everything that is stored about one person, but for the entries of the timeline. */
+export interface PersonRecord {
+  /** The profile as an export shows it. */
+  readonly user: Record<string, unknown>;
+  readonly updated_at: string;
+  readonly redirects: Redirect[];
+  readonly subscriptions: {
+    /** Null without an address. A state of null was never set and counts as subscribed. */
+    readonly email: {
+      readonly address: string;
+      readonly state: "subscribed" | "unsubscribed" | "opted_in" | null;
+      readonly set_at: string | null;
+      readonly hard_bounced_at: string | null;
+    } | null;
+    readonly groups: GroupStateView[];
+  };
+  readonly counts: {
+    readonly events: number;
+    readonly purchases: number;
+    readonly messages: number;
+  };
+}
+
+/** The message history and single events are in the timeline; recent days can be counted from them. */
+const NOT_SHOWN: readonly ExportField[] = ["message_history", "recent_activity", "merged_ids"];
+
+const FIELDS = EXPORT_FIELDS.filter((field) => !NOT_SHOWN.includes(field));
+
+/**
+ * Reads everything that is stored about one person at one moment.
+ *
+ * @returns the record; for a merged user, the platform_id of the kept one.
+ * @throws Problem NOT_FOUND.
+ */
+export function readRecord(
+  { database, clock }: ReadRecordServices,
+  { workspace }: WorkspaceContext,
+  platformId: string,
+): Promise<PersonRecord | { readonly mergedInto: string }> {
+  return readTogether(database, async (tx) => {
+    const found = await findRecord(tx, workspace.id, platformId);
+    if ("mergedInto" in found) return found;
+    const { profile } = found;
+    const ids = [profile.id];
+    const [users, redirects, email, groups, counts] = await settleAll([
+      viewUsers(tx, workspace, ids, FIELDS, clock.now()),
+      readMergedInto(tx, workspace.id, ids),
+      emailOf(tx, workspace.id, profile),
+      groupsOf(tx, workspace.id, profile),
+      countsOf(tx, workspace.id, profile.id),
+    ]);
+    return {
+      user: users[0]?.view ?? {},
+      updated_at: new Date(profile.updatedAtMicros / 1_000).toISOString(),
+      redirects: redirects.map((each) => ({
+        platform_id: each.isRename ? null : each.profileId,
+        external_id: each.externalId,
+      })),
+      subscriptions: { email, groups },
+      counts,
+    };
+  });
+}
+
+async function emailOf(
+  tx: Queryable,
+  workspaceId: number,
+  { email }: ProfileRow,
+): Promise<PersonRecord["subscriptions"]["email"]> {
+  if (email === null) return null;
+  const { state, setAt, bouncedAt } = await readAddressState(tx, workspaceId, emailValue(email));
+  return {
+    address: email,
+    state,
+    set_at: setAt?.toISOString() ?? null,
+    hard_bounced_at: bouncedAt?.toISOString() ?? null,
+  };
+}
+
+async function groupsOf(
+  tx: Queryable,
+  workspaceId: number,
+  { id, email, phone }: ProfileRow,
+): Promise<GroupStateView[]> {
+  const [states, groups] = await settleAll([
+    readStandingGroupStates(tx, workspaceId, id),
+    readGroups(tx, workspaceId),
+  ]);
+  const groupOf = new Map(groups.map((group) => [group.id, group]));
+  return states.map(({ groupId, state, changedAt }) => {
+    const group = groupOf.get(groupId);
+    const channel = (group?.channel as Channel | undefined) ?? null;
+    const address = channel === "email" ? email : phone;
+    return {
+      subscription_group_id: groupId,
+      name: group?.name ?? null,
+      channel,
+      address: channel === null ? null : address,
+      state,
+      changed_at: changedAt.toISOString(),
+    };
+  });
+}
+
+async function countsOf(
+  tx: Queryable,
+  workspaceId: number,
+  profileId: string,
+): Promise<PersonRecord["counts"]> {
+  const [{ events, purchases }, messages] = await settleAll([
+    readSummaries(tx, workspaceId, [profileId]),
+    readMessageCounts(tx, workspaceId, [profileId]),
+  ]);
+  const sum = (rows: readonly { readonly count: number }[]) =>
+    rows.reduce((total, { count }) => total + count, 0);
+  return {
+    events: sum(events),
+    purchases: sum(purchases),
+    messages: messages.get(profileId) ?? 0,
+  };
+}

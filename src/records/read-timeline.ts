@@ -1,0 +1,204 @@
+import {
+  readEventsBefore,
+  readMessagesBefore,
+  readPurchasesBefore,
+} from "../activity/read-timeline.ts";
+import type { WorkspaceContext } from "../context/context.ts";
+import { type Queryable, readTogether, settleAll } from "../database/database.ts";
+import { forwardPage } from "../http/pages.ts";
+import { readIdentityChanges } from "../identity/read-changes.ts";
+import { emailValue } from "../people/identifiers.ts";
+import { type ProfileRow, readMergedInto } from "../people/read-profiles.ts";
+import { Problem } from "../problem.ts";
+import { readEmailChangesBefore, readGroupChangesBefore } from "../subscriptions/person-states.ts";
+import { parseTime } from "../values/times.ts";
+import { findRecord } from "./find-record.ts";
+import type { RecordServices } from "./search-users.ts";
+import {
+  emailEntry,
+  eventEntry,
+  groupEntry,
+  identityEntry,
+  messageEntry,
+  purchaseEntry,
+  type TimelineEntry,
+} from "./timeline-entry.ts";
+
+/*
+ * The timeline of one person: what several tables hold, merged by time, the newest first. A cursor names
+ * the last entry by its time, its source and its id, so entries of equal times are neither lost nor
+ * repeated, and what is written meanwhile moves nothing.
+ */
+
+export interface TimelineQuery {
+  /** All kinds, if it is absent. */
+  readonly kind?: readonly TimelineEntry["kind"][];
+  /** ISO 8601; included. */
+  readonly since?: string;
+  readonly cursor?: string;
+  readonly limit?: number;
+}
+
+/** Part of what a source holds. */
+interface Range {
+  /** Only what has a time and id before these; the id decides between equal times. */
+  readonly before: { readonly at: Date; readonly id: string } | undefined;
+  readonly since: Date | undefined;
+  readonly limit: number;
+}
+
+interface Person {
+  readonly profile: ProfileRow;
+  /** The profiles that were merged into it. */
+  readonly mergedIds: readonly string[];
+}
+
+/** A table that holds entries. */
+interface Source {
+  readonly name: string;
+  readonly kind: TimelineEntry["kind"];
+  /** An id before all others of the source. */
+  readonly lowestId: string;
+  /** The newest first; of equal times the highest id first. */
+  read(tx: Queryable, workspaceId: number, of: Person, range: Range): Promise<TimelineEntry[]>;
+}
+
+const LOWEST_UUID = "00000000-0000-0000-0000-000000000000";
+
+/** Entries of equal times stand in this order. */
+const SOURCES: readonly Source[] = [
+  {
+    name: "events",
+    kind: "event",
+    lowestId: LOWEST_UUID,
+    read: async (tx, workspaceId, { profile }, range) =>
+      (await readEventsBefore(tx, workspaceId, profile.id, range)).map(eventEntry),
+  },
+  {
+    name: "purchases",
+    kind: "purchase",
+    lowestId: LOWEST_UUID,
+    read: async (tx, workspaceId, { profile }, range) =>
+      (await readPurchasesBefore(tx, workspaceId, profile.id, range)).map(purchaseEntry),
+  },
+  {
+    name: "messages",
+    kind: "message",
+    lowestId: "",
+    read: async (tx, workspaceId, { profile }, range) =>
+      (await readMessagesBefore(tx, workspaceId, profile.id, range)).map(messageEntry),
+  },
+  {
+    name: "groups",
+    kind: "subscription",
+    lowestId: LOWEST_UUID,
+    read: async (tx, workspaceId, { profile }, range) =>
+      (await readGroupChangesBefore(tx, workspaceId, profile.id, range)).map(groupEntry),
+  },
+  {
+    name: "emails",
+    kind: "subscription",
+    lowestId: LOWEST_UUID,
+    async read(tx, workspaceId, { profile: { email } }, range) {
+      if (email === null) return [];
+      const changes = await readEmailChangesBefore(tx, workspaceId, emailValue(email), range);
+      return changes.map(emailEntry);
+    },
+  },
+  {
+    name: "identities",
+    kind: "identity",
+    lowestId: LOWEST_UUID,
+    read: async (tx, workspaceId, { profile, mergedIds }, range) =>
+      (await readIdentityChanges(tx, workspaceId, [profile.id, ...mergedIds], range)).map(
+        identityEntry,
+      ),
+  },
+];
+
+export type Timeline =
+  | { readonly entries: readonly TimelineEntry[]; readonly next_cursor?: string }
+  | { readonly mergedInto: string };
+
+const PAGE = 50;
+
+/**
+ * Reads a page of a person's timeline.
+ *
+ * @returns the entries, and the cursor of the next page if there is one; for a merged user, the
+ *   platform_id of the kept one.
+ * @throws Problem NOT_FOUND for the user; INVALID_REQUEST for `since` or the cursor.
+ */
+export async function readTimeline(
+  { database }: RecordServices,
+  { workspace }: WorkspaceContext,
+  platformId: string,
+  { kind: kinds, since, cursor, limit = PAGE }: TimelineQuery,
+): Promise<Timeline> {
+  const sources = SOURCES.filter(({ kind }) => kinds?.includes(kind) ?? true);
+  const sinceTime = since === undefined ? undefined : readSince(since);
+  const after = cursor === undefined ? undefined : readCursor(cursor);
+  return readTogether(database, async (tx) => {
+    const found = await findRecord(tx, workspace.id, platformId);
+    if ("mergedInto" in found) return found;
+    const merged = await readMergedInto(tx, workspace.id, [platformId]);
+    const person = { profile: found.profile, mergedIds: merged.map((each) => each.profileId) };
+    const lists = await settleAll(
+      sources.map(async (source) => {
+        const before = after && startOf(source, after);
+        const range = { before, since: sinceTime, limit: limit + 1 };
+        const entries = await source.read(tx, workspace.id, person, range);
+        return entries.map((entry) => ({ source: source.name, entry }));
+      }),
+    );
+    // Stable: entries of one source and time keep the order of their statement.
+    const all = lists.flat().sort((one, other) => newestFirst(one.entry.at, other.entry.at));
+    const { rows, next } = forwardPage(all, limit, cursorOf);
+    return { entries: rows.map(({ entry }) => entry), ...next };
+  });
+}
+
+/** ISO 8601 in UTC sorts as text. */
+const newestFirst = (one: string, other: string): number =>
+  Number(other > one) - Number(one > other);
+
+interface Position {
+  readonly at: Date;
+  readonly source: string;
+  readonly id: string;
+}
+
+/** Where a source goes on behind an entry of its own or of another source. */
+function startOf(source: Source, { at, source: name, id }: Position): { at: Date; id: string } {
+  if (source.name === name) return { at, id };
+  const isDone = rankOf(source.name) < rankOf(name);
+  // Times are whole milliseconds, so the lowest id of the next one lets all of this one through.
+  return { at: isDone ? at : new Date(Math.min(at.getTime() + 1, LAST_TIME)), id: source.lowestId };
+}
+
+/** No event may be later, and the engine reads no later time in this form. */
+const LAST_TIME = Date.parse("9999-12-31T23:59:59.999Z");
+
+const rankOf = (name: string): number => SOURCES.findIndex((source) => source.name === name);
+
+const cursorOf = ({ source, entry }: { source: string; entry: TimelineEntry }): string =>
+  Buffer.from(`${entry.at} ${source} ${entry.id}`).toString("base64url");
+
+function readCursor(cursor: string): Position {
+  const text = Buffer.from(cursor, "base64url").toString();
+  const [, time = "", name = "", id = ""] = /^(\S+) (\w+) ([^\0]+)$/.exec(text) ?? [];
+  const at = parseTime(time);
+  const source = SOURCES.find((each) => each.name === name);
+  const isId = source?.lowestId === "" || UUID.test(id);
+  if (at && source && isId) return { at, source: name, id };
+  throw new Problem("INVALID_REQUEST", "Invalid cursor");
+}
+
+const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
+
+/** A plus sign before the zone that is not encoded arrives as a space. */
+function readSince(text: string): Date {
+  const time = parseTime(text.replace(/(T.*) (\d\d:?\d\d)$/, "$1+$2"));
+  if (time) return time;
+  throw new Problem("INVALID_REQUEST", "'since' must be an ISO 8601 date-time");
+}

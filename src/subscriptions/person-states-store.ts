@@ -1,0 +1,51 @@
+import type { Queryable } from "../database/database.ts";
+import type { EmailState, GroupState } from "./store.ts";
+
+/** A group state of one person, and since when it stands. */
+export interface StandingGroupState {
+  readonly groupId: string;
+  readonly state: GroupState;
+  readonly changedAt: Date;
+}
+
+export async function selectStandingGroupStates(
+  database: Queryable,
+  workspaceId: number,
+  profileId: string,
+): Promise<StandingGroupState[]> {
+  return database.query<StandingGroupState>(
+    `select group_id as "groupId", state, changed_at as "changedAt" from group_states
+     where workspace_id = $1 and profile_id = $2 order by group_id`,
+    [workspaceId, profileId],
+  );
+}
+
+/** What is known of an address, whoever has it. */
+export interface AddressState {
+  /** Null where no state was ever set: then the address is subscribed. */
+  readonly state: EmailState | null;
+  readonly setAt: Date | null;
+  /** When a mail to it bounced for good; null where none is known. */
+  readonly bouncedAt: Date | null;
+}
+
+/** @param email in lower case. */
+export async function selectAddressState(
+  database: Queryable,
+  workspaceId: number,
+  email: string,
+): Promise<AddressState> {
+  const states = await database.query<{ state: EmailState; setAt: Date }>(
+    `select state, set_at as "setAt" from email_states where workspace_id = $1 and email = $2`,
+    [workspaceId, email],
+  );
+  const bounces = await database.query<{ bouncedAt: Date }>(
+    `select bounced_at as "bouncedAt" from hard_bounces where workspace_id = $1 and email = $2`,
+    [workspaceId, email],
+  );
+  return {
+    state: states[0]?.state ?? null,
+    setAt: states[0]?.setAt ?? null,
+    bouncedAt: bounces[0]?.bouncedAt ?? null,
+  };
+}

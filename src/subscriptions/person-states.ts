@@ -1,0 +1,84 @@
+import { type Queryable, settleAll, type Transaction } from "../database/database.ts";
+import { deleteHardBounces } from "./email-list-store.ts";
+import {
+  deleteEmailStateChanges,
+  type EmailStateChange,
+  type GroupStateChange,
+  selectEmailStateChanges,
+  selectGroupStateChanges,
+} from "./history-store.ts";
+import {
+  type AddressState,
+  type StandingGroupState,
+  selectAddressState,
+  selectStandingGroupStates,
+} from "./person-states-store.ts";
+import { deleteEmailStates } from "./store.ts";
+
+/* What one person wants to receive: the states that stand, and their history. */
+
+export type { EmailStateChange, GroupStateChange } from "./history-store.ts";
+export type { AddressState, StandingGroupState } from "./person-states-store.ts";
+
+/** Part of a history, the newest first; what is undefined does not narrow. */
+export interface HistoryRange {
+  /** Only what has a time and id before these; the id decides between equal times. */
+  readonly before: { readonly at: Date; readonly id: string } | undefined;
+  /** Included. */
+  readonly since: Date | undefined;
+  readonly limit: number;
+}
+
+const filterOf = ({ before, since, limit }: HistoryRange) => ({
+  profileIds: undefined,
+  emails: undefined,
+  groupId: undefined,
+  since,
+  until: undefined,
+  before: before && { changedAt: before.at, id: before.id },
+  limit,
+});
+
+export const readGroupChangesBefore = (
+  database: Queryable,
+  workspaceId: number,
+  profileId: string,
+  range: HistoryRange,
+): Promise<GroupStateChange[]> =>
+  selectGroupStateChanges(database, workspaceId, { ...filterOf(range), profileIds: [profileId] });
+
+/** @param email in lower case. */
+export const readEmailChangesBefore = (
+  database: Queryable,
+  workspaceId: number,
+  email: string,
+  range: HistoryRange,
+): Promise<EmailStateChange[]> =>
+  selectEmailStateChanges(database, workspaceId, { ...filterOf(range), emails: [email] });
+
+export const readStandingGroupStates: (
+  ...of: Parameters<typeof selectStandingGroupStates>
+) => Promise<StandingGroupState[]> = selectStandingGroupStates;
+
+export const readAddressState: (
+  ...of: Parameters<typeof selectAddressState>
+) => Promise<AddressState> = selectAddressState;
+
+/**
+ * Removes everything that is known of an address: its state with the history, and that it bounced.
+ *
+ * @param email in lower case.
+ * @returns whether anything was known.
+ */
+export async function forgetAddress(
+  tx: Transaction,
+  workspaceId: number,
+  email: string,
+): Promise<boolean> {
+  const [states, bounces] = await settleAll([
+    deleteEmailStates(tx, workspaceId, [email]),
+    deleteHardBounces(tx, workspaceId, [email]),
+    deleteEmailStateChanges(tx, workspaceId, [email]),
+  ]);
+  return states.length > 0 || bounces.length > 0;
+}

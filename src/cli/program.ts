@@ -23,6 +23,10 @@ const COMMANDS: Readonly<Record<string, [about: string, load: () => Promise<Comm
   ],
   apply: ["Applies a manifest to a running server.", () => import("./apply.ts")],
   schema: ["Prints the JSON Schema of a manifest, for editors.", () => import("./schema.ts")],
+  users: [
+    "Searches, shows, exports, erases and merges users of a running server.",
+    () => import("./users.ts"),
+  ],
   import: ["Imports users from a file into a running server.", () => import("./import.ts")],
   cdi: ["Runs syncs from a warehouse.", () => import("./cdi.ts")],
   keys: ["Manages the API keys of a running server.", () => import("./keys.ts")],

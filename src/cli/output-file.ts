@@ -1,0 +1,87 @@
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { type FileHandle, open, rename, rm } from "node:fs/promises";
+import { constants, createGzip } from "node:zlib";
+
+/** How an output is written. */
+export interface OutputOptions {
+  /** Whether it is compressed, whatever its name. A name that ends in `.gz` is compressed anyway. */
+  readonly gzip?: boolean | undefined;
+}
+
+/**
+ * Writes text to a file, or to standard output for `-`. The file appears under its name only when it is
+ * complete, readable by its owner alone; whatever fails on the way leaves nothing behind.
+ */
+export async function writeOutput(
+  path: string,
+  chunks: AsyncIterable<string | Uint8Array>,
+  { gzip = false }: OutputOptions = {},
+): Promise<void> {
+  const packed = gzip || path.endsWith(".gz") ? compressed(chunks) : chunks;
+  if (path === "-") return writeToStdout(packed);
+  await writeFileWhole(path, async (file) => {
+    for await (const chunk of packed) {
+      await file.writeFile(chunk);
+    }
+  });
+}
+
+/**
+ * Creates a file under a temporary name beside its own, and renames it once `write` has ended.
+ *
+ * @param write also gets the temporary name, for programs that write it themselves.
+ */
+export async function writeFileWhole(
+  path: string,
+  write: (file: FileHandle, temporaryPath: string) => Promise<void>,
+): Promise<void> {
+  const temporary = `${path}.${randomUUID().slice(0, 8)}.unfinished`;
+  try {
+    const file = await open(temporary, "wx", 0o600).catch((error) => {
+      throw named(error, path);
+    });
+    try {
+      await write(file, temporary);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw named(error, path);
+  }
+}
+
+/** The error of the file system about the name that the user knows; errors of anything else as they are. */
+function named(error: unknown, path: string): unknown {
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  if (!code || !["write", "open", "fsync", "rename"].includes(syscall ?? "")) return error;
+  return Object.assign(error as Error, { path });
+}
+
+async function writeToStdout(chunks: AsyncIterable<string | Uint8Array>): Promise<void> {
+  // A reader that has what it wants, such as head, closes the pipe.
+  let isClosed = false;
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+    isClosed = true;
+    process.stdout.emit("drain");
+  });
+  for await (const chunk of chunks) {
+    if (isClosed) return;
+    if (!process.stdout.write(chunk)) await once(process.stdout, "drain");
+  }
+}
+
+async function* compressed(chunks: AsyncIterable<string | Uint8Array>): AsyncGenerator<Uint8Array> {
+  const gzip = createGzip({ level: constants.Z_BEST_SPEED });
+  const feed = async () => {
+    for await (const chunk of chunks) if (!gzip.write(chunk)) await once(gzip, "drain");
+    gzip.end();
+  };
+  const fed = feed().catch((error: Error) => void gzip.destroy(error));
+  for await (const chunk of gzip) yield chunk as Uint8Array;
+  await fed;
+}

@@ -1,0 +1,35 @@
+import { type AdminTarget, callAdmin } from "../admin-client.ts";
+import { readTimeline } from "./timeline.ts";
+
+export type AccessFormat = "json" | "ndjson";
+
+/**
+ * Everything that is stored about a user, as the text of one JSON document, or as one JSON object a line:
+ * first the record, then the entries of the timeline. The memory that it takes does not grow with the
+ * length of the timeline.
+ */
+export async function* accessRequest(
+  target: AdminTarget,
+  userPath: string,
+  format: AccessFormat,
+): AsyncGenerator<string> {
+  const { message: _message, ...record } = await callAdmin<Record<string, unknown>>(
+    target,
+    "GET",
+    userPath,
+  );
+  const head = { exported_at: new Date().toISOString(), ...record };
+  const entries = readTimeline(target, userPath, {});
+  if (format === "ndjson") {
+    yield `${JSON.stringify(head)}\n`;
+    for await (const entry of entries) yield `${JSON.stringify(entry)}\n`;
+    return;
+  }
+  yield `${JSON.stringify(head, null, 2).replace(/\n\}$/, "")},\n  "timeline": [`;
+  let separator = "\n    ";
+  for await (const entry of entries) {
+    yield `${separator}${JSON.stringify(entry)}`;
+    separator = ",\n    ";
+  }
+  yield "\n  ]\n}\n";
+}

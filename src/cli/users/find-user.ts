@@ -1,0 +1,66 @@
+import { type AdminTarget, callAdmin } from "../admin-client.ts";
+import { findWorkspaceName } from "../workspace-option.ts";
+
+/** A user as the search of a server shows it. */
+export interface FoundUser {
+  readonly platform_id: string;
+  readonly external_id: string | null;
+  readonly user_aliases: readonly { readonly alias_name: string; readonly alias_label: string }[];
+  readonly email: string | null;
+  readonly phone: string | null;
+  readonly updated_at: string;
+}
+
+export interface UsersPage {
+  readonly users: readonly FoundUser[];
+  readonly next_cursor?: string;
+}
+
+/** Where a command finds users: the options of every `rapport users` command. */
+export interface UserOptions {
+  readonly workspace?: string;
+  readonly identifier?: string;
+}
+
+/** The path of a workspace's users in the admin API. */
+export async function usersPath(target: AdminTarget, { workspace }: UserOptions): Promise<string> {
+  const name = await findWorkspaceName(target, workspace);
+  return `/workspaces/${encodeURIComponent(name)}/users`;
+}
+
+/**
+ * The one user with this external_id, alias name, email address, phone number or platform_id.
+ *
+ * @throws where there is none, or several, with how to choose.
+ */
+export async function findUser(
+  target: AdminTarget,
+  path: string,
+  text: string,
+  { identifier }: UserOptions,
+): Promise<FoundUser> {
+  const query = new URLSearchParams({
+    query: text,
+    match: "exact",
+    ...(identifier && { identifier }),
+  });
+  const { users } = await callAdmin<UsersPage>(target, "GET", `${path}?${query}`);
+  const [user, second] = users;
+  if (!user) {
+    throw new Error(
+      `There is no user '${text}'. Search by the beginning: rapport users search '${text.slice(0, 3)}'`,
+    );
+  }
+  if (!second) return user;
+  const list = users.map((each) => `  ${describeUser(each)}`).join("\n");
+  throw new Error(
+    `${users.length} users are called '${text}':\n${list}\nName one by its platform_id.`,
+  );
+}
+
+/** A user in one line, with everything that leads to it. */
+export function describeUser({ platform_id, ...user }: FoundUser): string {
+  const aliases = user.user_aliases.map((alias) => `${alias.alias_label}:${alias.alias_name}`);
+  const names = [user.external_id, ...aliases, user.email, user.phone].filter((name) => name);
+  return [platform_id, ...names].join("  ");
+}

@@ -1,0 +1,55 @@
+import { type AdminTarget, callAdmin } from "../admin-client.ts";
+
+/** What every entry of a timeline has; the rest depends on its kind. */
+export interface TimelineEntry {
+  readonly kind: string;
+  readonly at: string;
+  readonly id: string;
+  readonly [member: string]: unknown;
+}
+
+interface TimelinePage {
+  readonly entries: readonly TimelineEntry[];
+  readonly next_cursor?: string;
+}
+
+export interface TimelineOptions {
+  readonly kind?: readonly string[];
+  readonly since?: string;
+  /** How many entries at most; all of them without it. */
+  readonly limit?: number;
+}
+
+const PAGE = 200;
+
+/** The timeline of a user, the newest first, page by page. */
+export async function* readTimeline(
+  target: AdminTarget,
+  userPath: string,
+  { kind = [], since, limit = Number.POSITIVE_INFINITY }: TimelineOptions,
+): AsyncGenerator<TimelineEntry> {
+  let left = limit;
+  let cursor: string | undefined;
+  do {
+    const query = new URLSearchParams({ limit: String(Math.min(PAGE, left)) });
+    for (const each of kind) query.append("kind", each);
+    if (since !== undefined) query.set("since", since);
+    if (cursor !== undefined) query.set("cursor", cursor);
+    const path = `${userPath}/timeline?${query}`;
+    const page = await callAdmin<TimelinePage>(target, "GET", path);
+    yield* page.entries;
+    left -= page.entries.length;
+    cursor = page.next_cursor;
+  } while (cursor !== undefined && left > 0);
+}
+
+/** An entry in one line. */
+export function describeEntry(entry: TimelineEntry): string {
+  const { kind, at, id: _id, ...members } = entry;
+  const shown = Object.entries(members)
+    .filter(([, value]) => value !== null)
+    .map(([name, value]) => (isText(value) ? String(value) : `${name}=${JSON.stringify(value)}`));
+  return `${at}  ${kind.padEnd(12)}  ${shown.join("  ")}`;
+}
+
+const isText = (value: unknown): boolean => typeof value === "string" || typeof value === "number";

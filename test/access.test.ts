@@ -5,8 +5,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { PERMISSIONS, type Permission } from "../src/context/permissions.ts";
-import { documentationEndpoints } from "../src/http/documentation.ts";
 import { type Contract, pathsOf } from "../src/http/endpoint.ts";
+import { documentationEndpoints } from "../src/reference/documentation.ts";
 import { ENDPOINTS } from "../src/server/app.ts";
 import { type Answer, startOwnServer } from "./harness.ts";
 import { pathOf, SCIM_TOKEN, sampleRequests, sampleWorkspace } from "./sample-requests.ts";

@@ -39,6 +39,7 @@ const FOLDERS = [
   "dashboard-users",
   "scim",
   "cdi",
+  "reference",
   "server",
   "cli",
 ];

@@ -16,6 +16,7 @@ import { after } from "node:test";
 import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import { pathsOf } from "../src/http/endpoint.ts";
+import { refusalsByStatus } from "../src/reference/refusals.ts";
 import { ENDPOINTS } from "../src/server/app.ts";
 import { type Config, readConfig } from "../src/server/config.ts";
 import { type RunningServer, serve } from "../src/server/serve.ts";
@@ -253,13 +254,15 @@ const DECLARED = ENDPOINTS.flatMap(({ contract }) =>
       status: Number(status),
       validator: Compile(schema as TSchema),
     })),
+    refusals: new Set(refusalsByStatus(contract).keys()),
   })),
 );
 
-/** A success that the endpoint does not declare, or with another body, is a fault of the endpoint. */
+/** A status that the endpoint does not declare, or a success with another body, is a fault of the endpoint. */
 function refuseUndeclared(method: string, path: string, answer: Answer<unknown>): void {
   const declared = DECLARED.find((each) => each.method === method && each.pattern.test(path));
-  if (!declared || answer.status >= 400) return;
+  if (!declared) return;
+  if (answer.status >= 400 && declared.refusals.has(answer.status)) return;
   const reply = declared.replies.find((each) => each.status === answer.status);
   if (!reply)
     throw new Error(`${method} ${path} answered ${answer.status}, which it does not declare`);

@@ -1,9 +1,15 @@
-/* What the server says about itself: the OpenAPI document and the page made from it. */
+/* The OpenAPI document: complete, valid, and the same as the committed file. */
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, test } from "node:test";
 import { Validator } from "@seriousme/openapi-schema-validator";
+import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
+import { packageRoot } from "../src/database/migrate.ts";
 import { pathsOf } from "../src/http/endpoint.ts";
+import { keyOf, NAMED_OPERATIONS, TAGS } from "../src/reference/operation-names.ts";
+import { refusalsByStatus } from "../src/reference/refusals.ts";
 import { ENDPOINTS } from "../src/server/app.ts";
 import { trackEndpoints } from "../src/track/endpoints.ts";
 import { startServer } from "./harness.ts";
@@ -13,13 +19,75 @@ const { body: document } = await server.send("GET", "/openapi.json");
 
 const contracts = ENDPOINTS.map((endpoint) => endpoint.contract);
 
-/** `POST /users/track` and so on, as the document and as the declarations have them. */
-const documented = Object.entries<object>(document.paths).flatMap(([path, operations]) =>
-  Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
+const templateOf = (path: string): string => path.replaceAll(/:(\w+)/g, "{$1}");
+
+interface Operation {
+  readonly key: string;
+  readonly [member: string]: any;
+}
+
+const operations: Operation[] = Object.entries<Record<string, any>>(document.paths).flatMap(
+  ([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      ...operation,
+      key: `${method.toUpperCase()} ${path}`,
+    })),
 );
-const declared = contracts.flatMap((contract) =>
-  pathsOf(contract).map((path) => `${contract.method} ${path.replaceAll(/:(\w+)/g, "{$1}")}`),
+
+/** A schema of the document with the components in the place of their references. */
+function inlined(value: any): any {
+  if (Array.isArray(value)) return value.map(inlined);
+  if (value === null || typeof value !== "object") return value;
+  if (typeof value.$ref === "string") return inlined(resolve(value));
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, inlined(each)]));
+}
+
+function resolve(value: any): any {
+  if (typeof value.$ref !== "string") return value;
+  const steps = value.$ref.slice(2).split("/");
+  return steps.reduce((at: any, step: string) => at[step], document);
+}
+
+/** Every body that the document shows, with its examples. */
+const shown = operations.flatMap(({ key, requestBody, responses }) =>
+  [
+    ...(requestBody ? [["the body", requestBody] as const] : []),
+    ...Object.entries<any>(responses),
+  ].flatMap(([place, each]) =>
+    Object.values<any>(resolve(each).content ?? {}).map((content) => ({
+      place: `${key}: ${place}`,
+      content,
+    })),
+  ),
 );
+
+const examplesOf = ({ example, examples = {} }: any): unknown[] => [
+  ...(example === undefined ? [] : [example]),
+  ...Object.values<any>(examples).map(({ value }) => value),
+];
+
+/** Fields of an inlined schema, at any depth, that have no description. */
+function undescribed(schema: any, place: string): string[] {
+  if (schema === null || typeof schema !== "object") return [];
+  if (Array.isArray(schema)) return schema.flatMap((each) => undescribed(each, place));
+  const { properties = {}, ...rest } = schema;
+  return [
+    ...Object.entries<any>(properties).flatMap(([name, member]) => [
+      ...(member.description ? [] : [`${place}: ${name}`]),
+      ...undescribed(member, place),
+    ]),
+    ...["items", "anyOf", "allOf", "additionalProperties"].flatMap((key) =>
+      undescribed(rest[key], place),
+    ),
+  ];
+}
+
+/** Where an example has what stands for any text. */
+function placeholdersIn(value: unknown, path: string): string[] {
+  if (value === "text") return [path];
+  if (value === null || typeof value !== "object") return [];
+  return Object.entries(value).flatMap(([key, each]) => placeholdersIn(each, `${path}.${key}`));
+}
 
 describe("GET /openapi.json", () => {
   test("is a valid OpenAPI 3.1 document, served to anybody", async () => {
@@ -30,33 +98,103 @@ describe("GET /openapi.json", () => {
     assert.equal(validator.version, "3.1");
   });
 
-  test("has every declared endpoint at every spelling of its path, and nothing else", () => {
-    assert.deepEqual([...documented].sort(), [...declared].sort());
-    assert.ok(documented.includes("POST /users/track"));
+  test("has every declared endpoint at the first spelling of its path, and nothing else", () => {
+    const declared = contracts.map(
+      (each) => `${each.method} ${templateOf(pathsOf(each)[0] ?? "")}`,
+    );
+    assert.deepEqual(operations.map(({ key }) => key).sort(), declared.sort());
+    assert.ok(declared.includes("POST /users/track"));
+  });
+
+  test("the committed openapi.json is the document that the server serves", () => {
+    const committed = JSON.parse(readFileSync(join(packageRoot(), "openapi.json"), "utf8"));
+    assert.deepEqual(committed, document, "openapi.json is stale. Run `npm run openapi`.");
+  });
+
+  test("gives every operation a name, a tag and a description that are its own", () => {
+    const names = operations.map(({ operationId }) => operationId);
+    assert.equal(new Set(names).size, names.length);
+    const known = TAGS.map(({ name }) => name);
+    for (const { key, operationId, tags, summary } of operations) {
+      assert.match(operationId, /^[a-z][a-zA-Z]+$/, key);
+      assert.ok(known.includes(tags[0]), key);
+      assert.match(summary, /^[A-Z].*\.$/, key);
+    }
+    const keys = new Set(contracts.map(keyOf));
+    const gone = NAMED_OPERATIONS.filter((each) => !keys.has(each));
+    assert.deepEqual(gone, [], "Remove these from src/reference/operation-names.ts.");
+  });
+
+  test("describes every parameter, with an example that its schema accepts", () => {
+    for (const { key, parameters = [] } of operations) {
+      for (const each of parameters.map(resolve)) {
+        assert.ok(
+          each.description,
+          `${key}: describe ${each.name} in its schema or field-notes.ts`,
+        );
+        const schema = Compile(inlined(each.schema) as TSchema);
+        assert.ok(schema.Check(each.example), `${key}: ${each.name}: ${each.example}`);
+      }
+    }
+  });
+
+  test("describes every field of every body", () => {
+    const missing = shown.flatMap(({ place, content }) =>
+      undescribed(inlined(content.schema), place),
+    );
+    const advice = "Describe it in its schema, or in src/reference/field-notes.ts.";
+    assert.deepEqual([...new Set(missing)], [], advice);
+  });
+
+  test("shows every body with examples that its schema accepts", () => {
+    for (const { place, content } of shown) {
+      const examples = examplesOf(content);
+      assert.ok(examples.length > 0, place);
+      const schema = Compile(inlined(content.schema) as TSchema);
+      for (const example of examples) {
+        const [error] = schema.Errors(example);
+        assert.equal(error, undefined, `${place}: ${JSON.stringify({ error, example })}`);
+      }
+    }
+  });
+
+  test("shows no placeholders", () => {
+    const places = shown.flatMap(({ place, content }) =>
+      examplesOf(content)
+        .flatMap((example) => placeholdersIn(example, ""))
+        .map((path) => `${place}: ${path}`),
+    );
+    const advice = "Give the field an example in its schema, or in src/reference/field-notes.ts.";
+    assert.deepEqual(places, [], advice);
   });
 
   for (const contract of contracts) {
-    for (const path of pathsOf(contract)) {
-      test(`tells of ${contract.method} ${path} who may call it, what it takes and answers`, () => {
-        const template = path.replaceAll(/:(\w+)/g, "{$1}");
-        const operation = document.paths[template][contract.method.toLowerCase()];
-        assert.equal(operation.summary, contract.summary);
-        const schemes = operation.security.flatMap(Object.keys);
-        for (const scheme of schemes) assert.ok(scheme in document.components.securitySchemes);
-        assert.equal(schemes.length > 0, contract.access.by !== "anybody");
-        if (contract.access.by === "key") {
-          assert.ok(operation.description.includes(contract.access.permission));
-        }
-        const inPath = operation.parameters.filter((each: any) => each.in === "path");
-        assert.deepEqual(
-          inPath.map((each: any) => [`{${each.name}}`, each.required]),
-          (template.match(/\{\w+\}/g) ?? []).map((name) => [name, true]),
-        );
-        assert.equal(operation.requestBody !== undefined, contract.body !== undefined);
-        const statuses = [...Object.keys(contract.replies), "default"];
-        assert.deepEqual(Object.keys(operation.responses).sort(), statuses.sort());
-      });
-    }
+    test(`says of ${keyOf(contract)} who may call it, what it takes and how it responds`, () => {
+      const template = templateOf(pathsOf(contract)[0] ?? "");
+      const operation = document.paths[template][contract.method.toLowerCase()];
+      assert.equal(operation.summary, contract.summary);
+      const schemes = operation.security.flatMap(Object.keys);
+      for (const scheme of schemes) assert.ok(scheme in document.components.securitySchemes);
+      assert.equal(schemes.length > 0, contract.access.by !== "anybody");
+      if (contract.access.by === "key") {
+        assert.ok(operation.description.includes(contract.access.permission));
+      }
+      for (const other of pathsOf(contract).slice(1)) {
+        assert.ok(operation.description.includes(templateOf(other)));
+      }
+      const parameters = (operation.parameters ?? []).map(resolve);
+      const inPath = parameters.filter((each: any) => each.in === "path");
+      assert.deepEqual(
+        inPath.map((each: any) => [`{${each.name}}`, each.required]),
+        (template.match(/\{\w+\}/g) ?? []).map((name) => [name, true]),
+      );
+      assert.equal(operation.requestBody !== undefined, contract.body !== undefined);
+      const statuses = [...Object.keys(contract.replies), ...refusalsByStatus(contract).keys()];
+      assert.deepEqual(
+        Object.keys(operation.responses).sort(),
+        [...new Set(statuses.map(String))].sort(),
+      );
+    });
   }
 
   test("tells the truth about the refusals of track", async () => {

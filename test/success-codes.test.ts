@@ -1,8 +1,8 @@
 /* With which status each call succeeds. docs/conformance.md#success-codes */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { documentationEndpoints } from "../src/http/documentation.ts";
 import { type Contract, pathsOf } from "../src/http/endpoint.ts";
+import { documentationEndpoints } from "../src/reference/documentation.ts";
 import { ENDPOINTS } from "../src/server/app.ts";
 import { startOwnServer } from "./harness.ts";
 import { pathOf, sampleRequests, sampleWorkspace } from "./sample-requests.ts";

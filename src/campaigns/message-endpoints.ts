@@ -26,6 +26,15 @@ const putEndpoint = endpoint({
   summary: "Creates or changes a message of a campaign or of a step of a canvas.",
   access: byAdministratorOfWorkspace,
   params: OfMessage,
+  description: "Either `campaign_id`, or `canvas_id` and `step_id`.",
+  examples: {
+    "Of a campaign": {
+      campaign_id: "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+      channel: "email",
+      multi_language: true,
+      content: { subject: "{% translation id_0 %}Hello{% endtranslation %}" },
+    },
+  },
   body: Type.Object(
     { ...MessageAddressFields, ...messageMembers },
     { additionalProperties: false },

@@ -9,10 +9,38 @@ const Ids = Type.Optional(Type.Union([Type.Array(Id), Id]));
 
 const AliasObject = Type.Object({ alias_name: Type.String(), alias_label: Type.String() });
 
+const ExportedUser = Type.Record(Type.String(), Type.Unknown(), {
+  title: "ExportedUser",
+  description: "The fields of a profile that were asked for.",
+  examples: [
+    {
+      external_id: "ada",
+      first_name: "Ada",
+      custom_attributes: { plan: "gold", logins: 1 },
+      custom_events: [
+        {
+          name: "signed_up",
+          first: "2026-01-01T12:00:00.000Z",
+          last: "2026-01-01T12:00:00.000Z",
+          count: 1,
+        },
+      ],
+    },
+  ],
+});
+
 const exportEndpoint = endpoint({
   method: "POST",
   path: "/users/export/ids",
   summary: "Reads the profiles that the given identifiers name.",
+  examples: {
+    "Some fields of a user": {
+      external_ids: ["ada"],
+      fields_to_export: ["external_id", "first_name", "custom_attributes", "custom_events"],
+    },
+    "By email address": { email_address: "ada@example.com" },
+    "By alias": { user_aliases: [{ alias_name: "visitor-4711", alias_label: "web_visitor" }] },
+  },
   access: withPermission("users.export.ids"),
   body: Type.Object({
     external_ids: Ids,
@@ -27,7 +55,7 @@ const exportEndpoint = endpoint({
   }),
   replies: {
     201: Type.Object({
-      users: Type.Array(Type.Record(Type.String(), Type.Unknown())),
+      users: Type.Array(ExportedUser),
       invalid_user_ids: Type.Optional(Type.Array(Type.Unknown())),
       message: Type.Literal("success"),
     }),

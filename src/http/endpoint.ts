@@ -1,6 +1,7 @@
 import type { Static, TSchema } from "typebox";
 import type { CompanyContext, Context, WorkspaceContext } from "../context/context.ts";
 import type { Permission } from "../context/permissions.ts";
+import type { ProblemCode } from "../problem.ts";
 import type { Budgets, Work } from "./budget.ts";
 
 /**
@@ -60,6 +61,12 @@ export interface Contract {
   readonly path: string | readonly string[];
   /** One sentence for the documentation. */
   readonly summary: string;
+  /** What else a caller should know, in Markdown. */
+  readonly description?: string;
+  /** Bodies to show in the documentation, by title; each is accepted. Without them one follows from the schema. */
+  readonly examples?: Readonly<Record<string, unknown>>;
+  /** How the handler may refuse a request, beyond what follows from the rest of the contract. */
+  readonly refusals?: readonly ProblemCode[];
   readonly access: Access;
   readonly params?: TSchema;
   readonly query?: TSchema;

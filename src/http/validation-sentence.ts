@@ -141,7 +141,8 @@ function ofMeantBranches(errors: readonly ValidationError[]): readonly Validatio
     return union === undefined ? [] : [{ error, union, branch: `${union}${branch}` }];
   });
   const [first] = strangers;
-  if (!first) return errors;
+  const untyped = errors.find(isWithoutType);
+  if (!first) return untyped ? [{ ...untyped, params: { requiredProperties: ["type"] } }] : errors;
   const isBelow = ({ schemaPath }: ValidationError, path: string) =>
     schemaPath === path || schemaPath.startsWith(`${path}/`);
   const others = errors.filter((error) => !isBelow(error, first.union));
@@ -160,6 +161,12 @@ function ofMeantBranches(errors: readonly ValidationError[]): readonly Validatio
   });
   return [...others, { ...first.error, keyword: "enum", params: { allowedValues } }];
 }
+
+/** Whether what would tell the branches of a union apart is missing. */
+const isWithoutType = ({ keyword, schemaPath, params }: ValidationError): boolean =>
+  keyword === "required" &&
+  /\/anyOf\/\d+(?:\/|$)/.test(schemaPath) &&
+  ((params as { requiredProperties?: string[] }).requiredProperties ?? []).includes("type");
 
 /** The error that tells most: the summary of a union rather than each of its branches. */
 function tellingOf(errors: readonly ValidationError[]): ValidationError | undefined {

@@ -1,8 +1,21 @@
-import Type from "typebox";
+import Type, { type TSchema } from "typebox";
+import { described, describedList, firstExample } from "../http/described.ts";
 import { endpoint, withPermission } from "../http/endpoint.ts";
 import { ItemNote } from "../http/verdicts.ts";
+import { ExternalId, PlatformId, UserAlias } from "../people/described.ts";
 import type { IdentityServices } from "./change-identities.ts";
 import { deleteUsers } from "./delete-users.ts";
+import {
+  AliasToIdentify,
+  AliasUpdate,
+  EmailSelector,
+  EmailToIdentify,
+  ExternalIdRename,
+  MergeUpdate,
+  NewUserAlias,
+  PhoneSelector,
+  PhoneToIdentify,
+} from "./described.ts";
 import { removeExternalIds, renameExternalIds } from "./external-ids.ts";
 import { identifyUsers } from "./identify-users.ts";
 import { mergeUsers } from "./merge-users.ts";
@@ -13,11 +26,14 @@ const Success = Type.Literal("success");
 
 const Count = Type.Integer({ minimum: 0 });
 
-/** The elements are checked one by one (items.ts); here they are only described. */
-const Elements = (description: string) => Type.Array(Type.Unknown(), { description });
+/** Checked one by one (items.ts), so that a refusal lists every faulty one. */
+const Elements = describedList;
 
 const DryRun = Type.Optional(
-  Type.Boolean({ description: "Changes nothing and answers with what would happen." }),
+  Type.Boolean({
+    description: "Changes nothing and responds with what would happen.",
+    examples: [false],
+  }),
 );
 
 const Result = Type.Object({
@@ -51,10 +67,16 @@ const AliasesProcessed = Type.Object({
 const newAliases = endpoint({
   method: "POST",
   path: "/users/alias/new",
-  summary: "Gives users aliases, or makes alias-only users.",
+  summary: "Gives users aliases, or creates alias-only users.",
+  examples: {
+    "An alias for a user": { user_aliases: [firstExample(NewUserAlias)] },
+    "An alias-only user": {
+      user_aliases: [{ alias_name: "visitor-4712", alias_label: "web_visitor" }],
+    },
+  },
   access: withPermission("users.alias.new"),
   body: Type.Object({
-    user_aliases: Elements("At most 50 new user alias objects."),
+    user_aliases: Elements(NewUserAlias, "At most 50 aliases."),
     dry_run: DryRun,
   }),
   replies: { 201: AliasesProcessed },
@@ -67,9 +89,10 @@ const updateAliases = endpoint({
   method: "POST",
   path: "/users/alias/update",
   summary: "Gives aliases another name.",
+  examples: { "A rename": { alias_updates: [firstExample(AliasUpdate)] } },
   access: withPermission("users.alias.update"),
   body: Type.Object({
-    alias_updates: Elements("At most 50 objects with alias_label, old_alias_name, new_alias_name."),
+    alias_updates: Elements(AliasUpdate, "At most 50 renames."),
     dry_run: DryRun,
   }),
   replies: { 201: AliasesProcessed },
@@ -82,14 +105,22 @@ const identify = endpoint({
   method: "POST",
   path: "/users/identify",
   summary: "Gives unidentified users an external_id, or combines them into the users that have it.",
+  examples: {
+    "By alias": {
+      aliases_to_identify: [firstExample(AliasToIdentify)],
+      merge_behavior: "merge",
+    },
+    "By email address": { emails_to_identify: [firstExample(EmailToIdentify)] },
+    "By phone number": { phone_numbers_to_identify: [firstExample(PhoneToIdentify)] },
+  },
   access: withPermission("users.identify"),
   body: Type.Object({
-    aliases_to_identify: Type.Optional(Elements("At most 50 alias to identify objects.")),
+    aliases_to_identify: Type.Optional(Elements(AliasToIdentify, "At most 50 users, by alias.")),
     emails_to_identify: Type.Optional(
-      Elements("At most 50 objects with external_id, email and prioritization."),
+      Elements(EmailToIdentify, "At most 50 users, by email address."),
     ),
     phone_numbers_to_identify: Type.Optional(
-      Elements("At most 50 objects with external_id, phone and prioritization."),
+      Elements(PhoneToIdentify, "At most 50 users, by phone number."),
     ),
     merge_behavior: Type.Optional(Type.Enum(["none", "merge"])),
     dry_run: DryRun,
@@ -104,11 +135,30 @@ const merge = endpoint({
   method: "POST",
   path: "/users/merge",
   summary: "Merges users into others.",
+  description:
+    "In array order, all or none. The kept user receives what it lacks; counts, sums and dates are combined. The merge is complete when the response arrives. `merge_updates` is required.",
+  examples: {
+    "By external_id": { merge_updates: [firstExample(MergeUpdate)] },
+    "An email-only user into an identified one": {
+      merge_updates: [
+        {
+          identifier_to_merge: {
+            email: "ada@example.com",
+            prioritization: ["unidentified", "most_recently_updated"],
+          },
+          identifier_to_keep: { external_id: "ada" },
+        },
+      ],
+    },
+    "A preview": { merge_updates: [firstExample(MergeUpdate)], dry_run: true },
+  },
   access: withPermission("users.merge"),
   body: Type.Object({
     // Checked by the use case, in the words that clients know.
     merge_updates: Type.Optional(
-      Type.Unknown({ description: "An array of at most 50 merge update objects." }),
+      described(
+        Type.Array(MergeUpdate, { maxItems: 50, description: "At most 50 merges, done in order." }),
+      ),
     ),
     dry_run: DryRun,
   }),
@@ -118,20 +168,27 @@ const merge = endpoint({
   return { status: 202, body: { message: "success", ...notes } };
 });
 
-const Kind = Type.Optional(Elements("At most 50; one kind in a request."));
+const Kind = (element: TSchema, what: string) =>
+  Type.Optional(Elements(element, `At most 50 ${what}. One kind of identifier per request.`));
 
 const remove = endpoint({
   method: "POST",
   path: "/users/delete",
   summary: "Deletes users with everything about them.",
+  description: "One kind of identifier per request, at most 50. This cannot be undone.",
+  examples: {
+    "By external_id": { external_ids: ["grace"] },
+    "By alias": { user_aliases: [{ alias_name: "visitor-4711", alias_label: "web_visitor" }] },
+    "By email address": { email_addresses: [firstExample(EmailSelector)] },
+  },
   access: withPermission("users.delete"),
   body: Type.Object({
-    external_ids: Kind,
-    user_aliases: Kind,
-    platform_ids: Kind,
-    braze_ids: Kind,
-    email_addresses: Kind,
-    phone_numbers: Kind,
+    external_ids: Kind(ExternalId, "external ids"),
+    user_aliases: Kind(UserAlias, "aliases"),
+    platform_ids: Kind(PlatformId, "platform ids"),
+    braze_ids: Kind(PlatformId, "platform ids, in another spelling"),
+    email_addresses: Kind(EmailSelector, "email addresses"),
+    phone_numbers: Kind(PhoneSelector, "phone numbers"),
     dry_run: DryRun,
   }),
   replies: { 201: Type.Object({ deleted: Count, message: Success, ...NOTES }) },
@@ -148,9 +205,10 @@ const renameIds = endpoint({
   method: "POST",
   path: "/users/external_ids/rename",
   summary: "Gives users another external_id; the old one keeps leading to the user.",
+  examples: { "A rename": { external_id_renames: [firstExample(ExternalIdRename)] } },
   access: withPermission("users.external_ids.rename"),
   body: Type.Object({
-    external_id_renames: Elements("At most 50 objects with current_external_id, new_external_id."),
+    external_id_renames: Elements(ExternalIdRename, "At most 50 renames."),
   }),
   replies: {
     201: Type.Object({
@@ -175,8 +233,9 @@ const removeIds = endpoint({
   method: "POST",
   path: "/users/external_ids/remove",
   summary: "Ends the redirects of external ids that were renamed or merged away.",
+  examples: { "A former id": { external_ids: ["ada-old"] } },
   access: withPermission("users.external_ids.remove"),
-  body: Type.Object({ external_ids: Elements("At most 50 deprecated external ids.") }),
+  body: Type.Object({ external_ids: Elements(ExternalId, "At most 50 deprecated external ids.") }),
   replies: {
     201: Type.Object({
       removed_ids: Type.Array(Type.String(), { description: "The ids that were removed." }),

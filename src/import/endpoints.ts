@@ -1,6 +1,8 @@
 import Type from "typebox";
+import { describedList } from "../http/described.ts";
 import { byAdministratorOfWorkspace, endpoint } from "../http/endpoint.ts";
 import { ItemNote } from "../http/verdicts.ts";
+import { ImportedUser } from "./described.ts";
 import { type ImportServices, importUsers } from "./import-users.ts";
 
 const Notes = Type.Optional(Type.Array(ItemNote));
@@ -12,7 +14,7 @@ const importEndpoint = endpoint({
   summary: "Imports what no other call writes: apps, devices, interactions, message history.",
   access: byAdministratorOfWorkspace,
   params: Type.Object({ name: Type.String() }),
-  body: Type.Object({ users: Type.Array(Type.Unknown(), { description: "User objects." }) }),
+  body: Type.Object({ users: describedList(ImportedUser, "Users, one object each.") }),
   hasItems: true,
   replies: {
     200: Type.Object({

@@ -169,10 +169,21 @@ const UNSAID = {
   translations: {},
 } as const;
 
+const EXAMPLE = {
+  preference_center_title: "Email preferences",
+  preference_center_page_html:
+    '<form method="post" action="{{ preference_center_submit_url }}">{% for group in subscription_groups %}' +
+    '<label><input type="checkbox" name="{{ group.field_name }}"> {{ group.name }}</label>' +
+    "{% endfor %}<button>Save</button></form>",
+  confirmation_page_html: "<p>Saved.</p>",
+  state: "active",
+};
+
 const createEndpoint = endpoint({
   method: "POST",
   path: PATH,
-  summary: "Makes a preference center.",
+  summary: "Creates a preference center.",
+  examples: { "A center": { name: "main", ...EXAMPLE } },
   access: withPermission("preference_center.update"),
   // Pages are checked on a thread: no transaction waits for that.
   idempotency: "handler",
@@ -210,6 +221,7 @@ const update = {
   idempotency: "handler",
   params: OfCenter,
   body: ChangedCenter,
+  examples: { "New pages": EXAMPLE },
   replies: {
     200: Type.Object({
       preference_center_api_id: Type.String(),

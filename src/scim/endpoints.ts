@@ -3,6 +3,7 @@ import type { UserServices } from "../dashboard-users/manage-users.ts";
 import { byScimToken, type Contract, endpoint } from "../http/endpoint.ts";
 import type { JsonObject } from "../values/plain-json.ts";
 import { openDirectory } from "./company-directory.ts";
+import { NewScimUser, PatchScimUser, ReplacedScimUser } from "./described.ts";
 import { type Attribute, RESOURCE_ATTRIBUTES } from "./protocol/attributes.ts";
 import {
   getAbout,
@@ -28,7 +29,8 @@ const shape = (attribute: Attribute): TSchema => {
     : attribute.type === "boolean"
       ? Type.Boolean()
       : Type.String();
-  return attribute.multiValued ? Type.Array(one) : one;
+  const { description } = attribute;
+  return attribute.multiValued ? Type.Array(one, { description }) : { ...one, description };
 };
 
 const objectOf = (attributes: readonly Attribute[]) =>
@@ -37,10 +39,14 @@ const objectOf = (attributes: readonly Attribute[]) =>
     { additionalProperties: false },
   );
 
-const User: TSchema = Type.Intersect([
-  Type.Object({ schemas: Type.Array(Type.String()), id: Type.String() }),
-  objectOf(RESOURCE_ATTRIBUTES),
-]);
+const User: TSchema = Type.Object(
+  {
+    ...objectOf(RESOURCE_ATTRIBUTES).properties,
+    schemas: Type.Array(Type.String()),
+    id: Type.String(),
+  },
+  { title: "ScimUser", additionalProperties: false, description: "A dashboard user." },
+);
 
 const listOf = (resource: TSchema): TSchema =>
   Type.Object({
@@ -65,8 +71,8 @@ const selection = {
   excludedAttributes: Type.Optional(Type.String({ description: "What it does not hold." })),
 };
 
-/** Names are taken in any case, so that the protocol reads bodies itself: here they are described. */
-const bodyOf = (description: string) => Type.Unsafe<JsonObject>(Type.Object({}, { description }));
+/** Names are accepted in any case, so that the protocol reads bodies itself. */
+const bodyOf = (describes: TSchema) => Type.Unsafe<JsonObject>(Type.Object({}, { describes }));
 
 const ALL_USERS = [USERS_PATH, `${USERS_PATH}/`] as const;
 const ONE_USER = `${USERS_PATH}/:id` as const;
@@ -77,7 +83,7 @@ const create = endpoint({
   path: ALL_USERS,
   summary: "Makes a dashboard user.",
   query: Type.Object(selection),
-  body: bodyOf("A user: schemas, userName, name, department and permissions."),
+  body: bodyOf(NewScimUser),
   replies: { 201: User },
 }).handledBy(async (services: UserServices, context, { body, query }) => {
   const user = await createUser(openDirectory(services, context), body, query);
@@ -121,7 +127,7 @@ const replace = endpoint({
   summary: "Replaces what is known about a dashboard user; the userName stays.",
   params,
   query: Type.Object(selection),
-  body: bodyOf("A user: schemas, name, department and permissions."),
+  body: bodyOf(ReplacedScimUser),
   replies: { 200: User },
 }).handledBy(async (services: UserServices, context, { params, query, body }) => ({
   status: 200,
@@ -135,7 +141,7 @@ const patch = endpoint({
   summary: "Changes single attributes of a dashboard user.",
   params,
   query: Type.Object(selection),
-  body: bodyOf("schemas and Operations: add, replace and remove, with and without a path."),
+  body: bodyOf(PatchScimUser),
   replies: { 200: User },
 }).handledBy(async (services: UserServices, context, { params, query, body }) => ({
   status: 200,

@@ -9,6 +9,8 @@ import { readUserGroups } from "./read-user-groups.ts";
 import { setEmailStates } from "./set-email-states.ts";
 import { type SetServices, setGroupStates } from "./set-group-states.ts";
 
+const NEWSLETTER = "ed06e19a-51bb-4c4e-8a3d-9b4a7d3a1c20";
+
 /** Numbers are read as strings. docs/conformance.md#names-that-clients-use */
 const Id = Type.Union([Type.String(), Type.Number()]);
 
@@ -32,6 +34,25 @@ const setManyEndpoint = endpoint({
   method: "POST",
   path: "/v2/subscription/status/set",
   summary: "Sets subscription group states of users, several groups at once.",
+  description:
+    "All or nothing. Users who share an email address all get the state. An object names users by `external_ids`, `emails` or `phones`; `emails` and `phones` cannot stand together.",
+  examples: {
+    "Two groups": {
+      subscription_groups: [
+        {
+          subscription_group_id: NEWSLETTER,
+          subscription_state: "subscribed",
+          external_ids: ["ada"],
+          emails: ["grace@example.com"],
+        },
+        {
+          subscription_group_id: "1f6a0f0b-43d4-4b1c-8f43-5a3c6e0d7b9e",
+          subscription_state: "unsubscribed",
+          phones: ["+14155552671"],
+        },
+      ],
+    },
+  },
   access: withPermission("subscription.status.set"),
   body: Type.Object({
     subscription_groups: Type.Array(
@@ -55,6 +76,20 @@ const setOneEndpoint = endpoint({
   method: "POST",
   path: "/subscription/status/set",
   summary: "Sets a subscription group state of users.",
+  description:
+    "An email group needs `external_id` or `email`, an SMS or WhatsApp group `external_id` or `phone`.",
+  examples: {
+    "By external_id": {
+      subscription_group_id: NEWSLETTER,
+      subscription_state: "subscribed",
+      external_id: ["ada"],
+    },
+    "By email address": {
+      subscription_group_id: NEWSLETTER,
+      subscription_state: "unsubscribed",
+      email: ["ada@example.com"],
+    },
+  },
   access: withPermission("subscription.status.set"),
   body: Type.Object({
     subscription_group_id: Id,
@@ -73,6 +108,10 @@ const emailStatusEndpoint = endpoint({
   method: "POST",
   path: "/email/status",
   summary: "Sets the email subscription state of addresses.",
+  description: "A state for an address that no user has yet applies as soon as one gets it.",
+  examples: {
+    "An opt-in": { email: ["ada@example.com"], subscription_state: "opted_in" },
+  },
   access: withPermission("email.status"),
   body: Type.Object({
     email: Type.Union([Type.String(), Addresses]),

@@ -26,6 +26,7 @@ const applyEndpoint = endpoint({
   path: "/admin/v1/apply",
   takesLong: true,
   summary: "Applies a manifest.",
+  description: "All of it or nothing. An included list replaces what earlier manifests declared.",
   access: byAdministrator,
   query: Type.Object({
     dry_run: Type.Optional(
@@ -37,7 +38,32 @@ const applyEndpoint = endpoint({
       }),
     ),
   }),
-  body: Type.Object({}, { description: "A manifest as JSON." }),
+  body: Type.Object(
+    {},
+    {
+      description:
+        "A manifest as JSON: `company` and `workspaces`, as `GET /manifest.schema.json` describes them.",
+      examples: [
+        {
+          company: { name: "Acme" },
+          workspaces: [
+            {
+              name: "demo",
+              allow_reset: true,
+              api_keys: [{ name: "tests", key: "a-key-for-the-tests", permissions: ["all"] }],
+              subscription_groups: [
+                {
+                  id: "ed06e19a-51bb-4c4e-8a3d-9b4a7d3a1c20",
+                  name: "Newsletter",
+                  channel: "email",
+                },
+              ],
+            },
+          ],
+        },
+      ],
+    },
+  ),
   replies: {
     200: Type.Object({ changes: Type.Array(Change), message: Type.Literal("success") }),
   },
@@ -64,6 +90,7 @@ const resetEndpoint = endpoint({
   method: "POST",
   path: "/admin/v1/workspaces/:name/reset",
   takesLong: true,
+  refusals: ["FORBIDDEN"],
   summary: "Deletes the user data of a workspace that has allow_reset: true.",
   access: byAdministratorOfWorkspace,
   params: Type.Object({ name: Type.String() }),

@@ -28,7 +28,7 @@ const RateLimit = Type.Union(
       { additionalProperties: false },
     ),
   ],
-  { description: "off, or a number of requests per number of seconds." },
+  { title: "RateLimit", description: "off, or a number of requests per number of seconds." },
 );
 
 export const ChannelName = Type.Enum(["email", "sms", "whatsapp"], {
@@ -83,7 +83,12 @@ export const Settings = Type.Object(
       }),
     ),
   },
-  { additionalProperties: false, description: "How the workspace behaves." },
+  {
+    title: "WorkspaceSettings",
+    additionalProperties: false,
+    description: "How the workspace behaves.",
+    examples: [{ track_max_updates: 75, intake: "lenient", multi_language: true }],
+  },
 );
 
 /** The settings of a workspace whose manifest omits them. spec: Limits. */

@@ -1,11 +1,12 @@
 import Type, { type TSchema } from "typebox";
+import { byAnybody, type Contract, type Endpoint, endpoint, pathsOf } from "../http/endpoint.ts";
 import { escapeHtml } from "../values/escape-html.ts";
-import { byAnybody, type Contract, type Endpoint, endpoint, pathsOf } from "./endpoint.ts";
 import { openApiDocument } from "./openapi.ts";
+import { RAPPORT_VERSION } from "./version.ts";
 
 /** The endpoints that describe the others, made once from their declarations. */
 export function documentationEndpoints(contracts: readonly Contract[]): Endpoint<object>[] {
-  const document = openApiDocument(contracts);
+  const document = openApiDocument(contracts, RAPPORT_VERSION);
   const page = documentationPage(contracts);
   // They are large, need no key, and are written once: each request would otherwise take milliseconds.
   const documentBytes = Buffer.from(JSON.stringify(document));

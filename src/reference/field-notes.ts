@@ -99,6 +99,9 @@ const NOTES: readonly (readonly [name: string, description: string, example?: un
   ["erased", "Whether there was a state.", true],
   ["changed_at", "When it changed.", TIME],
   ["changes", "The changes, newest first."],
+  ["sort_direction", "The order of the times.", "desc"],
+  ["unsubscribed_at", "When the address unsubscribed.", TIME],
+  ["hard_bounced_at", "When the address hard bounced.", TIME],
   // Lists and audits
   ["limit", "The most entries in the response.", 100],
   ["offset", "How many entries to skip.", 0],

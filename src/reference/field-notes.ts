@@ -156,6 +156,10 @@ const NOTES: readonly (readonly [name: string, description: string, example?: un
   ["overlap_seconds", "How long the older secret still works.", 86_400],
   ["service_origin", "What `X-Request-Origin` has to say.", "acme.example"],
   ["require_origin", "false for identity providers that cannot send a header of their own.", true],
+  ["key_id", "The key in use.", "a1b2c3d4"],
+  ["secret_key_id", "The id of SECRET_KEY; null without one.", "a1b2c3d4"],
+  ["previous_secret_key_id", "The id of PREVIOUS_SECRET_KEY; null without one.", null],
+  ["secrets", "How many stored secrets are sealed with which key."],
   // Warehouse syncs
   ["integration_id", "The integration.", UUID],
   ["integration_name", "The name of the integration.", "CRM attributes"],

@@ -88,6 +88,7 @@ const NAMES: Readonly<Record<string, string>> = {
   "DELETE /admin/v1/workspaces/:name/api-keys/:key": "revokeApiKey",
   "PUT /admin/v1/scim-tokens/:token": "changeScimToken",
   "DELETE /admin/v1/scim-tokens/:token": "revokeScimToken",
+  "POST /admin/v1/secret-key/rotate": "rotateSecretKey",
   "GET /admin/v1/audit": "listAudit",
 };
 
@@ -189,7 +190,11 @@ export const TAGS: readonly Tag[] = [
   {
     name: "Keys and tokens",
     description: "API keys and SCIM tokens: create, rotate, revoke.",
-    paths: ["/admin/v1/workspaces/:name/api-keys", "/admin/v1/scim-tokens"],
+    paths: [
+      "/admin/v1/workspaces/:name/api-keys",
+      "/admin/v1/scim-tokens",
+      "/admin/v1/secret-key",
+    ],
   },
   {
     name: "User administration",

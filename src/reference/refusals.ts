@@ -11,6 +11,7 @@ import type { ProblemCode } from "../problem.ts";
 const MEANING: Readonly<Record<ProblemCode, string>> = {
   INVALID_REQUEST: "The request is not valid. The message names the field and the rule.",
   WORK_LIMIT_EXCEEDED: "The request asks for too much work. Split it.",
+  TOO_MANY_VALUES: "The body holds too many values. Split it.",
   RESPONSE_TOO_LARGE: "The response would be too large. Ask for less at a time.",
   UNAUTHENTICATED: "The key or token is missing or wrong.",
   FORBIDDEN: "The key or token may not do this, or not from this address or origin.",
@@ -39,6 +40,7 @@ const TO_EVERYBODY: readonly ProblemCode[] = [
 
 const OF_BODIES: readonly ProblemCode[] = [
   "WORK_LIMIT_EXCEEDED",
+  "TOO_MANY_VALUES",
   "REQUEST_TIMEOUT",
   "BODY_TOO_LARGE",
   "UNSUPPORTED_MEDIA_TYPE",

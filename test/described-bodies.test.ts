@@ -46,12 +46,12 @@ const sampleOf = async (contract: Contract): Promise<Sample> => {
   return { ...sample, params: { ...sample.params, ...PARAMS[keyOf(contract)] } };
 };
 
-/** An example about a message, with the ids and strings of one that the workspace of the samples has. */
+/** An example that names others, with the ids and strings of those that the workspace of the samples has. */
 function withKnownIds(contract: Contract, example: unknown, sample: Sample): unknown {
-  const isAboutMessages = /translations|messages/.test(keyOf(contract));
-  if (!isAboutMessages) return example;
+  const isAboutOthers = /translations|messages|users\/:id\/merge/.test(keyOf(contract));
+  if (!isAboutOthers) return example;
   const known = Object.entries((sample.body ?? {}) as object).filter(
-    ([name]) => name.endsWith("_id") || name === "translation_map",
+    ([name]) => name.endsWith("_id") || name === "translation_map" || name === "into",
   );
   return { ...(example as object), ...Object.fromEntries(known) };
 }

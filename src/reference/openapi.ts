@@ -250,6 +250,7 @@ const MEANING_OF_SUCCESS: Readonly<Record<string, string>> = {
   201: "Done and committed.",
   202: "Accepted.",
   204: "Done; there is no body.",
+  301: "It moved: see `Location`.",
   303: "Done; the browser goes on to another page.",
 };
 

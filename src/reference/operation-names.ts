@@ -201,6 +201,7 @@ export const TAGS: readonly Tag[] = [
     description: "Imports, histories and audits about users.",
     paths: [
       "/admin/v1/workspaces/:name/import",
+      "/admin/v1/workspaces/:name/users",
       "/admin/v1/workspaces/:name/identity-audit",
       "/admin/v1/workspaces/:name/subscription-history",
       "/admin/v1/workspaces/:name/email-states",

@@ -190,11 +190,7 @@ export const TAGS: readonly Tag[] = [
   {
     name: "Keys and tokens",
     description: "API keys and SCIM tokens: create, rotate, revoke.",
-    paths: [
-      "/admin/v1/workspaces/:name/api-keys",
-      "/admin/v1/scim-tokens",
-      "/admin/v1/secret-key",
-    ],
+    paths: ["/admin/v1/workspaces/:name/api-keys", "/admin/v1/scim-tokens", "/admin/v1/secret-key"],
   },
   {
     name: "User administration",

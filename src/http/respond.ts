@@ -25,6 +25,9 @@ export const STATUS_OF: Readonly<Record<ProblemCode, number>> = {
   UNAVAILABLE: 503,
 };
 
+/** Whether a response with this status refuses the request. */
+export const isRefusal = (status: number): boolean => status >= STATUS_OF.INVALID_REQUEST;
+
 /** The body of an error in each dialect. */
 const BODY_OF: Readonly<Record<Dialect, (problem: Problem) => unknown>> = {
   message: (problem) => ({ message: problem.message, ...problem.details.body }),

@@ -1,11 +1,11 @@
 import type { TSchema } from "typebox";
 import Type from "typebox";
 import { type Contract, type Dialect, pathsOf } from "../http/endpoint.ts";
-import { MEDIA_TYPE_OF } from "../http/respond.ts";
+import { isRefusal, MEDIA_TYPE_OF } from "../http/respond.ts";
 import { exampleOf } from "./examples.ts";
 import { fieldNote } from "./field-notes.ts";
 import { operationIdOf, TAGS, tagOf } from "./operation-names.ts";
-import { honoursIdempotencyKey, refusalResponse, refusalsByStatus } from "./refusals.ts";
+import { honoursIdempotencyKey, isPassing, refusalResponse, refusalsByStatus } from "./refusals.ts";
 import { type Components, newComponents, published } from "./schemas.ts";
 
 /* The OpenAPI 3.1 document. Everything in it follows from the declarations of the endpoints. */
@@ -225,7 +225,9 @@ function successesOf(components: Components, contract: Contract, dialect: Dialec
   if (isLimited) names.push("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset");
   if (contract.path.toString().startsWith("/cdi") && contract.method === "GET") names.push("Link");
   if (contract.access.by === "scim" && contract.method === "POST") names.push("Location");
-  const successes = Object.entries(contract.replies).filter(([status]) => Number(status) < 400);
+  const successes = Object.entries(contract.replies).filter(
+    ([status]) => !isRefusal(Number(status)),
+  );
   return Object.fromEntries(
     successes.map(([status, schema]) => [
       status,
@@ -270,7 +272,7 @@ function refusedOf(
         description: refusal.description,
         headers: headers(
           "X-Request-Id",
-          ...(status === 429 || status === 503 ? (["Retry-After"] as const) : []),
+          ...(codes.some(isPassing) ? (["Retry-After"] as const) : []),
         ),
         content: {
           [refusal.mediaType]: {

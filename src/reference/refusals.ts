@@ -38,6 +38,10 @@ const TO_EVERYBODY: readonly ProblemCode[] = [
   "UNAVAILABLE",
 ];
 
+/** Whether the same request may be accepted later. */
+export const isPassing = (code: ProblemCode): boolean =>
+  code === "RATE_LIMITED" || code === "UNAVAILABLE";
+
 const OF_BODIES: readonly ProblemCode[] = [
   "WORK_LIMIT_EXCEEDED",
   "TOO_MANY_VALUES",

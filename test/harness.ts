@@ -13,6 +13,7 @@
  * declared fails the test that got it.
  */
 import { after } from "node:test";
+import type { DestinationStream } from "pino";
 import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import { pathsOf } from "../src/http/endpoint.ts";
@@ -129,7 +130,10 @@ async function refuseToStop(): Promise<never> {
  * Starts a server that no other file uses and that stops when the file ends: for tests of the company,
  * of the process, and of starting and stopping.
  */
-export async function startOwnServer(settings: Partial<Config> = {}): Promise<TestServer> {
+export async function startOwnServer(
+  settings: Partial<Config> = {},
+  logTo?: DestinationStream,
+): Promise<TestServer> {
   let running: RunningServer | undefined;
   const stop = async () => {
     const server = running;
@@ -139,7 +143,7 @@ export async function startOwnServer(settings: Partial<Config> = {}): Promise<Te
   // Before the database is made, because what is registered first is done first: it is dropped then.
   after(stop);
   const config = await testConfig(settings);
-  const server = await serve(config);
+  const server = await serve(config, logTo);
   running = server;
   return testServer(server, config, stop);
 }

@@ -33,7 +33,8 @@ async function serveUntilSignal(config: Config): Promise<void> {
     isFirst && config.workers > 1 ? await startWorkers(config.workers) : await startHere(config);
   if (isFirst) process.stdout.write(welcomeText(running.welcome, config));
   else announce(running.welcome);
-  stopOnSignal(running.stop);
+  stopOnSignal(running.stop, config.shutdownTimeoutSeconds);
+  if (config.isChildOfNpm) stopWithParent();
 }
 
 /** Loaded only by a process that serves: the first of several only watches, and stays half as large. */
@@ -42,17 +43,30 @@ const startHere = async (config: Config) => (await import("../server/serve.ts"))
 /** A terminal, npm and the first process may each forward the same signal. */
 const SAME_SIGNAL_MS = 2_000;
 
-/** The first signal drains requests in flight and exits with 0; a later one exits at once. */
-function stopOnSignal(stop: () => Promise<void>): void {
+/**
+ * The first signal drains requests in flight and exits with 0, or with 1 when the time is up; a later
+ * signal exits at once.
+ */
+function stopOnSignal(stop: () => Promise<void>, timeoutSeconds: number): void {
   let stoppingSince: number | undefined;
+  const giveUp = () => fail(new Error(`Requests were still in flight after ${timeoutSeconds} s.`));
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     process.on(signal, () => {
       if (stoppingSince === undefined) {
         stoppingSince = performance.now();
+        setTimeout(giveUp, timeoutSeconds * 1_000).unref();
         stop().then(() => process.exit(0), fail);
       } else if (performance.now() - stoppingSince > SAME_SIGNAL_MS) process.exit(1);
     });
   }
+}
+
+/** npm that was killed cannot forward a signal: without it, the server stops as on SIGTERM. */
+function stopWithParent(): void {
+  const parent = process.ppid;
+  setInterval(() => {
+    if (process.ppid !== parent) process.kill(process.pid, "SIGTERM");
+  }, 500).unref();
 }
 
 function fail(error: unknown): void {

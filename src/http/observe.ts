@@ -11,8 +11,16 @@ export interface ObserveServices {
   readonly metrics: Metrics;
 }
 
-/** One line and one count a request: no query, no body, no identifier of a person. */
-export function observeRequests(server: FastifyInstance, { log, metrics }: ObserveServices): void {
+/**
+ * One line and one count a request: no query, no body, no identifier of a person.
+ *
+ * @param logSample the share of successful requests that is logged.
+ */
+export function observeRequests(
+  server: FastifyInstance,
+  { log, metrics }: ObserveServices,
+  logSample: number,
+): void {
   server.addHook("onResponse", async (request, reply) => {
     const labels = {
       method: request.method,
@@ -20,6 +28,8 @@ export function observeRequests(server: FastifyInstance, { log, metrics }: Obser
       status: reply.statusCode,
     };
     metrics.request(labels, reply.elapsedTime / 1_000);
+    // What was refused or failed is always worth a line.
+    if (reply.statusCode < 400 && logSample < 1 && Math.random() >= logSample) return;
     log.info(
       {
         request_id: request.id,

@@ -27,6 +27,8 @@ export interface ServerSettings extends ConnectionLimits {
   readonly trustedProxies: readonly string[];
   /** Where people reach the server; undefined: where the request did. */
   readonly publicUrl?: string | undefined;
+  /** The share of successful requests that is logged. */
+  readonly logSample: number;
   /** A request may take three times as long. */
   readonly databaseTimeoutSeconds: number;
 }
@@ -81,7 +83,7 @@ export function createServer<Services extends HttpServices>(
     reply.headers(EVERY_RESPONSE);
     done(refusalOfHead(request));
   });
-  observeRequests(server, services);
+  observeRequests(server, services, settings.logSample);
   server.setErrorHandler((error, request, reply) => {
     const problem = hasGone(request, error) ? goneCaller() : asProblem(error);
     logFailure(services.log, request, problem);

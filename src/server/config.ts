@@ -6,6 +6,7 @@
 import { availableParallelism } from "node:os";
 import { isAllowlistEntry } from "../access/ip-allowlist.ts";
 import { SHORTEST_SECRET } from "../access/secrets.ts";
+import type { LogFormat } from "../observe/log.ts";
 
 interface Setting {
   readonly default: string;
@@ -113,6 +114,18 @@ export const SETTINGS = {
     default: "15",
     about: "How long a job of a process that was killed waits until another one goes on with it.",
   },
+  SHUTDOWN_TIMEOUT: {
+    default: "30",
+    about: "How many seconds requests in flight get to finish after SIGTERM or SIGINT.",
+  },
+  LOG_FORMAT: {
+    default: "auto",
+    about: "json, pretty, or auto: pretty on a terminal, JSON elsewhere.",
+  },
+  LOG_SAMPLE: {
+    default: "1",
+    about: "The share of successful requests to log, from 0 to 1. Others are always logged.",
+  },
   LOG_LEVEL: {
     default: "info",
     about: "trace, debug, info, warn, error, fatal or silent.",
@@ -137,6 +150,12 @@ export interface Config {
   /** How many characters keys and tokens need; any number with `DATA_DIR=memory:`. */
   readonly shortestSecret: number;
   readonly logLevel: string;
+  readonly logFormat: LogFormat;
+  /** The share of successful requests that is logged. */
+  readonly logSample: number;
+  readonly shutdownTimeoutSeconds: number;
+  /** Whether `npm start` started it. */
+  readonly isChildOfNpm: boolean;
   readonly workers: number;
   readonly trustedProxies: readonly string[];
   /** Without a slash at the end. */
@@ -185,6 +204,10 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     ...readSecretKeySettings(text),
     shortestSecret: text("DATA_DIR") === "memory:" ? 1 : SHORTEST_SECRET,
     logLevel: readLogLevel(text("LOG_LEVEL")),
+    logFormat: readLogFormat(text("LOG_FORMAT")),
+    logSample: readShare("LOG_SAMPLE", text("LOG_SAMPLE")),
+    isChildOfNpm: environment.npm_lifecycle_event === "start",
+    shutdownTimeoutSeconds: readCount("SHUTDOWN_TIMEOUT", text("SHUTDOWN_TIMEOUT"), 3_600),
     workers: readWorkers(text("WEB_CONCURRENCY"), text("DATABASE_URL")),
     trustedProxies: readProxies(text("TRUSTED_PROXIES")),
     publicUrl: readPublicUrl(text("PUBLIC_URL")),
@@ -318,4 +341,15 @@ function readProxies(text: string): string[] {
 function readLogLevel(text: string): string {
   if (LOG_LEVELS.includes(text)) return text;
   throw new InvalidSetting("LOG_LEVEL", text, `it is one of ${LOG_LEVELS.join(", ")}.`);
+}
+
+function readLogFormat(text: string): LogFormat {
+  if (text === "auto" || text === "json" || text === "pretty") return text;
+  throw new InvalidSetting("LOG_FORMAT", text, "it is auto, json or pretty.");
+}
+
+function readShare(name: keyof typeof SETTINGS, text: string): number {
+  const share = Number(text);
+  if (/^\d*\.?\d+$/.test(text) && share <= 1) return share;
+  throw new InvalidSetting(name, text, "it is a number from 0 to 1, such as 0.01.");
 }

@@ -1,5 +1,5 @@
 import type { AddressInfo } from "node:net";
-import pino, { type DestinationStream, type Logger } from "pino";
+import type { DestinationStream, Logger } from "pino";
 import { createAuthenticator } from "../access/authenticate.ts";
 import { createFailedAttempts } from "../access/failed-attempts.ts";
 import { keptSecret } from "../access/kept-secret.ts";
@@ -18,6 +18,7 @@ import { bytesOfThisProcess, createLoad } from "../http/load.ts";
 import { listenForMetrics } from "../http/metrics-listener.ts";
 import { createServer } from "../http/server.ts";
 import { startWorker, type Worker } from "../jobs/worker.ts";
+import { createLog } from "../observe/log.ts";
 import { createMetrics } from "../observe/metrics.ts";
 import { createIdCache } from "../people/id-cache.ts";
 import { createCenterCache } from "../preference-centers/center-cache.ts";
@@ -75,11 +76,8 @@ function refuseDatabase(error: Error): never {
  * Starts a server: opens the engine, migrates, applies the manifest (or makes the demo workspace),
  * and listens. Where something fails, whatever was opened is closed again.
  */
-export async function serve(
-  config: Config,
-  logTo: DestinationStream = pino.destination(2),
-): Promise<RunningServer> {
-  const log = pino({ level: config.logLevel, base: null }, logTo);
+export async function serve(config: Config, logTo?: DestinationStream): Promise<RunningServer> {
+  const log = await createLog(config, logTo);
   const database = await openDatabase(config);
   try {
     return await start(config, database, log);

@@ -1,0 +1,89 @@
+/* The server's log: its two forms, sampling, and what it never holds. */
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { PassThrough } from "node:stream";
+import { describe, test } from "node:test";
+import { pathsOf } from "../src/http/endpoint.ts";
+import { createLog } from "../src/observe/log.ts";
+import { ENDPOINTS } from "../src/server/app.ts";
+import type { Config } from "../src/server/config.ts";
+import { startOwnServer } from "./harness.ts";
+import { pathOf, SCIM_TOKEN, sampleRequests, sampleWorkspace } from "./sample-requests.ts";
+
+const logging = async (settings: Partial<Config>) => {
+  const lines: string[] = [];
+  const server = await startOwnServer(settings, { write: (line) => void lines.push(line) });
+  const entries = () => lines.map((line) => JSON.parse(line));
+  return { server, lines, entries };
+};
+
+/** Of users and secrets in the sample requests. */
+const PERSONAL = /example\.com|\+1415|\b(ada|eve|Lovelace)\b/i;
+
+test("the log never holds a user's data or a secret, whatever the endpoint and the outcome", async () => {
+  const { server, lines, entries } = await logging({ logLevel: "trace" });
+  const workspace = await server.workspace(sampleWorkspace());
+  const samples = await sampleRequests(server, workspace);
+  const { key } = workspace;
+  const keys = { key, scim: SCIM_TOKEN, administrator: server.adminToken, anybody: key };
+  for (const { contract } of ENDPOINTS) {
+    const [declaredPath = ""] = pathsOf(contract);
+    const sample = (await samples[`${contract.method} ${declaredPath}`]?.()) ?? {};
+    const path = pathOf(declaredPath, workspace.name, sample);
+    const options = {
+      key: keys[contract.access.by],
+      headers: sample.headers ?? {},
+      ...(sample.raw !== undefined && { raw: sample.raw }),
+    };
+    await server.send(contract.method, path, sample.body, options);
+    // The same without the right to it, and with a faulty body.
+    await server.send(contract.method, path, sample.body, { ...options, key: `${key}-wrong` });
+    const faulty = contract.method === "GET" ? undefined : { users: ["ada@example.com"] };
+    await server.send(contract.method, path, faulty, { key: options.key });
+  }
+  await server.stop();
+  assert.ok(entries().length > 3 * ENDPOINTS.length);
+  const telling = lines.filter(
+    (line) =>
+      PERSONAL.test(line) || [key, SCIM_TOKEN, server.adminToken].some((it) => line.includes(it)),
+  );
+  assert.deepEqual(telling, []);
+});
+
+test("the log has one JSON line for each request, with the level's name and an ISO 8601 time", async () => {
+  const { server, entries } = await logging({ logLevel: "info" });
+  const { headers } = await server.send("GET", "/health/live", undefined, { key: null });
+  const line = entries().find((entry) => entry.request_id === headers.get("x-request-id"));
+  assert.equal(line.level, "info");
+  assert.match(line.time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  assert.deepEqual([line.route, line.status], ["/health/live", 200]);
+});
+
+test("LOG_SAMPLE leaves out successful requests and keeps the others", async () => {
+  const { server, entries } = await logging({ logLevel: "info", logSample: 0 });
+  await server.send("GET", "/health/live", undefined, { key: null });
+  await server.send("GET", "/no-such-path", undefined, { key: null });
+  const statuses = entries().flatMap(({ msg, status }) => (msg === "request" ? [status] : []));
+  assert.deepEqual(statuses, [404]);
+});
+
+describe("LOG_FORMAT", () => {
+  const written = async (logFormat: Config["logFormat"]) => {
+    const stream = new PassThrough({ encoding: "utf8" });
+    const log = await createLog({ logLevel: "info", logFormat }, stream);
+    log.warn({ code: "X1" }, "not noted");
+    const [text] = await once(stream, "data");
+    return text as string;
+  };
+
+  test("pretty writes a short line that people can read", async () => {
+    assert.match(await written("pretty"), /^\[\d\d:\d\d:\d\d\] WARN: not noted \{"code":"X1"\}\n$/);
+  });
+
+  test("json and auto write JSON where there is no terminal", async () => {
+    for (const format of ["json", "auto"] as const) {
+      const { level, msg, code } = JSON.parse(await written(format));
+      assert.deepEqual([level, msg, code], ["warn", "not noted", "X1"]);
+    }
+  });
+});

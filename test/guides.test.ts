@@ -30,7 +30,14 @@ const PAGES = [
 ];
 
 /** Pages that do not guide anyone through commands. */
-const NO_GUIDES = ["conformance.md", "engines.md", "errors.md", "performance.md", "settings.md"];
+const NO_GUIDES = [
+  "conformance.md",
+  "engines.md",
+  "errors.md",
+  "performance.md",
+  "security-attacks.md",
+  "settings.md",
+];
 
 interface Block {
   readonly language: string;

@@ -125,6 +125,7 @@ describe("translations as files", () => {
           index: 2,
         },
       ],
+      skipped_count: 2,
       message: "success",
     });
     const unit = `<trans-unit id="id_0"><source>Hello</source><target state="new">Hello</target></trans-unit>`;

@@ -4,7 +4,7 @@ import { ChannelName, Name } from "../workspaces/manifest.ts";
 import type { Campaign, Message, MessageAddress, TranslationMap } from "./campaign.ts";
 import type { MessagePart, ReadPart } from "./message-extension.ts";
 import { faultAt, type Place, placeName, refusalAt, refuseTwice } from "./place.ts";
-import { findMapFault, readSource } from "./texts.ts";
+import { findMapFault, readSource, type TextsToJudge } from "./texts.ts";
 
 /* How campaigns, canvases and messages are written in a manifest and in the admin API. */
 
@@ -30,7 +30,7 @@ export const messageMembers = {
 
 const DeclaredMessage = Type.Object({ id: Uuid, ...messageMembers });
 
-type DeclaredMessage = Static<typeof DeclaredMessage>;
+export type DeclaredMessage = Static<typeof DeclaredMessage>;
 
 export interface DeclaredCampaign {
   readonly id: string;
@@ -79,6 +79,14 @@ export const canvasSchema = (members: TProperties) =>
     },
     { additionalProperties: false },
   );
+
+/** The texts of messages, to be judged before they are read. */
+export const declaredTexts = (
+  messages: readonly Pick<DeclaredMessage, "content" | "source">[],
+): TextsToJudge => ({
+  maps: messages.flatMap(({ source }) => (source ? [source] : [])),
+  contents: messages.flatMap(({ content }) => (content ? [content] : [])),
+});
 
 export type MessageWithPart<Part> = Message & MessagePart<Part>;
 

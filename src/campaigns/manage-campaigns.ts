@@ -4,6 +4,7 @@ import type { Clock } from "../clock.ts";
 import type { WorkspaceContext } from "../context/context.ts";
 import { type Database, readTogether, withRetries } from "../database/database.ts";
 import { Problem } from "../problem.ts";
+import type { ThreadPool } from "../threads/thread-pool.ts";
 import type { Campaign, CampaignKind, Declared, Message } from "./campaign.ts";
 import { selectCampaigns, selectMessages, upsertCampaigns } from "./store.ts";
 import { type RemovedWithMessages, removeCampaignsOf } from "./write-campaigns.ts";
@@ -13,6 +14,11 @@ import { type RemovedWithMessages, removeCampaignsOf } from "./write-campaigns.t
 export interface ManageServices {
   readonly database: Database;
   readonly clock: Clock;
+}
+
+/** For what also reads texts with Liquid. */
+export interface TextServices extends ManageServices {
+  readonly threads: ThreadPool;
 }
 
 /** The campaigns of one kind with their messages, by name. */

@@ -2,10 +2,11 @@ import Type, { type Static } from "typebox";
 import { byAdministratorOfWorkspace, endpoint } from "../http/endpoint.ts";
 import { Problem } from "../problem.ts";
 import type { MessageAddress } from "./campaign.ts";
-import { messageMembers, messageOf, Uuid } from "./declarations.ts";
-import type { ManageServices } from "./manage-campaigns.ts";
+import { declaredTexts, messageMembers, messageOf, Uuid } from "./declarations.ts";
+import type { ManageServices, TextServices } from "./manage-campaigns.ts";
 import { putMessage, removeMessage } from "./manage-messages.ts";
 import { Success, success } from "./success.ts";
+import { judgeTexts } from "./texts.ts";
 import type { RemovedWithMessages } from "./write-campaigns.ts";
 
 /* Saving and removing messages in the admin API. A message is read with its translations. */
@@ -40,8 +41,9 @@ const putEndpoint = endpoint({
     { additionalProperties: false },
   ),
   replies: { 200: Success },
-}).handledBy(async (services: ManageServices, context, { params, body }) => {
+}).handledBy(async (services: TextServices, context, { params, body }) => {
   const address = { ...readAddress(body), messageId: params.id.toLowerCase() };
+  await judgeTexts(services.threads, context.workspace.id, declaredTexts([body]));
   await putMessage(services, context, messageOf(body, address, []));
   return success;
 });

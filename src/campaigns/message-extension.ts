@@ -1,5 +1,6 @@
 import type { TProperties } from "typebox";
 import type { Transaction } from "../database/database.ts";
+import type { TranslationMap } from "./campaign.ts";
 import type { Place } from "./place.ts";
 
 /**
@@ -9,6 +10,8 @@ import type { Place } from "./place.ts";
 export interface MessageExtension<Part = unknown> {
   /** The members for it in the declaration of a message. */
   readonly members: TProperties;
+  /** The texts among them, to be judged before a transaction begins (`judgeTexts`). */
+  textsOf(declared: object): readonly TranslationMap[];
   /**
    * Returns a function that reads these members; it returns undefined if the declaration has none.
    *

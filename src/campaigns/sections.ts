@@ -7,17 +7,26 @@ import {
   canvasSchema,
   type DeclaredCampaign,
   type DeclaredCanvas,
+  type DeclaredMessage,
+  declaredTexts,
   refuseUnstorableNames,
 } from "./declarations.ts";
 import type { MessageExtension } from "./message-extension.ts";
+import { judgeTexts } from "./texts.ts";
 
 /** @param extension what else is declared with a message. */
 export function campaignResources<Part>(extension: MessageExtension<Part>): readonly Resource[] {
+  const textsOf = (messages: readonly DeclaredMessage[]) => {
+    const { maps, contents } = declaredTexts(messages);
+    return { maps: [...maps, ...messages.flatMap(extension.textsOf)], contents };
+  };
   const campaigns: Resource = {
     key: "campaigns",
     about: "Campaigns with their messages, and translations of them by locale key.",
     schema: campaignSchema(extension.members),
     identity: "id",
+    check: ({ threads }, workspaceName, entries: readonly DeclaredCampaign[]) =>
+      judgeTexts(threads, workspaceName, textsOf(entries.flatMap(({ messages = [] }) => messages))),
     async apply(tx, { clock }, { workspace }, entries: readonly DeclaredCampaign[]) {
       refuseUnstorableNames(entries, ["campaigns"]);
       const readPart = await extension.reader(tx, workspace.id);
@@ -30,6 +39,11 @@ export function campaignResources<Part>(extension: MessageExtension<Part>): read
     about: "Canvases with their steps, whose messages are translated like those of campaigns.",
     schema: canvasSchema(extension.members),
     identity: "id",
+    check: ({ threads }, workspaceName, entries: readonly DeclaredCanvas[]) => {
+      const steps = entries.flatMap(({ steps = [] }) => steps);
+      const messages = steps.flatMap(({ messages = [] }) => messages);
+      return judgeTexts(threads, workspaceName, textsOf(messages));
+    },
     async apply(tx, { clock }, { workspace }, entries: readonly DeclaredCanvas[]) {
       refuseUnstorableNames(entries, ["canvases"]);
       const readPart = await extension.reader(tx, workspace.id);

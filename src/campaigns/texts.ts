@@ -3,12 +3,18 @@ import {
   findLiquidFault,
   isTranslationId,
   readTranslationTags,
+  type TranslationTag,
 } from "../liquid/liquid.ts";
-import { accepted, type Checked, type Fault, refused } from "../problem.ts";
+import { accepted, type Checked, type Fault, Problem, refused } from "../problem.ts";
+import { defineWork, type ThreadPool, WorkExceeded } from "../threads/thread-pool.ts";
 import { findUnstorable } from "../values/plain-json.ts";
 import type { Content, TranslationMap } from "./campaign.ts";
+import type { judge } from "./text-work.ts";
 
-/* Parsing holds the thread: these take a tenth of a second, and less where a map has both. */
+/*
+ * Parsing Liquid takes a tenth of a second at these limits, so texts with more than a little of it are judged on
+ * a thread first (`judgeTexts`). What was judged is known by the object that holds the texts.
+ */
 
 const MOST_LIQUID = 10_000;
 
@@ -16,6 +22,9 @@ const MOST_LIQUID = 10_000;
 const LONGEST_LIQUID = 1_048_576;
 
 const MOST_PARTS = 50;
+
+/** Of one map. Messages in use have a few hundred. */
+const MOST_STRINGS = 10_000;
 
 const LONGEST_PART_NAME = 255;
 
@@ -28,11 +37,16 @@ const LONGEST_PART_NAME = 255;
 export function findMapFault(map: TranslationMap, place: string): Fault | undefined {
   const common = findTextsFault(map, place);
   if (common) return common;
+  const { length } = Object.keys(map);
+  if (length > MOST_STRINGS) {
+    return fault(`'${place}' has ${length} strings, and ${MOST_STRINGS} are the most`);
+  }
+  const known = judgedMaps.get(map);
   for (const [id, text] of Object.entries(map)) {
     if (!isTranslationId(id)) {
       return fault(`'${place}' has the id '${id}': an id is 1 to 255 characters without blanks`);
     }
-    const reason = findLiquidFault(text);
+    const reason = known ? known.reasons.get(id) : findLiquidFault(text);
     if (reason) return fault(`'${place}.${id}': ${reason}`);
   }
   return undefined;
@@ -49,12 +63,13 @@ export function readSource(content: Content, place: string): Checked<Translation
   if (Object.keys(content).length > MOST_PARTS) {
     return refused("INVALID_TRANSLATIONS", `'${place}' has more than ${MOST_PARTS} parts`);
   }
+  const known = judgedContents.get(content);
   const source = new Map<string, string>();
   for (const [name, text] of Object.entries(content)) {
     if (name === "" || name.length > LONGEST_PART_NAME) {
       return refused("INVALID_TRANSLATIONS", `'${place}' has a name without 1 to 255 characters`);
     }
-    const tags = readTranslationTags(text);
+    const tags = known?.get(name) ?? readTranslationTags(text);
     if ("fault" in tags) {
       return refused("INVALID_TRANSLATIONS", `'${place}.${name}': ${tags.fault.message}`);
     }
@@ -83,6 +98,58 @@ function findTextsFault(texts: TranslationMap, place: string): Fault | undefined
   }
   if (length <= LONGEST_LIQUID) return undefined;
   return fault(`'${place}' has more than ${LONGEST_LIQUID} characters of text with Liquid`);
+}
+
+/** What a thread found in maps and contents, by the object. */
+const judgedMaps = new WeakMap<TranslationMap, { readonly reasons: ReadonlyMap<string, string> }>();
+const judgedContents = new WeakMap<
+  Content,
+  ReadonlyMap<string, Checked<readonly TranslationTag[]>>
+>();
+
+/** Longer than the limits allow. */
+const JUDGE = defineWork<typeof judge>(import.meta.resolve("./text-work.js"), "judge", 10_000);
+
+/** With fewer tags, parsing takes about a millisecond. */
+const FEW_TAGS = 100;
+
+/** Texts to be judged together: maps of strings, and contents with translation tags. */
+export interface TextsToJudge {
+  readonly maps: readonly TranslationMap[];
+  readonly contents: readonly Content[];
+}
+
+/**
+ * Parses texts on a thread, so that `findMapFault` and `readSource` need not do it for the same objects.
+ *
+ * @param owner a workspace's id, or its name before it has one.
+ * @throws Problem INVALID_REQUEST where they take too much time or memory.
+ */
+export async function judgeTexts(
+  threads: ThreadPool,
+  owner: number | string,
+  { maps, contents }: TextsToJudge,
+): Promise<void> {
+  const todo = { maps: maps.filter(isCostly), contents: contents.filter(isCostly) };
+  if (todo.maps.length === 0 && todo.contents.length === 0) return;
+  const judged = await threads.run(JUDGE, owner, todo).catch((error) => {
+    if (!(error instanceof WorkExceeded)) throw error;
+    const sentence = `The texts with Liquid take too much ${error.budget} to parse.`;
+    throw new Problem("INVALID_REQUEST", sentence);
+  });
+  for (const [index, map] of todo.maps.entries()) {
+    judgedMaps.set(map, { reasons: judged.reasons[index] ?? new Map() });
+  }
+  for (const [index, content] of todo.contents.entries()) {
+    judgedContents.set(content, judged.tags[index] ?? new Map());
+  }
+}
+
+/** Whether it has more than a little Liquid; what is over a limit is refused without being parsed. */
+function isCostly(texts: TranslationMap): boolean {
+  let tags = 0;
+  for (const text of Object.values(texts)) tags += countLiquid(text);
+  return tags > FEW_TAGS && findTextsFault(texts, "") === undefined;
 }
 
 const fault = (message: string): Fault => ({ code: "INVALID_TRANSLATIONS", message });

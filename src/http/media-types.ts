@@ -9,8 +9,11 @@ import type { Load } from "./load.ts";
 
 const JSON_MEDIA_TYPE = /^application\/(?:[\w.-]+\+)?json(?:\s*;.*)?$/i;
 
-/** Parsing more takes so long that others get a turn before the handler begins. */
+/** Parsing more takes milliseconds, and so does checking it: others get a turn in between. */
 const LARGE_BODY_BYTES = 131_072;
+
+export const isLarge = ({ bytes }: FastifyRequest): boolean =>
+  bytes !== undefined && bytes.length > LARGE_BODY_BYTES;
 
 /**
  * Teaches the server to read bodies: JSON, and the texts that an endpoint declares with `accepts`.
@@ -29,7 +32,7 @@ export function readBodies(server: FastifyInstance, endpoints: readonly Endpoint
       refuseLongBody(bytes, contract?.mostBodyBytes);
       refuseManyValues(bytes, budgetsOf(contract ?? {}).valuesIn);
       const body = parseJsonBody(bytes);
-      if (bytes.length > LARGE_BODY_BYTES) await nextTurn();
+      if (isLarge(request)) await nextTurn();
       return body;
     },
   );

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Problem } from "../problem.ts";
+import { nextTurn } from "../threads/turns.ts";
 import { type AdmissionServices, admit } from "./admission.ts";
 import { type AnswerServices, answerOnce } from "./answer-once.ts";
 import { baseUrlOf } from "./base-url.ts";
@@ -7,7 +8,7 @@ import { budgetsOf, startWork } from "./budget.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { type Contract, type Endpoint, type Input, pathsOf, type Reply } from "./endpoint.ts";
 import type { FairLine } from "./fair-line.ts";
-import { holdSmallBody, refuseForeignBody } from "./media-types.ts";
+import { holdSmallBody, isLarge, refuseForeignBody } from "./media-types.ts";
 import type { ObserveServices } from "./observe.ts";
 import type { RequestContext } from "./request-state.ts";
 import { MEDIA_TYPE_OF, problemReply, tooMuchLoad } from "./respond.ts";
@@ -47,6 +48,7 @@ export function serveEndpoint<Services extends HttpServices>(
     const run = async (own: Services, idempotency?: Input<Contract>["idempotency"]) => {
       const baseUrl = baseUrlOf(request, publicUrl);
       const input = { ...read(request), baseUrl, idempotency, work };
+      if (isLarge(request)) await nextTurn();
       return handler(own, request.context as RequestContext, input as Input<Contract>);
     };
     const expire = () => void send(reply, late, MEDIA_TYPE_OF[dialect]);

@@ -29,6 +29,7 @@ const Declaration = Type.Object(members);
 /** Translations are declared with their messages, and removed with them. */
 export const messageTranslations: MessageExtension<Translations> = {
   members,
+  textsOf: (declared) => Object.values((declared as Static<typeof Declaration>).translations ?? {}),
   async reader(tx, workspaceId) {
     const locales = localesByKey(await selectLocales(tx, workspaceId));
     return (declared, place) => readDeclared(declared, [...place, "translations"], locales);

@@ -1,42 +1,70 @@
 import { isDeepStrictEqual } from "node:util";
 import { recordChanges } from "../audit/audit.ts";
 import type { TranslationMap } from "../campaigns/campaign.ts";
-import { refuseFaulty } from "../campaigns/declarations.ts";
-import type { ManageServices } from "../campaigns/manage-campaigns.ts";
+import type { TextServices } from "../campaigns/manage-campaigns.ts";
 import type { WorkspaceContext } from "../context/context.ts";
 import { withRetries } from "../database/database.ts";
-import { type ItemNote, noteOf } from "../http/verdicts.ts";
+import type { ItemNote } from "../http/verdicts.ts";
 import { Problem } from "../problem.ts";
+import { defineWork, type ThreadPool, type Work, WorkExceeded } from "../threads/thread-pool.ts";
+import type { FileOrProblem, readFile, writeFile } from "./file-work.ts";
 import type { Locale } from "./locale.ts";
 import { lockMessageOf, readMessage, readWholeMessage } from "./manage-translations.ts";
-import { type FileString, localeNamed, type TranslationFile } from "./translation-file.ts";
+import type { MatchedFile } from "./match-file.ts";
 import { missingIds, saveTranslations } from "./write-translations.ts";
 
-/*
- * Translations go out to translators as a file and come back as one. A file that comes back says what
- * each string was translated from: where the message says something else by now, or was never the one
- * that the file came from, the string is left alone and reported.
- */
+/* Translations go out to translators as a file and come back as one; threads write and read the files. */
+
+const FILE_WORK = import.meta.resolve("./file-work.js");
+const READ = defineWork<typeof readFile>(FILE_WORK, "readFile", 10_000);
+const WRITE = defineWork<typeof writeFile>(FILE_WORK, "writeFile", 10_000);
+
+export type FileFormat = "CSV" | "XLIFF";
+
+async function onThread<Input, Result>(
+  threads: ThreadPool,
+  work: Work<Input, FileOrProblem<Result>>,
+  workspaceId: number,
+  input: Input,
+): Promise<Result> {
+  const done = await threads.run(work, workspaceId, input).catch((error) => {
+    if (!(error instanceof WorkExceeded)) throw error;
+    throw new Problem("INVALID_REQUEST", `The file takes too much ${error.budget}.`);
+  });
+  if ("result" in done) return done.result;
+  const { code, message, body } = done.problem;
+  throw new Problem(code, message, body && { body });
+}
 
 /**
- * Everything that a file of a message holds: all locales of the workspace, also those that nothing is
- * translated into yet, or the one that is asked for.
+ * Writes a file of a message: all locales of the workspace, also those that nothing is translated into yet, or the
+ * one that is asked for.
  *
- * @throws Problem NOT_FOUND.
+ * @param sourceLanguage for XLIFF.
+ * @throws Problem NOT_FOUND; CONFLICT where XML cannot hold a string.
  */
 export async function exportTranslations(
-  services: Pick<ManageServices, "database">,
+  services: Pick<TextServices, "database" | "threads">,
   context: WorkspaceContext,
   messageId: string,
-  localeId: string | undefined,
-): Promise<TranslationFile> {
+  { localeId, ...form }: FileForm,
+): Promise<string> {
   const { message, locales, translations } = await readMessage(services, context, messageId);
   const wanted = locales.filter((locale) => localeId === undefined || locale.id === localeId);
   if (localeId !== undefined && wanted.length === 0) {
     throw new Problem("NOT_FOUND", `There is no locale '${localeId}'.`);
   }
   const columns = wanted.map((locale) => ({ locale, map: translations.get(locale.id) ?? {} }));
-  return { messageId, source: message.source, columns };
+  const file = { messageId, source: message.source, columns };
+  return onThread(services.threads, WRITE, context.workspace.id, { file, ...form });
+}
+
+/** What an exported file is like. */
+export interface FileForm {
+  readonly format: FileFormat;
+  /** Only this one. */
+  readonly localeId: string | undefined;
+  readonly sourceLanguage?: string | undefined;
 }
 
 /** What an import did to a locale. */
@@ -48,28 +76,54 @@ export interface ImportedLocale {
   readonly missing: readonly string[];
 }
 
-/** Why a string was left alone. */
-type SkipCode = "UNKNOWN_TRANSLATION_ID" | "SOURCE_CHANGED" | "NOT_TRANSLATED";
+export interface Imported {
+  readonly imported: readonly ImportedLocale[];
+  readonly skipped: readonly ItemNote[];
+  readonly skippedCount: number;
+}
+
+/** A message that is changed while its file is read is compared again. */
+const TRIES = 5;
 
 /**
  * Sets the strings of a file; those that it does not have stay as they are. All or nothing.
  *
- * @throws Problem NOT_FOUND; INVALID_REQUEST for a locale that is not there, a string that stands
- *   twice or cannot be kept; TRANSLATIONS_TOO_LARGE.
+ * @throws Problem NOT_FOUND; INVALID_REQUEST for a file that cannot be read, or what `matchFile` refuses;
+ *   TRANSLATIONS_TOO_LARGE; CONFLICT where the message changes again and again.
  */
 export async function importTranslations(
-  { database, clock }: ManageServices,
+  services: TextServices,
   context: WorkspaceContext,
   messageId: string,
-  strings: readonly FileString[],
-): Promise<{ readonly imported: ImportedLocale[]; readonly skipped: ItemNote[] }> {
+  file: { readonly format: FileFormat; readonly text: string },
+): Promise<Imported> {
+  for (let attempt = 0; attempt < TRIES; attempt++) {
+    const { message, locales } = await readMessage(services, context, messageId);
+    const { source } = message;
+    const input = { ...file, source, locales };
+    const matched = await onThread(services.threads, READ, context.workspace.id, input);
+    const done = await saveFile(services, context, messageId, source, matched);
+    if (done) return done;
+  }
+  throw new Problem("CONFLICT", "The message was changed meanwhile. Import the file again.");
+}
+
+/** @returns undefined where the message is no longer the one that the file was compared with. */
+function saveFile(
+  { database, clock }: TextServices,
+  context: WorkspaceContext,
+  messageId: string,
+  comparedWith: TranslationMap,
+  matched: MatchedFile,
+): Promise<Imported | undefined> {
   const { workspace } = context;
   return withRetries(database, async (tx) => {
     const source = await lockMessageOf(tx, workspace.id, messageId, clock.now());
     const { locales, translations } = await readWholeMessage(tx, workspace.id, messageId);
-    const skipped = strings.flatMap((each) => reasonToSkip(each, source) ?? []);
-    const taken = strings.filter((each) => !reasonToSkip(each, source));
-    const imported = [...groupByLocale(taken, locales)].map(([locale, map]) => ({
+    const known = new Set(locales.map(({ id }) => id));
+    const isSame = matched.imported.every(({ locale }) => known.has(locale.id));
+    if (!isSame || !isDeepStrictEqual(source, comparedWith)) return undefined;
+    const imported = matched.imported.map(({ locale, map }) => ({
       locale,
       count: Object.keys(map).length,
       map: { ...translations.get(locale.id), ...map },
@@ -91,6 +145,7 @@ export async function importTranslations(
       details: { locale_id: locale.id, strings: Object.keys(map).length },
     }));
     await recordChanges(tx, clock, context, changes);
+    const { skipped, skippedCount } = matched;
     return {
       imported: imported.map(({ locale, count, map }) => ({
         locale,
@@ -98,47 +153,7 @@ export async function importTranslations(
         missing: missingIds(source, map),
       })),
       skipped,
+      skippedCount,
     };
   });
-}
-
-function reasonToSkip(string: FileString, source: TranslationMap): ItemNote | undefined {
-  const { id, localeKey, inputArray, index } = string;
-  const skip = (code: SkipCode, reason: string) =>
-    noteOf({ array: inputArray, index }, { code, message: `'${id}' in ${localeKey}: ${reason}` });
-  const text = Object.hasOwn(source, id) ? source[id] : undefined;
-  if (text === undefined) return skip("UNKNOWN_TRANSLATION_ID", "the message has no such string.");
-  if (string.isDraft) return skip("NOT_TRANSLATED", "the file says that it is not translated.");
-  if (string.source === undefined || sameText(string.source, text)) return undefined;
-  return skip("SOURCE_CHANGED", "it was translated from another text than the message has.");
-}
-
-/** Tools rewrite blanks and line ends on the way. */
-const sameText = (one: string, other: string): boolean => collapsed(one) === collapsed(other);
-
-const collapsed = (text: string): string => text.replace(/\s+/g, " ").trim();
-
-/** @throws Problem INVALID_REQUEST */
-function groupByLocale(
-  strings: readonly FileString[],
-  locales: readonly Locale[],
-): Map<Locale, TranslationMap> {
-  const found = new Map<Locale, Map<string, string>>();
-  const byKey = new Map<string, Locale>();
-  for (const { localeKey, id, text } of strings) {
-    const locale = byKey.get(localeKey) ?? localeNamed(localeKey, locales);
-    byKey.set(localeKey, locale);
-    const map = found.get(locale) ?? new Map<string, string>();
-    if (map.has(id)) {
-      throw new Problem("INVALID_REQUEST", `The file has '${id}' in ${localeKey} twice.`);
-    }
-    found.set(locale, map.set(id, text));
-  }
-  return new Map(
-    [...found].map(([locale, map]) => {
-      const strings = Object.fromEntries(map);
-      refuseFaulty(strings, [locale.localeKey]);
-      return [locale, strings];
-    }),
-  );
 }

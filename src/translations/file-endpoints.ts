@@ -1,14 +1,14 @@
 import Type from "typebox";
-import type { ManageServices } from "../campaigns/manage-campaigns.ts";
+import type { TextServices } from "../campaigns/manage-campaigns.ts";
 import { MESSAGE_PATH, OfMessage } from "../campaigns/message-endpoints.ts";
 import type { WorkspaceContext } from "../context/context.ts";
 import { byAdministratorOfWorkspace, endpoint } from "../http/endpoint.ts";
 import { ItemNote } from "../http/verdicts.ts";
-import { readCsv, writeCsv } from "./csv.ts";
-import { exportTranslations, importTranslations } from "./exchange-translations.ts";
-import type { FileString } from "./translation-file.ts";
-import { readXliff } from "./xliff-reader.ts";
-import { writeXliff } from "./xliff-writer.ts";
+import {
+  exportTranslations,
+  type FileFormat,
+  importTranslations,
+} from "./exchange-translations.ts";
 
 /* All translations of a message as a file for translators, out and back. */
 
@@ -22,24 +22,29 @@ const Imported = Type.Object({
       missing: Type.Array(Type.String(), { description: "Ids still not translated." }),
     }),
   ),
-  skipped: Type.Optional(Type.Array(ItemNote)),
+  skipped: Type.Optional(Type.Array(ItemNote, { description: "The first 1,000." })),
+  skipped_count: Type.Optional(Type.Integer({ description: "How many there are." })),
   message: Type.Literal("success"),
 });
 
 async function importFile(
-  services: ManageServices,
+  services: TextServices,
   context: WorkspaceContext,
   params: { readonly id: string },
-  strings: readonly FileString[],
+  format: FileFormat,
+  text: string,
 ) {
   const id = params.id.toLowerCase();
-  const done = await importTranslations(services, context, id, strings);
+  const done = await importTranslations(services, context, id, { format, text });
   const imported = done.imported.map(({ locale, count, missing }) => ({
     locale_key: locale.localeKey,
     strings: count,
     missing: [...missing],
   }));
-  const skipped = done.skipped.length > 0 && { skipped: done.skipped };
+  const skipped = done.skippedCount > 0 && {
+    skipped: [...done.skipped],
+    skipped_count: done.skippedCount,
+  };
   return {
     status: 200 as const,
     body: { imported, ...skipped, message: "success" as const },
@@ -55,11 +60,11 @@ const exportCsv = endpoint({
   query: Type.Object({ locale_id }),
   produces: "text/csv",
   replies: { 200: Type.String() },
-}).handledBy(async (services: ManageServices, context, { params, query }) => {
+}).handledBy(async (services: TextServices, context, { params, query }) => {
   const id = params.id.toLowerCase();
   const localeId = query.locale_id?.toLowerCase();
-  const file = await exportTranslations(services, context, id, localeId);
-  return { status: 200, body: writeCsv(file), headers: attachment(`${id}.csv`) };
+  const body = await exportTranslations(services, context, id, { format: "CSV", localeId });
+  return { status: 200, body, headers: attachment(`${id}.csv`) };
 });
 
 const importCsv = endpoint({
@@ -71,8 +76,8 @@ const importCsv = endpoint({
   accepts: ["text/csv"],
   body: Type.String(),
   replies: { 200: Imported },
-}).handledBy(async (services: ManageServices, context, { params, body }) =>
-  importFile(services, context, params, readCsv(body)),
+}).handledBy(async (services: TextServices, context, { params, body }) =>
+  importFile(services, context, params, "CSV", body),
 );
 
 const exportXliff = endpoint({
@@ -92,11 +97,11 @@ const exportXliff = endpoint({
   }),
   produces: "application/xliff+xml",
   replies: { 200: Type.String() },
-}).handledBy(async (services: ManageServices, context, { params, query }) => {
+}).handledBy(async (services: TextServices, context, { params, query }) => {
   const id = params.id.toLowerCase();
   const localeId = query.locale_id?.toLowerCase();
-  const file = await exportTranslations(services, context, id, localeId);
-  const body = writeXliff(file, query.source_language ?? "und");
+  const form = { format: "XLIFF", localeId, sourceLanguage: query.source_language } as const;
+  const body = await exportTranslations(services, context, id, form);
   return { status: 200, body, headers: attachment(`${id}.xliff`) };
 });
 
@@ -109,8 +114,8 @@ const importXliff = endpoint({
   accepts: ["application/xliff+xml", "application/xml", "text/xml"],
   body: Type.String(),
   replies: { 200: Imported },
-}).handledBy(async (services: ManageServices, context, { params, body }) =>
-  importFile(services, context, params, readXliff(body)),
+}).handledBy(async (services: TextServices, context, { params, body }) =>
+  importFile(services, context, params, "XLIFF", body),
 );
 
 /** A browser saves the file, and never shows it as a page. */

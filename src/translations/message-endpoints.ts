@@ -1,9 +1,10 @@
 import Type, { type Static } from "typebox";
 import type { MessageAddress } from "../campaigns/campaign.ts";
 import { refuseFaulty, Uuid } from "../campaigns/declarations.ts";
-import type { ManageServices } from "../campaigns/manage-campaigns.ts";
+import type { ManageServices, TextServices } from "../campaigns/manage-campaigns.ts";
 import { MESSAGE_PATH, MessageAddressFields, OfMessage } from "../campaigns/message-endpoints.ts";
 import { Success, success } from "../campaigns/success.ts";
+import { judgeTexts } from "../campaigns/texts.ts";
 import { byAdministratorOfWorkspace, endpoint } from "../http/endpoint.ts";
 import {
   putTranslation,
@@ -81,7 +82,9 @@ const putTranslationEndpoint = endpoint({
   params: OfTranslation,
   body: Type.Object({ translation_map: Strings }, { additionalProperties: false }),
   replies: { 200: Success },
-}).handledBy(async (services: ManageServices, context, { params, body }) => {
+}).handledBy(async (services: TextServices, context, { params, body }) => {
+  const texts = { maps: [body.translation_map], contents: [] };
+  await judgeTexts(services.threads, context.workspace.id, texts);
   refuseFaulty(body.translation_map, ["translation_map"]);
   const address = translationAddress(params);
   await putTranslation(services, context, address, body.translation_map);
@@ -127,7 +130,7 @@ const renderEndpoint = endpoint({
       message: Type.Literal("success"),
     }),
   },
-}).handledBy(async (services: ManageServices, context, { params, query }) => {
+}).handledBy(async (services: TextServices, context, { params, query }) => {
   const id = params.id.toLowerCase();
   const rendered = await renderMessage(services, context, id, query.locale_id?.toLowerCase());
   const { locale, content, strings, untranslated } = rendered;

@@ -1,10 +1,11 @@
 import type { Content, TranslationMap } from "../campaigns/campaign.ts";
 import type { WorkspaceContext } from "../context/context.ts";
 import type { Database } from "../database/database.ts";
-import { renderContent } from "../liquid/liquid.ts";
 import { Problem } from "../problem.ts";
+import { defineWork, type ThreadPool, WorkExceeded } from "../threads/thread-pool.ts";
 import type { Locale } from "./locale.ts";
 import { readMessage } from "./manage-translations.ts";
+import { type renderParts, textOf } from "./render-work.ts";
 import { missingIds } from "./write-translations.ts";
 
 /** A message as its readers in a locale get it. */
@@ -26,7 +27,7 @@ export interface Rendered {
  *   be rendered, or takes more time or memory than a message may.
  */
 export async function renderMessage(
-  services: { readonly database: Database },
+  services: { readonly database: Database; readonly threads: ThreadPool },
   context: WorkspaceContext,
   messageId: string,
   localeId: string | undefined,
@@ -40,21 +41,31 @@ export async function renderMessage(
   const strings = Object.entries(message.source).map(([id, text]) => [id, textOf(map, id, text)]);
   return {
     locale,
-    content: renderParts(message.content ?? {}, map),
+    content: message.content
+      ? await renderOnThread(services.threads, context.workspace.id, message.content, map)
+      : {},
     strings: Object.fromEntries(strings),
     untranslated: locale ? missingIds(message.source, map) : [],
   };
 }
 
-const textOf = (map: TranslationMap, id: string, source: string): string =>
-  Object.hasOwn(map, id) ? (map[id] ?? source) : source;
+/** Longer than most contents take by far; each part may take a quarter of a second. */
+const RENDER = defineWork<typeof renderParts>(
+  import.meta.resolve("./render-work.js"),
+  "renderParts",
+  5_000,
+);
 
-function renderParts(content: Content, map: TranslationMap): Content {
-  const parts = Object.entries(content).map(([name, text]) => {
-    const rendered = renderContent(text, (tag) => textOf(map, tag.id, tag.text));
-    if ("value" in rendered) return [name, rendered.value];
-    const sentence = `'content.${name}' cannot be rendered: ${rendered.fault.message}`;
-    throw new Problem("INVALID_REQUEST", sentence);
+async function renderOnThread(
+  threads: ThreadPool,
+  workspaceId: number,
+  content: Content,
+  map: TranslationMap,
+): Promise<Content> {
+  const rendered = await threads.run(RENDER, workspaceId, { content, map }).catch((error) => {
+    if (!(error instanceof WorkExceeded)) throw error;
+    return { fault: `'content' cannot be rendered: it takes too much ${error.budget}` };
   });
-  return Object.fromEntries(parts);
+  if ("content" in rendered) return rendered.content;
+  throw new Problem("INVALID_REQUEST", rendered.fault);
 }

@@ -1,9 +1,10 @@
 import type { MessageAddress, TranslationMap } from "../campaigns/campaign.ts";
 import { lockMessage } from "../campaigns/manage-messages.ts";
-import { findMapFault } from "../campaigns/texts.ts";
+import { findMapFault, judgeTexts } from "../campaigns/texts.ts";
 import type { Clock } from "../clock.ts";
 import type { Workspace } from "../context/workspace.ts";
 import { type Database, type Transaction, withRetries } from "../database/database.ts";
+import type { ThreadPool } from "../threads/thread-pool.ts";
 import { findMessage } from "./read-translations.ts";
 import { refusal, refusalOf } from "./refusal.ts";
 import { selectOversized, type Translation, upsertTranslations } from "./translation-store.ts";
@@ -11,6 +12,7 @@ import { selectOversized, type Translation, upsertTranslations } from "./transla
 export interface WriteServices {
   readonly database: Database;
   readonly clock: Clock;
+  readonly threads: ThreadPool;
 }
 
 /** Public: all translations of a message together. */
@@ -30,6 +32,7 @@ export async function writeTranslations(
   localeId: string,
   map: TranslationMap,
 ): Promise<void> {
+  await judgeTexts(services.threads, workspace.id, { maps: [map], contents: [] });
   const fault = findMapFault(map, "translation_map");
   if (fault) {
     const message = `The provided translations yielded errors when parsing. ${fault.message}`;

@@ -1,0 +1,102 @@
+import type { TranslationMap } from "../campaigns/campaign.ts";
+import { refuseFaulty } from "../campaigns/declarations.ts";
+import { type ItemNote, noteOf } from "../http/verdicts.ts";
+import { Problem } from "../problem.ts";
+import type { Locale } from "./locale.ts";
+import { type FileString, localeNamed } from "./translation-file.ts";
+
+/*
+ * A file that comes back from translators says what each string was translated from: where the message says
+ * something else by now, or was never the one that the file came from, the string is left alone and reported.
+ */
+
+/** Why a string was left alone. */
+type SkipCode = "UNKNOWN_TRANSLATION_ID" | "SOURCE_CHANGED" | "NOT_TRANSLATED";
+
+/** What a file sets, and what it does not. */
+export interface MatchedFile {
+  readonly imported: readonly { readonly locale: Locale; readonly map: TranslationMap }[];
+  /** The first ones. */
+  readonly skipped: readonly ItemNote[];
+  readonly skippedCount: number;
+}
+
+/** Of one file: the result is handed back to the event loop, which must not take long to read it. */
+const MOST_STRINGS = 50_000;
+
+/** Strings that were left alone that a response lists. */
+const MOST_NOTES = 1_000;
+
+/** Of an id in a sentence, in characters: an id of a message is no longer. */
+const LONGEST_ID = 255;
+
+/**
+ * Compares the strings of a file with those of its message.
+ *
+ * @throws Problem INVALID_REQUEST for more than 50,000 strings, a locale that is not there, a string that
+ *   stands twice or cannot be kept.
+ */
+export function matchFile(
+  strings: readonly FileString[],
+  source: TranslationMap,
+  locales: readonly Locale[],
+): MatchedFile {
+  if (strings.length > MOST_STRINGS) {
+    const sentence = `The file has ${strings.length} translated strings, and ${MOST_STRINGS} are the most. Import fewer locales at a time.`;
+    throw new Problem("INVALID_REQUEST", sentence);
+  }
+  const taken: FileString[] = [];
+  const skipped: ItemNote[] = [];
+  for (const string of strings) {
+    const note = reasonToSkip(string, source);
+    if (!note) taken.push(string);
+    else if (skipped.length < MOST_NOTES) skipped.push(note);
+  }
+  const skippedCount = strings.length - taken.length;
+  const imported = [...groupByLocale(taken, locales)].map(([locale, map]) => ({ locale, map }));
+  return { imported, skipped, skippedCount };
+}
+
+function reasonToSkip(string: FileString, source: TranslationMap): ItemNote | undefined {
+  const { id, localeKey, inputArray, index } = string;
+  const skip = (code: SkipCode, reason: string) =>
+    noteOf(
+      { array: inputArray, index },
+      { code, message: `'${id.slice(0, LONGEST_ID)}' in ${localeKey}: ${reason}` },
+    );
+  const text = Object.hasOwn(source, id) ? source[id] : undefined;
+  if (text === undefined) return skip("UNKNOWN_TRANSLATION_ID", "the message has no such string.");
+  if (string.isDraft) return skip("NOT_TRANSLATED", "the file says that it is not translated.");
+  if (string.source === undefined || sameText(string.source, text)) return undefined;
+  return skip("SOURCE_CHANGED", "it was translated from another text than the message has.");
+}
+
+/** Tools rewrite blanks and line ends on the way. */
+const sameText = (one: string, other: string): boolean => collapsed(one) === collapsed(other);
+
+const collapsed = (text: string): string => text.replace(/\s+/g, " ").trim();
+
+/** @throws Problem INVALID_REQUEST */
+function groupByLocale(
+  strings: readonly FileString[],
+  locales: readonly Locale[],
+): Map<Locale, TranslationMap> {
+  const found = new Map<Locale, Map<string, string>>();
+  const byKey = new Map<string, Locale>();
+  for (const { localeKey, id, text } of strings) {
+    const locale = byKey.get(localeKey) ?? localeNamed(localeKey, locales);
+    byKey.set(localeKey, locale);
+    const map = found.get(locale) ?? new Map<string, string>();
+    if (map.has(id)) {
+      throw new Problem("INVALID_REQUEST", `The file has '${id}' in ${localeKey} twice.`);
+    }
+    found.set(locale, map.set(id, text));
+  }
+  return new Map(
+    [...found].map(([locale, map]) => {
+      const strings = Object.fromEntries(map);
+      refuseFaulty(strings, [locale.localeKey]);
+      return [locale, strings];
+    }),
+  );
+}

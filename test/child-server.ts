@@ -39,11 +39,16 @@ interface Running {
   readonly finished: Promise<Finished>;
 }
 
-function start(args: readonly string[], environment: Environment): Running {
+function start(
+  args: readonly string[],
+  environment: Environment,
+  input?: string | Uint8Array,
+): Running {
   const child = spawn(process.execPath, [MAIN, ...args], {
     env: { PATH: process.env.PATH, ...environment },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
   });
+  child.stdin?.end(input);
   const output = { stdout: "", stderr: "" };
   for (const name of ["stdout", "stderr"] as const) {
     child[name]?.setEncoding("utf8").on("data", (text: string) => {
@@ -55,9 +60,25 @@ function start(args: readonly string[], environment: Environment): Running {
   return { child, output, finished };
 }
 
-/** Runs `rapport` with arguments to its end. */
-export const runCommand = (args: readonly string[], environment: Environment): Promise<Finished> =>
-  start(args, environment).finished;
+/** Runs `rapport` with arguments, and perhaps with standard input, to its end. */
+export const runCommand = (
+  args: readonly string[],
+  environment: Environment,
+  input?: string | Uint8Array,
+): Promise<Finished> => start(args, environment, input).finished;
+
+/** Runs `rapport` until standard error shows a pattern, and kills it then. */
+export async function killCommandAt(
+  args: readonly string[],
+  environment: Environment,
+  pattern: RegExp,
+): Promise<Finished> {
+  const { child, output, finished } = start(args, environment);
+  child.stderr?.on("data", () => {
+    if (pattern.test(output.stderr)) child.kill("SIGKILL");
+  });
+  return finished;
+}
 
 /** Starts a server and kills it after so many milliseconds, ready or not. */
 export async function startAndKill(environment: Environment, afterMs: number): Promise<void> {

@@ -19,6 +19,7 @@ import { temporaryFolder } from "./stored-rows.ts";
 const PAGES = [
   "README.md",
   "docs/users.md",
+  "docs/import.md",
   "docs/keys.md",
   "docs/secrets.md",
   "docs/preference-centers.md",

@@ -1,83 +1,266 @@
-/* `rapport import`: a client of the admin API that imports a file, one user a line. */
+/* `rapport import`: a client of the admin API that imports a file. */
 import assert from "node:assert/strict";
-import { writeFile } from "node:fs/promises";
+import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { runCommand } from "./child-server.ts";
-import { startServer, WEB_APP } from "./harness.ts";
+import { gzipSync } from "node:zlib";
+import { killCommandAt, runCommand } from "./child-server.ts";
+import { NEWSLETTER, startServer, type TestWorkspace, WEB_APP } from "./harness.ts";
 import { temporaryFolder } from "./stored-rows.ts";
 
 const server = await startServer();
 const folder = await temporaryFolder();
+const admin = { ADMIN_TOKEN: server.adminToken, RAPPORT_URL: server.url };
 
-async function importing(name: string, lines: readonly unknown[], workspace: string) {
-  const path = join(folder, name);
-  const text = lines.map((line) => (typeof line === "string" ? line : JSON.stringify(line)));
-  await writeFile(path, `${text.join("\n")}\n`);
-  const args = ["import", workspace, path, "--url", server.url];
-  return { path, ...(await runCommand(args, { ADMIN_TOKEN: server.adminToken })) };
+let files = 0;
+async function fileOf(content: string | Uint8Array, extension = "ndjson"): Promise<string> {
+  const path = join(folder, `file-${++files}.${extension}`);
+  await writeFile(path, content);
+  return path;
 }
+
+const ndjson = (rows: readonly unknown[]): string =>
+  rows.map((row) => `${typeof row === "string" ? row : JSON.stringify(row)}\n`).join("");
+
+const importing = (kind: string, path: string, { name }: TestWorkspace, ...more: string[]) =>
+  runCommand(["import", kind, path, "--workspace", name, ...more], admin);
 
 const TIME = "2026-01-01T12:00:00.000Z";
 const usage = (sessions: number) => [
   { app_id: WEB_APP, sessions, first_used: TIME, last_used: TIME },
 ];
+const event = (n: number) => ({
+  external_id: `user ${n % 7}`,
+  name: "opened",
+  time: TIME,
+  properties: { n },
+});
 
-describe("rapport import", () => {
-  test("imports every line, in several requests, and again without a change", async () => {
+const countOf = async (workspace: TestWorkspace, users: number): Promise<number> => {
+  const ids = Array.from({ length: users }, (_, index) => `user ${index}`);
+  const fields_to_export = ["custom_events"];
+  const profiles = await workspace.profiles({ external_ids: ids, fields_to_export });
+  return profiles.flatMap((each) => each.custom_events).reduce((sum, each) => sum + each.count, 0);
+};
+
+describe("rapport import", { concurrency: 3 }, () => {
+  test("imports every user of a file, and once more without a change", async () => {
     const workspace = await server.workspace();
-    const users = Array.from({ length: 1_201 }, (_, index) => ({
+    const users = Array.from({ length: 2_201 }, (_, index) => ({
       external_id: `user ${index}`,
+      first_name: "Ada",
+      logins: index,
       apps: usage(index),
     }));
+    const path = await fileOf(ndjson(users));
     for (const _time of ["first", "second"]) {
-      const { code, stdout, stderr } = await importing("users.ndjson", users, workspace.name);
-      assert.deepEqual([code, stderr], [0, ""]);
-      assert.match(stdout, /users sent, [\d,]+ users\/s, 0 errors\n1,201 users imported, 0 not\n$/);
+      const { code, stdout } = await importing("users", path, workspace);
+      assert.deepEqual([code, stdout], [0, "2,201 users imported, 0 rejected\n"]);
     }
-    const [last] = await workspace.profiles({ external_ids: ["user 1200"] });
-    assert.equal(last?.apps[0].sessions, 1_200);
+    const [last] = await workspace.profiles({ external_ids: ["user 2200"] });
+    assert.deepEqual(
+      [last?.first_name, last?.custom_attributes, last?.apps[0].sessions],
+      ["Ada", { logins: 2_200 }, 2_200],
+    );
   });
 
-  test("names each line that cannot be imported with the reason, imports the others, ends with 2", async () => {
+  test("names each line that cannot be imported with the reason, and imports the others", async () => {
     const workspace = await server.workspace();
-    const lines = [
-      { external_id: "ada", apps: usage(1) },
-      "{ no json",
-      "",
-      { external_id: "bob", apps: "none" },
-      { platform_id: "00000000-0000-7000-8000-000000000000", apps: usage(1) },
-      { external_id: "eve", apps: usage(2) },
-    ];
-    const { code, stdout, stderr, path } = await importing("some.ndjson", lines, workspace.name);
-    assert.equal(code, 2);
-    assert.match(stdout, /\n2 users imported, 3 not\n$/);
-    const reasons = stderr.trim().split("\n");
+    const path = await fileOf(
+      ndjson([
+        { external_id: "ada", apps: usage(1) },
+        "{ no json",
+        "",
+        { external_id: "bob", apps: "none" },
+        { platform_id: "00000000-0000-7000-8000-000000000000", apps: usage(1) },
+        { external_id: "eve", apps: usage(2) },
+      ]),
+    );
+    const { code, stdout, stderr } = await importing("users", path, workspace);
+    assert.deepEqual([code, stdout], [2, "2 users imported, 3 rejected\n"]);
+    const reasons = stderr.split("\n").filter((line) => line.startsWith(path));
     assert.deepEqual(
       reasons.map((line) => line.slice(path.length, path.length + 3)),
       [":2:", ":4:", ":5:"],
     );
-    assert.match(reasons[0] ?? "", /it is not one JSON value$/);
+    assert.match(reasons[0] ?? "", /not one JSON value \(INVALID_JSON\)$/);
     assert.match(reasons[1] ?? "", /'apps'/);
     assert.equal((await workspace.profiles({ external_ids: ["ada", "bob", "eve"] })).length, 2);
   });
 
-  test("counts one user in the singular", async () => {
+  test("imports events once: a second time only with --again", async () => {
     const workspace = await server.workspace();
-    const lines = [{ external_id: "ada", apps: usage(1) }, "{ no json"];
-    const { stdout } = await importing("singular.ndjson", lines, workspace.name);
-    assert.match(stdout, /^1 user sent, [\d,]+ users\/s, 1 error\n1 user imported, 1 not\n$/);
+    const path = await fileOf(ndjson([event(0), event(1), { ...event(2), name: "" }]));
+    assert.equal((await importing("events", path, workspace)).code, 2);
+    const second = await importing("events", path, workspace);
+    assert.equal(second.code, 1);
+    assert.match(second.stderr, /^rapport: 3 rows of .* were imported .*--resume .*--again/m);
+    assert.equal(await countOf(workspace, 7), 2);
+    assert.equal((await importing("events", path, workspace, "--resume")).code, 2);
+    assert.equal(await countOf(workspace, 7), 2);
+    assert.equal((await importing("events", path, workspace, "--again")).code, 2);
+    assert.equal(await countOf(workspace, 7), 4);
   });
 
-  test("ends with 1 and says why where there is no file, workspace or server", async () => {
+  test("continues after a kill with --resume, three times, and imports every event once", async () => {
     const workspace = await server.workspace();
-    const missing = ["import", workspace.name, join(folder, "missing"), "--url", server.url];
-    const noFile = await runCommand(missing, { ADMIN_TOKEN: server.adminToken });
-    assert.deepEqual([noFile.code, noFile.stdout], [1, ""]);
-    assert.equal(noFile.stderr, `rapport: ${missing[2]}: it cannot be read (ENOENT).\n`);
-    const noWorkspace = await importing("one.ndjson", [{ external_id: "ada" }], "nowhere");
-    assert.equal(noWorkspace.code, 1);
-    assert.match(noWorkspace.stderr, /:1 and what follows: .*'nowhere'/);
+    const total = 12_000;
+    const events = Array.from({ length: total }, (_, n) => (n % 1_000 === 3 ? "bad" : event(n)));
+    const path = await fileOf(ndjson(events));
+    const rejects = join(folder, `rejects-${++files}`);
+    const args = ["import", "events", path, "--workspace", workspace.name, "--rejects", rejects];
+    for (const more of [[], ["--resume"], ["--resume"]]) {
+      const killed = await killCommandAt([...args, ...more], admin, /rows done/);
+      assert.equal(killed.code, null);
+    }
+    const { code, stdout, stderr } = await runCommand([...args, "--resume"], admin);
+    assert.deepEqual([code, stdout], [2, "11,988 events imported, 12 rejected\n"]);
+    assert.match(stderr, /^Continuing after row \d,000\.$/m);
+    assert.equal(await countOf(workspace, 7), 11_988);
+    const rejected = (await readFile(rejects, "utf8")).trim().split("\n");
+    assert.deepEqual(
+      rejected.map((line) => JSON.parse(line).row),
+      Array.from({ length: 12 }, (_, batch) => batch * 1_000 + 4),
+    );
+  });
+
+  test("writes rejected rows with row, code and message to a file that only its owner can read", async () => {
+    const workspace = await server.workspace();
+    const path = await fileOf(ndjson([{ external_id: "ada", email: "nonsense" }]));
+    const rejects = join(folder, `rejects-${++files}`);
+    await writeFile(rejects, "left over", { mode: 0o644 });
+    assert.equal((await importing("users", path, workspace, "--rejects", rejects)).code, 2);
+    assert.equal((await stat(rejects)).mode & 0o777, 0o600);
+    const { message, ...reject } = JSON.parse(await readFile(rejects, "utf8"));
+    assert.match(message, /'email'/);
+    assert.deepEqual(reject, {
+      row: 1,
+      line: 1,
+      outcome: "rejected",
+      code: "EMAIL_BAD_FORMAT",
+      data: { external_id: "ada", email: "nonsense" },
+    });
+  });
+
+  test("stops when more rows are rejected than --max-rejects allows", async () => {
+    const workspace = await server.workspace();
+    const rows = Array.from({ length: 2_500 }, (_, n) => (n < 3 ? "bad" : { external_id: `${n}` }));
+    const path = await fileOf(ndjson(rows));
+    const { code, stderr } = await importing("users", path, workspace, "--max-rejects", "2");
+    assert.equal(code, 1);
+    assert.match(stderr, /^rapport: More than 2 rows were rejected/m);
+    assert.equal((await workspace.profiles({ external_ids: ["5", "2400"] })).length, 1);
+  });
+
+  test("reads purchases packed with gzip, and subscriptions from standard input", async () => {
+    const workspace = await server.workspace();
+    const purchase = {
+      external_id: "ada",
+      product_id: "tea",
+      currency: "EUR",
+      price: 3,
+      time: TIME,
+    };
+    const path = await fileOf(gzipSync(ndjson([purchase])), "ndjson.gz");
+    assert.equal((await importing("purchases", path, workspace)).code, 0);
+    const rows = ndjson([
+      { external_id: "ada", subscription_group_id: NEWSLETTER, subscription_state: "subscribed" },
+      { email: "ada@example.com", subscription_state: "unsubscribed" },
+      { email: "ada@example.com", subscription_state: "opted_in" },
+      {
+        external_id: "nobody",
+        subscription_group_id: NEWSLETTER,
+        subscription_state: "subscribed",
+      },
+    ]);
+    const args = ["import", "subscriptions", "-", "--workspace", workspace.name, "--json"];
+    const { code, stdout, stderr } = await runCommand(args, admin, rows);
+    assert.deepEqual([code, JSON.parse(stdout).imported], [2, 3]);
+    assert.match(stderr, /^standard input:4: no user has this 'external_id' \(USER_NOT_FOUND\)$/m);
+    await workspace.track({ attributes: [{ external_id: "ada", email: "ada@example.com" }] });
+    const ada = await workspace.profile({ external_ids: ["ada"] });
+    assert.equal(ada.total_revenue, 3);
+    assert.deepEqual(ada.subscription_groups, [
+      { id: NEWSLETTER, channel: "email", status: "subscribed" },
+    ]);
+    assert.equal(ada.email_subscribe, "opted_in");
+  });
+
+  test("imports what the API exports: identifiers, attributes, states and history", async () => {
+    const [from, to] = [await server.workspace(), await server.workspace()];
+    await from.track({
+      attributes: [
+        {
+          external_id: "ada",
+          first_name: "Ada",
+          email: "ada@example.com",
+          email_subscribe: "unsubscribed",
+          current_location: { longitude: 1.5, latitude: 2.5 },
+          push_tokens: [{ app_id: WEB_APP, token: "abc", device_id: "device-1" }],
+          pets: [{ name: "Rex" }],
+          subscription_groups: [
+            { subscription_group_id: NEWSLETTER, subscription_state: "unsubscribed" },
+          ],
+        },
+      ],
+    });
+    await from.call("POST", "/users/alias/new", {
+      user_aliases: ["a", "b"].map((alias_name) => ({
+        external_id: "ada",
+        alias_name,
+        alias_label: "crm",
+      })),
+    });
+    await server.admin("POST", `/admin/v1/workspaces/${from.name}/import`, {
+      users: [
+        {
+          external_id: "ada",
+          apps: usage(3),
+          devices: [{ device_id: "device-1", model: "phone" }],
+          cards_clicked: [{ name: "card" }],
+          messages: [{ message_id: "m", channel: "email", sent_at: TIME }],
+          engagement_times: { last_received_email_at: TIME },
+        },
+      ],
+    });
+    const fields = { external_ids: ["ada"] };
+    const before = await from.profile(fields);
+    const { message_history } = await from.profile({
+      ...fields,
+      fields_to_export: ["message_history"],
+    });
+    const path = await fileOf(ndjson([{ ...before, message_history }]));
+    for (const _time of ["first", "second"]) {
+      const { code, stderr } = await importing("users", path, to);
+      assert.equal(code, 0, stderr);
+    }
+    const own = ({ platform_id, braze_id, created_at, random_bucket, ...rest }: typeof before) =>
+      rest;
+    assert.deepEqual(own(await to.profile(fields)), own(before));
+  });
+
+  test("reports an alias that another user has, and imports the rest of the row", async () => {
+    const workspace = await server.workspace();
+    const alias = { alias_name: "a", alias_label: "crm" };
+    await workspace.call("POST", "/users/alias/new", { user_aliases: [alias] });
+    const path = await fileOf(
+      ndjson([{ external_id: "ada", first_name: "Ada", user_aliases: [alias] }]),
+    );
+    const { code, stdout, stderr } = await importing("users", path, workspace);
+    assert.deepEqual([code, stdout], [2, "1 user imported, 0 rejected, 1 imported in part\n"]);
+    assert.match(stderr, /\(ALIAS_TAKEN\)/);
+    assert.equal((await workspace.profile({ external_ids: ["ada"] })).first_name, "Ada");
+  });
+
+  test("asks for a workspace where there are several, and names one that does not exist", async () => {
+    const path = await fileOf(ndjson([{ external_id: "ada" }]));
+    await server.workspace();
+    await server.workspace();
+    const several = await runCommand(["import", "users", path], admin);
+    assert.equal(several.code, 1);
+    assert.match(several.stderr, /^rapport: Choose a workspace with --workspace: /);
+    const none = await runCommand(["import", "users", path, "--workspace", "nowhere"], admin);
+    assert.match(none.stderr, /^rapport: There is no workspace 'nowhere'\. There are: /);
     for (const url of ["nonsense", "ftp://localhost", "localhost:8080"]) {
       const lost = await runCommand(["keys", "list", "demo", "--url", url], { ADMIN_TOKEN: "x" });
       assert.equal(
@@ -85,5 +268,52 @@ describe("rapport import", () => {
         `rapport: '${url}' is not an address such as http://127.0.0.1:8080.\n`,
       );
     }
+  });
+});
+
+describe("the batches of an import", () => {
+  const rows = (from: number, length = 2) =>
+    Array.from({ length }, (_, index) => event(from + index));
+
+  test("are written once, also when they are sent again, and only in their order", async () => {
+    const workspace = await server.workspace();
+    const path = `/admin/v1/workspaces/${workspace.name}/imports/file`;
+    const send = (first_row: number, list: unknown[]) =>
+      server.admin("POST", path, { kind: "events", first_row, rows: list });
+    for (const repeated of [false, true]) {
+      assert.deepEqual((await send(1, rows(0))).body, {
+        imported: 2,
+        notes: [],
+        repeated,
+        message: "success",
+      });
+    }
+    const gap = await send(4, rows(3));
+    assert.deepEqual([gap.status, gap.body.next_row], [409, 3]);
+    assert.equal((await send(3, rows(2))).status, 200);
+    assert.equal((await send(1, rows(0))).status, 409);
+    assert.equal(await countOf(workspace, 7), 4);
+    assert.equal((await server.admin("GET", path)).body.rows_done, 4);
+    assert.equal((await server.admin("DELETE", path)).status, 200);
+    assert.equal((await server.admin("GET", path)).status, 404);
+  });
+
+  test("are written once, also when several clients send the same at the same time", async () => {
+    const workspace = await server.workspace();
+    const path = `/admin/v1/workspaces/${workspace.name}/imports/file`;
+    const body = { kind: "events", first_row: 1, rows: rows(0, 50) };
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, () => server.admin("POST", path, body)),
+    );
+    for (const { status } of answers) assert.ok([200, 409].includes(status), `${status}`);
+    assert.equal(await countOf(workspace, 7), 50);
+  });
+
+  test("are forgotten with the users of the workspace", async () => {
+    const workspace = await server.workspace();
+    const path = `/admin/v1/workspaces/${workspace.name}/imports/file`;
+    await server.admin("POST", path, { kind: "events", first_row: 1, rows: rows(0) });
+    await server.admin("POST", `/admin/v1/workspaces/${workspace.name}/reset`);
+    assert.equal((await server.admin("GET", path)).status, 404);
   });
 });

@@ -154,7 +154,15 @@ const ofUsers: Samples = {
   }),
 };
 
-const ofWorkspaces = (server: TestServer, { key }: TestWorkspace): Samples => ({
+/** An import that has begun. */
+const beginImport = (server: TestServer, workspace: string) => async (): Promise<Sample> => {
+  const import_id = randomUUID();
+  const body = { kind: "users", first_row: 1, rows: [{ external_id: "ada" }] };
+  await server.admin("POST", `/admin/v1/workspaces/${workspace}/imports/${import_id}`, body);
+  return { params: { import_id } };
+};
+
+const ofWorkspaces = (server: TestServer, { name, key }: TestWorkspace): Samples => ({
   "POST /admin/v1/apply": () => ({ body: { company: { name: randomUUID() }, workspaces: [] } }),
   "POST /admin/v1/preference-page-links/rotate": () => ({ body: { overlap_days: 30 } }),
   "POST /admin/v1/workspaces/:name/reset": () => ({}),
@@ -162,6 +170,12 @@ const ofWorkspaces = (server: TestServer, { key }: TestWorkspace): Samples => ({
   "POST /admin/v1/workspaces/:name/import": () => ({
     body: { users: [{ external_id: "ada", cards_clicked: [{ name: "card" }] }] },
   }),
+  "POST /admin/v1/workspaces/:name/imports/:import_id": () => ({
+    params: { import_id: randomUUID() },
+    body: { kind: "users", first_row: 1, rows: [{ external_id: "ada", first_name: "Ada" }] },
+  }),
+  "GET /admin/v1/workspaces/:name/imports/:import_id": beginImport(server, name),
+  "DELETE /admin/v1/workspaces/:name/imports/:import_id": beginImport(server, name),
   "GET /admin/v1/workspaces/:name/subscription-history": () => ({ query: { external_id: "ada" } }),
   "DELETE /admin/v1/workspaces/:name/email-states/:email": async () => {
     const email = "ada@example.com";

@@ -10,6 +10,29 @@ export interface AdminTarget {
   readonly dataDir: string;
 }
 
+/** A request that the server refused, or that never reached it. */
+export class AdminError extends Error {
+  /** Undefined where there was no response. */
+  readonly status: number | undefined;
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(message: string, status?: number, retryAfterSeconds?: number) {
+    super(message);
+    this.name = "AdminError";
+    this.status = status;
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+/** A body that is JSON already. */
+export class JsonText {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
 interface Refusal {
   readonly message: string;
   /** Of a manifest: where in it the fault is. */
@@ -24,7 +47,7 @@ interface Refusal {
  * @param path below `/admin/v1`, such as `/apply`; its parameters are encoded.
  * @returns the body of the answer.
  * @throws Problem INVALID_REQUEST with the body of the answer, where that tells the place in a manifest
- *   or the objects of a list that are faulty; else an Error in words.
+ *   or the objects of a list that are faulty; else an AdminError in words.
  */
 export async function callAdmin<Answer>(
   target: AdminTarget,
@@ -39,17 +62,22 @@ export async function callAdmin<Answer>(
       authorization: `Bearer ${adminToken}`,
       ...(body !== undefined && { "content-type": "application/json" }),
     },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...(body !== undefined && {
+      body: body instanceof JsonText ? body.text : JSON.stringify(body),
+    }),
   }).catch((error: Error) => {
-    throw new Error(unreachable(target.url, error));
+    throw new AdminError(unreachable(target.url, error));
   });
-  const text = await response.text();
+  const text = await response.text().catch((error: Error) => {
+    throw new AdminError(unreachable(target.url, error));
+  });
   const answer = readJson(text);
   if (answer === undefined) throw new Error(notRapport(target.url, response));
   if (response.ok) return answer as Answer;
   if (answer.path ?? answer.errors)
     throw new Problem("INVALID_REQUEST", answer.message, { body: { ...answer } });
-  throw new Error(refusal(response.status, answer.message));
+  const retryAfter = Number(response.headers.get("retry-after")) || undefined;
+  throw new AdminError(refusal(response.status, answer.message), response.status, retryAfter);
 }
 
 /** The body of a response as an object; undefined where it is something else. */

@@ -27,7 +27,10 @@ const COMMANDS: Readonly<Record<string, [about: string, load: () => Promise<Comm
     "Searches, shows, exports, erases and merges users of a running server.",
     () => import("./users.ts"),
   ],
-  import: ["Imports users from a file into a running server.", () => import("./import.ts")],
+  import: [
+    "Imports users, events, purchases or subscriptions from a file into a running server.",
+    () => import("./import.ts"),
+  ],
   cdi: ["Runs syncs from a warehouse.", () => import("./cdi.ts")],
   keys: ["Manages the API keys of a running server.", () => import("./keys.ts")],
   secrets: ["Manages the key that seals stored secrets.", () => import("./sealing.ts")],

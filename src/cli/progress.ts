@@ -7,6 +7,10 @@ export interface Progress {
   /** Null where it is unknown. */
   readonly total: number | null;
   readonly failed: number;
+  /** The part of the whole that is done, from 0 to 1, where it is known otherwise than by the total. */
+  readonly share?: number;
+  /** How many were done before this run, which the rate does not count. */
+  readonly before?: number;
 }
 
 /** Shows a long task while it runs. */
@@ -25,8 +29,8 @@ export interface ProgressDisplay {
  */
 export function displayProgress(output: WriteStream, thing: string, done: string): ProgressDisplay {
   const startedAt = performance.now();
-  const rateOf: RateOf = (progress) => {
-    const rate = (progress.done * 1_000) / (performance.now() - startedAt);
+  const rateOf: RateOf = ({ done, before = 0 }) => {
+    const rate = ((done - before) * 1_000) / (performance.now() - startedAt);
     return `${count(rate)} ${thing}s/s`;
   };
   return output.isTTY ? bar(output, thing, rateOf) : lines(output, thing, done, rateOf);
@@ -46,22 +50,24 @@ const soFar = ({ done, total }: Progress, thing: string): string =>
   total === null ? counted(done, thing) : `${count(done)} of ${counted(total, thing)}`;
 
 function bar(output: WriteStream, thing: string, rateOf: RateOf): ProgressDisplay {
+  const timeLeft = estimateTimeLeft();
   const single = new SingleBar(
-    { stream: output, format: "{bar} {done} | {rate} | {failed}", hideCursor: true },
+    { stream: output, format: "{bar} {done} | {rate} | {failed}{left}", hideCursor: true },
     Presets.shades_classic,
   );
   const textsOf = (progress: Progress) => ({
     done: soFar(progress, thing),
     rate: rateOf(progress),
     failed: counted(progress.failed, "error"),
+    left: timeLeft(progress),
   });
   const start = () => single.start(1, 0, textsOf({ done: 0, total: null, failed: 0 }));
   start();
   return {
     show(progress) {
-      const { done, total } = progress;
-      single.setTotal(Math.max(total ?? 1, done, 1));
-      single.update(done, textsOf(progress));
+      const { done, total, share } = progress;
+      single.setTotal(share === undefined ? Math.max(total ?? 1, done, 1) : 1);
+      single.update(share ?? done, textsOf(progress));
     },
     say(sentence) {
       single.stop();
@@ -72,6 +78,23 @@ function bar(output: WriteStream, thing: string, rateOf: RateOf): ProgressDispla
   };
 }
 
+/** ` | 3 min left`, by the share that was done since the first time; empty where the share is unknown. */
+function estimateTimeLeft(): (progress: Progress) => string {
+  let first: { readonly share: number; readonly at: number } | undefined;
+  return ({ share, done, total }) => {
+    const part = share ?? (total ? done / total : undefined);
+    if (part === undefined) return "";
+    const now = performance.now();
+    first ??= { share: part, at: now };
+    if (part <= first.share || part >= 1) return "";
+    const seconds = ((now - first.at) / 1_000) * ((1 - part) / (part - first.share));
+    return ` | ${durationOf(seconds)} left`;
+  };
+}
+
+const durationOf = (seconds: number): string =>
+  seconds < 100 ? `${Math.ceil(seconds)} s` : `${Math.round(seconds / 60)} min`;
+
 const LINE_EVERY_MS = 2_000;
 
 /** An occasional line, for logs; the last one has the final counts. */
@@ -81,6 +104,7 @@ function lines(
   doneTo: string,
   rateOf: RateOf,
 ): ProgressDisplay {
+  const timeLeft = estimateTimeLeft();
   let writtenAt = Number.NEGATIVE_INFINITY;
   /** What was shown since the last line. */
   let unwritten: Progress | undefined;
@@ -88,7 +112,12 @@ function lines(
     writtenAt = performance.now();
     unwritten = undefined;
     const failed = counted(progress.failed, "error");
-    output.write(`${soFar(progress, thing)} ${doneTo}, ${rateOf(progress)}, ${failed}\n`);
+    const { share } = progress;
+    const part = share === undefined ? "" : ` (${Math.floor(share * 100)} %)`;
+    const left = timeLeft(progress).replace(" |", ",");
+    output.write(
+      `${soFar(progress, thing)} ${doneTo}${part}, ${rateOf(progress)}, ${failed}${left}\n`,
+    );
   };
   return {
     show(progress) {

@@ -1,7 +1,12 @@
 import type { WorkspaceContext } from "../context/context.ts";
-import { type Alias, checkAlias, type PersonIdentifier } from "../people/identifiers.ts";
+import {
+  type Alias,
+  aliasValue,
+  checkAlias,
+  type PersonIdentifier,
+} from "../people/identifiers.ts";
 import { accepted, type Checked, type Fault } from "../problem.ts";
-import type { Applied, IdentityServices } from "./change-identities.ts";
+import { type Applied, changeIdentities, type IdentityServices } from "./change-identities.ts";
 import type { IdentityGraph } from "./identity-graph.ts";
 import { carryOut, checkEach, type Notes, ofObject, refuseTooMany, type Work } from "./items.ts";
 import { choose, isFault, type Selector, selectExternalId } from "./selectors.ts";
@@ -62,6 +67,50 @@ function addAlias(graph: IdentityGraph, selector: Selector, identifier: AliasIde
   if (owner === user) return { fault: PRESENT };
   if (owner) return { fault: taken(identifier.alias) };
   graph.setAliases(user, [...user.fields.aliases, identifier.alias]);
+  return { done: "added" };
+}
+
+/** A further alias of a user whom another identifier names. */
+export interface FurtherAlias {
+  readonly user: PersonIdentifier;
+  readonly alias: Alias;
+}
+
+/**
+ * Gives users further aliases. One that the user has already changes nothing.
+ *
+ * @returns for each why it was not added, where another user has it.
+ */
+export async function attachAliases(
+  services: IdentityServices,
+  context: WorkspaceContext,
+  further: readonly FurtherAlias[],
+): Promise<(Fault | undefined)[]> {
+  if (further.length === 0) return [];
+  const steps = further.map(({ user, alias }, index) => {
+    const identifier: AliasIdentifier = { kind: "alias", value: aliasValue(alias), alias };
+    return {
+      place: { array: "user_aliases", index },
+      names: [user, identifier],
+      apply: (graph: IdentityGraph) => attach(graph, user, identifier),
+    };
+  });
+  const results = await changeIdentities(services, context, { steps, isDryRun: false });
+  return results.map(({ applied }) =>
+    "fault" in applied && applied.fault !== PRESENT ? applied.fault : undefined,
+  );
+}
+
+function attach(
+  graph: IdentityGraph,
+  user: PersonIdentifier,
+  identifier: AliasIdentifier,
+): Applied {
+  const [person] = graph.find(user);
+  const [owner] = graph.find(identifier);
+  if (!person || owner === person) return { fault: PRESENT };
+  if (owner) return { fault: taken(identifier.alias) };
+  graph.setAliases(person, [...person.fields.aliases, identifier.alias]);
   return { done: "added" };
 }
 

@@ -23,6 +23,9 @@ export interface ImportedUser {
   readonly times: readonly (readonly [name: string, time: string])[];
 }
 
+/** The same without whom it is about, and without what track requests set. */
+export type ImportedHistory = Omit<ImportedUser, "identifier" | "pushTokens">;
+
 const validator = Compile(ImportedObject);
 
 const IDENTIFIERS = ["external_id", "user_alias", "platform_id", "email", "phone"];
@@ -48,18 +51,27 @@ export function checkImportedUser(
   const rest = Object.fromEntries(
     Object.entries(raw).filter(([name]) => !IDENTIFIERS.includes(name)),
   );
-  if (!validator.Check(rest)) {
-    return refused("INVALID_USER", sentenceOf(validator.Errors(rest), "object"));
-  }
-  const fault = faultOfTimes(rest, "") ?? faultOfNames(rest) ?? faultOfApps(rest, appIds);
-  if (fault) return { fault };
+  const history = checkHistory(rest, appIds);
+  if ("fault" in history) return history;
   const tokens = checkTokens(rest.push_tokens, appIds);
   if ("fault" in tokens) return tokens;
   return accepted({
     identifier: identifier.value,
     pushTokens: tokens.value,
-    ...partsOf(canonical(rest)),
+    ...history.value,
   });
+}
+
+/** Checks what an object says besides whom it is about. */
+export function checkHistory(
+  object: RawItem,
+  appIds: ReadonlySet<string>,
+): Checked<ImportedHistory> {
+  if (!validator.Check(object)) {
+    return refused("INVALID_USER", sentenceOf(validator.Errors(object), "object"));
+  }
+  const fault = faultOfTimes(object, "") ?? faultOfNames(object) ?? faultOfApps(object, appIds);
+  return fault ? { fault } : accepted(partsOf(canonical(object)));
 }
 
 type UserObject = Static<typeof ImportedObject>;
@@ -120,7 +132,7 @@ function canonical<Value>(value: Value): Value {
 
 const isoTime = (text: string): string => (parseTime(text) as Date).toISOString();
 
-function partsOf(user: UserObject): Omit<ImportedUser, "identifier" | "pushTokens"> {
+function partsOf(user: UserObject): ImportedHistory {
   return {
     apps: (user.apps ?? []).map((app) => ({
       appId: app.app_id,

@@ -22,6 +22,9 @@ export const ImportedObject = Type.Object(
       Type.Object(
         {
           app_id: Text,
+          // As an export shows them: those of the workspace's app count.
+          name: Type.Optional(Text),
+          platform: Type.Optional(Text),
           version: Type.Optional(Text),
           sessions: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
           first_used: Time,

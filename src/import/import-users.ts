@@ -1,5 +1,3 @@
-import type { Of, SentMessage } from "../activity/activity.ts";
-import { setAppActivity } from "../activity/write-activity.ts";
 import { recordChanges } from "../audit/audit.ts";
 import type { Clock } from "../clock.ts";
 import type { WorkspaceContext } from "../context/context.ts";
@@ -13,6 +11,7 @@ import { type Fault, Problem } from "../problem.ts";
 import { findUnstorable, type Json } from "../values/plain-json.ts";
 import { readApps } from "../workspaces/apps.ts";
 import { checkImportedUser, type ImportedUser } from "./check-user.ts";
+import { writeHistory } from "./write-history.ts";
 
 export interface ImportServices {
   readonly database: Database;
@@ -113,15 +112,10 @@ async function writeUsers(
   const parts = users.flatMap((user) => {
     const person = personOf(people, user);
     if (person) applyToPerson(people, person, user, newId);
-    return person ? [{ person, user }] : [];
+    return person ? [{ profileId: person.id, user }] : [];
   });
   await savePeople(tx, workspaceId, people.changes(clock.now()));
-  await setAppActivity(tx, workspaceId, {
-    apps: lastOf(parts, "apps", ({ appId }) => appId),
-    devices: lastOf(parts, "devices", ({ deviceId }) => deviceId),
-    interactions: lastOf(parts, "interactions", ({ kind, id }) => `${kind} ${id}`),
-    messages: lastOf(parts, "messages", ({ messageId }: SentMessage) => messageId),
-  });
+  await writeHistory(tx, workspaceId, parts);
   const known = new Set(parts.map(({ user }) => user));
   return users.map((user) => known.has(user));
 }
@@ -143,23 +137,4 @@ function applyToPerson(
   }
   for (const [name, time] of times) setAttribute(person, "standard", name, time);
   people.touch(person);
-}
-
-type Part = { readonly person: Person; readonly user: ImportedUser };
-
-type ListName = "apps" | "devices" | "interactions" | "messages";
-
-/** One row for each person and key: where several objects set the same thing, the last one does. */
-function lastOf<List extends ListName>(
-  parts: readonly Part[],
-  list: List,
-  keyOf: (thing: ImportedUser[List][number]) => string,
-): Of<ImportedUser[List][number]>[] {
-  const rows = new Map<string, Of<ImportedUser[List][number]>>();
-  for (const { person, user } of parts) {
-    for (const thing of user[list]) {
-      rows.set(`${person.id} ${keyOf(thing)}`, { ...thing, profileId: person.id });
-    }
-  }
-  return [...rows.values()];
 }

@@ -26,6 +26,8 @@ import { identityAdminEndpoints } from "../identity/admin-endpoints.ts";
 import { eraseAudit } from "../identity/audit.ts";
 import { identityEndpoints } from "../identity/endpoints.ts";
 import { importEndpoints } from "../import/endpoints.ts";
+import { sweepImports } from "../import/import-batch.ts";
+import { deleteAllImports } from "../import/imports-store.ts";
 import type { JobKind } from "../jobs/job.ts";
 import { deleteAllMerged } from "../people/merged-store.ts";
 import { deleteAllProfiles } from "../people/store.ts";
@@ -128,10 +130,14 @@ export const ERASERS: readonly Eraser[] = [
   deleteAllMerged,
   deleteAllProfiles,
   deleteAllAnswers,
+  deleteAllImports,
 ];
 
 /** What is stored sealed: one for every feature that keeps secrets it needs again. */
 export const SEALED_KINDS: readonly SealedKind[] = [warehouseCredentials, linkSecrets];
 
 /** What is deleted after its retention period. */
-export const SWEEPERS: readonly ((database: Database, now: Date) => Promise<void>)[] = [sweepSyncs];
+export const SWEEPERS: readonly ((database: Database, now: Date) => Promise<void>)[] = [
+  sweepSyncs,
+  sweepImports,
+];

@@ -1,0 +1,17 @@
+import type { Fault } from "../../problem.ts";
+
+/** One record of a file, as it was read. */
+export interface FileRecord {
+  /** The line on which it begins, from 1. */
+  readonly line: number;
+  /** How many bytes of the file it ends after. */
+  readonly endsAt: number;
+  /** The parsed value, or why there is none. */
+  readonly value: unknown;
+  readonly fault?: Fault;
+  /** Its JSON, where it is the line itself. */
+  readonly json?: string;
+}
+
+/** The longest record, in bytes: below what one request may hold. */
+export const LONGEST_RECORD_BYTES = 2_000_000;

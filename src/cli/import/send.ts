@@ -1,0 +1,99 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ImportKind, RowNote } from "../../import/import-kind.ts";
+import { AdminError, type AdminTarget, callAdmin, JsonText } from "../admin-client.ts";
+import type { Row } from "./rows.ts";
+
+/** An import as the server knows it. */
+export interface Import {
+  readonly target: AdminTarget;
+  readonly workspace: string;
+  readonly importId: string;
+  readonly kind: ImportKind;
+  readonly isDryRun: boolean;
+}
+
+export interface Progress {
+  readonly rows_done: number;
+  readonly rows_imported: number;
+  readonly last_batch: { readonly first_row: number; readonly notes: readonly RowNote[] };
+}
+
+export interface BatchReply {
+  readonly imported: number;
+  readonly notes: readonly RowNote[];
+}
+
+const pathOf = ({ workspace, importId }: Import): string =>
+  `/workspaces/${encodeURIComponent(workspace)}/imports/${importId}`;
+
+/** How far an earlier run came; undefined where there was none. */
+export const readProgress = (run: Import): Promise<Progress | undefined> =>
+  callAdmin<Progress>(run.target, "GET", pathOf(run)).catch((error) => {
+    // Without the workspace it is not found either, and the first batch says so.
+    if (error instanceof AdminError && error.status === 404) return undefined;
+    throw error;
+  });
+
+export const forgetProgress = (run: Import): Promise<unknown> =>
+  callAdmin(run.target, "DELETE", pathOf(run));
+
+/** How long a server that is down or busy is asked again. */
+const PATIENCE_MS = 60_000;
+
+const LONGEST_PAUSE_MS = 5_000;
+
+/**
+ * Sends rows, again while the server is busy or away: it recognizes a batch that it has committed.
+ *
+ * @param say told why it waits.
+ * @throws AdminError in words.
+ */
+export async function sendBatch(
+  run: Import,
+  firstRow: number,
+  rows: readonly Row[],
+  say: (sentence: string) => void,
+): Promise<BatchReply> {
+  const head = JSON.stringify({ kind: run.kind, first_row: firstRow, dry_run: run.isDryRun });
+  const list = rows.map(({ json }) => json).join(",");
+  const body = new JsonText(`${head.slice(0, -1)},"rows":[${list}]}`);
+  const startedAt = performance.now();
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await callAdmin<BatchReply>(run.target, "POST", pathOf(run), body);
+    } catch (error) {
+      const pause = pauseAfter(error, attempt);
+      if (pause === undefined || performance.now() - startedAt > PATIENCE_MS) {
+        const done = await doneMeanwhile(error, run, firstRow, rows.length);
+        if (done) return done;
+        throw error;
+      }
+      if (attempt === 0) say(`${(error as Error).message} Trying again for a minute.`);
+      await sleep(pause);
+    }
+  }
+}
+
+/** Milliseconds; undefined where trying again does not help. */
+function pauseAfter(error: unknown, attempt: number): number | undefined {
+  if (!(error instanceof AdminError)) return undefined;
+  const { status, retryAfterSeconds } = error;
+  if (status !== undefined && status !== 429 && status < 500) return undefined;
+  const pause = retryAfterSeconds ? retryAfterSeconds * 1_000 : 100 * 2 ** attempt;
+  return Math.min(pause, LONGEST_PAUSE_MS);
+}
+
+/** An attempt that seemed lost may have been committed while the next one ran. */
+async function doneMeanwhile(
+  error: unknown,
+  run: Import,
+  firstRow: number,
+  rows: number,
+): Promise<BatchReply | undefined> {
+  if (!(error instanceof AdminError) || error.status !== 409) return undefined;
+  const progress = await readProgress(run);
+  const { first_row, notes } = progress?.last_batch ?? { first_row: 0, notes: [] };
+  if (first_row !== firstRow || progress?.rows_done !== firstRow + rows - 1) return undefined;
+  const unwritten = notes.filter(({ outcome }) => outcome !== "partial").length;
+  return { imported: rows - unwritten, notes };
+}

@@ -1,0 +1,125 @@
+import Type, { type Static } from "typebox";
+import { Compile } from "typebox/compile";
+import type { WorkspaceContext } from "../context/context.ts";
+import { within, withRetries } from "../database/database.ts";
+import { sentenceOf } from "../http/validation-sentence.ts";
+import type { PersonIdentifier } from "../people/identifiers.ts";
+import { accepted, type Checked, refused } from "../problem.ts";
+import { CHECK_OF, groupIdOf, NAME_KINDS, required } from "../subscriptions/check-names.ts";
+import { setEmailStates } from "../subscriptions/set-email-states.ts";
+import { type GroupSet, setGroupStates } from "../subscriptions/set-group-states.ts";
+import type { EmailState, GroupState } from "../subscriptions/states.ts";
+import type { WriteServices } from "../track/write-batch.ts";
+import { findUnstorable } from "../values/plain-json.ts";
+import { type Commit, noteOn, type RowNote } from "./import-kind.ts";
+
+const Id = Type.Optional(Type.Union([Type.String(), Type.Number(), Type.Null()]));
+
+/** With a group it sets the state of users in it; without one, the email state of an address. */
+const SubscriptionRow = Type.Object({
+  external_id: Id,
+  email: Id,
+  phone: Id,
+  subscription_group_id: Id,
+  subscription_state: Type.Enum(["subscribed", "unsubscribed", "opted_in"]),
+});
+
+const validator = Compile(SubscriptionRow);
+
+type CheckedRow =
+  | { readonly kind: "group"; readonly set: GroupSet }
+  | { readonly kind: "email"; readonly address: PersonIdentifier; readonly state: EmailState };
+
+/**
+ * Sets the states of rows in their order, by the rules of `/v2/subscription/status/set` and `/email/status`: no
+ * profile is created, and an email or a phone names every user who has it.
+ */
+export async function importSubscriptions(
+  services: WriteServices,
+  context: WorkspaceContext,
+  rows: readonly unknown[],
+  commit: Commit,
+): Promise<void> {
+  const rejected: RowNote[] = [];
+  const sets: GroupSet[] = [];
+  const emails: { address: PersonIdentifier; state: EmailState }[] = [];
+  for (const [index, row] of rows.entries()) {
+    const checked = checkRow(context, row, index);
+    if ("fault" in checked) rejected.push(noteOn(index, "rejected", checked.fault));
+    else if (checked.value.kind === "group") sets.push(checked.value.set);
+    else emails.push(checked.value);
+  }
+  await withRetries(services.database, async (tx) => {
+    const own = { clock: services.clock, database: within(services.database, tx) };
+    const skipped = sets.length > 0 ? await setGroupStates(own, context, sets) : [];
+    for (const { state, addresses } of inRounds(emails)) {
+      await setEmailStates(own, context, addresses, state);
+    }
+    await commit(tx, [...rejected, ...skipped.map((note) => noteOn(note.index, "skipped", note))]);
+  });
+}
+
+function checkRow(context: WorkspaceContext, row: unknown, index: number): Checked<CheckedRow> {
+  const unstorable = findUnstorable(row, "");
+  if (unstorable) return { fault: unstorable };
+  if (!validator.Check(row)) {
+    return refused("INVALID_ROW", sentenceOf(validator.Errors(row), "row"));
+  }
+  const given = NAME_KINDS.filter((kind) => row[kind] !== undefined && row[kind] !== null);
+  const [kind, second] = given;
+  if (!kind) return refused("MISSING_IDENTIFIER", required(NAME_KINDS));
+  if (second) {
+    return refused("MULTIPLE_IDENTIFIERS", `'${kind}' and '${second}' are given; name one of them`);
+  }
+  const identifier = CHECK_OF[kind](row[kind]);
+  if ("fault" in identifier) {
+    const { code, message } = identifier.fault;
+    return refused(code, `'${kind}' is not valid: ${message}`);
+  }
+  const group = row.subscription_group_id;
+  if (group === undefined || group === null) return checkEmail(identifier.value, row);
+  const groupId = groupIdOf(context.workspace, String(group));
+  if (groupId === undefined) {
+    const rule = "is no subscription group of this workspace";
+    return refused("INVALID_SUBSCRIPTION_GROUP_ID", `'subscription_group_id' ${rule}`);
+  }
+  const state = row.subscription_state;
+  if (state === "opted_in") {
+    const rule = "must be one of subscribed, unsubscribed in a subscription group";
+    return refused("INVALID_ROW", `'subscription_state' ${rule}`);
+  }
+  const named = [{ identifier: identifier.value, place: { input_array: "rows", index } }];
+  return accepted({ kind: "group", set: { groupId, state: state as GroupState, named } });
+}
+
+function checkEmail(
+  identifier: PersonIdentifier,
+  { subscription_state: state }: Static<typeof SubscriptionRow>,
+): Checked<CheckedRow> {
+  if (identifier.kind !== "email") {
+    const rule = "is required, except in a row that sets the email state of an address";
+    return refused("INVALID_ROW", `'subscription_group_id' ${rule}`);
+  }
+  return accepted({ kind: "email", address: identifier, state });
+}
+
+interface Round {
+  readonly state: EmailState;
+  readonly addresses: PersonIdentifier[];
+}
+
+/** As few calls as keep the order of the states of each address: one call sets one state of many addresses. */
+function inRounds(
+  emails: readonly { readonly address: PersonIdentifier; readonly state: EmailState }[],
+): Round[] {
+  const rounds: Map<EmailState, PersonIdentifier[]>[] = [];
+  const turns = new Map<string, number>();
+  for (const { address, state } of emails) {
+    const turn = turns.get(address.value) ?? 0;
+    turns.set(address.value, turn + 1);
+    rounds[turn] ??= new Map();
+    const round = rounds[turn];
+    round.set(state, [...(round.get(state) ?? []), address]);
+  }
+  return rounds.flatMap((round) => [...round].map(([state, addresses]) => ({ state, addresses })));
+}

@@ -18,6 +18,7 @@ import {
   setSchedules,
 } from "../src/jobs/schedule.ts";
 import { startWorker, type Worker } from "../src/jobs/worker.ts";
+import { createMetrics } from "../src/observe/metrics.ts";
 import { openDatabase } from "../src/server/serve.ts";
 import { testConfig } from "./harness.ts";
 
@@ -47,7 +48,11 @@ function clockAt(time: string): Clock & { set(time: string): void } {
 }
 
 async function start(kind: JobKind<object>, clock: Clock = systemClock): Promise<Worker> {
-  const worker = await startWorker({ database, clock, log }, [kind], LONG_LEASE_MS);
+  const worker = await startWorker(
+    { database, clock, log, metrics: createMetrics() },
+    [kind],
+    LONG_LEASE_MS,
+  );
   workers.push(worker);
   return worker;
 }

@@ -35,7 +35,7 @@ export function endingOf(strays: Strays | undefined): Ending {
  * where not everything went well. All in one transaction with the end of the job.
  */
 export async function endRun(services: SyncServices, run: Run, ending: Ending): Promise<void> {
-  const { database, clock, log } = services;
+  const { database, clock, log, metrics } = services;
   const { job, workspace, integration } = run;
   const ended = await withRetries(database, async (tx) => {
     await job.finish(tx);
@@ -52,6 +52,13 @@ export async function endRun(services: SyncServices, run: Run, ending: Ending): 
       await enqueue(tx, clock, { workspaceId: workspace.id, kind: MAIL_JOB, subject });
     }
     return { status, rows_synced: counted.rowsSynced, rows_failed: counted.rowsFailed + failed };
+  });
+  metrics.sync({
+    integration: integration.id,
+    status: ended.status,
+    synced: ended.rows_synced,
+    failed: ended.rows_failed,
+    at: clock.now(),
   });
   log.info({ workspace: workspace.name, integration_id: integration.id, ...ended }, "sync ended");
 }

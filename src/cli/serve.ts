@@ -30,7 +30,7 @@ function readWorkers(text: string): string {
 async function serveUntilSignal(config: Config): Promise<void> {
   const isFirst = cluster.isPrimary;
   const running =
-    isFirst && config.workers > 1 ? await startWorkers(config.workers) : await startHere(config);
+    isFirst && config.workers > 1 ? await startWorkers(config) : await startHere(config);
   if (isFirst) process.stdout.write(welcomeText(running.welcome, config));
   else announce(running.welcome);
   stopOnSignal(running.stop, config.shutdownTimeoutSeconds);

@@ -1,17 +1,17 @@
 import { createServer, type Server } from "node:http";
-import type { Registry } from "prom-client";
+import type { MetricsSource } from "../observe/cluster-metrics.ts";
 
 /** Serves `GET /metrics` on a port of its own, which need not be reachable from outside. */
 export async function listenForMetrics(
-  registry: Registry,
+  source: MetricsSource,
   host: string,
   port: number,
 ): Promise<Server> {
   const server = createServer(async (request, response) => {
     if (request.url !== "/metrics") return void response.writeHead(404).end();
-    const text = await registry.metrics().catch(() => undefined);
+    const text = await source.metrics().catch(() => undefined);
     if (text === undefined) return void response.writeHead(500).end();
-    response.writeHead(200, { "content-type": registry.contentType }).end(text);
+    response.writeHead(200, { "content-type": source.contentType }).end(text);
   });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject).listen(port, host, resolve);

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import type { Clock } from "../clock.ts";
 import { type Database, isUnavailable, type Transaction } from "../database/database.ts";
+import type { Metrics } from "../observe/metrics.ts";
 import { type Job, type JobKind, LeaseLost, TryAgain } from "./job.ts";
 import { enqueueDue } from "./schedule.ts";
 import {
@@ -18,6 +19,7 @@ export interface WorkerServices {
   readonly database: Database;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly metrics: Metrics;
 }
 
 /** The part of a server process that does the jobs. */
@@ -50,7 +52,7 @@ export async function startWorker<Services extends WorkerServices>(
   kinds: readonly JobKind<Services>[],
   leaseMs: number,
 ): Promise<Worker> {
-  const { database, clock, log } = services;
+  const { database, clock, log, metrics } = services;
   const holder = randomUUID();
   const byName = new Map(kinds.map((kind) => [kind.name, kind]));
   const running = new Map<string, { readonly abort: AbortController; done: Promise<void> }>();
@@ -107,11 +109,13 @@ export async function startWorker<Services extends WorkerServices>(
   async function tryOnce(row: ClaimedRow, signal: AbortSignal) {
     try {
       await byName.get(row.kind)?.run(services, jobOf(row, signal));
+      metrics.job(row.kind, "done");
       return { runAt: clock.now(), hasFailed: false };
     } catch (error) {
       if (signal.aborted || error instanceof LeaseLost) {
         return { runAt: clock.now(), hasFailed: false };
       }
+      metrics.job(row.kind, "failed");
       if (error instanceof TryAgain) return { runAt: after(error.delayMs), hasFailed: true };
       log.error({ job: row.kind, ...describe(error) }, "job failed");
       return { runAt: after(pauseAfter(row.failures)), hasFailed: !isUnavailable(error) };

@@ -1,13 +1,23 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 
-/** What the server counts about itself. Labels never hold anything of a person. */
+/** What the server counts about itself (docs/operations/metrics.md). Labels never hold a user's data. */
 export interface Metrics {
   /** In Prometheus' text format. */
   readonly registry: Registry;
   /** One answered request: the route as declared, the status, how long it took in seconds. */
   request(labels: { method: string; route: string; status: number }, seconds: number): void;
+  /** Objects of track requests with the same verdict: applied, skipped or refused. */
+  items(outcome: string, count: number): void;
+  /** One object of a track request that was skipped or refused, with its code. */
+  rejection(code: string): void;
   /** One transaction of the write queue: how many items it wrote, in how many seconds. */
   batch(items: number, seconds: number): void;
+  /** How many items wait for the next transaction. */
+  waiting(items: number): void;
+  /** One statement: what it was for, and how long it took in seconds, waiting for its turn included. */
+  statement(use: string, seconds: number): void;
+  /** One transaction: what it was for, and whether it was committed, aborted (and retried) or failed. */
+  transaction(use: string, ending: string): void;
   /** How many requests are in flight. */
   inFlight(requests: number): void;
   /** One request that was refused because the server has too much to do, and why. */
@@ -16,72 +26,141 @@ export interface Metrics {
   work(route: string, units: number): void;
   /** One request without a valid key or token: which kind it needed. */
   failedAuthentication(kind: string): void;
-  /** How many items wait for the next transaction. */
-  waiting(items: number): void;
+  /** One run of a job: its kind, and whether it was done or failed. */
+  job(kind: string, outcome: string): void;
+  /** One run of a warehouse sync that ended, with its status, its rows, and the time of its end. */
+  sync(run: {
+    integration: string;
+    status: string;
+    synced: number;
+    failed: number;
+    at: Date;
+  }): void;
 }
 
 export function createMetrics(): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
-  const requests = new Histogram({
-    name: "rapport_http_request_duration_seconds",
-    help: "Answered requests by route and status.",
-    labelNames: ["method", "route", "status"],
-    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
-    registers,
-  });
-  const batches = new Histogram({
-    name: "rapport_write_batch_duration_seconds",
-    help: "Transactions of the write queue.",
-    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
-    registers,
-  });
-  const items = new Counter({
-    name: "rapport_written_items_total",
-    help: "Attributes, events and purchases committed by the write queue.",
-    registers,
-  });
-  const waiting = new Gauge({
-    name: "rapport_write_queue_items",
-    help: "Items that wait for the next transaction of the write queue.",
-    registers,
-  });
-  const inFlight = new Gauge({
-    name: "rapport_http_requests_in_flight",
-    help: "Requests that are being read, worked on or answered.",
-    registers,
-  });
-  const shed = new Counter({
-    name: "rapport_http_requests_shed_total",
-    help: "Requests refused because the server had too much to do.",
-    labelNames: ["why"],
-    registers,
-  });
-  const work = new Counter({
-    name: "rapport_http_work_units_total",
-    help: "Units of work that handlers counted against the budgets of their requests.",
-    labelNames: ["route"],
-    registers,
-  });
-  const failedAuthentications = new Counter({
-    name: "rapport_failed_authentications_total",
-    help: "Requests without a valid secret, by the kind it needed: key, scim or administrator.",
-    labelNames: ["kind"],
-    registers,
-  });
+  const counter = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
+    new Counter({ name: `rapport_${name}`, help, labelNames, registers });
+  const gauge = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
+    new Gauge({ name: `rapport_${name}`, help, labelNames, registers });
+  const histogram = <Label extends string>(
+    name: string,
+    help: string,
+    buckets: number[],
+    ...labelNames: Label[]
+  ) => new Histogram({ name: `rapport_${name}`, help, labelNames, buckets, registers });
+
+  const requests = histogram(
+    "http_request_duration_seconds",
+    "Answered requests by route and status.",
+    [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
+    "method",
+    "route",
+    "status",
+  );
+  const inFlight = gauge(
+    "http_requests_in_flight",
+    "Requests that are being read, worked on or answered.",
+  );
+  const shed = counter(
+    "http_requests_shed_total",
+    "Requests refused because the server had too much to do.",
+    "why",
+  );
+  const work = counter(
+    "http_work_units_total",
+    "Units of work that handlers counted against the budgets of their requests.",
+    "route",
+  );
+  const failedAuthentications = counter(
+    "failed_authentications_total",
+    "Requests without a valid secret, by the kind it needed: key, scim or administrator.",
+    "kind",
+  );
+  const items = counter(
+    "track_items_total",
+    "Objects of track requests by outcome: applied, skipped or refused.",
+    "outcome",
+  );
+  const rejections = counter(
+    "track_rejections_total",
+    "Objects of track requests that were skipped or refused, by code (docs/errors.md).",
+    "code",
+  );
+  const batches = histogram(
+    "write_batch_duration_seconds",
+    "Transactions of the write queue.",
+    [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
+  );
+  const batchItems = histogram(
+    "write_batch_items",
+    "Items in a transaction of the write queue.",
+    [1, 5, 10, 50, 100, 500, 1_000, 2_000],
+  );
+  const written = counter(
+    "written_items_total",
+    "Attributes, events and purchases committed by the write queue.",
+  );
+  const waiting = gauge(
+    "write_queue_items",
+    "Items that wait for the next transaction of the write queue.",
+  );
+  const statements = histogram(
+    "database_statement_duration_seconds",
+    "Statements by use (intake, lookup, analysis), waiting for a connection included.",
+    [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5, 15],
+    "use",
+  );
+  const transactions = counter(
+    "database_transactions_total",
+    "Transactions by use and end: committed, aborted (run again) or failed.",
+    "use",
+    "end",
+  );
+  const jobs = counter(
+    "jobs_total",
+    "Runs of jobs by kind and outcome: done or failed.",
+    "kind",
+    "outcome",
+  );
+  const syncRuns = counter("sync_runs_total", "Ended runs of warehouse syncs by status.", "status");
+  const syncRows = counter(
+    "sync_rows_total",
+    "Rows of warehouse syncs by outcome: synced or failed.",
+    "outcome",
+  );
+  const syncEnded = gauge(
+    "sync_last_success_timestamp_seconds",
+    "When the last successful run of an integration ended, in seconds since 1970.",
+    "integration",
+  );
   return {
     registry,
     request: ({ method, route, status }, seconds) =>
       requests.observe({ method, route, status: String(status) }, seconds),
+    items: (outcome, count) => items.inc({ outcome }, count),
+    rejection: (code) => rejections.inc({ code }),
     batch(count, seconds) {
       batches.observe(seconds);
-      items.inc(count);
+      batchItems.observe(count);
+      written.inc(count);
     },
+    waiting: (count) => waiting.set(count),
+    statement: (use, seconds) => statements.observe({ use }, seconds),
+    transaction: (use, end) => transactions.inc({ use, end }),
     inFlight: (count) => inFlight.set(count),
     shed: (why) => shed.inc({ why }),
     work: (route, units) => work.inc({ route }, units),
     failedAuthentication: (kind) => failedAuthentications.inc({ kind }),
-    waiting: (count) => waiting.set(count),
+    job: (kind, outcome) => jobs.inc({ kind, outcome }),
+    sync({ integration, status, synced, failed, at }) {
+      syncRuns.inc({ status });
+      syncRows.inc({ outcome: "synced" }, synced);
+      syncRows.inc({ outcome: "failed" }, failed);
+      if (status === "success") syncEnded.set({ integration }, at.getTime() / 1_000);
+    },
   };
 }

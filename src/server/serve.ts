@@ -1,3 +1,4 @@
+import cluster from "node:cluster";
 import type { AddressInfo } from "node:net";
 import type { DestinationStream, Logger } from "pino";
 import { createAuthenticator } from "../access/authenticate.ts";
@@ -10,6 +11,7 @@ import { createMailer } from "../cdi/mailer.ts";
 import { systemClock } from "../clock.ts";
 import { BY_THE_SERVER } from "../context/context.ts";
 import { type Database, isUnavailable } from "../database/database.ts";
+import { metered } from "../database/metered.ts";
 import { migrate } from "../database/migrate.ts";
 import { openEmbedded } from "../database/pglite.ts";
 import { openPostgres } from "../database/postgres.ts";
@@ -18,8 +20,9 @@ import { bytesOfThisProcess, createLoad } from "../http/load.ts";
 import { listenForMetrics } from "../http/metrics-listener.ts";
 import { createServer } from "../http/server.ts";
 import { startWorker, type Worker } from "../jobs/worker.ts";
+import { shareMetrics } from "../observe/cluster-metrics.ts";
 import { createLog } from "../observe/log.ts";
-import { createMetrics } from "../observe/metrics.ts";
+import { createMetrics, type Metrics } from "../observe/metrics.ts";
 import { createIdCache } from "../people/id-cache.ts";
 import { createCenterCache } from "../preference-centers/center-cache.ts";
 import { createLinks } from "../preference-centers/links.ts";
@@ -78,16 +81,22 @@ function refuseDatabase(error: Error): never {
  */
 export async function serve(config: Config, logTo?: DestinationStream): Promise<RunningServer> {
   const log = await createLog(config, logTo);
-  const database = await openDatabase(config);
+  const metrics = createMetrics();
+  const database = metered(await openDatabase(config), metrics);
   try {
-    return await start(config, database, log);
+    return await start(config, database, log, metrics);
   } catch (error) {
     await database.close();
     throw error;
   }
 }
 
-async function start(config: Config, database: Database, log: Logger): Promise<RunningServer> {
+async function start(
+  config: Config,
+  database: Database,
+  log: Logger,
+  metrics: Metrics,
+): Promise<RunningServer> {
   const applied = await migrate(database);
   if (applied.length > 0) log.info({ migrations: applied }, "migrated");
 
@@ -103,7 +112,6 @@ async function start(config: Config, database: Database, log: Logger): Promise<R
   const adminToken =
     config.adminToken ?? (await keptSecret(config.dataDir, "admin-token", "admin"));
   const lastUsed = createLastUsed(database, clock);
-  const metrics = createMetrics();
   const failedAttempts = createFailedAttempts(config.maxFailedAuth, metrics);
   const authenticator = createAuthenticator(
     { database, clock, lastUsed, failedAttempts },
@@ -154,8 +162,9 @@ async function start(config: Config, database: Database, log: Logger): Promise<R
   const server = createServer(services, endpoints, config);
   await server.listen({ host: config.host, port: config.port });
   load.watch();
+  shareMetrics(metrics.registry);
   const metricsListener =
-    config.metricsPort === undefined
+    config.metricsPort === undefined || cluster.isWorker
       ? undefined
       : await listenForMetrics(metrics.registry, config.metricsHost, config.metricsPort);
   worker = await startWorker(services, JOBS, config.jobLeaseSeconds * 1_000);

@@ -1,4 +1,5 @@
 import cluster, { type Worker } from "node:cluster";
+import type { Config } from "./config.ts";
 import type { Welcome } from "./welcome.ts";
 
 /** How long a process that died at once waits for its successor, so that a fault does not spin. */
@@ -17,20 +18,34 @@ export interface Workers {
  * @returns once every process listens.
  * @throws when one of them cannot start.
  */
-export async function startWorkers(count: number): Promise<Workers> {
+export async function startWorkers({
+  workers: count,
+  metricsHost,
+  metricsPort,
+}: Pick<Config, "workers" | "metricsHost" | "metricsPort">): Promise<Workers> {
   let isStopping = false;
   const [welcome] = await Promise.all(Array.from({ length: count }, () => ready(cluster.fork())));
   cluster.on("exit", () => {
     if (!isStopping) setTimeout(() => !isStopping && cluster.fork(), RESTART_AFTER_MS);
   });
+  const metricsListener =
+    metricsPort === undefined ? undefined : await listenForAll(metricsHost, metricsPort);
   return {
     welcome: welcome as Welcome,
     async stop() {
       isStopping = true;
+      metricsListener?.close();
       const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
       await Promise.all(workers.map(ended));
     },
   };
+}
+
+/** Loaded only here: the first process stays small where nobody asks for metrics. */
+async function listenForAll(host: string, port: number) {
+  const { clusterMetrics } = await import("../observe/cluster-metrics.ts");
+  const { listenForMetrics } = await import("../http/metrics-listener.ts");
+  return listenForMetrics(clusterMetrics(), host, port);
 }
 
 /** Tells the process that started this one, if any, that it serves. */

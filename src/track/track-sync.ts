@@ -7,7 +7,7 @@ import { answerTo, nothingValid } from "./answer.ts";
 import { checkRequest, type TrackBody } from "./check-request.ts";
 import type { AttributesWork, EventWork, Item, PurchaseWork, Verdict } from "./item.ts";
 import type { SyncReply, TouchedUser } from "./reply.ts";
-import type { TrackServices } from "./track.ts";
+import { countRefused, countVerdicts, type TrackServices } from "./track.ts";
 
 /**
  * Records one object as `track` does, and responds with what it left on the user, read in the same
@@ -24,6 +24,7 @@ export async function trackSync(
 ): Promise<SyncReply> {
   const { workspace } = context;
   const checked = checkRequest(workspace, body, services.clock.now(), { objects: 1 });
+  countRefused(services.metrics, checked.faults);
   const [item] = checked.items;
   if (!item) throw nothingValid(checked);
   let users: TouchedUser[] = [];
@@ -39,6 +40,7 @@ export async function trackSync(
     },
     ...(claim && { recorded: { claim, answer } }),
   });
+  countVerdicts(services.metrics, verdicts);
   return answer(verdicts);
 }
 

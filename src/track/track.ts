@@ -1,9 +1,15 @@
 import type { Clock } from "../clock.ts";
 import type { WorkspaceContext } from "../context/context.ts";
 import type { IdempotencyClaim } from "../http/endpoint.ts";
+import type { Metrics } from "../observe/metrics.ts";
 import { identifierKey } from "../people/identifiers.ts";
 import { answerTo, nothingValid } from "./answer.ts";
-import { type Capacity, checkRequest, type TrackBody } from "./check-request.ts";
+import {
+  type Capacity,
+  type CheckedRequest,
+  checkRequest,
+  type TrackBody,
+} from "./check-request.ts";
 import { INPUT_ARRAYS, type InputArray, type Item, type Verdict } from "./item.ts";
 import type { TrackReply } from "./reply.ts";
 import type { WriteQueue } from "./write-queue.ts";
@@ -11,6 +17,7 @@ import type { WriteQueue } from "./write-queue.ts";
 export interface TrackServices {
   readonly clock: Clock;
   readonly writeQueue: WriteQueue;
+  readonly metrics: Metrics;
 }
 
 /**
@@ -31,6 +38,7 @@ export async function track(
 ): Promise<TrackReply> {
   const checked = checkRequest(context.workspace, body, services.clock.now(), capacity);
   const { items } = checked;
+  countRefused(services.metrics, checked.faults);
   if (items.length === 0) throw nothingValid(checked);
   const answer = (verdicts: readonly Verdict[]) =>
     answerTo(checked, verdicts, countersOf(body, items, verdicts));
@@ -39,7 +47,25 @@ export async function track(
     items,
     ...(claim && { recorded: { claim, answer } }),
   });
+  countVerdicts(services.metrics, verdicts);
   return answer(verdicts);
+}
+
+export function countRefused(metrics: Metrics, faults: CheckedRequest["faults"]): void {
+  if (faults.length > 0) metrics.items("refused", faults.length);
+  for (const { value } of faults) metrics.rejection(value.code);
+}
+
+export function countVerdicts(metrics: Metrics, verdicts: readonly Verdict[]): void {
+  const counts = { applied: 0, skipped: 0, refused: 0 };
+  for (const verdict of verdicts) {
+    counts[verdict.outcome]++;
+    if (verdict.outcome === "skipped") metrics.rejection(verdict.reason.code);
+    else if (verdict.outcome === "refused") metrics.rejection(verdict.fault.code);
+  }
+  for (const outcome of ["applied", "skipped", "refused"] as const) {
+    if (counts[outcome] > 0) metrics.items(outcome, counts[outcome]);
+  }
 }
 
 type Counters = Partial<Record<`${InputArray}_processed`, number>>;

@@ -1,0 +1,29 @@
+import cluster from "node:cluster";
+import { AggregatorRegistry, type Registry } from "prom-client";
+
+/*
+ * Several server processes share one metrics port: the first process, which only watches, asks the
+ * others for theirs and adds them up.
+ */
+
+/** What the metrics port serves. */
+export interface MetricsSource {
+  readonly contentType: string;
+  metrics(): Promise<string>;
+}
+
+/** Lets the first process ask this one, if this is one of several. */
+export function shareMetrics(registry: Registry): void {
+  if (!cluster.isWorker) return;
+  new AggregatorRegistry();
+  AggregatorRegistry.setRegistries(registry);
+}
+
+/** The metrics of all server processes together. */
+export function clusterMetrics(): MetricsSource {
+  const aggregator = new AggregatorRegistry();
+  return {
+    contentType: aggregator.contentType,
+    metrics: () => aggregator.clusterMetrics(),
+  };
+}

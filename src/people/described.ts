@@ -216,13 +216,10 @@ export const CustomAttribute = Type.Union(
     Type.Array(Type.Unknown(), { description: "Scalars or objects, not both; at most 500." }),
     Increment,
     ArrayChange,
-    Type.Object(
-      {},
-      {
-        description:
-          "An object of at most 100 KB; or `$add`, `$update`, `$remove` for an array of objects.",
-      },
-    ),
+    Type.Record(Type.String(), Type.Unknown(), {
+      description:
+        "An object of at most 100 KB; or `$add`, `$update`, `$remove` for an array of objects.",
+    }),
   ],
   {
     title: "CustomAttribute",

@@ -41,6 +41,7 @@ const applyEndpoint = endpoint({
   body: Type.Object(
     {},
     {
+      additionalProperties: true,
       description:
         "A manifest as JSON: `company` and `workspaces`, as `GET /manifest.schema.json` describes them.",
       examples: [

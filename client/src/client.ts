@@ -1,0 +1,185 @@
+import createFetch from "openapi-fetch";
+import { OPERATIONS } from "./operations.ts";
+import { RapportError, sentenceOf } from "./refusal.ts";
+import { DEFAULT_RETRIES, type RetryOptions, sendWithRetries } from "./retry.ts";
+import type { components, operations, paths } from "./schema.ts";
+import { createTracker, type Tracker, type TrackerOptions } from "./tracker.ts";
+
+export { RapportError } from "./refusal.ts";
+export { ItemRejected, type Tracker, type TrackerOptions, type Verdict } from "./tracker.ts";
+export type { components, operations, paths };
+
+/** The schemas of the API by name: `Schemas["EventObject"]`. */
+export type Schemas = components["schemas"];
+
+/** Where the server is, and who calls. Only what is given can be used. */
+export interface ClientOptions extends Partial<RetryOptions> {
+  readonly url: string;
+  /** An API key of a workspace. */
+  readonly key?: string;
+  /** For the calls about dashboard users. */
+  readonly scim?: { readonly token: string; readonly origin: string };
+  /** For the calls under `/admin/v1`. */
+  readonly adminToken?: string;
+  /** In the place of the global `fetch`. */
+  readonly fetch?: (request: Request) => Promise<Response>;
+}
+
+/** What one call may say beside its input. */
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+  /** In the place of a random one. Give it where the caller itself may be repeated. */
+  readonly idempotencyKey?: string;
+  /** Lets the call outlive the page of a browser. */
+  readonly keepalive?: boolean;
+}
+
+type OperationName = keyof typeof OPERATIONS & keyof operations;
+
+type ContentOf<Part> = Part extends { content: infer Content } ? Content[keyof Content] : undefined;
+
+type BodyOf<Name extends OperationName> = operations[Name] extends { requestBody: infer Body }
+  ? { readonly body: ContentOf<Body> }
+  : unknown;
+
+type Known<Part> = Part extends undefined ? never : Part;
+
+type ParametersOf<Name extends OperationName, Place extends "path" | "query"> = Known<
+  operations[Name]["parameters"][Place]
+>;
+
+type PathOf<Name extends OperationName> = [ParametersOf<Name, "path">] extends [never]
+  ? unknown
+  : { readonly path: ParametersOf<Name, "path"> };
+
+type QueryOf<Name extends OperationName> = [ParametersOf<Name, "query">] extends [never]
+  ? unknown
+  : Partial<ParametersOf<Name, "query">> extends ParametersOf<Name, "query">
+    ? { readonly query?: ParametersOf<Name, "query"> }
+    : { readonly query: ParametersOf<Name, "query"> };
+
+/** What a call takes: `path`, `query` and `body`, as far as the operation has them. */
+export type InputOf<Name extends OperationName> = PathOf<Name> & QueryOf<Name> & BodyOf<Name>;
+
+type Succeeded<Responses> = {
+  [Status in keyof Responses]: Status extends 200 | 201 | 202 | 204
+    ? ContentOf<Responses[Status]>
+    : never;
+}[keyof Responses];
+
+/** The body of a success. */
+export type OutputOf<Name extends OperationName> = Succeeded<operations[Name]["responses"]>;
+
+type Call<Name extends OperationName> =
+  unknown extends InputOf<Name>
+    ? (input?: Record<never, never>, options?: CallOptions) => Promise<OutputOf<Name>>
+    : Record<never, never> extends InputOf<Name>
+      ? (input?: InputOf<Name>, options?: CallOptions) => Promise<OutputOf<Name>>
+      : (input: InputOf<Name>, options?: CallOptions) => Promise<OutputOf<Name>>;
+
+/** One function for each operation of the API, under its operationId. */
+export type Client = { readonly [Name in OperationName]: Call<Name> } & {
+  /** Collects attributes, events and purchases into few requests. */
+  tracker(options?: Partial<TrackerOptions>): Tracker;
+};
+
+type Credential = (typeof OPERATIONS)[OperationName][2];
+
+/**
+ * A client of one server. It holds no connection and no timer.
+ *
+ * Calls return the body of a success and throw a `RapportError` for everything else. A call that may be repeated
+ * (a read, PUT or DELETE, or one with an Idempotency-Key, which every writing call with a key gets) is repeated
+ * with growing pauses; every call is repeated after a 429, when `Retry-After` says.
+ */
+export function createClient(options: ClientOptions): Client {
+  const retries = { ...DEFAULT_RETRIES, ...withoutUndefined(options) };
+  const send = options.fetch ?? ((request: Request) => globalThis.fetch(request));
+  const http = createFetch<paths>({ baseUrl: options.url.replace(/\/+$/, "") });
+
+  async function call(name: OperationName, input: RawInput = {}, how: CallOptions = {}) {
+    const [method, path, credential, takesKey] = OPERATIONS[name];
+    const isSafe = takesKey || method !== "post";
+    const headers = {
+      ...headersFor(options, credential, name),
+      ...(takesKey && { "Idempotency-Key": how.idempotencyKey ?? newKey() }),
+    };
+    const answer = await http
+      .request(
+        method as "get",
+        path as never,
+        {
+          params: { path: input.path, query: input.query },
+          headers,
+          ...(input.body !== undefined && { body: input.body }),
+          ...(typeof input.body === "string" && { bodySerializer: (body: string) => body }),
+          ...(how.signal && { signal: how.signal }),
+          ...(how.keepalive && { keepalive: true }),
+          fetch: (request: Request) => sendWithRetries(send, request, isSafe, retries),
+        } as never,
+      )
+      .catch((error: unknown) => {
+        how.signal?.throwIfAborted();
+        throw new RapportError(`${name} got no response: ${error}`, 0, undefined, undefined, error);
+      });
+    const { data, error, response } = answer as unknown as Answered;
+    if (response.ok) return data;
+    const id = response.headers.get("x-request-id") ?? undefined;
+    throw new RapportError(sentenceOf(error, response.status), response.status, error, id);
+  }
+
+  const calls = Object.keys(OPERATIONS).map((name) => [
+    name,
+    (input?: RawInput, how?: CallOptions) => call(name as OperationName, input, how),
+  ]);
+  const client = Object.fromEntries(calls) as Client;
+  return Object.assign(client, {
+    tracker: (wanted?: Partial<TrackerOptions>) => createTracker(client, wanted),
+  });
+}
+
+interface RawInput {
+  readonly path?: object;
+  readonly query?: object;
+  readonly body?: unknown;
+}
+
+interface Answered {
+  readonly data: unknown;
+  readonly error: unknown;
+  readonly response: Response;
+}
+
+/** @throws Error where the client was made without what the operation needs. */
+function headersFor(
+  { key, scim, adminToken }: ClientOptions,
+  credential: Credential,
+  name: string,
+): Record<string, string> {
+  switch (credential) {
+    case "apiKey":
+      return bearer(key, `${name} needs 'key'`);
+    case "scimToken":
+      return {
+        ...bearer(scim?.token, `${name} needs 'scim'`),
+        "X-Request-Origin": scim?.origin ?? "",
+        "Content-Type": "application/scim+json",
+      };
+    case "adminToken":
+      return bearer(adminToken, `${name} needs 'adminToken'`);
+    default:
+      return {};
+  }
+}
+
+function bearer(secret: string | undefined, complaint: string): Record<string, string> {
+  if (!secret) throw new Error(`${complaint}: give it to createClient.`);
+  return { Authorization: `Bearer ${secret}` };
+}
+
+/** Browsers offer randomUUID on secure pages alone. */
+const newKey = (): string =>
+  crypto.randomUUID?.() ?? Array.from(crypto.getRandomValues(new Uint32Array(4))).join("-");
+
+const withoutUndefined = <Options extends object>(options: Options): Options =>
+  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Options;

@@ -1,0 +1,90 @@
+/** How calls are repeated. */
+export interface RetryOptions {
+  /** How often a call is repeated at most. 4 by default. */
+  readonly retries: number;
+  /** The first pause; each further one is up to twice as long. 200 by default. */
+  readonly firstPauseMs: number;
+  /** No pause is longer, unless the server asks for it. 10,000 by default. */
+  readonly longestPauseMs: number;
+  /** How long one attempt may take. 30,000 by default. */
+  readonly timeoutMs: number;
+}
+
+export const DEFAULT_RETRIES: RetryOptions = {
+  retries: 4,
+  firstPauseMs: 200,
+  longestPauseMs: 10_000,
+  timeoutMs: 30_000,
+};
+
+/** The server did nothing, or says when to come back. */
+const PASSING = new Set([429, 502, 503, 504]);
+
+/** A request that may have been carried out: only one that is safe to repeat is repeated. */
+const UNCERTAIN = new Set([500, 502, 503, 504]);
+
+/**
+ * Sends a request until it gets a response that stays.
+ *
+ * @param isSafe whether carrying it out twice has the effect of once: reads, PUT, DELETE, and whatever has an
+ *   Idempotency-Key.
+ * @throws what `send` throws, after the last attempt; the reason of `signal` when it is aborted.
+ */
+export async function sendWithRetries(
+  send: (request: Request) => Promise<Response>,
+  request: Request,
+  isSafe: boolean,
+  options: RetryOptions,
+): Promise<Response> {
+  for (let attempt = 0; ; attempt++) {
+    const signal = AbortSignal.any([request.signal, AbortSignal.timeout(options.timeoutMs)]);
+    const isLast = attempt >= options.retries;
+    try {
+      const response = await send(new Request(request.clone(), { signal }));
+      if (isLast || !isRepeatable(response, isSafe, attempt)) return response;
+      await response.body?.cancel();
+      await pause(pauseOf(attempt, options, response.headers.get("retry-after")), request.signal);
+    } catch (error) {
+      request.signal.throwIfAborted();
+      if (isLast || !isSafe) throw error;
+      await pause(pauseOf(attempt, options, null), request.signal);
+    }
+  }
+}
+
+function isRepeatable({ status }: Response, isSafe: boolean, attempt: number): boolean {
+  if (status === 429) return true;
+  // Our own earlier attempt still runs on the server.
+  if (status === 409 && attempt > 0 && isSafe) return true;
+  return isSafe && (PASSING.has(status) || UNCERTAIN.has(status));
+}
+
+/** With full jitter, so that clients that failed together do not come back together. */
+function pauseOf(attempt: number, options: RetryOptions, retryAfter: string | null): number {
+  const most = Math.min(options.longestPauseMs, options.firstPauseMs * 2 ** attempt);
+  const own = most / 2 + Math.random() * (most / 2);
+  return Math.max(own, readRetryAfter(retryAfter));
+}
+
+/** In milliseconds; the header holds seconds or a date. */
+function readRetryAfter(text: string | null): number {
+  if (text === null) return 0;
+  const seconds = Number(text);
+  if (Number.isFinite(seconds)) return seconds * 1_000;
+  return Math.max(0, Date.parse(text) - Date.now()) || 0;
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener("abort", stop);
+      resolve();
+    }, ms);
+    signal.addEventListener("abort", stop, { once: true });
+    if (signal.aborted) stop();
+  });
+}

@@ -1,0 +1,12935 @@
+// Written by `npm run openapi` from openapi.json. Do not edit.
+
+export interface paths {
+    "/health/live": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Says that the process runs. */
+        get: operations["checkLiveness"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/health/ready": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Says that requests are taken: migrated, manifest applied, not overloaded, and the database answers. */
+        get: operations["checkReadiness"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users/track": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Records attributes, events and purchases of users.
+         * @description At most 50 objects in all (the workspace setting `track_max_updates`), applied in the order attributes, events, purchases, each in the order of its array. A rejected object never affects its neighbours: the response lists it in `errors`.
+         *
+         *     Permission: `users.track`.
+         */
+        post: operations["trackUsers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users/track/bulk": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Records up to 1,000 attributes, events and purchases, at most 100 of one user.
+         * @description Permission: `users.track.bulk`.
+         */
+        post: operations["trackUsersInBulk"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users/track/sync": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Records one attributes, event or purchase object and responds with what it changed.
+         * @description Permission: `users.track.sync`.
+         */
+        post: operations["trackUserInSync"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users/alias/new": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Gives users aliases, or creates alias-only users.
+         * @description Permission: `users.alias.new`.
+         */
+        post: operations["createUserAliases"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users/alias/update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Gives aliases another name.
+         * @description Permission: `users.alias.update`.
+         */
+        post: operations["renameUserAliases"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users/external_ids/rename": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Gives users another external_id; the old one keeps leading to the user.
+         * @description Permission: `users.external_ids.rename`.
+         */
+        post: operations["renameExternalIds"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users/external_ids/remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ends the redirects of external ids that were renamed or merged away.
+         * @description Permission: `users.external_ids.remove`.
+         */
+        post: operations["removeExternalIds"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users/identify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Gives unidentified users an external_id, or combines them into the users that have it.
+         * @description Permission: `users.identify`.
+         */
+        post: operations["identifyUsers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users/merge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Merges users into others.
+         * @description In array order, all or none. The kept user receives what it lacks; counts, sums and dates are combined. The merge is complete when the response arrives. `merge_updates` is required.
+         *
+         *     Permission: `users.merge`.
+         */
+        post: operations["mergeUsers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users/delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deletes users with everything about them.
+         * @description One kind of identifier per request, at most 50. This cannot be undone.
+         *
+         *     Permission: `users.delete`.
+         */
+        post: operations["deleteUsers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/identity-audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Reads who merged, identified or deleted which users when, the newest first.
+         * @description Needs the administrator's token.
+         */
+        get: operations["listIdentityAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Imports what no other call writes: apps, devices, interactions, message history.
+         * @description Needs the administrator's token.
+         */
+        post: operations["importUsers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users/export/ids": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reads the profiles that the given identifiers name.
+         * @description Permission: `users.export.ids`.
+         */
+        post: operations["exportUsers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Finds users by the beginning of an identifier, or by a whole platform_id.
+         * @description Needs the administrator's token.
+         */
+        get: operations["listUsers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/users/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Reads everything that is stored about one user; a merged id leads to the kept user.
+         * @description Needs the administrator's token.
+         */
+        get: operations["getUser"];
+        put?: never;
+        post?: never;
+        /**
+         * Erases a user: profile, history, and the state of the address if no other user has it.
+         * @description Needs the administrator's token.
+         */
+        delete: operations["deleteUser"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/users/{id}/timeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Reads the events, purchases, messages, subscription and identity changes of one user, newest first.
+         * @description Needs the administrator's token.
+         */
+        get: operations["getUserTimeline"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/users/{id}/merge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Merges a user into another one, or previews what that would do.
+         * @description Needs the administrator's token.
+         */
+        post: operations["mergeUser"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/subscription/status/set": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sets subscription group states of users, several groups at once.
+         * @description All or nothing. Users who share an email address all get the state. An object names users by `external_ids`, `emails` or `phones`; `emails` and `phones` cannot stand together.
+         *
+         *     Permission: `subscription.status.set`.
+         */
+        post: operations["setSubscriptionStates"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/subscription/status/set": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sets a subscription group state of users.
+         * @description An email group needs `external_id` or `email`, an SMS or WhatsApp group `external_id` or `phone`.
+         *
+         *     Permission: `subscription.status.set`.
+         */
+        post: operations["setSubscriptionState"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/email/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sets the email subscription state of addresses.
+         * @description A state for an address that no user has yet applies as soon as one gets it.
+         *
+         *     Permission: `email.status`.
+         */
+        post: operations["setEmailState"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/subscription/status/get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Reads the state of users in a subscription group.
+         * @description Permission: `subscription.status.get`.
+         */
+        get: operations["getSubscriptionState"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/subscription/user/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the subscription groups of users with their states.
+         * @description Permission: `subscription.groups.get`.
+         */
+        get: operations["listUserSubscriptions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/email/unsubscribes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists addresses that unsubscribed in a period.
+         * @description Permission: `email.unsubscribe`.
+         */
+        get: operations["listUnsubscribes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/email/hard_bounces": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists addresses that hard bounced in a period, the latest first.
+         * @description Permission: `email.hard_bounces`.
+         */
+        get: operations["listHardBounces"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/email/bounce/remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Takes addresses off the list of hard bounces.
+         * @description Permission: `email.bounce.remove`.
+         */
+        post: operations["removeHardBounces"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/email/blocklist": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Unsubscribes addresses and records that they hard bounced.
+         * @description Permission: `email.blacklist`.
+         *
+         *     Also served at `/email/blacklist`.
+         */
+        post: operations["blockEmails"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/subscription-history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Reads who changed which subscription state when, the newest change first.
+         * @description Needs the administrator's token.
+         */
+        get: operations["listSubscriptionHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/email-states/{email}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Erases the email state of an address and its history.
+         * @description Needs the administrator's token.
+         */
+        delete: operations["eraseEmailState"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/cdi/integrations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the warehouse integrations, ten a page.
+         * @description Permission: `cdi.integration_list`.
+         */
+        get: operations["listIntegrations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/cdi/integrations/{integration_id}/job_sync_status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the syncs of an integration, the newest first, ten a page.
+         * @description Permission: `cdi.integration_job_status`.
+         */
+        get: operations["listSyncs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/cdi/integrations/{integration_id}/sync": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Starts a sync of an integration now.
+         * @description Permission: `cdi.integration_sync`.
+         */
+        post: operations["startSync"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/integrations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Finds the warehouse integrations that have a name, in all workspaces.
+         * @description Needs the administrator's token.
+         */
+        get: operations["findIntegrations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/integrations/{integration_id}/sync": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Starts a sync now, and answers with the id of its run.
+         * @description Needs the administrator's token.
+         */
+        post: operations["startIntegrationRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/integrations/{integration_id}/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the runs of an integration, the newest first, ten a page.
+         * @description Needs the administrator's token.
+         */
+        get: operations["listIntegrationRuns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/integrations/{integration_id}/runs/{run_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Reads a run: how it stands, and how many rows came to what.
+         * @description Needs the administrator's token.
+         */
+        get: operations["getIntegrationRun"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/integrations/{integration_id}/runs/{run_id}/rows": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the rows of a run that failed, were skipped or wait, a hundred a page.
+         * @description Needs the administrator's token.
+         */
+        get: operations["listIntegrationRunRows"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/integrations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the warehouse integrations of a workspace as they are declared.
+         * @description Needs the administrator's token.
+         */
+        get: operations["listDeclaredIntegrations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/integrations/{integration_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Reads a warehouse integration as it is declared.
+         * @description Needs the administrator's token.
+         */
+        get: operations["getIntegration"];
+        /**
+         * Makes a warehouse integration, or changes it.
+         * @description Needs the administrator's token.
+         */
+        put: operations["putIntegration"];
+        post?: never;
+        /**
+         * Removes a warehouse integration with its runs; what it synced stays.
+         * @description Needs the administrator's token.
+         */
+        delete: operations["deleteIntegration"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/scim/v2/Users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists dashboard users, all or those that a filter finds, page by page.
+         * @description Also served at `/scim/v2/Users/`.
+         */
+        get: operations["listDashboardUsers"];
+        put?: never;
+        /**
+         * Makes a dashboard user.
+         * @description Also served at `/scim/v2/Users/`.
+         */
+        post: operations["createDashboardUser"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/scim/v2/Users/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Reads a dashboard user. */
+        get: operations["getDashboardUser"];
+        /** Replaces what is known about a dashboard user; the userName stays. */
+        put: operations["replaceDashboardUser"];
+        post?: never;
+        /** Removes a dashboard user. */
+        delete: operations["deleteDashboardUser"];
+        options?: never;
+        head?: never;
+        /** Changes single attributes of a dashboard user. */
+        patch: operations["patchDashboardUser"];
+        trace?: never;
+    };
+    "/scim/v2/ServiceProviderConfig": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What of SCIM 2.0 the server does. */
+        get: operations["getScimConfiguration"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/scim/v2/ResourceTypes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The kinds of resources: users. */
+        get: operations["listScimResourceTypes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/scim/v2/ResourceTypes/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Reads one of /scim/v2/ResourceTypes. */
+        get: operations["getScimResourceType"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/scim/v2/Schemas": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The attributes of a user. */
+        get: operations["listScimSchemas"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/scim/v2/Schemas/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Reads one of /scim/v2/Schemas. */
+        get: operations["getScimSchema"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/campaign/translations/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Reads the translations of a campaign or of one of its messages.
+         * @description Permission: `campaigns.translations.get`.
+         *
+         *     Also served at `/campaign/translations`, `/campaigns/translations/`, `/campaigns/translations`.
+         */
+        get: operations["listCampaignTranslations"];
+        /**
+         * Sets all strings of a campaign's message in one locale.
+         * @description Permission: `campaigns.translations.update`.
+         *
+         *     Also served at `/campaign/translations`, `/campaigns/translations/`, `/campaigns/translations`.
+         */
+        put: operations["setCampaignTranslation"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/canvases/translations/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Reads the translations of a canvas or of one of its messages.
+         * @description Permission: `canvas.translations.get`.
+         *
+         *     Also served at `/canvases/translations`, `/canvas/translations/`, `/canvas/translations`.
+         */
+        get: operations["listCanvasTranslations"];
+        /**
+         * Sets all strings of a canvas's message in one locale.
+         * @description Permission: `canvas.translations.update`.
+         *
+         *     Also served at `/canvases/translations`, `/canvas/translations/`, `/canvas/translations`.
+         */
+        put: operations["setCanvasTranslation"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/campaign/translations/source/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Reads the strings of a campaign's message as they were written.
+         * @description Permission: `campaigns.translations.get`.
+         *
+         *     Also served at `/campaign/translations/source`, `/campaigns/translations/source/`, `/campaigns/translations/source`.
+         */
+        get: operations["getCampaignTranslationSource"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/canvases/translations/source/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Reads the strings of a canvas's message as they were written.
+         * @description Permission: `canvas.translations.get`.
+         *
+         *     Also served at `/canvases/translations/source`, `/canvas/translations/source/`, `/canvas/translations/source`.
+         */
+        get: operations["getCanvasTranslationSource"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/campaigns": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the campaigns of a workspace.
+         * @description Needs the administrator's token.
+         */
+        get: operations["listCampaigns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/canvases": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the canvases of a workspace.
+         * @description Needs the administrator's token.
+         */
+        get: operations["listCanvases"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/campaigns/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Creates a campaign, or renames it.
+         * @description Needs the administrator's token.
+         */
+        put: operations["putCampaign"];
+        post?: never;
+        /**
+         * Removes a campaign with its messages and their translations.
+         * @description Needs the administrator's token.
+         */
+        delete: operations["deleteCampaign"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/canvases/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Creates a canvas, or gives it a name and steps.
+         * @description Needs the administrator's token.
+         */
+        put: operations["putCanvas"];
+        post?: never;
+        /**
+         * Removes a canvas with its messages and their translations.
+         * @description Needs the administrator's token.
+         */
+        delete: operations["deleteCanvas"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/messages/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Reads a message with its strings and all translations of them.
+         * @description Needs the administrator's token.
+         */
+        get: operations["getMessage"];
+        /**
+         * Creates or changes a message of a campaign or of a step of a canvas.
+         * @description Either `campaign_id`, or `canvas_id` and `step_id`.
+         *
+         *     Needs the administrator's token.
+         */
+        put: operations["putMessage"];
+        post?: never;
+        /**
+         * Removes a message with its translations.
+         * @description Needs the administrator's token.
+         */
+        delete: operations["deleteMessage"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/locales": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the locales of a workspace.
+         * @description Needs the administrator's token.
+         */
+        get: operations["listLocales"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/locales/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Makes a locale, or changes it.
+         * @description Needs the administrator's token.
+         */
+        put: operations["putLocale"];
+        post?: never;
+        /**
+         * Removes a locale; translations into it wait for it to come back.
+         * @description Needs the administrator's token.
+         */
+        delete: operations["deleteLocale"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/messages/{id}/translations/{locale_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Sets the strings of a message in one locale; the source shows for those missing.
+         * @description Needs the administrator's token.
+         */
+        put: operations["setMessageTranslation"];
+        post?: never;
+        /**
+         * Removes the strings of a message in one locale.
+         * @description Needs the administrator's token.
+         */
+        delete: operations["deleteMessageTranslation"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/messages/{id}/render": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Renders a message in a locale, or as it was written, without a reader.
+         * @description Needs the administrator's token.
+         */
+        get: operations["renderMessage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/messages/{id}/translations.csv": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Exports the strings of a message and their translations as CSV.
+         * @description Needs the administrator's token.
+         */
+        get: operations["exportTranslationsAsCsv"];
+        /**
+         * Imports translations from CSV; what the file does not have stays as it is.
+         * @description Needs the administrator's token.
+         */
+        put: operations["importTranslationsFromCsv"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/messages/{id}/translations.xliff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Exports the strings of a message and their translations as XLIFF 1.2.
+         * @description Needs the administrator's token.
+         */
+        get: operations["exportTranslationsAsXliff"];
+        /**
+         * Imports translations from XLIFF 1.2; what the file does not have stays as it is.
+         * @description Needs the administrator's token.
+         */
+        put: operations["importTranslationsFromXliff"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/preference_center/v1/list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the preference centers.
+         * @description Permission: `preference_center.list`.
+         */
+        get: operations["listPreferenceCenters"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/preference_center/v1/{preference_center_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Reads a preference center.
+         * @description Permission: `preference_center.get`.
+         */
+        get: operations["getPreferenceCenter"];
+        /**
+         * Changes a preference center.
+         * @description Permission: `preference_center.update`.
+         */
+        put: operations["updatePreferenceCenter"];
+        /**
+         * Changes a preference center, as PUT does.
+         * @description Permission: `preference_center.update`.
+         */
+        post: operations["updatePreferenceCenterByPost"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/preference_center/v1": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Creates a preference center.
+         * @description Permission: `preference_center.update`.
+         */
+        post: operations["createPreferenceCenter"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/preference_center/v1/{preference_center_id}/url/{user_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Gives the address of a user's own page.
+         * @description Permission: `preference_center.user.get`.
+         */
+        get: operations["getPreferencePageUrl"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/preference-page-links/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Signs links to preference pages with a new secret; links of earlier ones still open for a time.
+         * @description Needs the administrator's token.
+         */
+        post: operations["rotatePreferencePageLinks"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/preference-centers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the preference centers of a workspace.
+         * @description Needs the administrator's token.
+         */
+        get: operations["listDeclaredPreferenceCenters"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/preference-centers/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Reads a preference center.
+         * @description Needs the administrator's token.
+         */
+        get: operations["getDeclaredPreferenceCenter"];
+        /**
+         * Makes a preference center, or changes it; what is not given is as in a manifest.
+         * @description Needs the administrator's token.
+         */
+        put: operations["putPreferenceCenter"];
+        post?: never;
+        /**
+         * Removes a preference center; the states that people chose are kept.
+         * @description Needs the administrator's token.
+         */
+        delete: operations["deletePreferenceCenter"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/preference-centers/{id}/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Shows a page of a preference center as a sample user, or a real one, would see it.
+         * @description Needs the administrator's token.
+         */
+        get: operations["previewPreferenceCenter"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/preferences/{link}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Shows somebody the page on which they choose what they receive. */
+        get: operations["showPreferencePage"];
+        put?: never;
+        /** Takes what somebody chose; or, from a mail program (RFC 8058), that they want no mail. */
+        post: operations["submitPreferencePage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/apply": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Applies a manifest.
+         * @description All of it or nothing. An included list replaces what earlier manifests declared.
+         *
+         *     Needs the administrator's token.
+         */
+        post: operations["applyManifest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/manifest.schema.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The JSON Schema of a manifest, for editors. */
+        get: operations["getManifestSchema"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/reset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deletes the user data of a workspace that has allow_reset: true.
+         * @description Needs the administrator's token.
+         */
+        post: operations["resetWorkspace"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/company": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Reads the company.
+         * @description Needs the administrator's token.
+         */
+        get: operations["getCompany"];
+        /**
+         * Sets the company; omitted fields reset to their defaults.
+         * @description Needs the administrator's token.
+         */
+        put: operations["putCompany"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the workspaces.
+         * @description Needs the administrator's token.
+         */
+        get: operations["listWorkspaces"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Reads the workspace with this name.
+         * @description Needs the administrator's token.
+         */
+        get: operations["getWorkspace"];
+        /**
+         * Creates the workspace with this name, or changes it; omitted fields reset to their defaults.
+         * @description Needs the administrator's token.
+         */
+        put: operations["putWorkspace"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/permission-sets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the permission sets of the company.
+         * @description Needs the administrator's token.
+         */
+        get: operations["listPermissionSets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/permission-sets/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Reads the permission set with this name.
+         * @description Needs the administrator's token.
+         */
+        get: operations["getPermissionSet"];
+        /**
+         * Creates the permission set with this name, or changes it; omitted fields reset to their defaults.
+         * @description Needs the administrator's token.
+         */
+        put: operations["putPermissionSet"];
+        post?: never;
+        /**
+         * Removes the permission set with this name.
+         * @description Needs the administrator's token.
+         */
+        delete: operations["deletePermissionSet"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/scim-defaults": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Reads the scim defaults of the company.
+         * @description Needs the administrator's token.
+         */
+        get: operations["getScimDefaults"];
+        /**
+         * Sets the scim defaults of the company; omitted fields reset to their defaults.
+         * @description Needs the administrator's token.
+         */
+        put: operations["putScimDefaults"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Reads the settings of a workspace.
+         * @description Needs the administrator's token.
+         */
+        get: operations["getSettings"];
+        /**
+         * Sets the settings of a workspace; omitted fields reset to their defaults.
+         * @description Needs the administrator's token.
+         */
+        put: operations["putSettings"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/apps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the apps of a workspace.
+         * @description Needs the administrator's token.
+         */
+        get: operations["listApps"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/apps/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Reads the app with this id.
+         * @description Needs the administrator's token.
+         */
+        get: operations["getApp"];
+        /**
+         * Creates the app with this id, or changes it; omitted fields reset to their defaults.
+         * @description Needs the administrator's token.
+         */
+        put: operations["putApp"];
+        post?: never;
+        /**
+         * Removes the app with this id.
+         * @description Needs the administrator's token.
+         */
+        delete: operations["deleteApp"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/subscription-groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the subscription groups of a workspace.
+         * @description Needs the administrator's token.
+         */
+        get: operations["listSubscriptionGroups"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/subscription-groups/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Reads the subscription group with this id.
+         * @description Needs the administrator's token.
+         */
+        get: operations["getSubscriptionGroup"];
+        /**
+         * Creates the subscription group with this id, or changes it; omitted fields reset to their defaults.
+         * @description Needs the administrator's token.
+         */
+        put: operations["putSubscriptionGroup"];
+        post?: never;
+        /**
+         * Removes the subscription group with this id.
+         * @description Needs the administrator's token.
+         */
+        delete: operations["deleteSubscriptionGroup"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/teams": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the teams of a workspace.
+         * @description Needs the administrator's token.
+         */
+        get: operations["listTeams"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/teams/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Reads the team with this name.
+         * @description Needs the administrator's token.
+         */
+        get: operations["getTeam"];
+        /**
+         * Creates the team with this name, or changes it; omitted fields reset to their defaults.
+         * @description Needs the administrator's token.
+         */
+        put: operations["putTeam"];
+        post?: never;
+        /**
+         * Removes the team with this name.
+         * @description Needs the administrator's token.
+         */
+        delete: operations["deleteTeam"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/api-keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the API keys of a workspace, revoked ones too.
+         * @description Needs the administrator's token.
+         */
+        get: operations["listApiKeys"];
+        put?: never;
+        /**
+         * Makes an API key and shows its secret, once.
+         * @description Needs the administrator's token.
+         */
+        post: operations["createApiKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/api-keys/{key}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Gives an API key a new secret, shown once; the older one stays good for a while.
+         * @description Needs the administrator's token.
+         */
+        post: operations["rotateApiKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/api-keys/{key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Changes what an API key may do, and from where; its secret stays.
+         * @description Needs the administrator's token.
+         */
+        put: operations["changeApiKey"];
+        post?: never;
+        /**
+         * Revokes an API key: none of its secrets opens anything again.
+         * @description Needs the administrator's token.
+         */
+        delete: operations["revokeApiKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/scim-tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the SCIM tokens of the company, revoked ones too.
+         * @description Needs the administrator's token.
+         */
+        get: operations["listScimTokens"];
+        put?: never;
+        /**
+         * Makes a SCIM token and shows its secret, once.
+         * @description Needs the administrator's token.
+         */
+        post: operations["createScimToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/scim-tokens/{token}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Gives a SCIM token a new secret, shown once; the older one stays good for a while.
+         * @description Needs the administrator's token.
+         */
+        post: operations["rotateScimToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/scim-tokens/{token}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Changes where requests with a SCIM token come from; its secret stays.
+         * @description Needs the administrator's token.
+         */
+        put: operations["changeScimToken"];
+        post?: never;
+        /**
+         * Revokes a SCIM token: none of its secrets opens anything again.
+         * @description Needs the administrator's token.
+         */
+        delete: operations["revokeScimToken"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists who changed what, when and from where, newest first.
+         * @description Needs the administrator's token.
+         */
+        get: operations["listAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/secret-key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Says which key seals stored secrets, and how many are sealed with which key.
+         * @description Needs the administrator's token.
+         */
+        get: operations["getSecretKey"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/secret-key/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Seals every stored secret with SECRET_KEY.
+         * @description Needs the administrator's token.
+         */
+        post: operations["rotateSecretKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        /**
+         * @description Gives the user with the alias an external_id.
+         * @example {
+         *       "external_id": "ada",
+         *       "user_alias": {
+         *         "alias_name": "visitor-4711",
+         *         "alias_label": "web_visitor"
+         *       }
+         *     }
+         */
+        AliasToIdentify: {
+            /**
+             * @description Your own id of the user, fewer than 988 bytes. A profile that has one is identified. Numbers are read as strings.
+             * @example ada
+             */
+            external_id: string | number;
+            user_alias: components["schemas"]["UserAlias"];
+        };
+        /**
+         * @description Renames an alias under its label.
+         * @example {
+         *       "alias_label": "web_visitor",
+         *       "old_alias_name": "visitor-4711",
+         *       "new_alias_name": "visitor-4712"
+         *     }
+         */
+        AliasUpdate: {
+            /**
+             * @description What kind of alias it is.
+             * @example web_visitor
+             */
+            alias_label: string;
+            /**
+             * @description The user's name under the label. Numbers are read as strings.
+             * @example visitor-4711
+             */
+            old_alias_name: string | number;
+            /**
+             * @description The user's name under the label. Numbers are read as strings.
+             * @example visitor-4711
+             */
+            new_alias_name: string | number;
+        };
+        /** @description Adds to and removes from an array. */
+        ArrayChange: {
+            /**
+             * @description Elements to add, where they are not present.
+             * @example [
+             *       "chess"
+             *     ]
+             */
+            add?: (string | number | boolean)[];
+            /**
+             * @description Elements to remove.
+             * @example [
+             *       "chess"
+             *     ]
+             */
+            remove?: (string | number | boolean)[];
+        };
+        /**
+         * @description Attributes of one user. Exactly one of `external_id`, `user_alias` and `platform_id`, or else `email` or `phone`, identifies the user. Every other key is a standard or a custom attribute.
+         * @example {
+         *       "external_id": "ada",
+         *       "first_name": "Ada",
+         *       "email": "ada@example.com",
+         *       "plan": "gold",
+         *       "logins": {
+         *         "inc": 1
+         *       },
+         *       "hobbies": {
+         *         "add": [
+         *           "chess"
+         *         ]
+         *       }
+         *     }
+         */
+        AttributesObject: {
+            /**
+             * @description Your own id of the user, fewer than 988 bytes. A profile that has one is identified. Numbers are read as strings.
+             * @example ada
+             */
+            external_id?: string | number;
+            user_alias?: components["schemas"]["UserAlias"];
+            /**
+             * @description The id that Rapport gave the profile.
+             * @example 019a8b54-7c1e-7a5b-9f0e-3d2c1b0a9f8e
+             */
+            platform_id?: string;
+            /**
+             * @description Another spelling of `platform_id`.
+             * @example 019a8b54-7c1e-7a5b-9f0e-3d2c1b0a9f8e
+             */
+            braze_id?: string;
+            /**
+             * @description An email address. Its case does not matter. Null removes it.
+             * @example ada@example.com
+             */
+            email?: string | null;
+            /**
+             * @description A phone number with its country code, best in E.164. Null removes it.
+             * @example +14155552671
+             */
+            phone?: string | null;
+            /**
+             * @description The first name. Null removes it.
+             * @example Ada
+             */
+            first_name?: string | null;
+            /**
+             * @description The last name. Null removes it.
+             * @example Lovelace
+             */
+            last_name?: string | null;
+            /**
+             * @description The date of birth, as YYYY-MM-DD. Null removes it.
+             * @example 1815-12-10
+             */
+            dob?: string | null;
+            /**
+             * @description M, F, O (other), N (not applicable), P (prefer not to say), or a word for one of them. Null removes it.
+             * @example F
+             */
+            gender?: string | null;
+            /**
+             * @description The city. Null removes it.
+             * @example London
+             */
+            home_city?: string | null;
+            /**
+             * @description An ISO 3166-1 code, or the English name of a country. Null removes it.
+             * @example GB
+             */
+            country?: string | null;
+            /**
+             * @description An ISO 639-1 code, or the English name of a language. Null removes it.
+             * @example en
+             */
+            language?: string | null;
+            /**
+             * @description An IANA or Rails name of a time zone. Null removes it.
+             * @example Europe/London
+             */
+            time_zone?: string | null;
+            /**
+             * @description Where the user is. Null removes it.
+             * @example {
+             *       "longitude": -73.99,
+             *       "latitude": 40.73
+             *     }
+             */
+            current_location?: ({
+                /**
+                 * @description Degrees.
+                 * @example -73.99
+                 */
+                longitude: number;
+                /**
+                 * @description Degrees.
+                 * @example 40.73
+                 */
+                latitude: number;
+            } & {
+                [key: string]: number;
+            }) | null;
+            /**
+             * @description The email state of the user's address. Null removes it.
+             * @example opted_in
+             */
+            email_subscribe?: ("subscribed" | "unsubscribed" | "opted_in") | null;
+            /**
+             * @description The push state of the user. Null removes it.
+             * @example opted_in
+             */
+            push_subscribe?: ("subscribed" | "unsubscribed" | "opted_in") | null;
+            /**
+             * @description The address of a picture. Null removes it.
+             * @example https://example.com/ada.png
+             */
+            image_url?: string | null;
+            /**
+             * @description What is known of the user's Facebook account. Null removes it.
+             * @example {
+             *       "id": "4711"
+             *     }
+             */
+            facebook?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description What is known of the user's Twitter account. Null removes it.
+             * @example {
+             *       "id": "4711"
+             *     }
+             */
+            twitter?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description When the user first used an app, ISO 8601. Null removes it.
+             * @example 2026-01-01T12:00:00Z
+             */
+            date_of_first_session?: string | null;
+            /**
+             * @description When the user last used an app, ISO 8601. Null removes it.
+             * @example 2026-02-01T12:00:00Z
+             */
+            date_of_last_session?: string | null;
+            /**
+             * @description When the user reported an email as spam, ISO 8601. Null removes it.
+             * @example 2026-02-01T12:00:00Z
+             */
+            marked_email_as_spam_at?: string | null;
+            /**
+             * @description Whether opens of emails are not tracked. Null removes it.
+             * @example false
+             */
+            email_open_tracking_disabled?: boolean | null;
+            /**
+             * @description Whether clicks in emails are not tracked. Null removes it.
+             * @example false
+             */
+            email_click_tracking_disabled?: boolean | null;
+            /**
+             * @description Push tokens to add. Null removes it.
+             * @example [
+             *       {
+             *         "app_id": "7f1c0a52-6a0e-4a3e-9d55-0c9b1f3c2d11",
+             *         "token": "fcm:eXampleT0ken"
+             *       }
+             *     ]
+             */
+            push_tokens?: components["schemas"]["PushToken"][] | null;
+            /**
+             * @description true never creates a user. A `user_alias` creates one only with false.
+             * @example false
+             */
+            _update_existing_only?: boolean;
+            /**
+             * @description Whether objects are merged into stored ones, key by key, instead of replacing them.
+             * @example true
+             */
+            _merge_objects?: boolean | ("true" | "false");
+            /** @description States in subscription groups, of this user and of all who share the email address. */
+            subscription_groups?: components["schemas"]["SubscriptionGroupState"][];
+        } & {
+            [key: string]: components["schemas"]["CustomAttribute"];
+        };
+        /**
+         * @description The value of a custom attribute. Null removes it; `{"inc": 1}` adds to a number; `{"add": […], "remove": […]}` changes an array.
+         * @example gold
+         */
+        CustomAttribute: string | number | boolean | null | unknown[] | components["schemas"]["Increment"] | components["schemas"]["ArrayChange"] | {
+            [key: string]: unknown;
+        };
+        /**
+         * @description Names one user by email address.
+         * @example {
+         *       "email": "ada@example.com",
+         *       "prioritization": [
+         *         "most_recently_updated"
+         *       ]
+         *     }
+         */
+        EmailSelector: {
+            /**
+             * Format: email
+             * @description An email address. Its case does not matter.
+             * @example ada@example.com
+             */
+            email: string;
+            prioritization: components["schemas"]["Prioritization"];
+        };
+        /**
+         * @description Gives the user with the email address an external_id.
+         * @example {
+         *       "external_id": "ada",
+         *       "email": "ada@example.com",
+         *       "prioritization": [
+         *         "unidentified",
+         *         "most_recently_updated"
+         *       ]
+         *     }
+         */
+        EmailToIdentify: {
+            /**
+             * @description Your own id of the user, fewer than 988 bytes. A profile that has one is identified. Numbers are read as strings.
+             * @example ada
+             */
+            external_id: string | number;
+            /**
+             * Format: email
+             * @description An email address. Its case does not matter.
+             * @example ada@example.com
+             */
+            email: string;
+            prioritization: components["schemas"]["Prioritization"];
+        };
+        /**
+         * @description One occurrence of a custom event. Exactly one identifier names the user.
+         * @example {
+         *       "external_id": "ada",
+         *       "name": "signed_up",
+         *       "time": "2026-01-01T12:00:00Z",
+         *       "properties": {
+         *         "source": "newsletter"
+         *       }
+         *     }
+         */
+        EventObject: {
+            /**
+             * @description The name of the event.
+             * @example signed_up
+             */
+            name: string;
+            /**
+             * @description Your own id of the user, fewer than 988 bytes. A profile that has one is identified. Numbers are read as strings.
+             * @example ada
+             */
+            external_id?: string | number;
+            user_alias?: components["schemas"]["UserAlias"];
+            /**
+             * @description The id that Rapport gave the profile.
+             * @example 019a8b54-7c1e-7a5b-9f0e-3d2c1b0a9f8e
+             */
+            platform_id?: string;
+            /**
+             * @description Another spelling of `platform_id`.
+             * @example 019a8b54-7c1e-7a5b-9f0e-3d2c1b0a9f8e
+             */
+            braze_id?: string;
+            /**
+             * Format: email
+             * @description An email address. Its case does not matter.
+             * @example ada@example.com
+             */
+            email?: string;
+            /**
+             * @description A phone number with its country code, best in E.164.
+             * @example +14155552671
+             */
+            phone?: string;
+            /**
+             * @description The app in which it happened.
+             * @example 7f1c0a52-6a0e-4a3e-9d55-0c9b1f3c2d11
+             */
+            app_id?: string;
+            /**
+             * @description When it happened: ISO 8601, or `yyyy-MM-dd'T'HH:mm:ss:SSSZ`. A future time becomes now.
+             * @example 2026-01-01T12:00:00Z
+             */
+            time: string;
+            /**
+             * @description Properties by name. Names have 1 to 255 characters and no leading `$`; with arrays or objects inside, all of them together take at most 50 KB.
+             * @example {
+             *       "source": "newsletter"
+             *     }
+             */
+            properties?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description true never creates a user. With a `user_alias` it always is so.
+             * @example false
+             */
+            _update_existing_only?: boolean;
+        };
+        /**
+         * @description The fields of a profile that were asked for.
+         * @example {
+         *       "external_id": "ada",
+         *       "first_name": "Ada",
+         *       "custom_attributes": {
+         *         "plan": "gold",
+         *         "logins": 1
+         *       },
+         *       "custom_events": [
+         *         {
+         *           "name": "signed_up",
+         *           "first": "2026-01-01T12:00:00.000Z",
+         *           "last": "2026-01-01T12:00:00.000Z",
+         *           "count": 1
+         *         }
+         *       ]
+         *     }
+         */
+        ExportedUser: {
+            [key: string]: unknown;
+        };
+        /**
+         * @description Gives the user of one external_id another.
+         * @example {
+         *       "current_external_id": "ada",
+         *       "new_external_id": "ada-lovelace"
+         *     }
+         */
+        ExternalIdRename: {
+            /**
+             * @description Your own id of the user, fewer than 988 bytes. A profile that has one is identified. Numbers are read as strings.
+             * @example ada
+             */
+            current_external_id: string | number;
+            /**
+             * @description Your own id of the user, fewer than 988 bytes. A profile that has one is identified. Numbers are read as strings.
+             * @example ada
+             */
+            new_external_id: string | number;
+        };
+        /**
+         * @description What is known of one existing user. Exactly one identifier names the user.
+         * @example {
+         *       "external_id": "ada",
+         *       "apps": [
+         *         {
+         *           "app_id": "7f1c0a52-6a0e-4a3e-9d55-0c9b1f3c2d11",
+         *           "sessions": 12,
+         *           "first_used": "2025-06-01T08:00:00Z",
+         *           "last_used": "2026-01-01T12:00:00Z"
+         *         }
+         *       ],
+         *       "messages": [
+         *         {
+         *           "message_id": "m-1",
+         *           "channel": "email",
+         *           "sent_at": "2026-01-01T12:00:00Z"
+         *         }
+         *       ]
+         *     }
+         */
+        ImportedUser: {
+            /**
+             * @description Your own id of the user, fewer than 988 bytes. A profile that has one is identified. Numbers are read as strings.
+             * @example ada
+             */
+            external_id?: string | number;
+            user_alias?: components["schemas"]["UserAlias"];
+            /**
+             * @description The id that Rapport gave the profile.
+             * @example 019a8b54-7c1e-7a5b-9f0e-3d2c1b0a9f8e
+             */
+            platform_id?: string;
+            /**
+             * Format: email
+             * @description An email address. Its case does not matter.
+             * @example ada@example.com
+             */
+            email?: string;
+            /**
+             * @description A phone number with its country code, best in E.164.
+             * @example +14155552671
+             */
+            phone?: string;
+            /** @description The apps. */
+            apps?: {
+                /** @description The app. */
+                app_id: string;
+                /** @description The version of the app. */
+                version?: string;
+                /** @description How often the user opened the app. */
+                sessions: number;
+                /** @description When the user first used the app, ISO 8601. */
+                first_used: string;
+                /** @description When the user last used the app, ISO 8601. */
+                last_used: string;
+            }[];
+            /** @description Devices of the user. */
+            devices?: {
+                /** @description The device. */
+                device_id: string;
+                /** @description The model of the device. */
+                model?: string;
+                /** @description The operating system. */
+                os?: string;
+                /** @description The mobile carrier. */
+                carrier?: string;
+                /** @description Apple's id for vendors. */
+                idfv?: string;
+                /** @description Apple's id for advertisers. */
+                idfa?: string;
+                /** @description Google's advertising id. */
+                google_ad_id?: string;
+                /** @description Roku's advertising id. */
+                roku_ad_id?: string;
+                /** @description Whether the user allows ad tracking. */
+                ad_tracking_enabled?: boolean;
+            }[];
+            /** @description Campaigns that the user received. */
+            campaigns_received?: {
+                /** @description The campaign. */
+                api_campaign_id: string;
+                /** @description When the user last received it, ISO 8601. */
+                last_received: string;
+                /** @description The name. */
+                name?: string;
+                /** @description What the user did with it, by name. */
+                engaged?: {
+                    [key: string]: boolean;
+                };
+                /** @description Whether the user converted. */
+                converted?: boolean;
+                /** @description Whether the user converted more than once. */
+                multiple_converted?: boolean;
+                /** @description Whether the user was in the control group. */
+                in_control?: boolean;
+                /** @description The name of the variation. */
+                variation_name?: string;
+                /** @description The variation. */
+                variation_api_id?: string;
+            }[];
+            /** @description Canvases that the user entered. */
+            canvases_received?: {
+                /** @description The canvas. */
+                api_canvas_id: string;
+                /** @description The name. */
+                name?: string;
+                /** @description When the user last received a message of it, ISO 8601. */
+                last_received_message?: string;
+                /** @description When the user last entered it, ISO 8601. */
+                last_entered?: string;
+                /** @description When the user last entered its control group, ISO 8601. */
+                last_entered_control_at?: string;
+                /** @description When the user last left it, ISO 8601. */
+                last_exited?: string;
+                /** @description The name of the variation. */
+                variation_name?: string;
+                /** @description Whether the user was in the control group. */
+                in_control?: boolean;
+                /** @description Steps that the user received. */
+                steps_received?: {
+                    /** @description The step of the canvas. */
+                    api_canvas_step_id: string;
+                    /** @description The name. */
+                    name?: string;
+                    /** @description When the user last received it, ISO 8601. */
+                    last_received?: string;
+                }[];
+            }[];
+            /** @description Cards that the user clicked. */
+            cards_clicked?: {
+                /** @description The name. */
+                name: string;
+                /** @description When the user last clicked it, ISO 8601. */
+                last_clicked?: string;
+            }[];
+            /** @description The messages. */
+            messages?: {
+                /** @description The message. */
+                message_id: string;
+                /** @description The channel. */
+                channel: string;
+                /** @description When it was sent, ISO 8601. */
+                sent_at: string;
+                /** @description The campaign. */
+                api_campaign_id?: string;
+                /** @description The canvas. */
+                api_canvas_id?: string;
+                /** @description The step of the canvas. */
+                api_canvas_step_id?: string;
+                /** @description When it was opened, ISO 8601. */
+                opened_at?: string;
+                /** @description When it was clicked, ISO 8601. */
+                clicked_at?: string;
+            }[];
+            /** @description The Last_X_at fields, ISO 8601. */
+            engagement_times?: {
+                [key: string]: string;
+            };
+            /** @description Push tokens of the user. */
+            push_tokens?: unknown;
+        };
+        /** @description Adds to a number. */
+        Increment: {
+            /**
+             * @description How much to add; may be negative.
+             * @example 1
+             */
+            inc: number;
+        };
+        /** @description Why an item was rejected. */
+        ItemError: {
+            /** @description Repeats `message`. */
+            type: string;
+            /**
+             * @description What the rule says.
+             * @example no user has this alias
+             */
+            message: string;
+            /**
+             * @description A stable name of the rule: see the guide on errors.
+             * @example USER_NOT_FOUND
+             */
+            code: string;
+            /**
+             * @description The list in the request that holds the item.
+             * @example user_aliases
+             */
+            input_array: string;
+            /**
+             * @description Counted from 0.
+             * @example 0
+             */
+            index: number;
+        };
+        /** @description What Rapport says about one item of a request. */
+        ItemNote: {
+            /**
+             * @description What the rule says.
+             * @example no user has this alias
+             */
+            message: string;
+            /**
+             * @description A stable name of the rule: see the guide on errors.
+             * @example USER_NOT_FOUND
+             */
+            code: string;
+            /**
+             * @description The list in the request that holds the item.
+             * @example user_aliases
+             */
+            input_array: string;
+            /**
+             * @description Counted from 0.
+             * @example 0
+             */
+            index: number;
+        };
+        /**
+         * @description Merges one user into another. The first is gone afterwards.
+         * @example {
+         *       "identifier_to_merge": {
+         *         "external_id": "ada-old"
+         *       },
+         *       "identifier_to_keep": {
+         *         "external_id": "ada"
+         *       }
+         *     }
+         */
+        MergeUpdate: {
+            identifier_to_merge: components["schemas"]["UserSelector"];
+            identifier_to_keep: components["schemas"]["UserSelector"];
+        };
+        /**
+         * @description A dashboard user to create. Names of members are accepted in any case.
+         * @example {
+         *       "schemas": [
+         *         "urn:ietf:params:scim:schemas:core:2.0:User"
+         *       ],
+         *       "name": {
+         *         "givenName": "Ada",
+         *         "familyName": "Lovelace"
+         *       },
+         *       "department": "engineering",
+         *       "permissions": {
+         *         "companyPermissions": [
+         *           "manage_company_settings"
+         *         ],
+         *         "appGroup": []
+         *       },
+         *       "userName": "ada@acme.example"
+         *     }
+         */
+        NewScimUser: {
+            /**
+             * @description Must contain `urn:ietf:params:scim:schemas:core:2.0:User`.
+             * @example [
+             *       "urn:ietf:params:scim:schemas:core:2.0:User"
+             *     ]
+             */
+            schemas: string[];
+            /**
+             * @description The id that the identity provider has for the user.
+             * @example 00u1ada
+             */
+            externalId?: string;
+            /** @description The user's email address. It cannot be changed. */
+            userName: string;
+            /** @description The user's name. */
+            name: {
+                /** @description The given name. */
+                givenName: string;
+                /** @description The family name. */
+                familyName: string;
+            };
+            /** @description The name to show. */
+            displayName?: string;
+            /** @description Whether the user may sign in; so it is where nothing is said. */
+            active?: boolean;
+            /** @description Email addresses. */
+            emails?: {
+                /** @description The address. */
+                value?: string;
+                /** @description The address to show. */
+                display?: string;
+                /** @description What the address is for, such as work or home. */
+                type?: string;
+                /** @description Whether it is the preferred one. */
+                primary?: boolean;
+            }[];
+            /**
+             * @description The user's department.
+             * @enum {string}
+             */
+            department: "agency" | "bi" | "c_suite" | "engineering" | "finance" | "marketing" | "pm";
+            /** @description What the user may do. */
+            permissions: {
+                /** @description What the user may do in the company. */
+                companyPermissions?: ("admin" | "manage_company_settings" | "add_remove_app_groups")[];
+                /** @description Workspaces that the user may enter. */
+                appGroup?: {
+                    /** @description The workspace's name. */
+                    appGroupName: string;
+                    /** @description What the user may do in the workspace. */
+                    appGroupPermissions?: ("admin" | "basic_access" | "approve_deny_campaigns" | "send_campaigns_canvases" | "publish_cards" | "edit_segments" | "export_user_data" | "view_pii" | "view_user_profile" | "manage_dashboard_users" | "manage_media_library" | "view_usage_data" | "import_update_user_data" | "view_billing_details" | "dev_console" | "launch_content_blocks" | "manage_external_integrations" | "manage_apps" | "manage_teams" | "manage_events_attributes_purchases" | "manage_tags" | "manage_email_settings" | "manage_subscription_groups" | "manage_approval_settings" | "manage_catalogs_dashboard_permission")[];
+                    /** @description Teams of the workspace. */
+                    team?: {
+                        /** @description The team's name. */
+                        teamName: string;
+                        /** @description What the user may do in the team. */
+                        teamPermissions?: ("admin" | "basic_access" | "approve_deny_campaigns" | "send_campaigns_canvases" | "publish_cards" | "edit_segments" | "export_user_data" | "view_user_profile" | "manage_dashboard_users" | "manage_media_library")[];
+                    }[];
+                    /** @description Permission sets of the user in the workspace. */
+                    appGroupPermissionSets?: {
+                        /** @description The permission set's name. */
+                        appGroupPermissionSetName: string;
+                    }[];
+                }[];
+            };
+        };
+        /**
+         * @description With an `external_id` that user gets the alias; without one an alias-only user is created.
+         * @example {
+         *       "external_id": "ada",
+         *       "alias_name": "visitor-4711",
+         *       "alias_label": "web_visitor"
+         *     }
+         */
+        NewUserAlias: {
+            /**
+             * @description The user's name under the label. Numbers are read as strings.
+             * @example visitor-4711
+             */
+            alias_name: string | number;
+            /**
+             * @description What kind of alias it is.
+             * @example web_visitor
+             */
+            alias_label: string;
+            /**
+             * @description Your own id of the user, fewer than 988 bytes. A profile that has one is identified. Numbers are read as strings.
+             * @example ada
+             */
+            external_id?: string | number;
+        };
+        /**
+         * @description Names one user by phone number.
+         * @example {
+         *       "phone": "+14155552671",
+         *       "prioritization": [
+         *         "most_recently_updated"
+         *       ]
+         *     }
+         */
+        PhoneSelector: {
+            /**
+             * @description A phone number with its country code, best in E.164.
+             * @example +14155552671
+             */
+            phone: string;
+            prioritization: components["schemas"]["Prioritization"];
+        };
+        /**
+         * @description Gives the user with the phone number an external_id.
+         * @example {
+         *       "external_id": "ada",
+         *       "phone": "+14155552671",
+         *       "prioritization": [
+         *         "unidentified",
+         *         "most_recently_updated"
+         *       ]
+         *     }
+         */
+        PhoneToIdentify: {
+            /**
+             * @description Your own id of the user, fewer than 988 bytes. A profile that has one is identified. Numbers are read as strings.
+             * @example ada
+             */
+            external_id: string | number;
+            /**
+             * @description A phone number with its country code, best in E.164.
+             * @example +14155552671
+             */
+            phone: string;
+            prioritization: components["schemas"]["Prioritization"];
+        };
+        /**
+         * @description How to choose among several users with the address, in this order. If more than one is left, nothing happens.
+         * @example [
+         *       "identified",
+         *       "most_recently_updated"
+         *     ]
+         */
+        Prioritization: ("identified" | "unidentified" | "most_recently_updated" | "least_recently_updated")[];
+        /**
+         * @description One purchase. Exactly one identifier names the user.
+         * @example {
+         *       "external_id": "ada",
+         *       "product_id": "tea-kettle",
+         *       "currency": "EUR",
+         *       "price": 39.9,
+         *       "quantity": 1,
+         *       "time": "2026-01-01T12:05:00Z"
+         *     }
+         */
+        PurchaseObject: {
+            /**
+             * @description The product. Numbers are read as strings.
+             * @example tea-kettle
+             */
+            product_id: string | number;
+            /**
+             * @description An ISO 4217 code, in any case.
+             * @example EUR
+             */
+            currency: string;
+            /**
+             * @description The price of one piece; a negative one is a refund.
+             * @example 39.9
+             */
+            price: number;
+            /**
+             * @description How many pieces, 1 by default. Each counts as a purchase.
+             * @example 1
+             */
+            quantity?: number;
+            /**
+             * @description Your own id of the user, fewer than 988 bytes. A profile that has one is identified. Numbers are read as strings.
+             * @example ada
+             */
+            external_id?: string | number;
+            user_alias?: components["schemas"]["UserAlias"];
+            /**
+             * @description The id that Rapport gave the profile.
+             * @example 019a8b54-7c1e-7a5b-9f0e-3d2c1b0a9f8e
+             */
+            platform_id?: string;
+            /**
+             * @description Another spelling of `platform_id`.
+             * @example 019a8b54-7c1e-7a5b-9f0e-3d2c1b0a9f8e
+             */
+            braze_id?: string;
+            /**
+             * Format: email
+             * @description An email address. Its case does not matter.
+             * @example ada@example.com
+             */
+            email?: string;
+            /**
+             * @description A phone number with its country code, best in E.164.
+             * @example +14155552671
+             */
+            phone?: string;
+            /**
+             * @description The app in which it happened.
+             * @example 7f1c0a52-6a0e-4a3e-9d55-0c9b1f3c2d11
+             */
+            app_id?: string;
+            /**
+             * @description When it happened: ISO 8601, or `yyyy-MM-dd'T'HH:mm:ss:SSSZ`. A future time becomes now.
+             * @example 2026-01-01T12:00:00Z
+             */
+            time: string;
+            /**
+             * @description Properties by name. Names have 1 to 255 characters and no leading `$`; with arrays or objects inside, all of them together take at most 50 KB.
+             * @example {
+             *       "source": "newsletter"
+             *     }
+             */
+            properties?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description true never creates a user. With a `user_alias` it always is so.
+             * @example false
+             */
+            _update_existing_only?: boolean;
+        };
+        /** @description A push token of a user. */
+        PushToken: {
+            /**
+             * @description An app of the workspace.
+             * @example 7f1c0a52-6a0e-4a3e-9d55-0c9b1f3c2d11
+             */
+            app_id: string;
+            /**
+             * @description The push token, at most 4,096 bytes.
+             * @example fcm:eXampleT0ken
+             */
+            token: string;
+            /**
+             * @description The device; without one Rapport assigns an id.
+             * @example device-0001
+             */
+            device_id?: string;
+        };
+        /** @description off, or a number of requests per number of seconds. */
+        RateLimit: "off" | {
+            /** @description How many requests are accepted. */
+            requests: number;
+            /** @description In how many seconds. */
+            per_seconds: number;
+        };
+        /** @description Why a request was refused. Nothing was done. */
+        Refusal: {
+            /**
+             * @description What is wrong, in one sentence.
+             * @example 'email' must be a string
+             */
+            message: string;
+            /**
+             * @description The same, where the body is not JSON.
+             * @example Error while parsing request body: …
+             */
+            error?: string;
+            /**
+             * @description The limit or rule, where it has a name of its own.
+             * @example WORK_LIMIT_EXCEEDED
+             */
+            code?: string;
+            /** @description Every item that is faulty, where the request holds items. */
+            errors?: components["schemas"]["ItemError"][];
+            /**
+             * @description Where in a manifest or a body the fault is: keys and indexes.
+             * @example [
+             *       "workspaces",
+             *       0,
+             *       "apps"
+             *     ]
+             */
+            path?: (string | number)[];
+        };
+        /**
+         * @description What a dashboard user is from now on. The userName stays.
+         * @example {
+         *       "schemas": [
+         *         "urn:ietf:params:scim:schemas:core:2.0:User"
+         *       ],
+         *       "name": {
+         *         "givenName": "Ada",
+         *         "familyName": "Lovelace"
+         *       },
+         *       "department": "engineering",
+         *       "permissions": {
+         *         "companyPermissions": [
+         *           "manage_company_settings"
+         *         ],
+         *         "appGroup": []
+         *       }
+         *     }
+         */
+        ReplacedScimUser: {
+            /**
+             * @description Must contain `urn:ietf:params:scim:schemas:core:2.0:User`.
+             * @example [
+             *       "urn:ietf:params:scim:schemas:core:2.0:User"
+             *     ]
+             */
+            schemas: string[];
+            /**
+             * @description The id that the identity provider has for the user.
+             * @example 00u1ada
+             */
+            externalId?: string;
+            /** @description The user's email address. It cannot be changed. */
+            userName?: string;
+            /** @description The user's name. */
+            name: {
+                /** @description The given name. */
+                givenName: string;
+                /** @description The family name. */
+                familyName: string;
+            };
+            /** @description The name to show. */
+            displayName?: string;
+            /** @description Whether the user may sign in; so it is where nothing is said. */
+            active?: boolean;
+            /** @description Email addresses. */
+            emails?: {
+                /** @description The address. */
+                value?: string;
+                /** @description The address to show. */
+                display?: string;
+                /** @description What the address is for, such as work or home. */
+                type?: string;
+                /** @description Whether it is the preferred one. */
+                primary?: boolean;
+            }[];
+            /**
+             * @description The user's department.
+             * @enum {string}
+             */
+            department: "agency" | "bi" | "c_suite" | "engineering" | "finance" | "marketing" | "pm";
+            /** @description What the user may do. */
+            permissions: {
+                /** @description What the user may do in the company. */
+                companyPermissions?: ("admin" | "manage_company_settings" | "add_remove_app_groups")[];
+                /** @description Workspaces that the user may enter. */
+                appGroup?: {
+                    /** @description The workspace's name. */
+                    appGroupName: string;
+                    /** @description What the user may do in the workspace. */
+                    appGroupPermissions?: ("admin" | "basic_access" | "approve_deny_campaigns" | "send_campaigns_canvases" | "publish_cards" | "edit_segments" | "export_user_data" | "view_pii" | "view_user_profile" | "manage_dashboard_users" | "manage_media_library" | "view_usage_data" | "import_update_user_data" | "view_billing_details" | "dev_console" | "launch_content_blocks" | "manage_external_integrations" | "manage_apps" | "manage_teams" | "manage_events_attributes_purchases" | "manage_tags" | "manage_email_settings" | "manage_subscription_groups" | "manage_approval_settings" | "manage_catalogs_dashboard_permission")[];
+                    /** @description Teams of the workspace. */
+                    team?: {
+                        /** @description The team's name. */
+                        teamName: string;
+                        /** @description What the user may do in the team. */
+                        teamPermissions?: ("admin" | "basic_access" | "approve_deny_campaigns" | "send_campaigns_canvases" | "publish_cards" | "edit_segments" | "export_user_data" | "view_user_profile" | "manage_dashboard_users" | "manage_media_library")[];
+                    }[];
+                    /** @description Permission sets of the user in the workspace. */
+                    appGroupPermissionSets?: {
+                        /** @description The permission set's name. */
+                        appGroupPermissionSetName: string;
+                    }[];
+                }[];
+            };
+        };
+        /**
+         * @description Changes single attributes. RFC 7644, 3.5.2.
+         * @example {
+         *       "schemas": [
+         *         "urn:ietf:params:scim:api:messages:2.0:PatchOp"
+         *       ],
+         *       "Operations": [
+         *         {
+         *           "op": "replace",
+         *           "path": "active",
+         *           "value": false
+         *         }
+         *       ]
+         *     }
+         */
+        ScimPatch: {
+            /**
+             * @description Must contain `urn:ietf:params:scim:api:messages:2.0:PatchOp`.
+             * @example [
+             *       "urn:ietf:params:scim:api:messages:2.0:PatchOp"
+             *     ]
+             */
+            schemas: string[];
+            /** @description The changes, in order. All apply or none. */
+            Operations: components["schemas"]["ScimPatchOperation"][];
+        };
+        /** @description One change. */
+        ScimPatchOperation: {
+            /**
+             * @description In any case.
+             * @enum {string}
+             */
+            op: "add" | "replace" | "remove";
+            /**
+             * @description The attribute; without one `value` is an object of attributes.
+             * @example name.givenName
+             */
+            path?: string;
+            /**
+             * @description The new value; not for `remove`.
+             * @example Grace
+             */
+            value?: unknown;
+        };
+        /** @description Why a SCIM request was refused. RFC 7644, 3.12. */
+        ScimRefusal: {
+            /**
+             * @description What the body is.
+             * @example [
+             *       "urn:ietf:params:scim:api:messages:2.0:Error"
+             *     ]
+             */
+            schemas: string[];
+            /**
+             * @description The kind of fault, in the words of RFC 7644.
+             * @example invalidValue
+             */
+            scimType?: string;
+            /**
+             * @description What is wrong, in one sentence.
+             * @example User not found
+             */
+            detail: string;
+            /**
+             * @description The HTTP status.
+             * @example 404
+             */
+            status: number;
+        };
+        /** @description A dashboard user. */
+        ScimUser: {
+            /** @description What the resource is. */
+            schemas: string[];
+            /** @description The id. */
+            id: string;
+            /** @description The id that the identity provider has for the user. */
+            externalId?: string;
+            /** @description About the resource. */
+            meta?: {
+                /** @description User. */
+                resourceType?: string;
+                /** @description When it was made. */
+                created?: string;
+                /** @description When it last changed. */
+                lastModified?: string;
+                /** @description Where it is. */
+                location?: string;
+            };
+            /** @description The user's email address. It cannot be changed. */
+            userName?: string;
+            /** @description The user's name. */
+            name?: {
+                /** @description The given name. */
+                givenName?: string;
+                /** @description The family name. */
+                familyName?: string;
+            };
+            /** @description The name to show. */
+            displayName?: string;
+            /** @description Whether the user may sign in; so it is where nothing is said. */
+            active?: boolean;
+            /** @description Email addresses. */
+            emails?: {
+                /** @description The address. */
+                value?: string;
+                /** @description The address to show. */
+                display?: string;
+                /** @description What the address is for, such as work or home. */
+                type?: string;
+                /** @description Whether it is the preferred one. */
+                primary?: boolean;
+            }[];
+            /** @description The user's department. */
+            department?: string;
+            /** @description What the user may do. */
+            permissions?: {
+                /** @description What the user may do in the company. */
+                companyPermissions?: string[];
+                /** @description Workspaces that the user may enter. */
+                appGroup?: {
+                    /** @description The workspace's id. */
+                    appGroupId?: string;
+                    /** @description The workspace's name. */
+                    appGroupName?: string;
+                    /** @description What the user may do in the workspace. */
+                    appGroupPermissions?: string[];
+                    /** @description Teams of the workspace. */
+                    team?: {
+                        /** @description The team's id. */
+                        teamId?: string;
+                        /** @description The team's name. */
+                        teamName?: string;
+                        /** @description What the user may do in the team. */
+                        teamPermissions?: string[];
+                    }[];
+                    /** @description Permission sets of the user in the workspace. */
+                    appGroupPermissionSets?: {
+                        /** @description The permission set's name. */
+                        appGroupPermissionSetName?: string;
+                    }[];
+                }[];
+            };
+            /** @description The last successful sign-in, UTC. */
+            lastSignInAt?: string;
+        };
+        /** @description A state of the user in a subscription group. */
+        SubscriptionGroupState: {
+            /**
+             * @description A subscription group of the workspace.
+             * @example ed06e19a-51bb-4c4e-8a3d-9b4a7d3a1c20
+             */
+            subscription_group_id: string | number;
+            /**
+             * @description The state to set.
+             * @enum {string}
+             */
+            subscription_state: "subscribed" | "unsubscribed";
+            /**
+             * @description Not supported: true with `subscribed` is refused, because nothing is sent.
+             * @example false
+             */
+            use_double_opt_in_logic?: boolean;
+        };
+        /** @description Why a request about translations was refused. */
+        TranslationRefusal: {
+            /** @description What is wrong. */
+            errors: {
+                /**
+                 * @description What is wrong, in one sentence.
+                 * @example The provided locale code does not exist.
+                 */
+                message: string;
+                /**
+                 * @description A stable name of the rule.
+                 * @example INVALID_LOCALE_ID
+                 */
+                code: string;
+            }[];
+        };
+        /** @description A second name of a user, unique within its label. */
+        UserAlias: {
+            /**
+             * @description The user's name under the label. Numbers are read as strings.
+             * @example visitor-4711
+             */
+            alias_name: string | number;
+            /**
+             * @description What kind of alias it is.
+             * @example web_visitor
+             */
+            alias_label: string;
+        };
+        /**
+         * @description Names one user by exactly one identifier.
+         * @example {
+         *       "external_id": "ada"
+         *     }
+         */
+        UserSelector: {
+            /**
+             * @description Your own id of the user, fewer than 988 bytes. A profile that has one is identified. Numbers are read as strings.
+             * @example ada
+             */
+            external_id: string | number;
+        } | {
+            user_alias: components["schemas"]["UserAlias"];
+        } | {
+            /**
+             * Format: email
+             * @description An email address. Its case does not matter.
+             * @example ada@example.com
+             */
+            email: string;
+            prioritization: components["schemas"]["Prioritization"];
+        } | {
+            /**
+             * @description A phone number with its country code, best in E.164.
+             * @example +14155552671
+             */
+            phone: string;
+            prioritization: components["schemas"]["Prioritization"];
+        };
+        /**
+         * @description How the workspace behaves.
+         * @example {
+         *       "track_max_updates": 75,
+         *       "intake": "lenient",
+         *       "multi_language": true
+         *     }
+         */
+        WorkspaceSettings: {
+            /** @description How many objects a track request may hold. 50 by default. */
+            track_max_updates?: number;
+            /**
+             * @description Whether track refuses an object with one invalid attribute or an address too many, or leaves that out and reports it. strict by default.
+             * @enum {string}
+             */
+            intake?: "strict" | "lenient";
+            /** @description How many bytes of JSON the custom attributes of a profile may take. 1048576 by default. */
+            profile_max_bytes?: number;
+            /** @description Whether messages can be translated. false by default. */
+            multi_language?: boolean;
+            /** @description External ids for which nothing is recorded, such as dummy users. */
+            blocked_external_ids?: string[];
+            /** @description Rate limits of this workspace by permission: off, or requests per_seconds. */
+            rate_limits?: {
+                "users.track"?: components["schemas"]["RateLimit"];
+                "users.track.bulk"?: components["schemas"]["RateLimit"];
+                "users.track.sync"?: components["schemas"]["RateLimit"];
+                "users.export.ids"?: components["schemas"]["RateLimit"];
+                "users.alias.new"?: components["schemas"]["RateLimit"];
+                "users.alias.update"?: components["schemas"]["RateLimit"];
+                "users.external_ids.rename"?: components["schemas"]["RateLimit"];
+                "users.external_ids.remove"?: components["schemas"]["RateLimit"];
+                "users.identify"?: components["schemas"]["RateLimit"];
+                "users.merge"?: components["schemas"]["RateLimit"];
+                "users.delete"?: components["schemas"]["RateLimit"];
+                "subscription.status.set"?: components["schemas"]["RateLimit"];
+                "subscription.status.get"?: components["schemas"]["RateLimit"];
+                "subscription.groups.get"?: components["schemas"]["RateLimit"];
+                "email.status"?: components["schemas"]["RateLimit"];
+                "email.unsubscribe"?: components["schemas"]["RateLimit"];
+                "email.hard_bounces"?: components["schemas"]["RateLimit"];
+                "email.bounce.remove"?: components["schemas"]["RateLimit"];
+                "email.blacklist"?: components["schemas"]["RateLimit"];
+                "cdi.integration_list"?: components["schemas"]["RateLimit"];
+                "cdi.integration_job_status"?: components["schemas"]["RateLimit"];
+                "cdi.integration_sync"?: components["schemas"]["RateLimit"];
+                "preference_center.update"?: components["schemas"]["RateLimit"];
+                "preference_center.list"?: components["schemas"]["RateLimit"];
+                "preference_center.get"?: components["schemas"]["RateLimit"];
+                "preference_center.user.get"?: components["schemas"]["RateLimit"];
+                "campaigns.translations.get"?: components["schemas"]["RateLimit"];
+                "campaigns.translations.update"?: components["schemas"]["RateLimit"];
+                "canvas.translations.get"?: components["schemas"]["RateLimit"];
+                "canvas.translations.update"?: components["schemas"]["RateLimit"];
+            };
+            /** @description Whether a merged external_id leads to the kept profile. false by default. */
+            redirect_merged_ids?: boolean;
+        };
+    };
+    responses: never;
+    parameters: {
+        /**
+         * @description Makes a retry safe: with the same key the request is applied once.
+         * @example order-4711-attempt
+         */
+        IdempotencyKey: string;
+    };
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    checkLiveness: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    checkReadiness: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    trackUsers: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: with the same key the request is applied once.
+                 * @example order-4711-attempt
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Attributes of users. */
+                    attributes?: components["schemas"]["AttributesObject"][];
+                    /** @description Custom events of users. */
+                    events?: components["schemas"]["EventObject"][];
+                    /** @description Purchases of users. */
+                    purchases?: components["schemas"]["PurchaseObject"][];
+                };
+            };
+        };
+        responses: {
+            /** @description Done and committed. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "attributes_processed": 1,
+                     *       "events_processed": 1,
+                     *       "purchases_processed": 1,
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description How many users had attributes recorded; present where `attributes` was sent. */
+                        attributes_processed?: number;
+                        /** @description How many events were recorded; present where `events` was sent. */
+                        events_processed?: number;
+                        /** @description How many purchases were recorded; present where `purchases` was sent. */
+                        purchases_processed?: number;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                        /** @description Items that were rejected, each with the reason. */
+                        errors?: {
+                            /** @description Repeats `message`. */
+                            type: string;
+                            /**
+                             * @description What the rule says.
+                             * @example no user has this alias
+                             */
+                            message: string;
+                            /**
+                             * @description A stable name of the rule: see the guide on errors.
+                             * @example USER_NOT_FOUND
+                             */
+                            code: string;
+                            /**
+                             * @description The list in the request that holds the item.
+                             * @enum {string}
+                             */
+                            input_array: "attributes" | "events" | "purchases";
+                            /**
+                             * @description Counted from 0.
+                             * @example 0
+                             */
+                            index: number;
+                        }[];
+                        /** @description Items that are valid and had no effect, each with the reason. */
+                        skipped?: {
+                            /**
+                             * @description What the rule says.
+                             * @example no user has this alias
+                             */
+                            message: string;
+                            /**
+                             * @description A stable name of the rule: see the guide on errors.
+                             * @example USER_NOT_FOUND
+                             */
+                            code: string;
+                            /**
+                             * @description The list in the request that holds the item.
+                             * @enum {string}
+                             */
+                            input_array: "attributes" | "events" | "purchases";
+                            /**
+                             * @description Counted from 0.
+                             * @example 0
+                             */
+                            index: number;
+                        }[];
+                    };
+                };
+            };
+        };
+    };
+    trackUsersInBulk: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: with the same key the request is applied once.
+                 * @example order-4711-attempt
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Attributes of users. */
+                    attributes?: components["schemas"]["AttributesObject"][];
+                    /** @description Custom events of users. */
+                    events?: components["schemas"]["EventObject"][];
+                    /** @description Purchases of users. */
+                    purchases?: components["schemas"]["PurchaseObject"][];
+                };
+            };
+        };
+        responses: {
+            /** @description Done and committed. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "attributes_processed": 1,
+                     *       "events_processed": 1,
+                     *       "purchases_processed": 1,
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description How many users had attributes recorded; present where `attributes` was sent. */
+                        attributes_processed?: number;
+                        /** @description How many events were recorded; present where `events` was sent. */
+                        events_processed?: number;
+                        /** @description How many purchases were recorded; present where `purchases` was sent. */
+                        purchases_processed?: number;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                        /** @description Items that were rejected, each with the reason. */
+                        errors?: {
+                            /** @description Repeats `message`. */
+                            type: string;
+                            /**
+                             * @description What the rule says.
+                             * @example no user has this alias
+                             */
+                            message: string;
+                            /**
+                             * @description A stable name of the rule: see the guide on errors.
+                             * @example USER_NOT_FOUND
+                             */
+                            code: string;
+                            /**
+                             * @description The list in the request that holds the item.
+                             * @enum {string}
+                             */
+                            input_array: "attributes" | "events" | "purchases";
+                            /**
+                             * @description Counted from 0.
+                             * @example 0
+                             */
+                            index: number;
+                        }[];
+                        /** @description Items that are valid and had no effect, each with the reason. */
+                        skipped?: {
+                            /**
+                             * @description What the rule says.
+                             * @example no user has this alias
+                             */
+                            message: string;
+                            /**
+                             * @description A stable name of the rule: see the guide on errors.
+                             * @example USER_NOT_FOUND
+                             */
+                            code: string;
+                            /**
+                             * @description The list in the request that holds the item.
+                             * @enum {string}
+                             */
+                            input_array: "attributes" | "events" | "purchases";
+                            /**
+                             * @description Counted from 0.
+                             * @example 0
+                             */
+                            index: number;
+                        }[];
+                    };
+                };
+            };
+        };
+    };
+    trackUserInSync: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: with the same key the request is applied once.
+                 * @example order-4711-attempt
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Attributes of users. */
+                    attributes?: components["schemas"]["AttributesObject"][];
+                    /** @description Custom events of users. */
+                    events?: components["schemas"]["EventObject"][];
+                    /** @description Purchases of users. */
+                    purchases?: components["schemas"]["PurchaseObject"][];
+                };
+            };
+        };
+        responses: {
+            /** @description Done and committed. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "users": [
+                     *         {
+                     *           "external_id": "ada",
+                     *           "user_alias": {
+                     *             "alias_name": "visitor-4711",
+                     *             "alias_label": "web_visitor"
+                     *           },
+                     *           "platform_id": "019a8b54-7c1e-7a5b-9f0e-3d2c1b0a9f8e",
+                     *           "email": "ada@example.com",
+                     *           "phone": "+14155552671",
+                     *           "custom_attributes": {
+                     *             "name": {}
+                     *           },
+                     *           "custom_events": [
+                     *             {
+                     *               "name": "Newsletter",
+                     *               "first": "2026-01-01T12:00:00.000Z",
+                     *               "last": "2026-01-01T12:00:00.000Z",
+                     *               "count": 1
+                     *             }
+                     *           ],
+                     *           "purchase_events": [
+                     *             {
+                     *               "product_id": "tea-kettle",
+                     *               "first": "2026-01-01T12:00:00.000Z",
+                     *               "last": "2026-01-01T12:00:00.000Z",
+                     *               "count": 1
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description Empty where no user has the identifier. */
+                        users: {
+                            /** @description Your own id of the user. */
+                            external_id?: string;
+                            /** @description An alias of the user. */
+                            user_alias?: {
+                                /** @description The user's name under the label. */
+                                alias_name: string;
+                                /** @description What kind of alias it is. */
+                                alias_label: string;
+                            };
+                            /** @description The id that Rapport gave the profile. */
+                            platform_id?: string;
+                            /** @description Another spelling of `platform_id`. */
+                            braze_id?: string;
+                            /** @description An email address. */
+                            email?: string;
+                            /** @description A phone number in E.164. */
+                            phone?: string;
+                            /** @description Null where it is removed. */
+                            custom_attributes?: {
+                                [key: string]: unknown;
+                            };
+                            /** @description Summaries of the events that the request touched. */
+                            custom_events?: {
+                                /** @description The name. */
+                                name: string;
+                                /**
+                                 * Format: date-time
+                                 * @description When it happened first.
+                                 */
+                                first: string;
+                                /**
+                                 * Format: date-time
+                                 * @description When it happened last.
+                                 */
+                                last: string;
+                                /** @description How many. */
+                                count: number;
+                            }[];
+                            /** @description Summaries of the purchases that the request touched. */
+                            purchase_events?: {
+                                /** @description The product. */
+                                product_id: string;
+                                /**
+                                 * Format: date-time
+                                 * @description When it happened first.
+                                 */
+                                first: string;
+                                /**
+                                 * Format: date-time
+                                 * @description When it happened last.
+                                 */
+                                last: string;
+                                /** @description How many. */
+                                count: number;
+                            }[];
+                        }[];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                        /** @description Items that were rejected, each with the reason. */
+                        errors?: {
+                            /** @description Repeats `message`. */
+                            type: string;
+                            /**
+                             * @description What the rule says.
+                             * @example no user has this alias
+                             */
+                            message: string;
+                            /**
+                             * @description A stable name of the rule: see the guide on errors.
+                             * @example USER_NOT_FOUND
+                             */
+                            code: string;
+                            /**
+                             * @description The list in the request that holds the item.
+                             * @enum {string}
+                             */
+                            input_array: "attributes" | "events" | "purchases";
+                            /**
+                             * @description Counted from 0.
+                             * @example 0
+                             */
+                            index: number;
+                        }[];
+                        /** @description Items that are valid and had no effect, each with the reason. */
+                        skipped?: {
+                            /**
+                             * @description What the rule says.
+                             * @example no user has this alias
+                             */
+                            message: string;
+                            /**
+                             * @description A stable name of the rule: see the guide on errors.
+                             * @example USER_NOT_FOUND
+                             */
+                            code: string;
+                            /**
+                             * @description The list in the request that holds the item.
+                             * @enum {string}
+                             */
+                            input_array: "attributes" | "events" | "purchases";
+                            /**
+                             * @description Counted from 0.
+                             * @example 0
+                             */
+                            index: number;
+                        }[];
+                    };
+                };
+            };
+        };
+    };
+    createUserAliases: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: with the same key the request is applied once.
+                 * @example order-4711-attempt
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description At most 50 aliases. */
+                    user_aliases: components["schemas"]["NewUserAlias"][];
+                    /**
+                     * @description Changes nothing and responds with what would happen.
+                     * @example false
+                     */
+                    dry_run?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Done and committed. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "aliases_processed": 1,
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description How many objects were accepted. */
+                        aliases_processed: number;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                        /** @description Items that are valid and had no effect, each with the reason. */
+                        skipped?: components["schemas"]["ItemNote"][];
+                        /**
+                         * @description Whether the request only previews what would happen.
+                         * @constant
+                         */
+                        dry_run?: true;
+                        /** @description The entries. */
+                        results?: {
+                            /** @description The list in the request that holds the item. */
+                            input_array: string;
+                            /** @description The item's place in its list, counted from 0. */
+                            index: number;
+                            /**
+                             * @description What happened to the item.
+                             * @enum {string}
+                             */
+                            outcome: "added" | "created" | "renamed" | "identified" | "merged" | "deleted" | "removed" | "skipped";
+                        }[];
+                    };
+                };
+            };
+        };
+    };
+    renameUserAliases: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: with the same key the request is applied once.
+                 * @example order-4711-attempt
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description At most 50 renames. */
+                    alias_updates: components["schemas"]["AliasUpdate"][];
+                    /**
+                     * @description Changes nothing and responds with what would happen.
+                     * @example false
+                     */
+                    dry_run?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Done and committed. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "aliases_processed": 1,
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description How many objects were accepted. */
+                        aliases_processed: number;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                        /** @description Items that are valid and had no effect, each with the reason. */
+                        skipped?: components["schemas"]["ItemNote"][];
+                        /**
+                         * @description Whether the request only previews what would happen.
+                         * @constant
+                         */
+                        dry_run?: true;
+                        /** @description The entries. */
+                        results?: {
+                            /** @description The list in the request that holds the item. */
+                            input_array: string;
+                            /** @description The item's place in its list, counted from 0. */
+                            index: number;
+                            /**
+                             * @description What happened to the item.
+                             * @enum {string}
+                             */
+                            outcome: "added" | "created" | "renamed" | "identified" | "merged" | "deleted" | "removed" | "skipped";
+                        }[];
+                    };
+                };
+            };
+        };
+    };
+    renameExternalIds: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: with the same key the request is applied once.
+                 * @example order-4711-attempt
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description At most 50 renames. */
+                    external_id_renames: components["schemas"]["ExternalIdRename"][];
+                };
+            };
+        };
+        responses: {
+            /** @description Done and committed. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "external_ids": [
+                     *         "ada"
+                     *       ],
+                     *       "rename_errors": [
+                     *         {
+                     *           "message": "no user has this alias",
+                     *           "code": "USER_NOT_FOUND",
+                     *           "input_array": "user_aliases",
+                     *           "index": 0
+                     *         }
+                     *       ],
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The new ids that took effect. */
+                        external_ids: string[];
+                        /** @description Why an item had no effect. */
+                        rename_errors: components["schemas"]["ItemNote"][];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    removeExternalIds: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: with the same key the request is applied once.
+                 * @example order-4711-attempt
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description At most 50 deprecated external ids. */
+                    external_ids: (string | number)[];
+                };
+            };
+        };
+        responses: {
+            /** @description Done and committed. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "removed_ids": [
+                     *         "ada-old"
+                     *       ],
+                     *       "removal_errors": [
+                     *         {
+                     *           "message": "no user has this alias",
+                     *           "code": "USER_NOT_FOUND",
+                     *           "input_array": "user_aliases",
+                     *           "index": 0
+                     *         }
+                     *       ],
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The ids that were removed. */
+                        removed_ids: string[];
+                        /** @description Why an item had no effect. */
+                        removal_errors: components["schemas"]["ItemNote"][];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    identifyUsers: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: with the same key the request is applied once.
+                 * @example order-4711-attempt
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description At most 50 users, by alias. */
+                    aliases_to_identify?: components["schemas"]["AliasToIdentify"][];
+                    /** @description At most 50 users, by email address. */
+                    emails_to_identify?: components["schemas"]["EmailToIdentify"][];
+                    /** @description At most 50 users, by phone number. */
+                    phone_numbers_to_identify?: components["schemas"]["PhoneToIdentify"][];
+                    /**
+                     * @description `merge` (the default) combines the profiles; `none` keeps only push tokens and message history.
+                     * @enum {string}
+                     */
+                    merge_behavior?: "none" | "merge";
+                    /**
+                     * @description Changes nothing and responds with what would happen.
+                     * @example false
+                     */
+                    dry_run?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Done and committed. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "aliases_processed": 1,
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description How many objects were accepted. */
+                        aliases_processed: number;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                        /** @description Items that are valid and had no effect, each with the reason. */
+                        skipped?: components["schemas"]["ItemNote"][];
+                        /**
+                         * @description Whether the request only previews what would happen.
+                         * @constant
+                         */
+                        dry_run?: true;
+                        /** @description The entries. */
+                        results?: {
+                            /** @description The list in the request that holds the item. */
+                            input_array: string;
+                            /** @description The item's place in its list, counted from 0. */
+                            index: number;
+                            /**
+                             * @description What happened to the item.
+                             * @enum {string}
+                             */
+                            outcome: "added" | "created" | "renamed" | "identified" | "merged" | "deleted" | "removed" | "skipped";
+                        }[];
+                    };
+                };
+            };
+        };
+    };
+    mergeUsers: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: with the same key the request is applied once.
+                 * @example order-4711-attempt
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description At most 50 merges, done in order. */
+                    merge_updates?: components["schemas"]["MergeUpdate"][];
+                    /**
+                     * @description Changes nothing and responds with what would happen.
+                     * @example false
+                     */
+                    dry_run?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Accepted. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                        /** @description Items that are valid and had no effect, each with the reason. */
+                        skipped?: components["schemas"]["ItemNote"][];
+                        /**
+                         * @description Whether the request only previews what would happen.
+                         * @constant
+                         */
+                        dry_run?: true;
+                        /** @description The entries. */
+                        results?: {
+                            /** @description The list in the request that holds the item. */
+                            input_array: string;
+                            /** @description The item's place in its list, counted from 0. */
+                            index: number;
+                            /**
+                             * @description What happened to the item.
+                             * @enum {string}
+                             */
+                            outcome: "added" | "created" | "renamed" | "identified" | "merged" | "deleted" | "removed" | "skipped";
+                        }[];
+                    };
+                };
+            };
+        };
+    };
+    deleteUsers: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: with the same key the request is applied once.
+                 * @example order-4711-attempt
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description At most 50 external ids. One kind of identifier per request. */
+                    external_ids?: (string | number)[];
+                    /** @description At most 50 aliases. One kind of identifier per request. */
+                    user_aliases?: components["schemas"]["UserAlias"][];
+                    /** @description At most 50 platform ids. One kind of identifier per request. */
+                    platform_ids?: string[];
+                    /** @description At most 50 platform ids, in another spelling. One kind of identifier per request. */
+                    braze_ids?: string[];
+                    /** @description At most 50 email addresses. One kind of identifier per request. */
+                    email_addresses?: components["schemas"]["EmailSelector"][];
+                    /** @description At most 50 phone numbers. One kind of identifier per request. */
+                    phone_numbers?: components["schemas"]["PhoneSelector"][];
+                    /**
+                     * @description Changes nothing and responds with what would happen.
+                     * @example false
+                     */
+                    dry_run?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Done and committed. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deleted": 1,
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description How many identifiers were accepted, whether found or not. */
+                        deleted: number;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                        /** @description Items that are valid and had no effect, each with the reason. */
+                        skipped?: components["schemas"]["ItemNote"][];
+                        /**
+                         * @description Whether the request only previews what would happen.
+                         * @constant
+                         */
+                        dry_run?: true;
+                        /** @description The entries. */
+                        results?: {
+                            /** @description The list in the request that holds the item. */
+                            input_array: string;
+                            /** @description The item's place in its list, counted from 0. */
+                            index: number;
+                            /**
+                             * @description What happened to the item.
+                             * @enum {string}
+                             */
+                            outcome: "added" | "created" | "renamed" | "identified" | "merged" | "deleted" | "removed" | "skipped";
+                        }[];
+                    };
+                };
+            };
+        };
+    };
+    listIdentityAudit: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Kept, merged or deleted.
+                 * @example 019a8b54-7c1e-7a5b-9f0e-3d2c1b0a9f8e
+                 */
+                platform_id?: string;
+                /**
+                 * @description next_cursor of the page before.
+                 * @example text
+                 */
+                cursor?: string;
+                /**
+                 * @description The most entries in the response.
+                 * @example 100
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "entries": [
+                     *         {
+                     *           "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *           "at": "2026-01-01T12:00:00.000Z",
+                     *           "action": "merge",
+                     *           "call": "POST /users/merge",
+                     *           "key_name": "backend",
+                     *           "request_id": "0d7e5a3c-7d0e-4f1b-8a5d-2b1c3d4e5f60",
+                     *           "platform_id": "019a8b54-7c1e-7a5b-9f0e-3d2c1b0a9f8e",
+                     *           "merged_platform_id": "019a8b54-7c1e-7a5b-9f0e-3d2c1b0a9f8e",
+                     *           "effects": [
+                     *             {
+                     *               "field": "email",
+                     *               "name": "Newsletter",
+                     *               "effect": "kept"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "next_cursor": "0198c0de-0000-7000-8000-000000000001",
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The entries, newest first. */
+                        entries: {
+                            /** @description The id. */
+                            id: string;
+                            /** @description When it happened. */
+                            at: string;
+                            /**
+                             * @description What was done.
+                             * @enum {string}
+                             */
+                            action: "merge" | "identify" | "delete";
+                            /** @description The call that did it. */
+                            call: string;
+                            /** @description The name of the API key; null for others. */
+                            key_name: string | null;
+                            /** @description The `X-Request-Id` of the request. */
+                            request_id: string;
+                            /** @description The id that Rapport gave the profile. */
+                            platform_id: string;
+                            /** @description The profile that was merged away; null for other actions. */
+                            merged_platform_id: string | null;
+                            /** @description What became of each field. */
+                            effects: {
+                                /** @description The field. */
+                                field: string;
+                                /** @description The name. */
+                                name?: string;
+                                /** @description What happened to the field. */
+                                effect: string;
+                            }[];
+                        }[];
+                        /** @description The `cursor` of the next page; absent on the last. */
+                        next_cursor?: string;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    importUsers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "users": [
+                 *         {
+                 *           "external_id": "ada",
+                 *           "apps": [
+                 *             {
+                 *               "app_id": "7f1c0a52-6a0e-4a3e-9d55-0c9b1f3c2d11",
+                 *               "sessions": 12,
+                 *               "first_used": "2025-06-01T08:00:00Z",
+                 *               "last_used": "2026-01-01T12:00:00Z"
+                 *             }
+                 *           ],
+                 *           "messages": [
+                 *             {
+                 *               "message_id": "m-1",
+                 *               "channel": "email",
+                 *               "sent_at": "2026-01-01T12:00:00Z"
+                 *             }
+                 *           ]
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Users, one object each. */
+                    users: components["schemas"]["ImportedUser"][];
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "imported": 1,
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description How many were imported. */
+                        imported: number;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                        /** @description Items that were rejected, each with the reason. */
+                        errors?: components["schemas"]["ItemNote"][];
+                        /** @description Items that are valid and had no effect, each with the reason. */
+                        skipped?: components["schemas"]["ItemNote"][];
+                    };
+                };
+            };
+        };
+    };
+    exportUsers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description External ids of users. */
+                    external_ids?: (string | number)[] | (string | number);
+                    /** @description Aliases of users. */
+                    user_aliases?: {
+                        /** @description The user's name under the label. */
+                        alias_name: string;
+                        /** @description What kind of alias it is. */
+                        alias_label: string;
+                    }[];
+                    /** @description Ids that Rapport gave profiles. */
+                    platform_ids?: (string | number)[] | (string | number);
+                    /** @description Another spelling of `platform_ids`. */
+                    braze_ids?: (string | number)[] | (string | number);
+                    /** @description The id that Rapport gave the profile. */
+                    platform_id?: (string | number)[] | (string | number);
+                    /** @description Another spelling of `platform_id`. */
+                    braze_id?: (string | number)[] | (string | number);
+                    /** @description An email address; profiles that have it are exported. */
+                    email_address?: string;
+                    /** @description A phone number in E.164. */
+                    phone?: string;
+                    /** @description The fields of the profiles; all that cost nothing extra where omitted. */
+                    fields_to_export?: ("platform_id" | "braze_id" | "external_id" | "user_aliases" | "created_at" | "random_bucket" | "first_name" | "last_name" | "email" | "phone" | "dob" | "gender" | "home_city" | "country" | "language" | "time_zone" | "last_coordinates" | "email_subscribe" | "push_subscribe" | "image_url" | "facebook" | "twitter" | "date_of_first_session" | "date_of_last_session" | "marked_email_as_spam_at" | "email_open_tracking_disabled" | "email_click_tracking_disabled" | "push_tokens" | "custom_attributes" | "custom_events" | "purchases" | "total_revenue" | "revenue_by_currency" | "subscription_groups" | "apps" | "devices" | "campaigns_received" | "canvases_received" | "cards_clicked" | "engagement_times" | "merged_ids" | "message_history" | "recent_activity" | "attributed_campaign" | "attributed_source" | "attributed_adgroup" | "attributed_ad" | "push_opted_in_at" | "uninstalled_at")[];
+                };
+            };
+        };
+        responses: {
+            /** @description Done and committed. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "users": [
+                     *         {
+                     *           "external_id": "ada",
+                     *           "first_name": "Ada",
+                     *           "custom_attributes": {
+                     *             "plan": "gold",
+                     *             "logins": 1
+                     *           },
+                     *           "custom_events": [
+                     *             {
+                     *               "name": "signed_up",
+                     *               "first": "2026-01-01T12:00:00.000Z",
+                     *               "last": "2026-01-01T12:00:00.000Z",
+                     *               "count": 1
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "invalid_user_ids": [
+                     *         "unknown-user"
+                     *       ],
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The users. */
+                        users: components["schemas"]["ExportedUser"][];
+                        /** @description Identifiers of the request that name no user. */
+                        invalid_user_ids?: unknown[];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    listUsers: {
+        parameters: {
+            query: {
+                /**
+                 * @description The beginning of an external_id, alias name, email address or phone number.
+                 * @example text
+                 */
+                query: string;
+                /**
+                 * @description Searches only identifiers of this kind.
+                 * @example external_id
+                 */
+                identifier?: "external_id" | "alias" | "email" | "phone";
+                /**
+                 * @description prefix by default; exact: the whole one.
+                 * @example prefix
+                 */
+                match?: "prefix" | "exact";
+                /**
+                 * @description The next_cursor of the previous page.
+                 * @example text
+                 */
+                cursor?: string;
+                /**
+                 * @description The most entries in the response.
+                 * @example 20
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "users": [
+                     *         {
+                     *           "platform_id": "019a8b54-7c1e-7a5b-9f0e-3d2c1b0a9f8e",
+                     *           "external_id": "ada",
+                     *           "user_aliases": [
+                     *             {
+                     *               "alias_name": "visitor-4711",
+                     *               "alias_label": "web_visitor"
+                     *             }
+                     *           ],
+                     *           "email": "ada@example.com",
+                     *           "phone": "+14155552671",
+                     *           "created_at": "2026-01-01T12:00:00.000Z",
+                     *           "updated_at": "2026-01-01T12:00:00.000Z",
+                     *           "matched": {
+                     *             "identifier": "platform_id",
+                     *             "value": "ada@acme.example"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "next_cursor": "0198c0de-0000-7000-8000-000000000001",
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description May be fewer than the limit although another page follows. */
+                        users: {
+                            /** @description The id that Rapport gave the profile. */
+                            platform_id: string;
+                            /** @description Your own id of the user. */
+                            external_id: string | null;
+                            /** @description Aliases of users. */
+                            user_aliases: {
+                                /** @description The user's name under the label. */
+                                alias_name: string;
+                                /** @description What kind of alias it is. */
+                                alias_label: string;
+                            }[];
+                            /** @description An email address. */
+                            email: string | null;
+                            /** @description A phone number in E.164. */
+                            phone: string | null;
+                            /** @description When it was created. */
+                            created_at: string;
+                            /** @description When it last changed. */
+                            updated_at: string;
+                            /** @description Which identifier matched. */
+                            matched: {
+                                /**
+                                 * @description The identifier.
+                                 * @enum {string}
+                                 */
+                                identifier: "platform_id" | "external_id" | "alias" | "email" | "phone";
+                                /** @description The value. */
+                                value: string;
+                            };
+                        }[];
+                        /** @description The `cursor` of the next page; absent on the last. */
+                        next_cursor?: string;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    getUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description The platform_id.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "user": {
+                     *         "name": {}
+                     *       },
+                     *       "updated_at": "2026-01-01T12:00:00.000Z",
+                     *       "redirects": [
+                     *         {
+                     *           "platform_id": "019a8b54-7c1e-7a5b-9f0e-3d2c1b0a9f8e",
+                     *           "external_id": "ada"
+                     *         }
+                     *       ],
+                     *       "subscriptions": {
+                     *         "email": {
+                     *           "address": "203.0.113.7",
+                     *           "state": "subscribed",
+                     *           "set_at": "2026-01-01T12:00:00.000Z",
+                     *           "hard_bounced_at": "2026-01-01T12:00:00.000Z"
+                     *         },
+                     *         "groups": [
+                     *           {
+                     *             "subscription_group_id": "ed06e19a-51bb-4c4e-8a3d-9b4a7d3a1c20",
+                     *             "name": "Newsletter",
+                     *             "channel": "email",
+                     *             "address": "203.0.113.7",
+                     *             "state": "subscribed",
+                     *             "changed_at": "2026-01-01T12:00:00.000Z"
+                     *           }
+                     *         ]
+                     *       },
+                     *       "counts": {
+                     *         "events": 1,
+                     *         "purchases": 1,
+                     *         "messages": 1
+                     *       },
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The profile with the fields of an export. */
+                        user: {
+                            [key: string]: unknown;
+                        };
+                        /** @description When it last changed. */
+                        updated_at: string;
+                        /** @description Merged users and renamed external ids that lead to this user. */
+                        redirects: {
+                            /** @description The id that Rapport gave the profile. */
+                            platform_id: string | null;
+                            /** @description Your own id of the user. */
+                            external_id: string | null;
+                        }[];
+                        /** @description States of the user, with the time and source of each. */
+                        subscriptions: {
+                            /** @description An email address. */
+                            email: {
+                                /** @description The IP address of the caller. */
+                                address: string;
+                                /** @description Whether the page is served: that of a draft is not. */
+                                state: ("subscribed" | "unsubscribed" | "opted_in") | null;
+                                /** @description When the state was set; null if it never was. */
+                                set_at: string | null;
+                                /** @description When the address hard bounced. */
+                                hard_bounced_at: string | null;
+                            } | null;
+                            /** @description States in subscription groups. */
+                            groups: {
+                                /** @description A subscription group of the workspace. */
+                                subscription_group_id: string;
+                                /** @description The name. */
+                                name: string | null;
+                                /** @description The channel. */
+                                channel: string | null;
+                                /** @description The IP address of the caller. */
+                                address: string | null;
+                                /**
+                                 * @description Whether the page is served: that of a draft is not.
+                                 * @enum {string}
+                                 */
+                                state: "subscribed" | "unsubscribed";
+                                /** @description When it changed. */
+                                changed_at: string;
+                            }[];
+                        };
+                        /** @description How much is stored about the user. */
+                        counts: {
+                            /** @description Events. */
+                            events: number;
+                            /** @description Purchases. */
+                            purchases: number;
+                            /** @description The messages. */
+                            messages: number;
+                        };
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+            /** @description It moved: see `Location`. */
+            301: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "merged_into": "019a8b54-7c1e-7a5b-9f0e-3d2c1b0a9f8e",
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The platform_id of the kept user. */
+                        merged_into: string;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    deleteUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description The platform_id.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "platform_id": "019a8b54-7c1e-7a5b-9f0e-3d2c1b0a9f8e",
+                     *       "email_state": "erased",
+                     *       "audit": {
+                     *         "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *         "at": "2026-01-01T12:00:00.000Z",
+                     *         "effects": [
+                     *           {
+                     *             "field": "email",
+                     *             "name": "Newsletter",
+                     *             "effect": "kept"
+                     *           }
+                     *         ]
+                     *       },
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The id that Rapport gave the profile. */
+                        platform_id: string;
+                        /**
+                         * @description kept: other users have the address. none: there was no state.
+                         * @enum {string}
+                         */
+                        email_state: "erased" | "kept" | "none";
+                        /** @description The entry in the audit. */
+                        audit: {
+                            /** @description The id. */
+                            id: string;
+                            /** @description When it happened. */
+                            at: string;
+                            /** @description What the audit keeps: names of things and counts, no values. */
+                            effects: {
+                                /** @description The field. */
+                                field: string;
+                                /** @description The name. */
+                                name?: string;
+                                /** @description What happened to the field. */
+                                effect: string;
+                            }[];
+                        };
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    getUserTimeline: {
+        parameters: {
+            query?: {
+                /**
+                 * @description What kind of thing it is about.
+                 * @example [
+                 *       "event"
+                 *     ]
+                 */
+                kind?: ("event" | "purchase" | "message" | "subscription" | "identity")[];
+                /**
+                 * @description ISO 8601; included.
+                 * @example 2026-01-01T00:00:00Z
+                 */
+                since?: string;
+                /**
+                 * @description The next_cursor of the previous page.
+                 * @example text
+                 */
+                cursor?: string;
+                /**
+                 * @description The most entries in the response.
+                 * @example 50
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description The platform_id.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "entries": [
+                     *         {
+                     *           "kind": "event",
+                     *           "at": "2026-01-01T12:00:00.000Z",
+                     *           "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *           "name": "Newsletter",
+                     *           "app_id": "7f1c0a52-6a0e-4a3e-9d55-0c9b1f3c2d11",
+                     *           "properties": {
+                     *             "name": {}
+                     *           }
+                     *         }
+                     *       ],
+                     *       "next_cursor": "0198c0de-0000-7000-8000-000000000001",
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The entries, newest first. */
+                        entries: ({
+                            /**
+                             * @description What kind of thing it is about.
+                             * @constant
+                             */
+                            kind: "event";
+                            /** @description ISO 8601. */
+                            at: string;
+                            /** @description The id. */
+                            id: string;
+                            /** @description The name. */
+                            name: string;
+                            /** @description The app. */
+                            app_id: string | null;
+                            /** @description Properties of the event or purchase. */
+                            properties: {
+                                [key: string]: unknown;
+                            } | null;
+                        } | {
+                            /**
+                             * @description What kind of thing it is about.
+                             * @constant
+                             */
+                            kind: "purchase";
+                            /** @description ISO 8601. */
+                            at: string;
+                            /** @description The id. */
+                            id: string;
+                            /** @description The product. */
+                            product_id: string;
+                            /** @description An ISO 4217 code. */
+                            currency: string;
+                            /** @description The price of one piece. */
+                            price: number;
+                            /** @description How many pieces. */
+                            quantity: number;
+                            /** @description The app. */
+                            app_id: string | null;
+                            /** @description Properties of the event or purchase. */
+                            properties: {
+                                [key: string]: unknown;
+                            } | null;
+                        } | {
+                            /**
+                             * @description What kind of thing it is about.
+                             * @constant
+                             */
+                            kind: "message";
+                            /** @description ISO 8601. */
+                            at: string;
+                            /** @description The id. */
+                            id: string;
+                            /** @description The channel. */
+                            channel: string;
+                            /** @description What is known about it. */
+                            details: {
+                                [key: string]: unknown;
+                            };
+                        } | {
+                            /**
+                             * @description What kind of thing it is about.
+                             * @constant
+                             */
+                            kind: "subscription";
+                            /** @description ISO 8601. */
+                            at: string;
+                            /** @description The id. */
+                            id: string;
+                            /** @description A subscription group of the workspace. */
+                            subscription_group_id: string | null;
+                            /** @description An email address. */
+                            email: string | null;
+                            /**
+                             * @description The state.
+                             * @enum {string}
+                             */
+                            subscription_state: "subscribed" | "unsubscribed" | "opted_in";
+                            /** @description The call that made the change. */
+                            call: string;
+                            /** @description The name of the API key; null for others. */
+                            key_name: string | null;
+                            /** @description The `X-Request-Id` of the request. */
+                            request_id: string;
+                        } | {
+                            /**
+                             * @description What kind of thing it is about.
+                             * @constant
+                             */
+                            kind: "identity";
+                            /** @description ISO 8601. */
+                            at: string;
+                            /** @description The id. */
+                            id: string;
+                            /**
+                             * @description What was done.
+                             * @enum {string}
+                             */
+                            action: "merge" | "identify" | "delete";
+                            /** @description The id that Rapport gave the profile. */
+                            platform_id: string;
+                            /** @description The profile that was merged away; null for other actions. */
+                            merged_platform_id: string | null;
+                            /** @description What became of each field. */
+                            effects: {
+                                /** @description The field. */
+                                field: string;
+                                /** @description The name. */
+                                name?: string;
+                                /** @description What happened to the field. */
+                                effect: string;
+                            }[];
+                            /** @description The call that made the change. */
+                            call: string;
+                            /** @description The name of the API key; null for others. */
+                            key_name: string | null;
+                            /** @description The `X-Request-Id` of the request. */
+                            request_id: string;
+                        })[];
+                        /** @description The `cursor` of the next page; absent on the last. */
+                        next_cursor?: string;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+            /** @description It moved: see `Location`. */
+            301: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "merged_into": "019a8b54-7c1e-7a5b-9f0e-3d2c1b0a9f8e",
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The platform_id of the kept user. */
+                        merged_into: string;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    mergeUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description The platform_id.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "into": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Format: uuid
+                     * @description The platform_id of the kept user.
+                     */
+                    into: string;
+                    /** @description Changes nothing. */
+                    dry_run?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "merged": true,
+                     *       "effects": [
+                     *         {
+                     *           "field": "email",
+                     *           "name": "Newsletter",
+                     *           "effect": "kept",
+                     *           "kept": {},
+                     *           "merged": {},
+                     *           "result": {}
+                     *         }
+                     *       ],
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description false after a dry run. */
+                        merged: boolean;
+                        /** @description What became of each field. */
+                        effects: {
+                            /** @description The field. */
+                            field: string;
+                            /** @description The name. */
+                            name?: string;
+                            /** @description What happened to the field. */
+                            effect: string;
+                            /** @description The user that is kept. */
+                            kept: unknown;
+                            /** @description The user that is merged away. */
+                            merged: unknown;
+                            /** @description What the merge does, or would do. */
+                            result: unknown;
+                        }[];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    setSubscriptionStates: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: with the same key the request is applied once.
+                 * @example order-4711-attempt
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Subscription groups. */
+                    subscription_groups: {
+                        /** @description A subscription group of the workspace. */
+                        subscription_group_id: string | number;
+                        /**
+                         * @description The state.
+                         * @enum {string}
+                         */
+                        subscription_state: "subscribed" | "unsubscribed";
+                        /** @description External ids of users. */
+                        external_ids?: (string | number)[];
+                        /** @description Email addresses. */
+                        emails?: string[];
+                        /** @description Phone numbers in E.164. */
+                        phones?: string[];
+                        /** @description Not supported: true with `subscribed` is refused, because nothing is sent. */
+                        use_double_opt_in_logic?: boolean;
+                    }[];
+                };
+            };
+        };
+        responses: {
+            /** @description Done and committed. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                        /** @description Items that are valid and had no effect, each with the reason. */
+                        skipped?: components["schemas"]["ItemNote"][];
+                    };
+                };
+            };
+        };
+    };
+    setSubscriptionState: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: with the same key the request is applied once.
+                 * @example order-4711-attempt
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description A subscription group of the workspace. */
+                    subscription_group_id: string | number;
+                    /**
+                     * @description The state.
+                     * @enum {string}
+                     */
+                    subscription_state: "subscribed" | "unsubscribed";
+                    /** @description Your own id of the user. */
+                    external_id?: (string | number) | (string | number)[];
+                    /** @description An email address. */
+                    email?: string | string[];
+                    /** @description A phone number in E.164. */
+                    phone?: string | string[];
+                    /** @description Not supported: true with `subscribed` is refused, because nothing is sent. */
+                    use_double_opt_in_logic?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Done and committed. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                        /** @description Items that are valid and had no effect, each with the reason. */
+                        skipped?: components["schemas"]["ItemNote"][];
+                    };
+                };
+            };
+        };
+    };
+    setEmailState: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: with the same key the request is applied once.
+                 * @example order-4711-attempt
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description An email address. */
+                    email: string | string[];
+                    /**
+                     * @description The state.
+                     * @enum {string}
+                     */
+                    subscription_state: "subscribed" | "unsubscribed" | "opted_in";
+                };
+            };
+        };
+        responses: {
+            /** @description Done and committed. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                        /** @description Items that are valid and had no effect, each with the reason. */
+                        skipped?: components["schemas"]["ItemNote"][];
+                    };
+                };
+            };
+        };
+    };
+    getSubscriptionState: {
+        parameters: {
+            query: {
+                /**
+                 * @description A subscription group of the workspace.
+                 * @example ed06e19a-51bb-4c4e-8a3d-9b4a7d3a1c20
+                 */
+                subscription_group_id: string;
+                /**
+                 * @description Your own id of the user.
+                 * @example [
+                 *       "ada"
+                 *     ]
+                 */
+                external_id?: string[];
+                /**
+                 * @description An email address.
+                 * @example [
+                 *       "ada@example.com"
+                 *     ]
+                 */
+                email?: string[];
+                /**
+                 * @description A phone number in E.164.
+                 * @example [
+                 *       "+14155552671"
+                 *     ]
+                 */
+                phone?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "status": {
+                     *         "name": "Subscribed"
+                     *       },
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The state. */
+                        status: {
+                            [key: string]: "Subscribed" | "Unsubscribed" | "Unknown";
+                        };
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    listUserSubscriptions: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Your own id of the user.
+                 * @example [
+                 *       "ada"
+                 *     ]
+                 */
+                external_id?: string[];
+                /**
+                 * @description An email address.
+                 * @example [
+                 *       "ada@example.com"
+                 *     ]
+                 */
+                email?: string[];
+                /**
+                 * @description A phone number in E.164.
+                 * @example [
+                 *       "+14155552671"
+                 *     ]
+                 */
+                phone?: string[];
+                /**
+                 * @description The most entries in the response.
+                 * @example 100
+                 */
+                limit?: number;
+                /**
+                 * @description How many entries to skip.
+                 * @example 0
+                 */
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "users": [
+                     *         {
+                     *           "email": "ada@example.com",
+                     *           "phone": "+14155552671",
+                     *           "external_id": "ada",
+                     *           "subscription_groups": [
+                     *             {
+                     *               "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *               "name": "Newsletter",
+                     *               "channel": "email",
+                     *               "status": "Subscribed"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "total_count": 1,
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The users. */
+                        users: {
+                            /** @description An email address. */
+                            email: string | null;
+                            /** @description A phone number in E.164. */
+                            phone: string | null;
+                            /** @description Your own id of the user. */
+                            external_id: string | null;
+                            /** @description Subscription groups. */
+                            subscription_groups: {
+                                /** @description The id. */
+                                id: string;
+                                /** @description The name. */
+                                name: string;
+                                /**
+                                 * @description The channel.
+                                 * @enum {string}
+                                 */
+                                channel: "email" | "sms" | "whatsapp";
+                                /**
+                                 * @description The state.
+                                 * @enum {string}
+                                 */
+                                status: "Subscribed" | "Unsubscribed";
+                            }[];
+                        }[];
+                        /** @description How many there are in all. */
+                        total_count: number;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    listUnsubscribes: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The first day of the period, as YYYY-MM-DD. It begins at midnight UTC.
+                 * @example text
+                 */
+                start_date?: string;
+                /**
+                 * @description The day before whose midnight UTC the period ends, as YYYY-MM-DD.
+                 * @example text
+                 */
+                end_date?: string;
+                /**
+                 * @description Looks these addresses up, in place of a period.
+                 * @example [
+                 *       "ada@example.com"
+                 *     ]
+                 */
+                email?: string[];
+                /**
+                 * @description 100 by default.
+                 * @example 100
+                 */
+                limit?: number;
+                /**
+                 * @description How many entries to skip.
+                 * @example 0
+                 */
+                offset?: number;
+                /**
+                 * @description The order of the times.
+                 * @example desc
+                 */
+                sort_direction?: "asc" | "desc";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "emails": [
+                     *         {
+                     *           "email": "ada@example.com",
+                     *           "unsubscribed_at": "2026-01-01T12:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description Email addresses. */
+                        emails: {
+                            /** @description An email address. */
+                            email: string;
+                            /** @description When the address unsubscribed. */
+                            unsubscribed_at: string;
+                        }[];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    listHardBounces: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The first day of the period, as YYYY-MM-DD. It begins at midnight UTC.
+                 * @example text
+                 */
+                start_date?: string;
+                /**
+                 * @description The day before whose midnight UTC the period ends, as YYYY-MM-DD.
+                 * @example text
+                 */
+                end_date?: string;
+                /**
+                 * @description Looks these addresses up, in place of a period.
+                 * @example [
+                 *       "ada@example.com"
+                 *     ]
+                 */
+                email?: string[];
+                /**
+                 * @description 100 by default.
+                 * @example 100
+                 */
+                limit?: number;
+                /**
+                 * @description How many entries to skip.
+                 * @example 0
+                 */
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "emails": [
+                     *         {
+                     *           "email": "ada@example.com",
+                     *           "hard_bounced_at": "2026-01-01T12:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description Email addresses. */
+                        emails: {
+                            /** @description An email address. */
+                            email: string;
+                            /** @description When the address hard bounced. */
+                            hard_bounced_at: string;
+                        }[];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    removeHardBounces: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: with the same key the request is applied once.
+                 * @example order-4711-attempt
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "email": "ada@example.com"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description An email address. */
+                    email: string | string[];
+                };
+            };
+        };
+        responses: {
+            /** @description Done and committed. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    blockEmails: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: with the same key the request is applied once.
+                 * @example order-4711-attempt
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "email": "ada@example.com"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description An email address. */
+                    email: string | string[];
+                };
+            };
+        };
+        responses: {
+            /** @description Done and committed. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    listSubscriptionHistory: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Your own id of the user.
+                 * @example ada
+                 */
+                external_id?: string;
+                /**
+                 * @description An email address.
+                 * @example ada@example.com
+                 */
+                email?: string;
+                /**
+                 * @description A subscription group of the workspace.
+                 * @example ed06e19a-51bb-4c4e-8a3d-9b4a7d3a1c20
+                 */
+                subscription_group_id?: string;
+                /**
+                 * @description ISO 8601; included.
+                 * @example 2026-01-01T00:00:00Z
+                 */
+                since?: string;
+                /**
+                 * @description ISO 8601; not included.
+                 * @example 2026-02-01T00:00:00Z
+                 */
+                until?: string;
+                /**
+                 * @description next_cursor of the page before.
+                 * @example text
+                 */
+                cursor?: string;
+                /**
+                 * @description The most entries in the response.
+                 * @example 100
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "changes": [
+                     *         {
+                     *           "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *           "changed_at": "2026-01-01T12:00:00.000Z",
+                     *           "subscription_group_id": "ed06e19a-51bb-4c4e-8a3d-9b4a7d3a1c20",
+                     *           "subscription_state": "subscribed",
+                     *           "platform_id": "019a8b54-7c1e-7a5b-9f0e-3d2c1b0a9f8e",
+                     *           "external_id": "ada",
+                     *           "email": "ada@example.com",
+                     *           "call": "POST /users/merge",
+                     *           "key_name": "backend",
+                     *           "request_id": "0d7e5a3c-7d0e-4f1b-8a5d-2b1c3d4e5f60"
+                     *         }
+                     *       ],
+                     *       "next_cursor": "0198c0de-0000-7000-8000-000000000001",
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The changes, newest first. */
+                        changes: {
+                            /** @description The id. */
+                            id: string;
+                            /** @description When it changed. */
+                            changed_at: string;
+                            /** @description A subscription group of the workspace. */
+                            subscription_group_id: string | null;
+                            /**
+                             * @description The state.
+                             * @enum {string}
+                             */
+                            subscription_state: "subscribed" | "unsubscribed" | "opted_in";
+                            /** @description The id that Rapport gave the profile. */
+                            platform_id: string | null;
+                            /** @description Your own id of the user. */
+                            external_id: string | null;
+                            /** @description An email address. */
+                            email: string | null;
+                            /** @description The call that did it. */
+                            call: string;
+                            /** @description The name of the API key; null for others. */
+                            key_name: string | null;
+                            /** @description The `X-Request-Id` of the request. */
+                            request_id: string;
+                        }[];
+                        /** @description The `cursor` of the next page; absent on the last. */
+                        next_cursor?: string;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    eraseEmailState: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description An email address.
+                 * @example ada@example.com
+                 */
+                email: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "erased": true,
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description Whether there was a state. */
+                        erased: boolean;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    listIntegrations: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Where the page begins: from the previous page.
+                 * @example text
+                 */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "results": [
+                     *         {
+                     *           "integration_id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *           "app_group_id": "1",
+                     *           "integration_name": "CRM attributes",
+                     *           "integration_type": "attributes",
+                     *           "integration_status": "active",
+                     *           "contact_emails": "ops@acme.example",
+                     *           "last_updated_at": "2026-01-01T12:00:00.000Z",
+                     *           "warehouse_type": "postgres",
+                     *           "last_job_start_time": "2026-01-01T12:00:00.000Z",
+                     *           "last_job_status": "success",
+                     *           "next_scheduled_run": "2026-01-01T12:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The entries. */
+                        results: {
+                            /** @description The integration. */
+                            integration_id: string;
+                            /** @description The id of the workspace. */
+                            app_group_id: string;
+                            /** @description The name of the integration. */
+                            integration_name: string;
+                            /** @description What it syncs: attributes, events, purchases or deletions. */
+                            integration_type: string;
+                            /** @description Whether it runs. */
+                            integration_status: string;
+                            /** @description Who is told of failed syncs, separated by commas. */
+                            contact_emails: string;
+                            /** @description The last processed UPDATED_AT. */
+                            last_updated_at: string | null;
+                            /** @description What it reads from. */
+                            warehouse_type: string;
+                            /** @description When the last sync began. */
+                            last_job_start_time: string | null;
+                            /** @description How the last sync ended. */
+                            last_job_status: string | null;
+                            /** @description When the next sync is due; null without a schedule. */
+                            next_scheduled_run: string | null;
+                        }[];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    listSyncs: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Where the page begins: from the previous page.
+                 * @example text
+                 */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The integration.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                integration_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "results": [
+                     *         {
+                     *           "job_status": "success",
+                     *           "sync_start_time": "2026-01-01T12:00:00.000Z",
+                     *           "sync_finish_time": "2026-01-01T12:00:00.000Z",
+                     *           "last_timestamp_synced": "2026-01-01T12:00:00.000Z",
+                     *           "rows_synced": 120,
+                     *           "rows_failed_with_errors": 0
+                     *         }
+                     *       ],
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The entries. */
+                        results: {
+                            /** @description How the sync stands. */
+                            job_status: string;
+                            /** @description When the sync began. */
+                            sync_start_time: string;
+                            /** @description When the sync ended; null while it runs. */
+                            sync_finish_time: string | null;
+                            /** @description The last processed UPDATED_AT. */
+                            last_timestamp_synced: string | null;
+                            /** @description Rows that were written. */
+                            rows_synced: number;
+                            /** @description Rows that were rejected. */
+                            rows_failed_with_errors: number;
+                        }[];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    startSync: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: with the same key the request is applied once.
+                 * @example order-4711-attempt
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The integration.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                integration_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    findIntegrations: {
+        parameters: {
+            query: {
+                /**
+                 * @description The name.
+                 * @example Newsletter
+                 */
+                name: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "results": [
+                     *         {
+                     *           "workspace": "demo",
+                     *           "integration_id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *           "integration_name": "CRM attributes",
+                     *           "integration_type": "attributes",
+                     *           "integration_status": "active",
+                     *           "last_job_status": "success"
+                     *         }
+                     *       ],
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The entries. */
+                        results: {
+                            /** @description The name of the workspace. */
+                            workspace: string;
+                            /** @description The integration. */
+                            integration_id: string;
+                            /** @description The name of the integration. */
+                            integration_name: string;
+                            /** @description What it syncs: attributes, events, purchases or deletions. */
+                            integration_type: string;
+                            /** @description Whether it runs. */
+                            integration_status: string;
+                            /** @description How the last sync ended. */
+                            last_job_status: string | null;
+                        }[];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    startIntegrationRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description The integration.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                integration_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "run_id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The run. */
+                        run_id: string;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    listIntegrationRuns: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Where the page begins: from the previous page.
+                 * @example text
+                 */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description The integration.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                integration_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "results": [
+                     *         {
+                     *           "run_id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *           "job_status": "success",
+                     *           "message": "success",
+                     *           "sync_start_time": "2026-01-01T12:00:00.000Z",
+                     *           "sync_finish_time": "2026-01-01T12:00:00.000Z",
+                     *           "last_timestamp_synced": "2026-01-01T12:00:00.000Z",
+                     *           "rows_expected": 120,
+                     *           "rows_read": 120,
+                     *           "rows_synced": 120,
+                     *           "rows_skipped": 0,
+                     *           "rows_failed_with_errors": 0
+                     *         }
+                     *       ],
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The entries. */
+                        results: {
+                            /** @description The run. */
+                            run_id: string;
+                            /**
+                             * @description How the sync stands.
+                             * @enum {string}
+                             */
+                            job_status: "running" | "success" | "partial" | "error" | "config_error";
+                            /** @description `success`, or what is wrong. */
+                            message: string | null;
+                            /** @description When the sync began. */
+                            sync_start_time: string;
+                            /** @description When the sync ended; null while it runs. */
+                            sync_finish_time: string | null;
+                            /** @description The last processed UPDATED_AT. */
+                            last_timestamp_synced: string | null;
+                            /** @description Rows that the source announced; null where it does not tell. */
+                            rows_expected: number | null;
+                            /** @description Rows that were read. */
+                            rows_read: number;
+                            /** @description Rows that were written. */
+                            rows_synced: number;
+                            /** @description Rows that had no effect. */
+                            rows_skipped: number;
+                            /** @description Rows that were rejected. */
+                            rows_failed_with_errors: number;
+                        }[];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    getIntegrationRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description The integration.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                integration_id: string;
+                /**
+                 * @description The run.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "run": {
+                     *         "run_id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *         "job_status": "success",
+                     *         "message": "success",
+                     *         "sync_start_time": "2026-01-01T12:00:00.000Z",
+                     *         "sync_finish_time": "2026-01-01T12:00:00.000Z",
+                     *         "last_timestamp_synced": "2026-01-01T12:00:00.000Z",
+                     *         "rows_expected": 120,
+                     *         "rows_read": 120,
+                     *         "rows_synced": 120,
+                     *         "rows_skipped": 0,
+                     *         "rows_failed_with_errors": 0
+                     *       },
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The run. */
+                        run: {
+                            /** @description The run. */
+                            run_id: string;
+                            /**
+                             * @description How the sync stands.
+                             * @enum {string}
+                             */
+                            job_status: "running" | "success" | "partial" | "error" | "config_error";
+                            /** @description `success`, or what is wrong. */
+                            message: string | null;
+                            /** @description When the sync began. */
+                            sync_start_time: string;
+                            /** @description When the sync ended; null while it runs. */
+                            sync_finish_time: string | null;
+                            /** @description The last processed UPDATED_AT. */
+                            last_timestamp_synced: string | null;
+                            /** @description Rows that the source announced; null where it does not tell. */
+                            rows_expected: number | null;
+                            /** @description Rows that were read. */
+                            rows_read: number;
+                            /** @description Rows that were written. */
+                            rows_synced: number;
+                            /** @description Rows that had no effect. */
+                            rows_skipped: number;
+                            /** @description Rows that were rejected. */
+                            rows_failed_with_errors: number;
+                        };
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    listIntegrationRunRows: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Where the page begins: from the previous page.
+                 * @example text
+                 */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description The integration.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                integration_id: string;
+                /**
+                 * @description The run.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "results": [
+                     *         {
+                     *           "outcome": "failed",
+                     *           "identity": {
+                     *             "EXTERNAL_ID": "ada"
+                     *           },
+                     *           "updated_at": "2026-01-01T12:00:00.000Z",
+                     *           "field": "email",
+                     *           "code": "USER_NOT_FOUND",
+                     *           "message": "success"
+                     *         }
+                     *       ],
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The entries. */
+                        results: {
+                            /**
+                             * @description What happened to the item.
+                             * @enum {string}
+                             */
+                            outcome: "failed" | "skipped" | "waiting";
+                            /** @description How the row names its user. */
+                            identity: {
+                                [key: string]: string;
+                            };
+                            /** @description When it last changed. */
+                            updated_at: string | null;
+                            /** @description The field. */
+                            field: string | null;
+                            /** @description A stable name of the rule. */
+                            code: string;
+                            /** @description `success`, or what is wrong. */
+                            message: string;
+                        }[];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    listDeclaredIntegrations: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "integrations": [
+                     *         {
+                     *           "integration_id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *           "name": "Newsletter",
+                     *           "type": "attributes",
+                     *           "status": "active",
+                     *           "contact_emails": "ops@acme.example",
+                     *           "schedule": "*\/15 * * * *",
+                     *           "retry": {
+                     *             "attempts": 3,
+                     *             "delay_seconds": 60
+                     *           },
+                     *           "warehouse": {
+                     *             "type": "attributes",
+                     *             "place": "public.crm_users"
+                     *           },
+                     *           "declared": false
+                     *         }
+                     *       ],
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The integrations. */
+                        integrations: {
+                            /** @description The integration. */
+                            integration_id: string;
+                            /** @description The name. */
+                            name: string;
+                            /**
+                             * @description What kind it is.
+                             * @enum {string}
+                             */
+                            type: "attributes" | "events" | "purchases" | "delete";
+                            /**
+                             * @description The state.
+                             * @enum {string}
+                             */
+                            status: "active" | "paused";
+                            /** @description Who is told of failed syncs, separated by commas. */
+                            contact_emails: string;
+                            /** @description When it runs: a cron expression in UTC; null for never. */
+                            schedule: string | null;
+                            /** @description How a failed sync is tried again. */
+                            retry: {
+                                /** @description How often. */
+                                attempts: number;
+                                /** @description After how long. */
+                                delay_seconds: number;
+                            };
+                            /** @description Its kind and the table or the files; how it is entered is never shown. */
+                            warehouse: {
+                                /** @description What kind it is. */
+                                type: string;
+                                /** @description The table or the files. */
+                                place: string;
+                            };
+                            /** @description Whether a manifest declared it. */
+                            declared: boolean;
+                        }[];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    getIntegration: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description The integration.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                integration_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "integration_id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *       "name": "Newsletter",
+                     *       "type": "attributes",
+                     *       "status": "active",
+                     *       "contact_emails": "ops@acme.example",
+                     *       "schedule": "*\/15 * * * *",
+                     *       "retry": {
+                     *         "attempts": 3,
+                     *         "delay_seconds": 60
+                     *       },
+                     *       "warehouse": {
+                     *         "type": "attributes",
+                     *         "place": "public.crm_users"
+                     *       },
+                     *       "declared": false,
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The integration. */
+                        integration_id: string;
+                        /** @description The name. */
+                        name: string;
+                        /**
+                         * @description What kind it is.
+                         * @enum {string}
+                         */
+                        type: "attributes" | "events" | "purchases" | "delete";
+                        /**
+                         * @description The state.
+                         * @enum {string}
+                         */
+                        status: "active" | "paused";
+                        /** @description Who is told of failed syncs, separated by commas. */
+                        contact_emails: string;
+                        /** @description When it runs: a cron expression in UTC; null for never. */
+                        schedule: string | null;
+                        /** @description How a failed sync is tried again. */
+                        retry: {
+                            /** @description How often. */
+                            attempts: number;
+                            /** @description After how long. */
+                            delay_seconds: number;
+                        };
+                        /** @description Its kind and the table or the files; how it is entered is never shown. */
+                        warehouse: {
+                            /** @description What kind it is. */
+                            type: string;
+                            /** @description The table or the files. */
+                            place: string;
+                        };
+                        /** @description Whether a manifest declared it. */
+                        declared: boolean;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    putIntegration: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description The integration.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                integration_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Newsletter",
+                 *       "type": "attributes",
+                 *       "status": "active",
+                 *       "contact_emails": "ops@acme.example",
+                 *       "schedule": "*\/15 * * * *",
+                 *       "retry": {
+                 *         "attempts": 3,
+                 *         "delay_seconds": 60
+                 *       },
+                 *       "warehouse": {
+                 *         "type": "postgres",
+                 *         "url": "postgres://warehouse.example/crm",
+                 *         "table": "public.crm_users"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The name. */
+                    name: string;
+                    /**
+                     * @description What its rows are.
+                     * @enum {string}
+                     */
+                    type: "attributes" | "events" | "purchases" | "delete";
+                    /**
+                     * @description A paused one is not synced by its schedule. active by default.
+                     * @enum {string}
+                     */
+                    status?: "active" | "paused";
+                    /** @description Who is told when a sync fails, separated by commas. */
+                    contact_emails?: string;
+                    /** @description When it is synced: five fields of cron, in UTC. */
+                    schedule?: string;
+                    /** @description How often a sync that failed is tried again. */
+                    retry?: {
+                        /** @description How many times in all. */
+                        attempts?: number;
+                        /** @description How long to wait in between. */
+                        delay_seconds?: number;
+                    };
+                    /** @description Where its rows are read from. What opens that comes out of the environment. */
+                    warehouse: {
+                        /**
+                         * @description What kind it is.
+                         * @enum {string}
+                         */
+                        type: "postgres" | "redshift";
+                        /** @description Where the source is. */
+                        url: string;
+                        /** @description The table. */
+                        table: string;
+                    } | {
+                        /**
+                         * @description What kind it is.
+                         * @enum {string}
+                         */
+                        type: "files";
+                        /** @description Where the source is. */
+                        url: string;
+                        /**
+                         * @description The format of the files.
+                         * @enum {string}
+                         */
+                        format?: "parquet" | "csv" | "ndjson";
+                    } | {
+                        /**
+                         * @description What kind it is.
+                         * @enum {string}
+                         */
+                        type: "s3";
+                        /** @description Where the source is. */
+                        url: string;
+                        /**
+                         * @description The format of the files.
+                         * @enum {string}
+                         */
+                        format?: "parquet" | "csv" | "ndjson";
+                        /** @description The region of the bucket. */
+                        region?: string;
+                        /** @description Where the object store is, if not at AWS. */
+                        endpoint?: string;
+                        /** @description The id of the access key. */
+                        access_key_id: string;
+                        /** @description The secret of the access key; never shown. */
+                        secret_access_key: string;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "integration_id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *       "name": "Newsletter",
+                     *       "type": "attributes",
+                     *       "status": "active",
+                     *       "contact_emails": "ops@acme.example",
+                     *       "schedule": "*\/15 * * * *",
+                     *       "retry": {
+                     *         "attempts": 3,
+                     *         "delay_seconds": 60
+                     *       },
+                     *       "warehouse": {
+                     *         "type": "attributes",
+                     *         "place": "public.crm_users"
+                     *       },
+                     *       "declared": false,
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The integration. */
+                        integration_id: string;
+                        /** @description The name. */
+                        name: string;
+                        /**
+                         * @description What kind it is.
+                         * @enum {string}
+                         */
+                        type: "attributes" | "events" | "purchases" | "delete";
+                        /**
+                         * @description The state.
+                         * @enum {string}
+                         */
+                        status: "active" | "paused";
+                        /** @description Who is told of failed syncs, separated by commas. */
+                        contact_emails: string;
+                        /** @description When it runs: a cron expression in UTC; null for never. */
+                        schedule: string | null;
+                        /** @description How a failed sync is tried again. */
+                        retry: {
+                            /** @description How often. */
+                            attempts: number;
+                            /** @description After how long. */
+                            delay_seconds: number;
+                        };
+                        /** @description Its kind and the table or the files; how it is entered is never shown. */
+                        warehouse: {
+                            /** @description What kind it is. */
+                            type: string;
+                            /** @description The table or the files. */
+                            place: string;
+                        };
+                        /** @description Whether a manifest declared it. */
+                        declared: boolean;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    deleteIntegration: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description The integration.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                integration_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    listDashboardUsers: {
+        parameters: {
+            query?: {
+                /**
+                 * @description What the answer holds.
+                 * @example userName,active
+                 */
+                attributes?: string;
+                /**
+                 * @description What it does not hold.
+                 * @example permissions
+                 */
+                excludedAttributes?: string;
+                /**
+                 * @description Such as userName eq "ada@acme.example".
+                 * @example userName eq "ada@acme.example"
+                 */
+                filter?: string;
+                /**
+                 * @description The first of the page, from 1.
+                 * @example 1
+                 */
+                startIndex?: number;
+                /**
+                 * @description How many a page holds.
+                 * @example 1
+                 */
+                count?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "schemas": [
+                     *         "urn:ietf:params:scim:schemas:core:2.0:User"
+                     *       ],
+                     *       "totalResults": 1,
+                     *       "startIndex": 1,
+                     *       "itemsPerPage": 1,
+                     *       "Resources": [
+                     *         {
+                     *           "schemas": [
+                     *             "urn:ietf:params:scim:schemas:core:2.0:User"
+                     *           ],
+                     *           "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *           "externalId": "00u1ada",
+                     *           "meta": {
+                     *             "resourceType": "User",
+                     *             "created": "2026-01-01T12:00:00.000Z",
+                     *             "lastModified": "2026-01-01T12:00:00.000Z",
+                     *             "location": "/scim/v2/Users/3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03"
+                     *           },
+                     *           "userName": "ada@acme.example",
+                     *           "name": {
+                     *             "givenName": "Ada",
+                     *             "familyName": "Lovelace"
+                     *           },
+                     *           "displayName": "Ada Lovelace",
+                     *           "active": true,
+                     *           "emails": [
+                     *             {
+                     *               "value": "ada@acme.example",
+                     *               "display": "ada@acme.example",
+                     *               "type": "attributes",
+                     *               "primary": true
+                     *             }
+                     *           ],
+                     *           "department": "engineering",
+                     *           "permissions": {
+                     *             "companyPermissions": [
+                     *               "manage_company_settings"
+                     *             ],
+                     *             "appGroup": [
+                     *               {
+                     *                 "appGroupId": "1",
+                     *                 "appGroupName": "demo",
+                     *                 "appGroupPermissions": [
+                     *                   "basic_access"
+                     *                 ],
+                     *                 "team": [
+                     *                   {
+                     *                     "teamId": "1",
+                     *                     "teamName": "Lifecycle",
+                     *                     "teamPermissions": [
+                     *                       "basic_access"
+                     *                     ]
+                     *                   }
+                     *                 ],
+                     *                 "appGroupPermissionSets": [
+                     *                   {
+                     *                     "appGroupPermissionSetName": "Marketers"
+                     *                   }
+                     *                 ]
+                     *               }
+                     *             ]
+                     *           },
+                     *           "lastSignInAt": "Thursday, January 1, 1970 12:00:00 AM"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/scim+json": {
+                        /** @description What the resource is. */
+                        schemas: string[];
+                        /** @description How many match in all. */
+                        totalResults: number;
+                        /** @description The first of the page, counted from 1. */
+                        startIndex: number;
+                        /** @description How many the page holds. */
+                        itemsPerPage: number;
+                        /** @description The page. */
+                        Resources: components["schemas"]["ScimUser"][];
+                    };
+                };
+            };
+        };
+    };
+    createDashboardUser: {
+        parameters: {
+            query?: {
+                /**
+                 * @description What the answer holds.
+                 * @example userName,active
+                 */
+                attributes?: string;
+                /**
+                 * @description What it does not hold.
+                 * @example permissions
+                 */
+                excludedAttributes?: string;
+            };
+            header?: {
+                /**
+                 * @description Makes a retry safe: with the same key the request is applied once.
+                 * @example order-4711-attempt
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "schemas": [
+                 *         "urn:ietf:params:scim:schemas:core:2.0:User"
+                 *       ],
+                 *       "name": {
+                 *         "givenName": "Ada",
+                 *         "familyName": "Lovelace"
+                 *       },
+                 *       "department": "engineering",
+                 *       "permissions": {
+                 *         "companyPermissions": [
+                 *           "manage_company_settings"
+                 *         ],
+                 *         "appGroup": []
+                 *       },
+                 *       "userName": "ada@acme.example"
+                 *     }
+                 */
+                "application/scim+json": components["schemas"]["NewScimUser"];
+            };
+        };
+        responses: {
+            /** @description Done and committed. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "schemas": [
+                     *         "urn:ietf:params:scim:schemas:core:2.0:User"
+                     *       ],
+                     *       "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *       "externalId": "00u1ada",
+                     *       "meta": {
+                     *         "resourceType": "User",
+                     *         "created": "2026-01-01T12:00:00.000Z",
+                     *         "lastModified": "2026-01-01T12:00:00.000Z",
+                     *         "location": "/scim/v2/Users/3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03"
+                     *       },
+                     *       "userName": "ada@acme.example",
+                     *       "name": {
+                     *         "givenName": "Ada",
+                     *         "familyName": "Lovelace"
+                     *       },
+                     *       "displayName": "Ada Lovelace",
+                     *       "active": true,
+                     *       "emails": [
+                     *         {
+                     *           "value": "ada@acme.example",
+                     *           "display": "ada@acme.example",
+                     *           "type": "attributes",
+                     *           "primary": true
+                     *         }
+                     *       ],
+                     *       "department": "engineering",
+                     *       "permissions": {
+                     *         "companyPermissions": [
+                     *           "manage_company_settings"
+                     *         ],
+                     *         "appGroup": [
+                     *           {
+                     *             "appGroupId": "1",
+                     *             "appGroupName": "demo",
+                     *             "appGroupPermissions": [
+                     *               "basic_access"
+                     *             ],
+                     *             "team": [
+                     *               {
+                     *                 "teamId": "1",
+                     *                 "teamName": "Lifecycle",
+                     *                 "teamPermissions": [
+                     *                   "basic_access"
+                     *                 ]
+                     *               }
+                     *             ],
+                     *             "appGroupPermissionSets": [
+                     *               {
+                     *                 "appGroupPermissionSetName": "Marketers"
+                     *               }
+                     *             ]
+                     *           }
+                     *         ]
+                     *       },
+                     *       "lastSignInAt": "Thursday, January 1, 1970 12:00:00 AM"
+                     *     }
+                     */
+                    "application/scim+json": components["schemas"]["ScimUser"];
+                };
+            };
+        };
+    };
+    getDashboardUser: {
+        parameters: {
+            query?: {
+                /**
+                 * @description What the answer holds.
+                 * @example userName,active
+                 */
+                attributes?: string;
+                /**
+                 * @description What it does not hold.
+                 * @example permissions
+                 */
+                excludedAttributes?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "schemas": [
+                     *         "urn:ietf:params:scim:schemas:core:2.0:User"
+                     *       ],
+                     *       "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *       "externalId": "00u1ada",
+                     *       "meta": {
+                     *         "resourceType": "User",
+                     *         "created": "2026-01-01T12:00:00.000Z",
+                     *         "lastModified": "2026-01-01T12:00:00.000Z",
+                     *         "location": "/scim/v2/Users/3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03"
+                     *       },
+                     *       "userName": "ada@acme.example",
+                     *       "name": {
+                     *         "givenName": "Ada",
+                     *         "familyName": "Lovelace"
+                     *       },
+                     *       "displayName": "Ada Lovelace",
+                     *       "active": true,
+                     *       "emails": [
+                     *         {
+                     *           "value": "ada@acme.example",
+                     *           "display": "ada@acme.example",
+                     *           "type": "attributes",
+                     *           "primary": true
+                     *         }
+                     *       ],
+                     *       "department": "engineering",
+                     *       "permissions": {
+                     *         "companyPermissions": [
+                     *           "manage_company_settings"
+                     *         ],
+                     *         "appGroup": [
+                     *           {
+                     *             "appGroupId": "1",
+                     *             "appGroupName": "demo",
+                     *             "appGroupPermissions": [
+                     *               "basic_access"
+                     *             ],
+                     *             "team": [
+                     *               {
+                     *                 "teamId": "1",
+                     *                 "teamName": "Lifecycle",
+                     *                 "teamPermissions": [
+                     *                   "basic_access"
+                     *                 ]
+                     *               }
+                     *             ],
+                     *             "appGroupPermissionSets": [
+                     *               {
+                     *                 "appGroupPermissionSetName": "Marketers"
+                     *               }
+                     *             ]
+                     *           }
+                     *         ]
+                     *       },
+                     *       "lastSignInAt": "Thursday, January 1, 1970 12:00:00 AM"
+                     *     }
+                     */
+                    "application/scim+json": components["schemas"]["ScimUser"];
+                };
+            };
+        };
+    };
+    replaceDashboardUser: {
+        parameters: {
+            query?: {
+                /**
+                 * @description What the answer holds.
+                 * @example userName,active
+                 */
+                attributes?: string;
+                /**
+                 * @description What it does not hold.
+                 * @example permissions
+                 */
+                excludedAttributes?: string;
+            };
+            header?: {
+                /**
+                 * @description Makes a retry safe: with the same key the request is applied once.
+                 * @example order-4711-attempt
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The id.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "schemas": [
+                 *         "urn:ietf:params:scim:schemas:core:2.0:User"
+                 *       ],
+                 *       "name": {
+                 *         "givenName": "Ada",
+                 *         "familyName": "Lovelace"
+                 *       },
+                 *       "department": "engineering",
+                 *       "permissions": {
+                 *         "companyPermissions": [
+                 *           "manage_company_settings"
+                 *         ],
+                 *         "appGroup": []
+                 *       }
+                 *     }
+                 */
+                "application/scim+json": components["schemas"]["ReplacedScimUser"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "schemas": [
+                     *         "urn:ietf:params:scim:schemas:core:2.0:User"
+                     *       ],
+                     *       "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *       "externalId": "00u1ada",
+                     *       "meta": {
+                     *         "resourceType": "User",
+                     *         "created": "2026-01-01T12:00:00.000Z",
+                     *         "lastModified": "2026-01-01T12:00:00.000Z",
+                     *         "location": "/scim/v2/Users/3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03"
+                     *       },
+                     *       "userName": "ada@acme.example",
+                     *       "name": {
+                     *         "givenName": "Ada",
+                     *         "familyName": "Lovelace"
+                     *       },
+                     *       "displayName": "Ada Lovelace",
+                     *       "active": true,
+                     *       "emails": [
+                     *         {
+                     *           "value": "ada@acme.example",
+                     *           "display": "ada@acme.example",
+                     *           "type": "attributes",
+                     *           "primary": true
+                     *         }
+                     *       ],
+                     *       "department": "engineering",
+                     *       "permissions": {
+                     *         "companyPermissions": [
+                     *           "manage_company_settings"
+                     *         ],
+                     *         "appGroup": [
+                     *           {
+                     *             "appGroupId": "1",
+                     *             "appGroupName": "demo",
+                     *             "appGroupPermissions": [
+                     *               "basic_access"
+                     *             ],
+                     *             "team": [
+                     *               {
+                     *                 "teamId": "1",
+                     *                 "teamName": "Lifecycle",
+                     *                 "teamPermissions": [
+                     *                   "basic_access"
+                     *                 ]
+                     *               }
+                     *             ],
+                     *             "appGroupPermissionSets": [
+                     *               {
+                     *                 "appGroupPermissionSetName": "Marketers"
+                     *               }
+                     *             ]
+                     *           }
+                     *         ]
+                     *       },
+                     *       "lastSignInAt": "Thursday, January 1, 1970 12:00:00 AM"
+                     *     }
+                     */
+                    "application/scim+json": components["schemas"]["ScimUser"];
+                };
+            };
+        };
+    };
+    deleteDashboardUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: with the same key the request is applied once.
+                 * @example order-4711-attempt
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The id.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; there is no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    patchDashboardUser: {
+        parameters: {
+            query?: {
+                /**
+                 * @description What the answer holds.
+                 * @example userName,active
+                 */
+                attributes?: string;
+                /**
+                 * @description What it does not hold.
+                 * @example permissions
+                 */
+                excludedAttributes?: string;
+            };
+            header?: {
+                /**
+                 * @description Makes a retry safe: with the same key the request is applied once.
+                 * @example order-4711-attempt
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The id.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "schemas": [
+                 *         "urn:ietf:params:scim:api:messages:2.0:PatchOp"
+                 *       ],
+                 *       "Operations": [
+                 *         {
+                 *           "op": "replace",
+                 *           "path": "active",
+                 *           "value": false
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/scim+json": components["schemas"]["ScimPatch"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "schemas": [
+                     *         "urn:ietf:params:scim:schemas:core:2.0:User"
+                     *       ],
+                     *       "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *       "externalId": "00u1ada",
+                     *       "meta": {
+                     *         "resourceType": "User",
+                     *         "created": "2026-01-01T12:00:00.000Z",
+                     *         "lastModified": "2026-01-01T12:00:00.000Z",
+                     *         "location": "/scim/v2/Users/3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03"
+                     *       },
+                     *       "userName": "ada@acme.example",
+                     *       "name": {
+                     *         "givenName": "Ada",
+                     *         "familyName": "Lovelace"
+                     *       },
+                     *       "displayName": "Ada Lovelace",
+                     *       "active": true,
+                     *       "emails": [
+                     *         {
+                     *           "value": "ada@acme.example",
+                     *           "display": "ada@acme.example",
+                     *           "type": "attributes",
+                     *           "primary": true
+                     *         }
+                     *       ],
+                     *       "department": "engineering",
+                     *       "permissions": {
+                     *         "companyPermissions": [
+                     *           "manage_company_settings"
+                     *         ],
+                     *         "appGroup": [
+                     *           {
+                     *             "appGroupId": "1",
+                     *             "appGroupName": "demo",
+                     *             "appGroupPermissions": [
+                     *               "basic_access"
+                     *             ],
+                     *             "team": [
+                     *               {
+                     *                 "teamId": "1",
+                     *                 "teamName": "Lifecycle",
+                     *                 "teamPermissions": [
+                     *                   "basic_access"
+                     *                 ]
+                     *               }
+                     *             ],
+                     *             "appGroupPermissionSets": [
+                     *               {
+                     *                 "appGroupPermissionSetName": "Marketers"
+                     *               }
+                     *             ]
+                     *           }
+                     *         ]
+                     *       },
+                     *       "lastSignInAt": "Thursday, January 1, 1970 12:00:00 AM"
+                     *     }
+                     */
+                    "application/scim+json": components["schemas"]["ScimUser"];
+                };
+            };
+        };
+    };
+    getScimConfiguration: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Which to list.
+                 * @example userName eq "ada@acme.example"
+                 */
+                filter?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "schemas": [
+                     *         "urn:ietf:params:scim:schemas:core:2.0:User"
+                     *       ]
+                     *     }
+                     */
+                    "application/scim+json": {
+                        /** @description What the resource is. */
+                        schemas: string[];
+                    };
+                };
+            };
+        };
+    };
+    listScimResourceTypes: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Which to list.
+                 * @example userName eq "ada@acme.example"
+                 */
+                filter?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "schemas": [
+                     *         "urn:ietf:params:scim:schemas:core:2.0:User"
+                     *       ],
+                     *       "totalResults": 1,
+                     *       "startIndex": 1,
+                     *       "itemsPerPage": 1,
+                     *       "Resources": [
+                     *         {
+                     *           "schemas": [
+                     *             "urn:ietf:params:scim:schemas:core:2.0:User"
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/scim+json": {
+                        /** @description What the resource is. */
+                        schemas: string[];
+                        /** @description How many match in all. */
+                        totalResults: number;
+                        /** @description The first of the page, counted from 1. */
+                        startIndex: number;
+                        /** @description How many the page holds. */
+                        itemsPerPage: number;
+                        /** @description The page. */
+                        Resources: {
+                            /** @description What the resource is. */
+                            schemas: string[];
+                        }[];
+                    };
+                };
+            };
+        };
+    };
+    getScimResourceType: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "schemas": [
+                     *         "urn:ietf:params:scim:schemas:core:2.0:User"
+                     *       ]
+                     *     }
+                     */
+                    "application/scim+json": {
+                        /** @description What the resource is. */
+                        schemas: string[];
+                    };
+                };
+            };
+        };
+    };
+    listScimSchemas: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Which to list.
+                 * @example userName eq "ada@acme.example"
+                 */
+                filter?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "schemas": [
+                     *         "urn:ietf:params:scim:schemas:core:2.0:User"
+                     *       ],
+                     *       "totalResults": 1,
+                     *       "startIndex": 1,
+                     *       "itemsPerPage": 1,
+                     *       "Resources": [
+                     *         {
+                     *           "schemas": [
+                     *             "urn:ietf:params:scim:schemas:core:2.0:User"
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/scim+json": {
+                        /** @description What the resource is. */
+                        schemas: string[];
+                        /** @description How many match in all. */
+                        totalResults: number;
+                        /** @description The first of the page, counted from 1. */
+                        startIndex: number;
+                        /** @description How many the page holds. */
+                        itemsPerPage: number;
+                        /** @description The page. */
+                        Resources: {
+                            /** @description What the resource is. */
+                            schemas: string[];
+                        }[];
+                    };
+                };
+            };
+        };
+    };
+    getScimSchema: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "schemas": [
+                     *         "urn:ietf:params:scim:schemas:core:2.0:User"
+                     *       ]
+                     *     }
+                     */
+                    "application/scim+json": {
+                        /** @description What the resource is. */
+                        schemas: string[];
+                    };
+                };
+            };
+        };
+    };
+    listCampaignTranslations: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Required. A UUID.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                campaign_id?: string;
+                /**
+                 * @description Required. A UUID.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                message_variation_id?: string;
+                /**
+                 * @description A UUID; without it, all locales.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                locale_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "translations": [
+                     *         {
+                     *           "step_id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *           "message_variation_id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *           "translation_map": {
+                     *             "id_0": "Hola"
+                     *           },
+                     *           "locale": {
+                     *             "uuid": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *             "name": "Newsletter",
+                     *             "country": "Mexico",
+                     *             "language": "Spanish",
+                     *             "locale_key": "es-MX"
+                     *           }
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The translations. */
+                        translations: {
+                            /** @description In a list of a whole canvas. */
+                            step_id?: string;
+                            /** @description In a list of a whole campaign or canvas. */
+                            message_variation_id?: string;
+                            /** @description Strings by the id of their translation tag. */
+                            translation_map: {
+                                [key: string]: string;
+                            };
+                            /** @description The locale. */
+                            locale: {
+                                /** @description The id. */
+                                uuid: string;
+                                /** @description The name. */
+                                name: string;
+                                /** @description The country. */
+                                country: string;
+                                /** @description The language. */
+                                language: string;
+                                /** @description The locale as a language tag. */
+                                locale_key: string;
+                            };
+                        }[];
+                    };
+                };
+            };
+        };
+    };
+    setCampaignTranslation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: with the same key the request is applied once.
+                 * @example order-4711-attempt
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "campaign_id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                 *       "message_variation_id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                 *       "locale_id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                 *       "translation_map": {
+                 *         "id_0": "Hola"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Required. A UUID. */
+                    campaign_id?: string;
+                    /** @description Required. A UUID. */
+                    message_variation_id?: string;
+                    /** @description Required. A UUID. */
+                    locale_id?: string;
+                    /** @description Strings by the id of their translation tag. */
+                    translation_map: {
+                        [key: string]: string;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    listCanvasTranslations: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Required. The canvas, a UUID; also read from canvas_id.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                workflow_id?: string;
+                /**
+                 * @description The same as workflow_id.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                canvas_id?: string;
+                /**
+                 * @description Required. A UUID.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                step_id?: string;
+                /**
+                 * @description Required. A UUID.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                message_variation_id?: string;
+                /**
+                 * @description A UUID; without it, all locales.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                locale_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "translations": [
+                     *         {
+                     *           "step_id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *           "message_variation_id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *           "translation_map": {
+                     *             "id_0": "Hola"
+                     *           },
+                     *           "locale": {
+                     *             "uuid": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *             "name": "Newsletter",
+                     *             "country": "Mexico",
+                     *             "language": "Spanish",
+                     *             "locale_key": "es-MX"
+                     *           }
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The translations. */
+                        translations: {
+                            /** @description In a list of a whole canvas. */
+                            step_id?: string;
+                            /** @description In a list of a whole campaign or canvas. */
+                            message_variation_id?: string;
+                            /** @description Strings by the id of their translation tag. */
+                            translation_map: {
+                                [key: string]: string;
+                            };
+                            /** @description The locale. */
+                            locale: {
+                                /** @description The id. */
+                                uuid: string;
+                                /** @description The name. */
+                                name: string;
+                                /** @description The country. */
+                                country: string;
+                                /** @description The language. */
+                                language: string;
+                                /** @description The locale as a language tag. */
+                                locale_key: string;
+                            };
+                        }[];
+                    };
+                };
+            };
+        };
+    };
+    setCanvasTranslation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: with the same key the request is applied once.
+                 * @example order-4711-attempt
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "workflow_id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                 *       "step_id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                 *       "message_variation_id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                 *       "locale_id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                 *       "translation_map": {
+                 *         "id_0": "Hola"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Required. The canvas, a UUID; also read from canvas_id. */
+                    workflow_id?: string;
+                    /** @description The same as workflow_id. */
+                    canvas_id?: string;
+                    /** @description Required. A UUID. */
+                    step_id?: string;
+                    /** @description Required. A UUID. */
+                    message_variation_id?: string;
+                    /** @description Required. A UUID. */
+                    locale_id?: string;
+                    /** @description Strings by the id of their translation tag. */
+                    translation_map: {
+                        [key: string]: string;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    getCampaignTranslationSource: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Required. A UUID.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                campaign_id?: string;
+                /**
+                 * @description Required. A UUID.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                message_variation_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "translations": {
+                     *         "translation_map": {
+                     *           "id_0": "Hola"
+                     *         }
+                     *       },
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The translations. */
+                        translations: {
+                            /** @description Strings by the id of their translation tag. */
+                            translation_map: {
+                                [key: string]: string;
+                            };
+                        };
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    getCanvasTranslationSource: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Required. The canvas, a UUID; also read from canvas_id.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                workflow_id?: string;
+                /**
+                 * @description The same as workflow_id.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                canvas_id?: string;
+                /**
+                 * @description Required. A UUID.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                step_id?: string;
+                /**
+                 * @description Required. A UUID.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                message_variation_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "translations": {
+                     *         "translation_map": {
+                     *           "id_0": "Hola"
+                     *         }
+                     *       },
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The translations. */
+                        translations: {
+                            /** @description Strings by the id of their translation tag. */
+                            translation_map: {
+                                [key: string]: string;
+                            };
+                        };
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    listCampaigns: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "campaigns": [
+                     *         {
+                     *           "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *           "name": "Newsletter",
+                     *           "declared": false,
+                     *           "messages": [
+                     *             {
+                     *               "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *               "channel": "email",
+                     *               "multi_language": true
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The campaigns. */
+                        campaigns: {
+                            /** @description The id. */
+                            id: string;
+                            /** @description The name. */
+                            name: string;
+                            /** @description Whether a manifest declared it. */
+                            declared: boolean;
+                            /** @description The messages. */
+                            messages: {
+                                /** @description The id. */
+                                id: string;
+                                /** @description The channel. */
+                                channel: string;
+                                /** @description Whether the message can be translated. */
+                                multi_language: boolean;
+                            }[];
+                        }[];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    listCanvases: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "canvases": [
+                     *         {
+                     *           "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *           "name": "Newsletter",
+                     *           "declared": false,
+                     *           "steps": [
+                     *             {
+                     *               "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *               "messages": [
+                     *                 {
+                     *                   "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *                   "channel": "email",
+                     *                   "multi_language": true
+                     *                 }
+                     *               ]
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The canvases. */
+                        canvases: {
+                            /** @description The id. */
+                            id: string;
+                            /** @description The name. */
+                            name: string;
+                            /** @description Whether a manifest declared it. */
+                            declared: boolean;
+                            /** @description The steps, in their order. */
+                            steps: {
+                                /** @description The id. */
+                                id: string;
+                                /** @description The messages. */
+                                messages: {
+                                    /** @description The id. */
+                                    id: string;
+                                    /** @description The channel. */
+                                    channel: string;
+                                    /** @description Whether the message can be translated. */
+                                    multi_language: boolean;
+                                }[];
+                            }[];
+                        }[];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    putCampaign: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description A UUID, as requests name it.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Newsletter"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The name. */
+                    name: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    deleteCampaign: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description A UUID, as requests name it.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    putCanvas: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description A UUID, as requests name it.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Newsletter",
+                 *       "step_ids": [
+                 *         "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03"
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The name. */
+                    name: string;
+                    /** @description The steps, in their order. */
+                    step_ids: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    deleteCanvas: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description A UUID, as requests name it.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    getMessage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description A UUID, as requests name it.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *       "campaign_id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *       "step_id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *       "channel": "email",
+                     *       "multi_language": true,
+                     *       "content": {
+                     *         "subject": "{% translation id_0 %}Hello{% endtranslation %}"
+                     *       },
+                     *       "source": {
+                     *         "id_0": "Hello"
+                     *       },
+                     *       "translations": {
+                     *         "es-MX": {
+                     *           "id_0": "Hola"
+                     *         }
+                     *       },
+                     *       "declared": false,
+                     *       "updated_at": "2026-01-01T12:00:00.000Z",
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The id. */
+                        id: string;
+                        /**
+                         * Format: uuid
+                         * @description A UUID, as requests name it.
+                         */
+                        campaign_id?: string;
+                        /**
+                         * Format: uuid
+                         * @description A UUID, as requests name it.
+                         */
+                        canvas_id?: string;
+                        /**
+                         * Format: uuid
+                         * @description A UUID, as requests name it.
+                         */
+                        step_id?: string;
+                        /** @description The channel. */
+                        channel: string;
+                        /** @description Whether the message can be translated. */
+                        multi_language: boolean;
+                        /** @description Texts with translation tags, such as subject and body. */
+                        content?: {
+                            [key: string]: string;
+                        };
+                        /** @description The strings as they were written, by id. */
+                        source: {
+                            [key: string]: string;
+                        };
+                        /** @description The translations. */
+                        translations: {
+                            [key: string]: {
+                                [key: string]: string;
+                            };
+                        };
+                        /** @description Whether a manifest declared it. */
+                        declared: boolean;
+                        /** @description When it last changed. */
+                        updated_at: string;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    putMessage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description A UUID, as requests name it.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * Format: uuid
+                     * @description A UUID, as requests name it.
+                     */
+                    campaign_id?: string;
+                    /**
+                     * Format: uuid
+                     * @description A UUID, as requests name it.
+                     */
+                    canvas_id?: string;
+                    /**
+                     * Format: uuid
+                     * @description A UUID, as requests name it.
+                     */
+                    step_id?: string;
+                    /**
+                     * @description email, sms or whatsapp.
+                     * @enum {string}
+                     */
+                    channel: "email" | "sms" | "whatsapp";
+                    /** @description Whether it can be translated. false by default. */
+                    multi_language?: boolean;
+                    /** @description Texts with translation tags, such as subject and body. */
+                    content?: {
+                        [key: string]: string;
+                    };
+                    /** @description The strings by id; not needed where there is a content to read them out of. */
+                    source?: {
+                        [key: string]: string;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    deleteMessage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description A UUID, as requests name it.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    listLocales: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "locales": [
+                     *         {
+                     *           "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *           "name": "Newsletter",
+                     *           "country": "Mexico",
+                     *           "language": "Spanish",
+                     *           "locale_key": "es-MX",
+                     *           "declared": false
+                     *         }
+                     *       ],
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The locales. */
+                        locales: {
+                            /** @description The id. */
+                            id: string;
+                            /** @description The name. */
+                            name: string;
+                            /** @description The country. */
+                            country: string;
+                            /** @description The language. */
+                            language: string;
+                            /** @description Such as es-MX. */
+                            locale_key: string;
+                            /** @description Whether a manifest declared it. */
+                            declared: boolean;
+                        }[];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    putLocale: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description A UUID, as requests name it.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Newsletter",
+                 *       "country": "Mexico",
+                 *       "language": "Spanish",
+                 *       "locale_key": "es-MX"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The name. */
+                    name: string;
+                    /** @description The country. */
+                    country: string;
+                    /** @description The language. */
+                    language: string;
+                    /** @description Such as es-MX. */
+                    locale_key: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    deleteLocale: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description A UUID, as requests name it.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    setMessageTranslation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description A UUID, as requests name it.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+                /**
+                 * @description A UUID, as requests name it.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                locale_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "translation_map": {
+                 *         "id_0": "Hola"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Strings by the id of their translation tag. */
+                    translation_map: {
+                        [key: string]: string;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    deleteMessageTranslation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description A UUID, as requests name it.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+                /**
+                 * @description A UUID, as requests name it.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                locale_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    renderMessage: {
+        parameters: {
+            query?: {
+                /**
+                 * @description A UUID, as requests name it.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                locale_id?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description A UUID, as requests name it.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "locale": null,
+                     *       "content": {
+                     *         "subject": "{% translation id_0 %}Hello{% endtranslation %}"
+                     *       },
+                     *       "translation_map": {
+                     *         "id_0": "Hola"
+                     *       },
+                     *       "untranslated": [],
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The locale. */
+                        locale: null | {
+                            /** @description The id. */
+                            uuid: string;
+                            /** @description The name. */
+                            name: string;
+                            /** @description The country. */
+                            country: string;
+                            /** @description The language. */
+                            language: string;
+                            /** @description The locale as a language tag. */
+                            locale_key: string;
+                        };
+                        /** @description Texts with translation tags, such as subject and body. */
+                        content: {
+                            [key: string]: string;
+                        };
+                        /** @description Strings by the id of their translation tag. */
+                        translation_map: {
+                            [key: string]: string;
+                        };
+                        /** @description The ids for which the source stands. */
+                        untranslated: string[];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    exportTranslationsAsCsv: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only this locale.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                locale_id?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description A UUID, as requests name it.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example id,source,es-MX
+                     *     id_0,Hello,Hola
+                     */
+                    "text/csv": string;
+                };
+            };
+        };
+    };
+    importTranslationsFromCsv: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description A UUID, as requests name it.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example id,source,es-MX
+                 *     id_0,Hello,Hola
+                 */
+                "text/csv": string;
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "imported": [
+                     *         {
+                     *           "locale_key": "es-MX",
+                     *           "strings": 1,
+                     *           "missing": [
+                     *             "id_1"
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description How many were imported. */
+                        imported: {
+                            /** @description The locale as a language tag. */
+                            locale_key: string;
+                            /** @description How many were set. */
+                            strings: number;
+                            /** @description Ids still not translated. */
+                            missing: string[];
+                        }[];
+                        /** @description Items that are valid and had no effect, each with the reason. */
+                        skipped?: components["schemas"]["ItemNote"][];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    exportTranslationsAsXliff: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only this locale.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                locale_id?: string;
+                /**
+                 * @description What the strings were written in, such as en; und by default.
+                 * @example text
+                 */
+                source_language?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description A UUID, as requests name it.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example <?xml version="1.0" encoding="UTF-8"?><xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2">…</xliff> */
+                    "application/xliff+xml": string;
+                };
+            };
+        };
+    };
+    importTranslationsFromXliff: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description A UUID, as requests name it.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /** @example <?xml version="1.0" encoding="UTF-8"?><xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2">…</xliff> */
+                "application/xliff+xml": string;
+                /** @example <?xml version="1.0" encoding="UTF-8"?><xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2">…</xliff> */
+                "application/xml": string;
+                /** @example <?xml version="1.0" encoding="UTF-8"?><xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2">…</xliff> */
+                "text/xml": string;
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "imported": [
+                     *         {
+                     *           "locale_key": "es-MX",
+                     *           "strings": 1,
+                     *           "missing": [
+                     *             "id_1"
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description How many were imported. */
+                        imported: {
+                            /** @description The locale as a language tag. */
+                            locale_key: string;
+                            /** @description How many were set. */
+                            strings: number;
+                            /** @description Ids still not translated. */
+                            missing: string[];
+                        }[];
+                        /** @description Items that are valid and had no effect, each with the reason. */
+                        skipped?: components["schemas"]["ItemNote"][];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    listPreferenceCenters: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "preference_centers": [
+                     *         {
+                     *           "name": "Newsletter",
+                     *           "preference_center_api_id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *           "created_at": "2026-01-01T12:00:00.000Z",
+                     *           "updated_at": "2026-01-01T12:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The preference centers. */
+                        preference_centers: {
+                            /** @description The name. */
+                            name: string;
+                            /** @description The id of the preference center. */
+                            preference_center_api_id: string;
+                            /** @description When it was created. */
+                            created_at: string;
+                            /** @description When it last changed. */
+                            updated_at: string;
+                        }[];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    getPreferenceCenter: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The preference center.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                preference_center_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "Newsletter",
+                     *       "preference_center_api_id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *       "created_at": "2026-01-01T12:00:00.000Z",
+                     *       "updated_at": "2026-01-01T12:00:00.000Z",
+                     *       "preference_center_title": "Email preferences",
+                     *       "preference_center_page_html": "<form>…</form>",
+                     *       "confirmation_page_html": "<p>Saved.</p>",
+                     *       "redirect_page_html": null,
+                     *       "preference_center_options": {
+                     *         "meta-viewport-content": "width=device-width, initial-scale=1"
+                     *       },
+                     *       "state": "active",
+                     *       "locale": "en",
+                     *       "translations": {
+                     *         "es-MX": {
+                     *           "id_0": "Hola"
+                     *         }
+                     *       },
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The name. */
+                        name: string;
+                        /** @description The id of the preference center. */
+                        preference_center_api_id: string;
+                        /** @description When it was created. */
+                        created_at: string;
+                        /** @description When it last changed. */
+                        updated_at: string;
+                        /** @description The title of the pages. */
+                        preference_center_title: string;
+                        /** @description The page on which users choose. */
+                        preference_center_page_html: string;
+                        /** @description The page after a choice. */
+                        confirmation_page_html: string;
+                        /** @description An address to go to instead of the confirmation page. */
+                        redirect_page_html: string | null;
+                        /** @description What goes into the head of the pages. */
+                        preference_center_options: {
+                            /** @description The content of the viewport meta tag. */
+                            "meta-viewport-content": string;
+                        };
+                        /**
+                         * @description Whether the page is served: that of a draft is not.
+                         * @enum {string}
+                         */
+                        state: "active" | "draft";
+                        /** @description The language that the pages are written in. */
+                        locale: string;
+                        /** @description Texts by language (es, es-MX) and by the id of their translation tag. */
+                        translations: {
+                            [key: string]: {
+                                [key: string]: string;
+                            };
+                        };
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    updatePreferenceCenter: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: with the same key the request is applied once.
+                 * @example order-4711-attempt
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The preference center.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                preference_center_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The name. */
+                    name?: string;
+                    /** @description The title of the pages. */
+                    preference_center_title?: string;
+                    /** @description The page on which users choose. */
+                    preference_center_page_html: string;
+                    /** @description The page after a choice. */
+                    confirmation_page_html: string;
+                    /** @description An address to go to instead of the confirmation page. */
+                    redirect_page_html?: string | null;
+                    /** @description What goes into the head of the pages. */
+                    options?: {
+                        /** @description How the pages fit a small screen: the content of the viewport meta tag alone. */
+                        "meta-viewport-content"?: string;
+                        /** @description The icons of the pages. */
+                        "links-tags"?: {
+                            /**
+                             * @description What the icon is for.
+                             * @enum {string}
+                             */
+                            rel: "icon" | "shortcut icon" | "apple-touch-icon" | "mask-icon";
+                            /** @description Where the icon is. */
+                            href: string;
+                            /**
+                             * @description The icon's media type.
+                             * @enum {string}
+                             */
+                            type?: "image/png" | "image/svg" | "image/gif" | "image/x-icon" | "image/svg+xml" | "mask-icon";
+                            /** @description Such as 32x32. */
+                            sizes?: string;
+                            /** @description Of a mask icon. */
+                            color?: string;
+                        }[];
+                        /** @description The icons of the pages. */
+                        "link-tags"?: {
+                            /**
+                             * @description What the icon is for.
+                             * @enum {string}
+                             */
+                            rel: "icon" | "shortcut icon" | "apple-touch-icon" | "mask-icon";
+                            /** @description Where the icon is. */
+                            href: string;
+                            /**
+                             * @description The icon's media type.
+                             * @enum {string}
+                             */
+                            type?: "image/png" | "image/svg" | "image/gif" | "image/x-icon" | "image/svg+xml" | "mask-icon";
+                            /** @description Such as 32x32. */
+                            sizes?: string;
+                            /** @description Of a mask icon. */
+                            color?: string;
+                        }[];
+                    };
+                    /** @description What goes into the head of the pages. */
+                    preference_center_options?: {
+                        /** @description How the pages fit a small screen: the content of the viewport meta tag alone. */
+                        "meta-viewport-content"?: string;
+                        /** @description The icons of the pages. */
+                        "links-tags"?: {
+                            /**
+                             * @description What the icon is for.
+                             * @enum {string}
+                             */
+                            rel: "icon" | "shortcut icon" | "apple-touch-icon" | "mask-icon";
+                            /** @description Where the icon is. */
+                            href: string;
+                            /**
+                             * @description The icon's media type.
+                             * @enum {string}
+                             */
+                            type?: "image/png" | "image/svg" | "image/gif" | "image/x-icon" | "image/svg+xml" | "mask-icon";
+                            /** @description Such as 32x32. */
+                            sizes?: string;
+                            /** @description Of a mask icon. */
+                            color?: string;
+                        }[];
+                        /** @description The icons of the pages. */
+                        "link-tags"?: {
+                            /**
+                             * @description What the icon is for.
+                             * @enum {string}
+                             */
+                            rel: "icon" | "shortcut icon" | "apple-touch-icon" | "mask-icon";
+                            /** @description Where the icon is. */
+                            href: string;
+                            /**
+                             * @description The icon's media type.
+                             * @enum {string}
+                             */
+                            type?: "image/png" | "image/svg" | "image/gif" | "image/x-icon" | "image/svg+xml" | "mask-icon";
+                            /** @description Such as 32x32. */
+                            sizes?: string;
+                            /** @description Of a mask icon. */
+                            color?: string;
+                        }[];
+                    };
+                    /**
+                     * @description Whether the page is served: that of a draft is not.
+                     * @enum {string}
+                     */
+                    state?: "active" | "draft";
+                    /** @description The locale. */
+                    locale?: string;
+                    /** @description Texts by language (es, es-MX) and by the id of their translation tag. */
+                    translations?: {
+                        [key: string]: {
+                            [key: string]: string;
+                        };
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "preference_center_api_id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *       "created_at": "2026-01-01T12:00:00.000Z",
+                     *       "updated_at": "2026-01-01T12:00:00.000Z",
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The id of the preference center. */
+                        preference_center_api_id: string;
+                        /** @description When it was created. */
+                        created_at: string;
+                        /** @description When it last changed. */
+                        updated_at: string;
+                        /** @description What is in the pages that no browser heeds. */
+                        warnings?: {
+                            /**
+                             * @description A stable name of the rule.
+                             * @constant
+                             */
+                            code: "NO_EFFECT";
+                            /** @description `success`, or what is wrong. */
+                            message: string;
+                            /** @description The field. */
+                            field: string;
+                            /** @description The line. */
+                            line: number;
+                        }[];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    updatePreferenceCenterByPost: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: with the same key the request is applied once.
+                 * @example order-4711-attempt
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The preference center.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                preference_center_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The name. */
+                    name?: string;
+                    /** @description The title of the pages. */
+                    preference_center_title?: string;
+                    /** @description The page on which users choose. */
+                    preference_center_page_html: string;
+                    /** @description The page after a choice. */
+                    confirmation_page_html: string;
+                    /** @description An address to go to instead of the confirmation page. */
+                    redirect_page_html?: string | null;
+                    /** @description What goes into the head of the pages. */
+                    options?: {
+                        /** @description How the pages fit a small screen: the content of the viewport meta tag alone. */
+                        "meta-viewport-content"?: string;
+                        /** @description The icons of the pages. */
+                        "links-tags"?: {
+                            /**
+                             * @description What the icon is for.
+                             * @enum {string}
+                             */
+                            rel: "icon" | "shortcut icon" | "apple-touch-icon" | "mask-icon";
+                            /** @description Where the icon is. */
+                            href: string;
+                            /**
+                             * @description The icon's media type.
+                             * @enum {string}
+                             */
+                            type?: "image/png" | "image/svg" | "image/gif" | "image/x-icon" | "image/svg+xml" | "mask-icon";
+                            /** @description Such as 32x32. */
+                            sizes?: string;
+                            /** @description Of a mask icon. */
+                            color?: string;
+                        }[];
+                        /** @description The icons of the pages. */
+                        "link-tags"?: {
+                            /**
+                             * @description What the icon is for.
+                             * @enum {string}
+                             */
+                            rel: "icon" | "shortcut icon" | "apple-touch-icon" | "mask-icon";
+                            /** @description Where the icon is. */
+                            href: string;
+                            /**
+                             * @description The icon's media type.
+                             * @enum {string}
+                             */
+                            type?: "image/png" | "image/svg" | "image/gif" | "image/x-icon" | "image/svg+xml" | "mask-icon";
+                            /** @description Such as 32x32. */
+                            sizes?: string;
+                            /** @description Of a mask icon. */
+                            color?: string;
+                        }[];
+                    };
+                    /** @description What goes into the head of the pages. */
+                    preference_center_options?: {
+                        /** @description How the pages fit a small screen: the content of the viewport meta tag alone. */
+                        "meta-viewport-content"?: string;
+                        /** @description The icons of the pages. */
+                        "links-tags"?: {
+                            /**
+                             * @description What the icon is for.
+                             * @enum {string}
+                             */
+                            rel: "icon" | "shortcut icon" | "apple-touch-icon" | "mask-icon";
+                            /** @description Where the icon is. */
+                            href: string;
+                            /**
+                             * @description The icon's media type.
+                             * @enum {string}
+                             */
+                            type?: "image/png" | "image/svg" | "image/gif" | "image/x-icon" | "image/svg+xml" | "mask-icon";
+                            /** @description Such as 32x32. */
+                            sizes?: string;
+                            /** @description Of a mask icon. */
+                            color?: string;
+                        }[];
+                        /** @description The icons of the pages. */
+                        "link-tags"?: {
+                            /**
+                             * @description What the icon is for.
+                             * @enum {string}
+                             */
+                            rel: "icon" | "shortcut icon" | "apple-touch-icon" | "mask-icon";
+                            /** @description Where the icon is. */
+                            href: string;
+                            /**
+                             * @description The icon's media type.
+                             * @enum {string}
+                             */
+                            type?: "image/png" | "image/svg" | "image/gif" | "image/x-icon" | "image/svg+xml" | "mask-icon";
+                            /** @description Such as 32x32. */
+                            sizes?: string;
+                            /** @description Of a mask icon. */
+                            color?: string;
+                        }[];
+                    };
+                    /**
+                     * @description Whether the page is served: that of a draft is not.
+                     * @enum {string}
+                     */
+                    state?: "active" | "draft";
+                    /** @description The locale. */
+                    locale?: string;
+                    /** @description Texts by language (es, es-MX) and by the id of their translation tag. */
+                    translations?: {
+                        [key: string]: {
+                            [key: string]: string;
+                        };
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "preference_center_api_id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *       "created_at": "2026-01-01T12:00:00.000Z",
+                     *       "updated_at": "2026-01-01T12:00:00.000Z",
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The id of the preference center. */
+                        preference_center_api_id: string;
+                        /** @description When it was created. */
+                        created_at: string;
+                        /** @description When it last changed. */
+                        updated_at: string;
+                        /** @description What is in the pages that no browser heeds. */
+                        warnings?: {
+                            /**
+                             * @description A stable name of the rule.
+                             * @constant
+                             */
+                            code: "NO_EFFECT";
+                            /** @description `success`, or what is wrong. */
+                            message: string;
+                            /** @description The field. */
+                            field: string;
+                            /** @description The line. */
+                            line: number;
+                        }[];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    createPreferenceCenter: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a retry safe: with the same key the request is applied once.
+                 * @example order-4711-attempt
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The name. */
+                    name: string;
+                    /** @description The title of the pages. */
+                    preference_center_title?: string;
+                    /** @description The page on which users choose. */
+                    preference_center_page_html: string;
+                    /** @description The page after a choice. */
+                    confirmation_page_html: string;
+                    /** @description An address to go to instead of the confirmation page. */
+                    redirect_page_html?: string | null;
+                    /** @description What goes into the head of the pages. */
+                    options?: {
+                        /** @description How the pages fit a small screen: the content of the viewport meta tag alone. */
+                        "meta-viewport-content"?: string;
+                        /** @description The icons of the pages. */
+                        "links-tags"?: {
+                            /**
+                             * @description What the icon is for.
+                             * @enum {string}
+                             */
+                            rel: "icon" | "shortcut icon" | "apple-touch-icon" | "mask-icon";
+                            /** @description Where the icon is. */
+                            href: string;
+                            /**
+                             * @description The icon's media type.
+                             * @enum {string}
+                             */
+                            type?: "image/png" | "image/svg" | "image/gif" | "image/x-icon" | "image/svg+xml" | "mask-icon";
+                            /** @description Such as 32x32. */
+                            sizes?: string;
+                            /** @description Of a mask icon. */
+                            color?: string;
+                        }[];
+                        /** @description The icons of the pages. */
+                        "link-tags"?: {
+                            /**
+                             * @description What the icon is for.
+                             * @enum {string}
+                             */
+                            rel: "icon" | "shortcut icon" | "apple-touch-icon" | "mask-icon";
+                            /** @description Where the icon is. */
+                            href: string;
+                            /**
+                             * @description The icon's media type.
+                             * @enum {string}
+                             */
+                            type?: "image/png" | "image/svg" | "image/gif" | "image/x-icon" | "image/svg+xml" | "mask-icon";
+                            /** @description Such as 32x32. */
+                            sizes?: string;
+                            /** @description Of a mask icon. */
+                            color?: string;
+                        }[];
+                    };
+                    /** @description What goes into the head of the pages. */
+                    preference_center_options?: {
+                        /** @description How the pages fit a small screen: the content of the viewport meta tag alone. */
+                        "meta-viewport-content"?: string;
+                        /** @description The icons of the pages. */
+                        "links-tags"?: {
+                            /**
+                             * @description What the icon is for.
+                             * @enum {string}
+                             */
+                            rel: "icon" | "shortcut icon" | "apple-touch-icon" | "mask-icon";
+                            /** @description Where the icon is. */
+                            href: string;
+                            /**
+                             * @description The icon's media type.
+                             * @enum {string}
+                             */
+                            type?: "image/png" | "image/svg" | "image/gif" | "image/x-icon" | "image/svg+xml" | "mask-icon";
+                            /** @description Such as 32x32. */
+                            sizes?: string;
+                            /** @description Of a mask icon. */
+                            color?: string;
+                        }[];
+                        /** @description The icons of the pages. */
+                        "link-tags"?: {
+                            /**
+                             * @description What the icon is for.
+                             * @enum {string}
+                             */
+                            rel: "icon" | "shortcut icon" | "apple-touch-icon" | "mask-icon";
+                            /** @description Where the icon is. */
+                            href: string;
+                            /**
+                             * @description The icon's media type.
+                             * @enum {string}
+                             */
+                            type?: "image/png" | "image/svg" | "image/gif" | "image/x-icon" | "image/svg+xml" | "mask-icon";
+                            /** @description Such as 32x32. */
+                            sizes?: string;
+                            /** @description Of a mask icon. */
+                            color?: string;
+                        }[];
+                    };
+                    /**
+                     * @description Whether the page is served: that of a draft is not.
+                     * @enum {string}
+                     */
+                    state?: "active" | "draft";
+                    /** @description The locale. */
+                    locale?: string;
+                    /** @description Texts by language (es, es-MX) and by the id of their translation tag. */
+                    translations?: {
+                        [key: string]: {
+                            [key: string]: string;
+                        };
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Done and committed. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "preference_center_api_id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *       "liquid_tag": "{{preference_center.${main}}}",
+                     *       "created_at": "2026-01-01T12:00:00.000Z",
+                     *       "updated_at": "2026-01-01T12:00:00.000Z",
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The id of the preference center. */
+                        preference_center_api_id: string;
+                        /** @description What leads to a reader's page in a message. */
+                        liquid_tag: string;
+                        /** @description When it was created. */
+                        created_at: string;
+                        /** @description When it last changed. */
+                        updated_at: string;
+                        /** @description What is in the pages that no browser heeds. */
+                        warnings?: {
+                            /**
+                             * @description A stable name of the rule.
+                             * @constant
+                             */
+                            code: "NO_EFFECT";
+                            /** @description `success`, or what is wrong. */
+                            message: string;
+                            /** @description The field. */
+                            field: string;
+                            /** @description The line. */
+                            line: number;
+                        }[];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    getPreferencePageUrl: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The preference center.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                preference_center_id: string;
+                /**
+                 * @description The external_id of the user.
+                 * @example ada
+                 */
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "preference_center_url": "https://rapport.example/preferences/…",
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The address of the user's page. */
+                        preference_center_url: string;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    rotatePreferencePageLinks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "overlap_days": 0
+                 *     }
+                 */
+                "application/json": {
+                    /** @description How long links of earlier secrets still open; 0 ends them within 30 seconds. */
+                    overlap_days: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    listDeclaredPreferenceCenters: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "preference_centers": [
+                     *         {
+                     *           "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *           "name": "Newsletter",
+                     *           "title": "Email preferences",
+                     *           "state": "active",
+                     *           "declared": false,
+                     *           "created_at": "2026-01-01T12:00:00.000Z",
+                     *           "updated_at": "2026-01-01T12:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The preference centers. */
+                        preference_centers: {
+                            /** @description The id. */
+                            id: string;
+                            /** @description The name. */
+                            name: string;
+                            /** @description The title of the pages. */
+                            title: string;
+                            /**
+                             * @description Whether the page is served: that of a draft is not.
+                             * @enum {string}
+                             */
+                            state: "active" | "draft";
+                            /** @description Whether a manifest declared it. */
+                            declared: boolean;
+                            /** @description When it was created. */
+                            created_at: string;
+                            /** @description When it last changed. */
+                            updated_at: string;
+                        }[];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    getDeclaredPreferenceCenter: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description As requests name it.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *       "name": "Newsletter",
+                     *       "title": "Email preferences",
+                     *       "state": "active",
+                     *       "declared": false,
+                     *       "created_at": "2026-01-01T12:00:00.000Z",
+                     *       "updated_at": "2026-01-01T12:00:00.000Z",
+                     *       "page_html": "<form>…</form>",
+                     *       "confirmation_html": "<p>Saved.</p>",
+                     *       "redirect_url": null,
+                     *       "options": {
+                     *         "meta-viewport-content": "width=device-width, initial-scale=1"
+                     *       },
+                     *       "locale": "en",
+                     *       "translations": {
+                     *         "es-MX": {
+                     *           "id_0": "Hola"
+                     *         }
+                     *       },
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The id. */
+                        id: string;
+                        /** @description The name. */
+                        name: string;
+                        /** @description The title of the pages. */
+                        title: string;
+                        /**
+                         * @description Whether the page is served: that of a draft is not.
+                         * @enum {string}
+                         */
+                        state: "active" | "draft";
+                        /** @description Whether a manifest declared it. */
+                        declared: boolean;
+                        /** @description When it was created. */
+                        created_at: string;
+                        /** @description When it last changed. */
+                        updated_at: string;
+                        /** @description The page on which users choose; the default page where omitted. */
+                        page_html: string;
+                        /** @description The page after a choice. */
+                        confirmation_html: string;
+                        /** @description An address to go to instead of the confirmation page. */
+                        redirect_url: string | null;
+                        /** @description What goes into the head of the pages. */
+                        options: {
+                            /** @description The content of the viewport meta tag. */
+                            "meta-viewport-content": string;
+                        };
+                        /** @description The locale. */
+                        locale: string;
+                        /** @description Texts by language (es, es-MX) and by the id of their translation tag. */
+                        translations: {
+                            [key: string]: {
+                                [key: string]: string;
+                            };
+                        };
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    putPreferenceCenter: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description As requests name it.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Newsletter",
+                 *       "title": "Email preferences",
+                 *       "state": "active",
+                 *       "page_html": "<form>…</form>",
+                 *       "confirmation_html": "<p>Saved.</p>",
+                 *       "options": {
+                 *         "meta-viewport-content": "width=device-width, initial-scale=1"
+                 *       },
+                 *       "locale": "en",
+                 *       "translations": {
+                 *         "es-MX": {
+                 *           "id_0": "Hola"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The name. */
+                    name: string;
+                    /** @description The title of the pages. */
+                    title?: string;
+                    /**
+                     * @description Whether the page is served: that of a draft is not.
+                     * @enum {string}
+                     */
+                    state?: "active" | "draft";
+                    /** @description Without it the center has the ready page of the server. */
+                    page_html?: string;
+                    /** @description What people see once they have chosen. */
+                    confirmation_html?: string;
+                    /** @description Where people go once they have chosen, in the place of the confirmation. */
+                    redirect_url?: string | null;
+                    /** @description What goes into the head of the pages. */
+                    options?: {
+                        /** @description How the pages fit a small screen: the content of the viewport meta tag alone. */
+                        "meta-viewport-content"?: string;
+                        /** @description The icons of the pages. */
+                        "links-tags"?: {
+                            /**
+                             * @description What the icon is for.
+                             * @enum {string}
+                             */
+                            rel: "icon" | "shortcut icon" | "apple-touch-icon" | "mask-icon";
+                            /** @description Where the icon is. */
+                            href: string;
+                            /**
+                             * @description The icon's media type.
+                             * @enum {string}
+                             */
+                            type?: "image/png" | "image/svg" | "image/gif" | "image/x-icon" | "image/svg+xml" | "mask-icon";
+                            /** @description Such as 32x32. */
+                            sizes?: string;
+                            /** @description Of a mask icon. */
+                            color?: string;
+                        }[];
+                        /** @description The icons of the pages. */
+                        "link-tags"?: {
+                            /**
+                             * @description What the icon is for.
+                             * @enum {string}
+                             */
+                            rel: "icon" | "shortcut icon" | "apple-touch-icon" | "mask-icon";
+                            /** @description Where the icon is. */
+                            href: string;
+                            /**
+                             * @description The icon's media type.
+                             * @enum {string}
+                             */
+                            type?: "image/png" | "image/svg" | "image/gif" | "image/x-icon" | "image/svg+xml" | "mask-icon";
+                            /** @description Such as 32x32. */
+                            sizes?: string;
+                            /** @description Of a mask icon. */
+                            color?: string;
+                        }[];
+                    };
+                    /** @description The language that the pages are in: en. */
+                    locale?: string;
+                    /** @description Texts by language (es, es-MX) and by the id of their translation tag. */
+                    translations?: {
+                        [key: string]: {
+                            [key: string]: string;
+                        };
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *       "name": "Newsletter",
+                     *       "title": "Email preferences",
+                     *       "state": "active",
+                     *       "declared": false,
+                     *       "created_at": "2026-01-01T12:00:00.000Z",
+                     *       "updated_at": "2026-01-01T12:00:00.000Z",
+                     *       "page_html": "<form>…</form>",
+                     *       "confirmation_html": "<p>Saved.</p>",
+                     *       "redirect_url": null,
+                     *       "options": {
+                     *         "meta-viewport-content": "width=device-width, initial-scale=1"
+                     *       },
+                     *       "locale": "en",
+                     *       "translations": {
+                     *         "es-MX": {
+                     *           "id_0": "Hola"
+                     *         }
+                     *       },
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The id. */
+                        id: string;
+                        /** @description The name. */
+                        name: string;
+                        /** @description The title of the pages. */
+                        title: string;
+                        /**
+                         * @description Whether the page is served: that of a draft is not.
+                         * @enum {string}
+                         */
+                        state: "active" | "draft";
+                        /** @description Whether a manifest declared it. */
+                        declared: boolean;
+                        /** @description When it was created. */
+                        created_at: string;
+                        /** @description When it last changed. */
+                        updated_at: string;
+                        /** @description The page on which users choose; the default page where omitted. */
+                        page_html: string;
+                        /** @description The page after a choice. */
+                        confirmation_html: string;
+                        /** @description An address to go to instead of the confirmation page. */
+                        redirect_url: string | null;
+                        /** @description What goes into the head of the pages. */
+                        options: {
+                            /** @description The content of the viewport meta tag. */
+                            "meta-viewport-content": string;
+                        };
+                        /** @description The locale. */
+                        locale: string;
+                        /** @description Texts by language (es, es-MX) and by the id of their translation tag. */
+                        translations: {
+                            [key: string]: {
+                                [key: string]: string;
+                            };
+                        };
+                        /** @description What is in the pages that no browser heeds. */
+                        warnings?: {
+                            /**
+                             * @description A stable name of the rule.
+                             * @constant
+                             */
+                            code: "NO_EFFECT";
+                            /** @description `success`, or what is wrong. */
+                            message: string;
+                            /** @description The field. */
+                            field: string;
+                            /** @description The line. */
+                            line: number;
+                        }[];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    deletePreferenceCenter: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description As requests name it.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    previewPreferenceCenter: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Whose page; else a sample user's.
+                 * @example ada
+                 */
+                external_id?: string;
+                /**
+                 * @description Such as es or es-MX; else the user's.
+                 * @example en
+                 */
+                locale?: string;
+                /**
+                 * @description Which page.
+                 * @example page
+                 */
+                page?: "page" | "confirmation";
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description As requests name it.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example <!doctype html><title>Email preferences</title>… */
+                    "text/html": string;
+                };
+            };
+        };
+    };
+    showPreferencePage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The languages of the reader.
+                 * @example es-MX, es;q=0.9
+                 */
+                "accept-language"?: string;
+            };
+            path: {
+                /**
+                 * @description The signed part of the address.
+                 * @example …
+                 */
+                link: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example <!doctype html><title>Email preferences</title>… */
+                    "text/html": string;
+                };
+            };
+        };
+    };
+    submitPreferencePage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The languages of the reader.
+                 * @example es-MX, es;q=0.9
+                 */
+                "accept-language"?: string;
+                /**
+                 * @description The form's media type.
+                 * @example application/x-www-form-urlencoded
+                 */
+                "content-type"?: string;
+            };
+            path: {
+                /**
+                 * @description The signed part of the address.
+                 * @example …
+                 */
+                link: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /** @example email_global_state=opted_in */
+                "application/x-www-form-urlencoded": string;
+                /** @example --boundary … */
+                "multipart/form-data": string;
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example <!doctype html><title>Email preferences</title>… */
+                    "text/html": string;
+                };
+            };
+            /** @description Done; the browser goes on to another page. */
+            303: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    applyManifest: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Changes nothing and responds with what would change.
+                 * @example false
+                 */
+                dry_run?: boolean;
+                /**
+                 * @description Removes what earlier manifests declared in lists that this one leaves out.
+                 * @example true
+                 */
+                prune?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "company": {
+                 *         "name": "Acme"
+                 *       },
+                 *       "workspaces": [
+                 *         {
+                 *           "name": "demo",
+                 *           "allow_reset": true,
+                 *           "api_keys": [
+                 *             {
+                 *               "name": "tests",
+                 *               "key": "a-key-for-the-tests",
+                 *               "permissions": [
+                 *                 "all"
+                 *               ]
+                 *             }
+                 *           ],
+                 *           "subscription_groups": [
+                 *             {
+                 *               "id": "ed06e19a-51bb-4c4e-8a3d-9b4a7d3a1c20",
+                 *               "name": "Newsletter",
+                 *               "channel": "email"
+                 *             }
+                 *           ]
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "changes": [
+                     *         {
+                     *           "action": "updated",
+                     *           "kind": "api_key",
+                     *           "workspace": "demo",
+                     *           "name": "Newsletter"
+                     *         }
+                     *       ],
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The changes, newest first. */
+                        changes: {
+                            /**
+                             * @description What was done.
+                             * @enum {string}
+                             */
+                            action: "created" | "updated" | "removed";
+                            /** @description What kind of thing it is about. */
+                            kind: string;
+                            /** @description The name of the workspace. */
+                            workspace: string;
+                            /** @description The name. */
+                            name: string;
+                        }[];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    getManifestSchema: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": {}
+                     *     }
+                     */
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+        };
+    };
+    resetWorkspace: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    getCompany: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "Newsletter",
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The name. */
+                        name: string;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    putCompany: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Newsletter"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The name. */
+                    name: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "Newsletter",
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The name. */
+                        name: string;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    listWorkspaces: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "workspaces": [
+                     *         {
+                     *           "name": "Newsletter",
+                     *           "allow_reset": true,
+                     *           "settings": {
+                     *             "track_max_updates": 75,
+                     *             "intake": "lenient",
+                     *             "multi_language": true
+                     *           }
+                     *         }
+                     *       ],
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The workspaces. */
+                        workspaces: {
+                            /** @description The name. */
+                            name: string;
+                            /** @description Whether the workspace may be emptied by a reset. */
+                            allow_reset: boolean;
+                            settings: components["schemas"]["WorkspaceSettings"];
+                        }[];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    getWorkspace: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "Newsletter",
+                     *       "allow_reset": true,
+                     *       "settings": {
+                     *         "track_max_updates": 75,
+                     *         "intake": "lenient",
+                     *         "multi_language": true
+                     *       },
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The name. */
+                        name: string;
+                        /** @description Whether the workspace may be emptied by a reset. */
+                        allow_reset: boolean;
+                        settings: components["schemas"]["WorkspaceSettings"];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    putWorkspace: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "allow_reset": true,
+                 *       "settings": {
+                 *         "track_max_updates": 75,
+                 *         "intake": "lenient",
+                 *         "multi_language": true
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Whether POST /admin/v1/workspaces/{name}/reset may empty it. false by default. */
+                    allow_reset?: boolean;
+                    settings?: components["schemas"]["WorkspaceSettings"];
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "Newsletter",
+                     *       "allow_reset": true,
+                     *       "settings": {
+                     *         "track_max_updates": 75,
+                     *         "intake": "lenient",
+                     *         "multi_language": true
+                     *       },
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The name. */
+                        name: string;
+                        /** @description Whether the workspace may be emptied by a reset. */
+                        allow_reset: boolean;
+                        settings: components["schemas"]["WorkspaceSettings"];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    listPermissionSets: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "permission_sets": [
+                     *         {
+                     *           "name": "Newsletter",
+                     *           "permissions": [
+                     *             "admin"
+                     *           ],
+                     *           "declared": false
+                     *         }
+                     *       ],
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The permission sets. */
+                        permission_sets: {
+                            /** @description The name. */
+                            name: string;
+                            /** @description What a user with the set may do in a workspace. */
+                            permissions?: ("admin" | "basic_access" | "approve_deny_campaigns" | "send_campaigns_canvases" | "publish_cards" | "edit_segments" | "export_user_data" | "view_pii" | "view_user_profile" | "manage_dashboard_users" | "manage_media_library" | "view_usage_data" | "import_update_user_data" | "view_billing_details" | "dev_console" | "launch_content_blocks" | "manage_external_integrations" | "manage_apps" | "manage_teams" | "manage_events_attributes_purchases" | "manage_tags" | "manage_email_settings" | "manage_subscription_groups" | "manage_approval_settings" | "manage_catalogs_dashboard_permission")[];
+                            /** @description Whether a manifest declared it. */
+                            declared: boolean;
+                        }[];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    getPermissionSet: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "Newsletter",
+                     *       "permissions": [
+                     *         "admin"
+                     *       ],
+                     *       "declared": false,
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The name. */
+                        name: string;
+                        /** @description What a user with the set may do in a workspace. */
+                        permissions?: ("admin" | "basic_access" | "approve_deny_campaigns" | "send_campaigns_canvases" | "publish_cards" | "edit_segments" | "export_user_data" | "view_pii" | "view_user_profile" | "manage_dashboard_users" | "manage_media_library" | "view_usage_data" | "import_update_user_data" | "view_billing_details" | "dev_console" | "launch_content_blocks" | "manage_external_integrations" | "manage_apps" | "manage_teams" | "manage_events_attributes_purchases" | "manage_tags" | "manage_email_settings" | "manage_subscription_groups" | "manage_approval_settings" | "manage_catalogs_dashboard_permission")[];
+                        /** @description Whether a manifest declared it. */
+                        declared: boolean;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    putPermissionSet: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "permissions": [
+                 *         "admin"
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /** @description What a user with the set may do in a workspace. */
+                    permissions?: ("admin" | "basic_access" | "approve_deny_campaigns" | "send_campaigns_canvases" | "publish_cards" | "edit_segments" | "export_user_data" | "view_pii" | "view_user_profile" | "manage_dashboard_users" | "manage_media_library" | "view_usage_data" | "import_update_user_data" | "view_billing_details" | "dev_console" | "launch_content_blocks" | "manage_external_integrations" | "manage_apps" | "manage_teams" | "manage_events_attributes_purchases" | "manage_tags" | "manage_email_settings" | "manage_subscription_groups" | "manage_approval_settings" | "manage_catalogs_dashboard_permission")[];
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "Newsletter",
+                     *       "permissions": [
+                     *         "admin"
+                     *       ],
+                     *       "declared": false,
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The name. */
+                        name: string;
+                        /** @description What a user with the set may do in a workspace. */
+                        permissions?: ("admin" | "basic_access" | "approve_deny_campaigns" | "send_campaigns_canvases" | "publish_cards" | "edit_segments" | "export_user_data" | "view_pii" | "view_user_profile" | "manage_dashboard_users" | "manage_media_library" | "view_usage_data" | "import_update_user_data" | "view_billing_details" | "dev_console" | "launch_content_blocks" | "manage_external_integrations" | "manage_apps" | "manage_teams" | "manage_events_attributes_purchases" | "manage_tags" | "manage_email_settings" | "manage_subscription_groups" | "manage_approval_settings" | "manage_catalogs_dashboard_permission")[];
+                        /** @description Whether a manifest declared it. */
+                        declared: boolean;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    deletePermissionSet: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    getScimDefaults: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "department": "engineering",
+                     *       "permissions": {},
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The department.
+                         * @enum {string}
+                         */
+                        department?: "agency" | "bi" | "c_suite" | "engineering" | "finance" | "marketing" | "pm";
+                        /** @description As in a SCIM body: companyPermissions, appGroup. */
+                        permissions?: Record<string, never>;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    putScimDefaults: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "department": "engineering",
+                 *       "permissions": {}
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description The department.
+                     * @enum {string}
+                     */
+                    department?: "agency" | "bi" | "c_suite" | "engineering" | "finance" | "marketing" | "pm";
+                    /** @description As in a SCIM body: companyPermissions, appGroup. */
+                    permissions?: Record<string, never>;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "department": "engineering",
+                     *       "permissions": {},
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The department.
+                         * @enum {string}
+                         */
+                        department?: "agency" | "bi" | "c_suite" | "engineering" | "finance" | "marketing" | "pm";
+                        /** @description As in a SCIM body: companyPermissions, appGroup. */
+                        permissions?: Record<string, never>;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    getSettings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "settings": {
+                     *         "track_max_updates": 75,
+                     *         "intake": "lenient",
+                     *         "multi_language": true
+                     *       },
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        settings: components["schemas"]["WorkspaceSettings"];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    putSettings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "track_max_updates": 75,
+                 *       "intake": "lenient",
+                 *       "multi_language": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["WorkspaceSettings"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "settings": {
+                     *         "track_max_updates": 75,
+                     *         "intake": "lenient",
+                     *         "multi_language": true
+                     *       },
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        settings: components["schemas"]["WorkspaceSettings"];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    listApps: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "apps": [
+                     *         {
+                     *           "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *           "name": "Newsletter",
+                     *           "platform": "web",
+                     *           "declared": false
+                     *         }
+                     *       ],
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The apps. */
+                        apps: {
+                            /** @description As requests name it. */
+                            id: string;
+                            /** @description The name. */
+                            name: string;
+                            /**
+                             * @description Where the app runs.
+                             * @enum {string}
+                             */
+                            platform: "android" | "fire_os" | "ios" | "macos" | "roku" | "tvos" | "unity" | "web" | "windows";
+                            /** @description Whether a manifest declared it. */
+                            declared: boolean;
+                        }[];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    getApp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description As requests name it.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *       "name": "Newsletter",
+                     *       "platform": "web",
+                     *       "declared": false,
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description As requests name it. */
+                        id: string;
+                        /** @description The name. */
+                        name: string;
+                        /**
+                         * @description Where the app runs.
+                         * @enum {string}
+                         */
+                        platform: "android" | "fire_os" | "ios" | "macos" | "roku" | "tvos" | "unity" | "web" | "windows";
+                        /** @description Whether a manifest declared it. */
+                        declared: boolean;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    putApp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description As requests name it.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Newsletter",
+                 *       "platform": "web"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The name. */
+                    name: string;
+                    /**
+                     * @description Where the app runs.
+                     * @enum {string}
+                     */
+                    platform: "android" | "fire_os" | "ios" | "macos" | "roku" | "tvos" | "unity" | "web" | "windows";
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *       "name": "Newsletter",
+                     *       "platform": "web",
+                     *       "declared": false,
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description As requests name it. */
+                        id: string;
+                        /** @description The name. */
+                        name: string;
+                        /**
+                         * @description Where the app runs.
+                         * @enum {string}
+                         */
+                        platform: "android" | "fire_os" | "ios" | "macos" | "roku" | "tvos" | "unity" | "web" | "windows";
+                        /** @description Whether a manifest declared it. */
+                        declared: boolean;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    deleteApp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description As requests name it.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    listSubscriptionGroups: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "subscription_groups": [
+                     *         {
+                     *           "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *           "name": "Newsletter",
+                     *           "channel": "email",
+                     *           "declared": false
+                     *         }
+                     *       ],
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description Subscription groups. */
+                        subscription_groups: {
+                            /** @description As requests name it. */
+                            id: string;
+                            /** @description The name. */
+                            name: string;
+                            /**
+                             * @description email, sms or whatsapp.
+                             * @enum {string}
+                             */
+                            channel: "email" | "sms" | "whatsapp";
+                            /** @description Whether a manifest declared it. */
+                            declared: boolean;
+                        }[];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    getSubscriptionGroup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description As requests name it.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *       "name": "Newsletter",
+                     *       "channel": "email",
+                     *       "declared": false,
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description As requests name it. */
+                        id: string;
+                        /** @description The name. */
+                        name: string;
+                        /**
+                         * @description email, sms or whatsapp.
+                         * @enum {string}
+                         */
+                        channel: "email" | "sms" | "whatsapp";
+                        /** @description Whether a manifest declared it. */
+                        declared: boolean;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    putSubscriptionGroup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description As requests name it.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Newsletter",
+                 *       "channel": "email"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The name. */
+                    name: string;
+                    /**
+                     * @description email, sms or whatsapp.
+                     * @enum {string}
+                     */
+                    channel: "email" | "sms" | "whatsapp";
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *       "name": "Newsletter",
+                     *       "channel": "email",
+                     *       "declared": false,
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description As requests name it. */
+                        id: string;
+                        /** @description The name. */
+                        name: string;
+                        /**
+                         * @description email, sms or whatsapp.
+                         * @enum {string}
+                         */
+                        channel: "email" | "sms" | "whatsapp";
+                        /** @description Whether a manifest declared it. */
+                        declared: boolean;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    deleteSubscriptionGroup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description As requests name it.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    listTeams: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "teams": [
+                     *         {
+                     *           "name": "Newsletter",
+                     *           "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *           "declared": false
+                     *         }
+                     *       ],
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The teams. */
+                        teams: {
+                            /** @description The name. */
+                            name: string;
+                            /** @description Generated if omitted. */
+                            id?: string;
+                            /** @description Whether a manifest declared it. */
+                            declared: boolean;
+                        }[];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    getTeam: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description The id.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "Newsletter",
+                     *       "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *       "declared": false,
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The name. */
+                        name: string;
+                        /** @description Generated if omitted. */
+                        id?: string;
+                        /** @description Whether a manifest declared it. */
+                        declared: boolean;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    putTeam: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description The id.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Generated if omitted. */
+                    id?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "Newsletter",
+                     *       "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *       "declared": false,
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The name. */
+                        name: string;
+                        /** @description Generated if omitted. */
+                        id?: string;
+                        /** @description Whether a manifest declared it. */
+                        declared: boolean;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    deleteTeam: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description The id.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    listApiKeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "api_keys": [
+                     *         {
+                     *           "name": "Newsletter",
+                     *           "permissions": [
+                     *             "users.track"
+                     *           ],
+                     *           "ip_allowlist": [
+                     *             "203.0.113.0/24"
+                     *           ],
+                     *           "previous_key_until": "2026-01-01T12:00:00.000Z",
+                     *           "declared": false,
+                     *           "created_at": "2026-01-01T12:00:00.000Z",
+                     *           "last_seen_at": "2026-01-01T12:00:00.000Z",
+                     *           "revoked_at": null
+                     *         }
+                     *       ],
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The API keys. */
+                        api_keys: {
+                            /** @description The name. */
+                            name: string;
+                            /** @description What is allowed. */
+                            permissions: string[];
+                            /** @description Addresses and CIDR blocks that the key may be used from; empty for everywhere. */
+                            ip_allowlist: string[];
+                            /** @description While two secrets open it: when the older one stops. */
+                            previous_key_until: string | null;
+                            /** @description Whether a manifest declared it. */
+                            declared: boolean;
+                            /** @description When it was created. */
+                            created_at: string;
+                            /** @description When it was last used, to the minute. */
+                            last_seen_at: string | null;
+                            /** @description When it was revoked; null if it was not. */
+                            revoked_at: string | null;
+                        }[];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    createApiKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Newsletter",
+                 *       "permissions": [
+                 *         "users.track"
+                 *       ],
+                 *       "ip_allowlist": [
+                 *         "203.0.113.0/24"
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The name. */
+                    name: string;
+                    /** @description What the key may do: all, or permissions by their names. */
+                    permissions: ("all" | "users.track" | "users.track.bulk" | "users.track.sync" | "users.export.ids" | "users.alias.new" | "users.alias.update" | "users.external_ids.rename" | "users.external_ids.remove" | "users.identify" | "users.merge" | "users.delete" | "subscription.status.set" | "subscription.status.get" | "subscription.groups.get" | "email.status" | "email.unsubscribe" | "email.hard_bounces" | "email.bounce.remove" | "email.blacklist" | "cdi.integration_list" | "cdi.integration_job_status" | "cdi.integration_sync" | "preference_center.update" | "preference_center.list" | "preference_center.get" | "preference_center.user.get" | "campaigns.translations.get" | "campaigns.translations.update" | "canvas.translations.get" | "canvas.translations.update")[];
+                    /** @description Addresses and CIDR blocks that the key may be used from; empty for everywhere. */
+                    ip_allowlist?: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description Done and committed. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "Newsletter",
+                     *       "key": "backend",
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The name. */
+                        name: string;
+                        /** @description The secret. It is shown once: only a hash is kept. */
+                        key: string;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    rotateApiKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description The name of the API key.
+                 * @example backend
+                 */
+                key: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "overlap_seconds": 86400
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description How long the older secret still works.
+                     * @default 86400
+                     */
+                    overlap_seconds?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "Newsletter",
+                     *       "key": "backend",
+                     *       "previous_key_until": "2026-01-01T12:00:00.000Z",
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The name. */
+                        name: string;
+                        /** @description The secret. It is shown once: only a hash is kept. */
+                        key: string;
+                        /** @description Until when the older secret works. */
+                        previous_key_until: string;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    changeApiKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description The name of the API key.
+                 * @example backend
+                 */
+                key: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "permissions": [
+                 *         "users.track"
+                 *       ],
+                 *       "ip_allowlist": [
+                 *         "203.0.113.0/24"
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /** @description What the key may do: all, or permissions by their names. */
+                    permissions: ("all" | "users.track" | "users.track.bulk" | "users.track.sync" | "users.export.ids" | "users.alias.new" | "users.alias.update" | "users.external_ids.rename" | "users.external_ids.remove" | "users.identify" | "users.merge" | "users.delete" | "subscription.status.set" | "subscription.status.get" | "subscription.groups.get" | "email.status" | "email.unsubscribe" | "email.hard_bounces" | "email.bounce.remove" | "email.blacklist" | "cdi.integration_list" | "cdi.integration_job_status" | "cdi.integration_sync" | "preference_center.update" | "preference_center.list" | "preference_center.get" | "preference_center.user.get" | "campaigns.translations.get" | "campaigns.translations.update" | "canvas.translations.get" | "canvas.translations.update")[];
+                    /** @description Addresses and CIDR blocks that the key may be used from; empty for everywhere. */
+                    ip_allowlist: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    revokeApiKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description The name of the API key.
+                 * @example backend
+                 */
+                key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    listScimTokens: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "scim_tokens": [
+                     *         {
+                     *           "name": "Newsletter",
+                     *           "service_origin": "acme.example",
+                     *           "require_origin": true,
+                     *           "previous_token_until": "2026-01-01T12:00:00.000Z",
+                     *           "declared": false,
+                     *           "created_at": "2026-01-01T12:00:00.000Z",
+                     *           "last_seen_at": "2026-01-01T12:00:00.000Z",
+                     *           "revoked_at": null
+                     *         }
+                     *       ],
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The SCIM tokens. */
+                        scim_tokens: {
+                            /** @description The name. */
+                            name: string;
+                            /** @description What `X-Request-Origin` has to say. */
+                            service_origin: string;
+                            /** @description false for identity providers that cannot send a header of their own. */
+                            require_origin: boolean;
+                            /** @description While two secrets open it: when the older one stops. */
+                            previous_token_until: string | null;
+                            /** @description Whether a manifest declared it. */
+                            declared: boolean;
+                            /** @description When it was created. */
+                            created_at: string;
+                            /** @description When it was last used, to the minute. */
+                            last_seen_at: string | null;
+                            /** @description When it was revoked; null if it was not. */
+                            revoked_at: string | null;
+                        }[];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    createScimToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Newsletter",
+                 *       "service_origin": "acme.example",
+                 *       "require_origin": true
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The name. */
+                    name: string;
+                    /** @description What X-Request-Origin has to say. */
+                    service_origin: string;
+                    /** @description false for identity providers that cannot send a header of their own. */
+                    require_origin?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Done and committed. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "Newsletter",
+                     *       "token": "okta",
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The name. */
+                        name: string;
+                        /** @description The secret. It is shown once: only a hash is kept. */
+                        token: string;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    rotateScimToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the SCIM token.
+                 * @example okta
+                 */
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "overlap_seconds": 86400
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description How long the older secret still works.
+                     * @default 86400
+                     */
+                    overlap_seconds?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "Newsletter",
+                     *       "token": "okta",
+                     *       "previous_token_until": "2026-01-01T12:00:00.000Z",
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The name. */
+                        name: string;
+                        /** @description The secret. It is shown once: only a hash is kept. */
+                        token: string;
+                        /** @description Until when the older secret works. */
+                        previous_token_until: string;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    changeScimToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the SCIM token.
+                 * @example okta
+                 */
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "service_origin": "acme.example",
+                 *       "require_origin": true
+                 *     }
+                 */
+                "application/json": {
+                    /** @description What X-Request-Origin has to say. */
+                    service_origin: string;
+                    /** @description false for identity providers that cannot send a header of their own. */
+                    require_origin: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    revokeScimToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the SCIM token.
+                 * @example okta
+                 */
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    listAudit: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                workspace?: string;
+                /**
+                 * @description What kind of thing it is about.
+                 * @example api_key
+                 */
+                kind?: string;
+                /**
+                 * @description The name.
+                 * @example Newsletter
+                 */
+                name?: string;
+                /**
+                 * @description The next_cursor of the previous page.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                cursor?: string;
+                /**
+                 * @description The most entries in the response.
+                 * @example 100
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "entries": [
+                     *         {
+                     *           "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *           "at": "2026-01-01T12:00:00.000Z",
+                     *           "workspace": "demo",
+                     *           "action": "updated",
+                     *           "kind": "api_key",
+                     *           "name": "Newsletter",
+                     *           "details": {
+                     *             "name": {}
+                     *           },
+                     *           "actor": "administrator",
+                     *           "actor_name": "backend",
+                     *           "call": "POST /users/merge",
+                     *           "request_id": "0d7e5a3c-7d0e-4f1b-8a5d-2b1c3d4e5f60",
+                     *           "address": "203.0.113.7"
+                     *         }
+                     *       ],
+                     *       "next_cursor": "0198c0de-0000-7000-8000-000000000001",
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The entries, newest first. */
+                        entries: {
+                            /** @description The id. */
+                            id: string;
+                            /** @description ISO 8601. */
+                            at: string;
+                            /** @description The name of the workspace. */
+                            workspace: string | null;
+                            /** @description What was done. */
+                            action: string;
+                            /** @description What kind of thing it is about. */
+                            kind: string;
+                            /** @description The name. */
+                            name: string;
+                            /** @description What is known about it. */
+                            details: {
+                                [key: string]: unknown;
+                            } | null;
+                            /** @description administrator, key, server … */
+                            actor: string;
+                            /** @description The name of the key or token. */
+                            actor_name: string | null;
+                            /** @description The call that did it. */
+                            call: string | null;
+                            /** @description The `X-Request-Id` of the request. */
+                            request_id: string | null;
+                            /** @description The IP address of the caller. */
+                            address: string | null;
+                        }[];
+                        /** @description The `cursor` of the next page; absent on the last. */
+                        next_cursor?: string;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    getSecretKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "key_id": "a1b2c3d4",
+                     *       "secret_key_id": "a1b2c3d4",
+                     *       "previous_secret_key_id": null,
+                     *       "secrets": {
+                     *         "current": 1,
+                     *         "previous": 1,
+                     *         "plain": 1,
+                     *         "unreadable": 1
+                     *       },
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The key in use; null before the first secret is stored. */
+                        key_id: string | null;
+                        /** @description The id of SECRET_KEY; null without one. */
+                        secret_key_id: string | null;
+                        /** @description The id of PREVIOUS_SECRET_KEY; null without one. */
+                        previous_secret_key_id: string | null;
+                        /** @description How many stored secrets are sealed with which key. */
+                        secrets: {
+                            /** @description Sealed with SECRET_KEY. */
+                            current: number;
+                            /** @description Sealed with PREVIOUS_SECRET_KEY. */
+                            previous: number;
+                            /** @description Stored before secrets were sealed. */
+                            plain: number;
+                            /** @description Sealed with another key, or damaged. */
+                            unreadable: number;
+                        };
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    rotateSecretKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "resealed": 1,
+                     *       "unreadable": 1,
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description Secrets that were sealed with the previous key, or not at all. */
+                        resealed: number;
+                        /** @description Secrets that cannot be opened; they stay as they are. */
+                        unreadable: number;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+}

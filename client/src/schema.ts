@@ -281,6 +281,34 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/workspaces/{name}/imports/{import_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How far the import of a file is.
+         * @description Needs the administrator's token.
+         */
+        get: operations["getImport"];
+        put?: never;
+        /**
+         * Imports consecutive rows of a file; a batch that is sent again is not written again.
+         * @description Needs the administrator's token.
+         */
+        post: operations["createImport"];
+        /**
+         * Forgets the progress of an import, so that the file can be imported once more.
+         * @description Needs the administrator's token.
+         */
+        delete: operations["deleteImport"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/users/export/ids": {
         parameters: {
             query?: never;
@@ -2521,6 +2549,10 @@ export interface components {
             apps?: {
                 /** @description The app. */
                 app_id: string;
+                /** @description The name. */
+                name?: string;
+                /** @description The platform of the app. */
+                platform?: string;
                 /** @description The version of the app. */
                 version?: string;
                 /** @description How often the user opened the app. */
@@ -4508,6 +4540,247 @@ export interface operations {
                         errors?: components["schemas"]["ItemNote"][];
                         /** @description Items that are valid and had no effect, each with the reason. */
                         skipped?: components["schemas"]["ItemNote"][];
+                    };
+                };
+            };
+        };
+    };
+    getImport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description Identifies the file. A client that imports it again sends the same.
+                 * @example text
+                 */
+                import_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "kind": "users",
+                     *       "rows_done": 0,
+                     *       "rows_imported": 0,
+                     *       "started_at": "2026-01-01T12:00:00.000Z",
+                     *       "updated_at": "2026-01-01T12:00:00.000Z",
+                     *       "last_batch": {
+                     *         "first_row": 1,
+                     *         "notes": [
+                     *           {
+                     *             "index": 0,
+                     *             "outcome": "rejected",
+                     *             "code": "USER_NOT_FOUND",
+                     *             "message": "success"
+                     *           }
+                     *         ]
+                     *       },
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description What kind of thing it is about.
+                         * @enum {string}
+                         */
+                        kind: "users" | "events" | "purchases" | "subscriptions";
+                        /** @description How many rows were judged. */
+                        rows_done: number;
+                        /** @description How many of them were written. */
+                        rows_imported: number;
+                        /**
+                         * @description When the first batch was committed.
+                         * @example 2026-01-01T12:00:00.000Z
+                         */
+                        started_at: string;
+                        /** @description When it last changed. */
+                        updated_at: string;
+                        /** @description The batch that was committed last. */
+                        last_batch: {
+                            /** @description The number of its first row. */
+                            first_row: number;
+                            /** @description The verdicts on rows that were not simply written. */
+                            notes: {
+                                /** @description The place in the batch, counted from 0. */
+                                index: number;
+                                /**
+                                 * @description rejected: the row is invalid; skipped: it has no effect; partial: written without one value.
+                                 * @enum {string}
+                                 */
+                                outcome: "rejected" | "skipped" | "partial";
+                                /** @description A stable name of the rule. */
+                                code: string;
+                                /** @description `success`, or what is wrong. */
+                                message: string;
+                            }[];
+                        };
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    createImport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description Identifies the file. A client that imports it again sends the same.
+                 * @example text
+                 */
+                import_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "kind": "users",
+                 *       "first_row": 1,
+                 *       "rows": [
+                 *         {
+                 *           "external_id": "ada",
+                 *           "first_name": "Ada"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description What kind of thing it is about.
+                     * @enum {string}
+                     */
+                    kind: "users" | "events" | "purchases" | "subscriptions";
+                    /** @description The number of the first row, from 1. */
+                    first_row: number;
+                    /**
+                     * @description Objects of the kind; anything else is rejected and counts as a row.
+                     * @example [
+                     *       {
+                     *         "external_id": "ada",
+                     *         "first_name": "Ada"
+                     *       }
+                     *     ]
+                     */
+                    rows: unknown[];
+                    /** @description Judges the rows and writes nothing. */
+                    dry_run?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "imported": 1,
+                     *       "notes": [
+                     *         {
+                     *           "index": 0,
+                     *           "outcome": "rejected",
+                     *           "code": "USER_NOT_FOUND",
+                     *           "message": "success"
+                     *         }
+                     *       ],
+                     *       "repeated": true,
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description How many were imported. */
+                        imported: number;
+                        /** @description The verdicts on rows that were not simply written. */
+                        notes: {
+                            /** @description The place in the batch, counted from 0. */
+                            index: number;
+                            /**
+                             * @description rejected: the row is invalid; skipped: it has no effect; partial: written without one value.
+                             * @enum {string}
+                             */
+                            outcome: "rejected" | "skipped" | "partial";
+                            /** @description A stable name of the rule. */
+                            code: string;
+                            /** @description `success`, or what is wrong. */
+                            message: string;
+                        }[];
+                        /** @description Whether the batch had been committed before. */
+                        repeated: boolean;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    deleteImport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description Identifies the file. A client that imports it again sends the same.
+                 * @example text
+                 */
+                import_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
                     };
                 };
             };
@@ -9240,6 +9513,7 @@ export interface operations {
                      *           ]
                      *         }
                      *       ],
+                     *       "skipped_count": 1,
                      *       "message": "success"
                      *     }
                      */
@@ -9253,8 +9527,10 @@ export interface operations {
                             /** @description Ids still not translated. */
                             missing: string[];
                         }[];
-                        /** @description Items that are valid and had no effect, each with the reason. */
+                        /** @description The first 1,000. */
                         skipped?: components["schemas"]["ItemNote"][];
+                        /** @description How many there are. */
+                        skipped_count?: number;
                         /**
                          * @description `success`, or what is wrong.
                          * @constant
@@ -9354,6 +9630,7 @@ export interface operations {
                      *           ]
                      *         }
                      *       ],
+                     *       "skipped_count": 1,
                      *       "message": "success"
                      *     }
                      */
@@ -9367,8 +9644,10 @@ export interface operations {
                             /** @description Ids still not translated. */
                             missing: string[];
                         }[];
-                        /** @description Items that are valid and had no effect, each with the reason. */
+                        /** @description The first 1,000. */
                         skipped?: components["schemas"]["ItemNote"][];
+                        /** @description How many there are. */
+                        skipped_count?: number;
                         /**
                          * @description `success`, or what is wrong.
                          * @constant

@@ -16,13 +16,13 @@ import { selectTokenHolders } from "./store.ts";
 export interface AuthenticatorServices {
   readonly database: Database;
   readonly clock: Clock;
-  /** Gets to know which keys and tokens are used. */
+  /** Records which keys and tokens are used. */
   readonly lastUsed: LastUsed;
   readonly failedAttempts: FailedAttempts;
 }
 
 /**
- * Tells who sends a request from its `Authorization: Bearer` header.
+ * Identifies the caller of a request by its `Authorization: Bearer` header.
  *
  * Keys and tokens are looked up by their hash and remembered for a second: a change made through this
  * process is seen at once, one made through another process within that second.

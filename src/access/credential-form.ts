@@ -32,7 +32,7 @@ export const RequireOrigin = Type.Boolean({
 
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)$/;
 
-/** Whether a text is an ISO 8601 time with a zone: a time without one would be somebody's local. */
+/** Whether a text is an ISO 8601 time with a zone: a time without one would be a local time. */
 const isTimestamp = (text: string): boolean =>
   TIMESTAMP.test(text) && !Number.isNaN(Date.parse(text));
 
@@ -96,7 +96,7 @@ export const tokenDetails = ({ serviceOrigin, requireOrigin }: TokenGrant) => ({
 
 const NullableTime = Type.Union([Type.String(), Type.Null()]);
 
-/** What a list tells of every credential, whatever it grants. */
+/** What a list shows of every credential, whatever it grants. */
 export const lifeMembers = {
   declared: Type.Boolean({ description: "Whether a manifest declared it." }),
   created_at: Type.String(),
@@ -122,7 +122,7 @@ export const overlapEndOf = (each: CredentialView<unknown>): string | null =>
 
 const DAY_SECONDS = 24 * 3_600;
 
-/** How long the older secret of a rotated credential is good where nobody says: time to deploy. */
+/** How long the older secret of a rotated credential works by default: time to deploy. */
 export const DEFAULT_OVERLAP_SECONDS = DAY_SECONDS;
 
 const LONGEST_OVERLAP_SECONDS = 90 * DAY_SECONDS;

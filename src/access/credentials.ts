@@ -98,7 +98,7 @@ export async function replaceDeclared<Grant>(
   const removed = todo.removed.map(idOf);
   const reopened = updated.filter((each) => each.isReopened);
 
-  // Credentials before their secrets, as whoever changes a single one locks them.
+  // Credentials before their secrets: the same lock order as changing a single one.
   await deleteCredentials(tx, table, ownerId, removed);
   await updateDeclared(tx, table, ownerId, updated);
   await deleteLiveSecrets(tx, [...removed, ...reopened.map((each) => each.id)], now);
@@ -166,7 +166,7 @@ export async function listCredentials<Grant>(
  * Makes a credential with a new secret. A revoked one of the same name makes room for it; its
  * secrets stay refused.
  *
- * @returns the secret, which nobody can read again.
+ * @returns the secret, which cannot be read again.
  * @throws Problem CONFLICT where the name is taken.
  */
 export async function createCredential<Grant>(
@@ -195,7 +195,7 @@ export async function createCredential<Grant>(
 /**
  * Gives a credential a new secret; the one it had is good until `overlapUntil`, and older ones no more.
  *
- * @returns the secret, which nobody can read again.
+ * @returns the secret, which cannot be read again.
  * @throws Problem NOT_FOUND, or CONFLICT where it is revoked.
  */
 export async function rotateCredential<Grant>(

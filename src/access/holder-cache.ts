@@ -9,7 +9,7 @@ const MOST_CACHED = 10_000;
 /** Finds who holds a secret, and remembers it for a second: the hot path asks the database nothing. */
 export interface HolderCache<Holder> {
   find(secret: string | undefined): Promise<Holder | undefined>;
-  /** What is read from now on is read anew. */
+  /** Empties the cache. */
   forget(): void;
 }
 
@@ -17,7 +17,7 @@ export interface HolderCache<Holder> {
  * One statement runs at a time; secrets that are asked for meanwhile go into the next one together.
  * So a flood of wrong secrets costs one connection, and no more.
  *
- * @param read takes hashes, returns the holders of those that somebody holds.
+ * @param read takes hashes, returns the holders of those that are in use.
  */
 export function createHolderCache<Holder>(
   read: (hashes: readonly string[]) => Promise<ReadonlyMap<string, Holder>>,
@@ -37,7 +37,7 @@ export function createHolderCache<Holder>(
       asked = new Set();
       next = undefined;
       const holders = await read([...hashes]);
-      // What was read before somebody called forget() may be outdated: it goes to the old memory.
+      // What was read before forget() may be stale: it goes into the old map.
       if (memory.size + hashes.size > MOST_CACHED) memory.clear();
       const until = performance.now() + TRUST_MS;
       for (const hash of hashes) memory.set(hash, { holder: holders.get(hash), until });

@@ -9,7 +9,7 @@ export function isAllowlistEntry(entry: string): boolean {
   return /^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128);
 }
 
-/** Whether an address is on the list; an empty list allows everybody. */
+/** Whether an address is on the list; an empty list allows all addresses. */
 export function isAllowed(allowlist: readonly string[], ip: string): boolean {
   if (allowlist.length === 0) return true;
   const list = new BlockList();

@@ -22,7 +22,7 @@ export interface Limit {
 export interface Grant {
   /** How many requests it may let through now. */
   readonly granted: number;
-  /** How many are given out in this window so far, to everybody, with those. */
+  /** How many are given out in this window so far, to all processes, these included. */
   readonly given: number;
   readonly endsAt: Date;
 }
@@ -52,7 +52,7 @@ interface Holding {
   held: number;
   /** What it got last. */
   granted: number;
-  /** What is given out in the window, to everybody. */
+  /** How many are given out in the window, to all processes. */
   given: number;
   endsAt: number;
   /** How many it asks for the next time. */

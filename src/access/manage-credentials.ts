@@ -25,7 +25,7 @@ export interface CredentialServices {
 export interface Owned<Grant> {
   readonly kind: credentials.CredentialKind<Grant>;
   readonly ownerId: credentials.OwnerId;
-  /** What the audit calls one of them, and what it tells of it. */
+  /** What the audit calls one of them, and what it records of it. */
   readonly auditKind: string;
   readonly workspace: string;
   details(grant: Grant): AuditedChange["details"];
@@ -59,7 +59,7 @@ export async function listCredentials<Grant>(
 /**
  * Makes one.
  *
- * @returns its secret, which nobody can read again.
+ * @returns its secret, which cannot be read again.
  * @throws Problem CONFLICT where the name is taken.
  */
 export function createCredential<Grant>(
@@ -79,7 +79,7 @@ export function createCredential<Grant>(
 /**
  * Gives one a new secret; the present one stays good for so many seconds.
  *
- * @returns the secret, which nobody can read again, and when the older one stops.
+ * @returns the secret, which cannot be read again, and when the older one expires.
  * @throws Problem NOT_FOUND, CONFLICT where it is revoked.
  */
 export function rotateCredential<Grant>(
@@ -131,7 +131,7 @@ export function revokeCredential<Grant>(
 
 type Record = (change: Pick<AuditedChange, "action" | "name" | "details">) => Promise<void>;
 
-/** Runs a change in one transaction; from then on keys and tokens are read anew. */
+/** Runs a change in one transaction; then empties the caches of keys and tokens. */
 async function changing<Grant, Result>(
   { database, clock, authenticator }: CredentialServices,
   { ownerId, auditKind: kind, workspace }: Owned<Grant>,

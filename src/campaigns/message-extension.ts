@@ -18,7 +18,7 @@ export interface MessageExtension<Part = unknown> {
    * @throws Problem INVALID_REQUEST with the place: the function.
    */
   reader(tx: Transaction, workspaceId: number): Promise<ReadPart<Part>>;
-  /** Returns a function that tells what manifests declared so far for one of these messages. */
+  /** Returns a function that reads what manifests have declared for one of these messages. */
   declared(
     tx: Transaction,
     workspaceId: number,

@@ -67,7 +67,7 @@ export async function deleteRows(
   });
 }
 
-/** Whom a row names. */
+/** The user a row names. */
 interface Named {
   readonly identifier: PersonIdentifier;
   readonly index: number;

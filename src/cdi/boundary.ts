@@ -34,7 +34,7 @@ export interface Boundary {
   readonly counts: ReadonlyMap<string, BoundaryCount>;
 }
 
-/** What tells a row from others of its time: its content, as a UUID. */
+/** What distinguishes a row from others of its time: its content, as a UUID. */
 export function rowHash(row: SourceRow): string {
   const content = JSON.stringify([row.identifiers, row.payloadBytes, row.payload]);
   const hex = createHash("sha256").update(content).digest("hex");
@@ -53,7 +53,7 @@ export const hashesAt = (rows: readonly SourceRow[], through: string): string[] 
 ];
 
 /**
- * Tells new rows from those that were processed before.
+ * Separates new rows from those that were processed before.
  *
  * @param rows in the order of UPDATED_AT, none before `through`, at least one.
  * @param through the boundary so far.

@@ -45,7 +45,7 @@ export function checkRow(
   return "fault" in checked ? { fault: withField(checked.fault) } : checked;
 }
 
-/** Whom a row of deletions names: by exactly one identifier, as an event does. */
+/** The user a row of deletions names, by exactly one identifier, as an event does. */
 export function checkDeletion(row: SourceRow): CheckedRow<PersonIdentifier> {
   if (namesNobody(row)) return NOBODY;
   const identity = identityOf(row.identifiers, false);

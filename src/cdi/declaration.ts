@@ -35,7 +35,7 @@ const members = {
   ),
   contact_emails: Type.Optional(
     Type.Refine(
-      Type.String({ description: "Who is told when a sync fails, separated by commas." }),
+      Type.String({ description: "Addresses to notify when a sync fails, separated by commas." }),
       areAddresses,
       () => "must hold email addresses, separated by commas",
     ),

@@ -8,7 +8,7 @@ import type { StrayRow, Strays } from "./sources/source.ts";
 import { finishRun, type RunRow, selectRun } from "./store.ts";
 import { storable, storableText } from "./write-rows.ts";
 
-/** How a run ends. Without a status it is told from the rows. */
+/** How a run ends. Without a status, the rows decide it. */
 export interface Ending {
   readonly status?: JobStatus;
   readonly message: string | null;

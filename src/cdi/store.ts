@@ -318,7 +318,7 @@ export async function finishRun(
   );
 }
 
-/** Ends the runs of integrations that nobody goes on with. */
+/** Ends the runs of integrations that no process continues. */
 export async function abandonRuns(
   tx: Transaction,
   workspaceId: number,

@@ -65,8 +65,8 @@ const CLOCK_TOLERANCE_MS = 5 * 60 * 1_000;
 /** How many rows that cannot be read by time are noted one by one. */
 const MOST_STRAYS = 100;
 
-/** The run goes through people once: remembering them would cost memory and help nobody. */
-const NOBODY: IdCache = {
+/** A run goes through users once: caching them would cost memory without a gain. */
+const NO_IDS: IdCache = {
   get: () => undefined,
   store: () => {},
   removals: () => undefined,
@@ -88,7 +88,7 @@ async function readAll(
       until: sourceTime(run.run.startedAt),
     };
     const selection = await source.select(shape, range);
-    await applyRows({ ...services, idCache: NOBODY }, run, selection, range.from, progress);
+    await applyRows({ ...services, idCache: NO_IDS }, run, selection, range.from, progress);
     const soon = new Date(services.clock.now().getTime() + CLOCK_TOLERANCE_MS);
     return endingOf(await selection.strays(sourceTime(soon), MOST_STRAYS));
   } finally {

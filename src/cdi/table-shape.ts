@@ -50,7 +50,7 @@ function findIdentifiers(byName: ReadonlyMap<string, SourceColumn>): TableShape[
     );
   }
   for (const { name, isText } of identifiers) {
-    // A fraction has no one spelling: 7 would become "7.0" on its way, and name somebody else.
+    // A fraction has no one spelling: 7 would become "7.0" on its way, and name another user.
     if (!isText) throw new SourceUnfit(`The column ${name} must be text or whole numbers.`);
   }
   return identifiers;

@@ -14,7 +14,7 @@ import {
 import type { SourceRow } from "./sources/source.ts";
 import { addToRun, type RowCounts, updateProgress } from "./store.ts";
 
-/** A run that reads its source: for whom, into what, and which reading of it this is. */
+/** A run that reads its source: its workspace, its target, and which reading this is. */
 export interface Reading {
   readonly context: WorkspaceContext;
   /** A new one each time the source is opened. */

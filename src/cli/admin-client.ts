@@ -46,7 +46,7 @@ interface Refusal {
  *
  * @param path below `/admin/v1`, such as `/apply`; its parameters are encoded.
  * @returns the body of the answer.
- * @throws Problem INVALID_REQUEST with the body of the answer, where that tells the place in a manifest
+ * @throws Problem INVALID_REQUEST with the body of the answer, where that names the place in a manifest
  *   or the objects of a list that are faulty; else an AdminError in words.
  */
 export async function callAdmin<Answer>(

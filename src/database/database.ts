@@ -22,8 +22,8 @@ export interface Queryable {
    * in conflict too.
    *
    * @param mustWrite how many rows it has to write.
-   * @throws a serialization failure (`isAborted`) when it wrote another number: somebody else was
-   *   faster.
+   * @throws a serialization failure (`isAborted`) when it wrote another number: data changed
+   *   meanwhile.
    */
   execute(sql: string, parameters?: readonly unknown[], mustWrite?: number): Promise<number>;
 }
@@ -44,7 +44,7 @@ export interface Database extends Queryable {
   readonly engine: "embedded" | "postgres";
   /** How many transactions can usefully run at the same time in this process. */
   readonly concurrency: number;
-  /** Whether transactions run one after the other, whoever begins them. */
+  /** Whether all transactions of this process run one after the other. */
   readonly isSerialized: boolean;
   /** Whether this is a running transaction (`within`), whose owner alone can run it again. */
   readonly isWithin?: true;
@@ -65,7 +65,7 @@ export interface Database extends Queryable {
    * Meant to be called now and then; other statements run in between.
    */
   maintain(): Promise<void>;
-  /** Waits for what is running, then lets go of the engine. */
+  /** Waits for running work, then releases the engine. */
   close(): Promise<void>;
 }
 
@@ -109,7 +109,7 @@ const RETRY_PAUSE_MS = 20;
  * serialization failure), at most `tries` times. Within a running transaction there is one try: it
  * is rolled back, and run again, as a whole.
  *
- * @param work is told which try it is, from 1 on; within a running transaction it is the last one,
+ * @param work gets the number of the try, from 1; within a running transaction it is the last one,
  *   infinity.
  */
 export async function withRetries<Result>(
@@ -123,8 +123,8 @@ export async function withRetries<Result>(
       return await database.transaction((tx) => work(tx, attempt));
     } catch (error) {
       if (attempt >= tries || !isAborted(error)) throw error;
-      // Whoever was first in a serialization failure is done by now; in a deadlock it still runs. Who
-      // lost again and again is one of many, and they get out of step by waiting.
+      // After a serialization failure the winner is done; after a deadlock it still runs. Where many
+      // contend, random backoff desynchronizes them.
       const waits = codeOf(error) === DEADLOCK || attempt > 2;
       if (waits) await pause(Math.random() * RETRY_PAUSE_MS * Math.min(attempt, 5));
     }

@@ -24,7 +24,7 @@ const GRACE_MS = 1_000;
 /** The SQLSTATE of a canceled statement: what a server that keeps its deadlines would have sent. */
 const QUERY_CANCELED = "57014";
 
-/** Tells from statements that stay without a response whether the server still responds at all. */
+/** Concludes from statements without a response whether the server still responds at all. */
 export interface Watchdog {
   /**
    * @returns what `response` becomes.

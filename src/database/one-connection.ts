@@ -24,14 +24,14 @@ export interface Connection {
 export function databaseOf(connection: Connection): Database {
   let last: Promise<unknown> = Promise.resolve();
 
-  /** Whoever is next waits until the work is done. */
+  /** The next caller waits until the work is done. */
   function alone<Result>(work: () => Promise<Result>): Promise<Result> {
     const result = last.then(work);
     last = result.catch(() => {});
     return result;
   }
 
-  /** Whoever is next need not wait for the answer: the engine does what is sent in its order. */
+  /** The next caller need not wait for the response: the engine keeps the order. */
   function inTurn<Result>(send: () => Promise<Result>): Promise<Result> {
     const sent = last.then(() => ({ answer: send() }));
     last = sent;

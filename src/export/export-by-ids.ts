@@ -41,7 +41,7 @@ export interface ExportRequest {
 
 export interface Exported {
   readonly users: Record<string, unknown>[];
-  /** What named nobody, as it was given; absent when there is none. */
+  /** The given identifiers that name no user; absent if there are none. */
   readonly invalid_user_ids?: unknown[];
 }
 

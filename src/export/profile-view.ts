@@ -30,7 +30,7 @@ export interface ProfileSource {
   /** The state of the profile's address, where it has one. */
   readonly emailState: EmailState | undefined;
   readonly activity: ActivitySource;
-  /** The merged profiles whose ids lead to people here; empty where nobody asks for them. */
+  /** The merged profiles whose ids lead to these users; empty unless requested. */
   readonly merged: readonly MergedProfile[];
 }
 

@@ -30,7 +30,7 @@ const unknownPath = ({ is404 }: FastifyRequest): Problem | undefined =>
   is404 ? new Problem("NOT_FOUND", "There is nothing at this path.") : undefined;
 
 /**
- * Identifies the caller, makes room and applies the rate limit, before a byte of the body is read. Nobody takes
+ * Identifies the caller, makes room and applies the rate limit, before a byte of the body is read. No one takes
  * room that others share before the caller is known.
  */
 export async function admit(

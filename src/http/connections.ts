@@ -17,13 +17,13 @@ const MOST_HEADER_BYTES = 65_536;
 /** Of which the path and the query may take so many characters. */
 export const LONGEST_URL = 49_152;
 
-/** Longer than the minute after which most proxies let go of an idle connection themselves. */
+/** Longer than the minute after which most proxies close an idle connection themselves. */
 const KEEP_ALIVE_MS = 72_000;
 
 /** A connection on which nothing moves is closed, such as that of a client that does not read. */
 const SILENCE_MS = 60_000;
 
-/** What the framework needs to be told, so that nobody can hold a connection for ever. */
+/** Framework settings that keep a caller from holding a connection for ever. */
 export function connectionOptions({ requestTimeoutSeconds }: ConnectionLimits) {
   const requestMs = requestTimeoutSeconds * 1_000;
   return {

@@ -1,6 +1,6 @@
 /**
- * What a browser is told about every page, unless its endpoint says otherwise: it runs nothing, loads
- * nothing from elsewhere, stands in no frame, and tells no other site where its reader came from.
+ * The headers of every page, unless its endpoint says otherwise: no scripts, nothing loaded from
+ * elsewhere, no frames, no referrer.
  */
 export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   "content-security-policy":

@@ -20,7 +20,7 @@ declare module "fastify" {
   }
 }
 
-/** Tells the framework, so that every request has these members from its beginning. */
+/** Declares these members to the framework, so that every request has them from the start. */
 export function declareRequestState(server: FastifyInstance): void {
   server.decorateRequest("context", undefined);
   server.decorateRequest("bytes", undefined);

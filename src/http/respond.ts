@@ -104,7 +104,7 @@ export const tooMuchLoad = (): Problem =>
     retryAfterSeconds: 1,
   });
 
-/** Any error as the problem that the caller is told. What is not foreseen tells nothing. */
+/** Any error as the problem that the caller sees. An unforeseen one reveals nothing. */
 export function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   const { code = "", statusCode } = error as { code?: string; statusCode?: number };

@@ -25,7 +25,7 @@ export async function selectAnswer(
 /**
  * Records answers beside what they acknowledge; an answer older than `expiredBefore` makes room.
  *
- * @returns the keys recorded: one that is missing was used by somebody else in the meantime.
+ * @returns the keys recorded: a missing one was used by another request meanwhile.
  */
 export async function insertAnswers(
   tx: Transaction,
@@ -64,7 +64,7 @@ export async function deleteAnswersBefore(database: Queryable, time: Date): Prom
   await database.query("delete from idempotency_keys where created_at < $1", [time]);
 }
 
-/** Forgets every answer of a workspace: a key that was used before is free, and nobody is quoted. */
+/** Forgets every response of a workspace: its keys are free, and no personal data remains. */
 export async function deleteAllAnswers(tx: Transaction, workspaceId: number): Promise<void> {
   await tx.query("delete from idempotency_keys where workspace_id = $1", [workspaceId]);
 }

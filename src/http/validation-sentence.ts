@@ -132,7 +132,7 @@ function ruleOf({ keyword, params, message }: ValidationError): string {
 }
 
 /**
- * Of a union of objects that their `type` tells apart, only the errors of the branch that is meant;
+ * Of a union of objects discriminated by `type`, only the errors of the intended branch;
  * where none is, which types there are.
  */
 function ofMeantBranches(errors: readonly ValidationError[]): readonly ValidationError[] {
@@ -168,7 +168,7 @@ const isWithoutType = ({ keyword, schemaPath, params }: ValidationError): boolea
   /\/anyOf\/\d+(?:\/|$)/.test(schemaPath) &&
   ((params as { requiredProperties?: string[] }).requiredProperties ?? []).includes("type");
 
-/** The error that tells most: the summary of a union rather than each of its branches. */
+/** The most helpful error: the summary of a union rather than each of its branches. */
 function tellingOf(errors: readonly ValidationError[]): ValidationError | undefined {
   const [first] = errors;
   const union = errors.find(

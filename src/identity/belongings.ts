@@ -27,7 +27,7 @@ export interface AuditedChange {
   readonly effects: readonly Effect[];
 }
 
-/** What the changes make of everybody's belongings. */
+/** What the changes make of each user's belongings. */
 export interface Outcome {
   readonly audited: readonly AuditedChange[];
   /** By the id of the profile that has them in the end. */
@@ -179,7 +179,7 @@ export interface SavedBelongings {
   readonly changes: readonly Change[];
   readonly before: BelongingsOf;
   readonly after: BelongingsOf;
-  /** Addresses (lower case) of users who are gone that nobody has any more. */
+  /** Addresses (lower case) of removed users that no other user has. */
   readonly abandonedEmails: readonly string[];
 }
 

@@ -37,7 +37,7 @@ export interface Place {
   readonly index: number;
 }
 
-/** One checked item of a request: whom it names, and what it does. */
+/** One checked item of a request: the users it names, and what it does. */
 export interface Step {
   readonly place: Place;
   readonly names: readonly PersonIdentifier[];

@@ -47,7 +47,7 @@ function selectPlatformId(element: unknown): Checked<Selector> {
 /**
  * Deletes users with everything about them (docs/decisions/deleting-users.md).
  *
- * spec: POST /users/delete. What names nobody, or several users, stands in `skipped`.
+ * spec: POST /users/delete. An item that names no user, or several, is listed in `skipped`.
  *
  * @returns how many identifiers were taken, found or not.
  * @throws Problem INVALID_REQUEST without a kind of identifiers, with two, for more than 50, or where
@@ -95,7 +95,7 @@ export type DeletedUser = Extract<Change, { readonly kind: "delete" }>;
 
 /**
  * Deletes users that checked names lead to, any number, in one transaction. A name that leads to
- * nobody, or an address that several users have, deletes nobody.
+ * no user, or an address that several users have, deletes no one.
  */
 export async function deleteNamed(
   services: IdentityServices,

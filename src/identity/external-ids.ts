@@ -48,7 +48,7 @@ export interface ExternalIdRemovals {
 
 /**
  * Ends the redirects of external ids that were renamed or merged away, in the order of the items;
- * from then on they name nobody and are free. The own external_id of a user cannot be removed.
+ * from then on they are free. A user's current external_id cannot be removed.
  *
  * @throws Problem INVALID_REQUEST for more than 50, and listing every item that is malformed.
  */
@@ -125,7 +125,7 @@ function checkMember(name: string, value: unknown): Checked<PersonIdentifier> {
   return refused(code, message.replace("'external_id'", `'${name}'`));
 }
 
-/** Whose own external_id this is; a deprecated one is nobody's own. */
+/** The user whose current external_id this is; deprecated ones have none. */
 function ownerOf(graph: IdentityGraph, identifier: PersonIdentifier): Person | undefined {
   const [person] = graph.find(identifier);
   return person?.fields.externalId === identifier.value ? person : undefined;

@@ -48,8 +48,8 @@ const EXTENT: Readonly<Record<"none" | "merge", Extent>> = {
 /**
  * Gives users without an external_id one.
  *
- * spec: POST /users/identify. Where nobody has the external_id, the user gets it and keeps everything;
- * where somebody has it, the user is combined into that one and removed.
+ * spec: POST /users/identify. A free external_id is given to the user, who keeps everything; into the
+ * owner of one in use, the user is merged and then removed.
  *
  * @returns how many objects were taken.
  * @throws Problem INVALID_REQUEST without a list, for more than 50 in one, or where no object can be
@@ -87,7 +87,7 @@ function checkObject(
   const selector = select(raw);
   if ("fault" in selector) return selector;
   const { identifier } = identified.value;
-  // spec: Errors, the block list. An id that track refuses is given to nobody here either.
+  // spec: Errors, the block list. An id that track refuses is refused here too.
   if (workspace.settings.blocked_external_ids.includes(identifier.value)) {
     return refused(
       "BLACKLISTED_EXTERNAL_USER_ID",

@@ -15,7 +15,7 @@ import { combineFields } from "./combine/fields.ts";
 import type { ProfileFields } from "./combine/whole.ts";
 
 /*
- * Everybody whom a request about identities names, in memory, so that its items can be worked out in
+ * All users named by a request about identities, in memory, so that its items can be worked out in
  * their order, each on what the ones before it left. No database is asked here; what came of it is
  * written at the end, once (save-graph.ts). A user who is merged into a second, who is merged into a
  * third, moves once, from the first to the third.
@@ -72,16 +72,16 @@ export interface GraphChanges {
 }
 
 export interface IdentityGraph {
-  /** Whom an identifier names now; for an address all who have it. */
+  /** The users an identifier names now: for an address, all who have it. */
   find(identifier: PersonIdentifier): readonly Person[];
   /** Makes an alias-only user. */
   create(alias: Alias): Person;
   setAliases(person: Person, aliases: readonly Alias[]): void;
-  /** Gives a user an external_id that nobody has. */
+  /** Gives a user a free external_id. */
   identify(person: Person, externalId: string): Change;
   /** Joins one user with another, who is gone then. */
   merge(kept: Person, merged: Person, extent: Extent): Change;
-  /** Gives a user another external_id, which nobody has; the old one keeps leading to the user. */
+  /** Gives a user another, free external_id; the old one keeps leading to the user. */
   renameExternalId(person: Person, externalId: string): void;
   /** Ends the redirect from an external_id to this user. */
   removeRedirect(person: Person, externalId: string): void;

@@ -75,7 +75,7 @@ export function refuseTooMany(list: readonly unknown[] | undefined): void {
   );
 }
 
-/** What an answer tells about single items; each member is absent where there is nothing to tell. */
+/** What a response says about single items; empty members are absent. */
 export interface Notes {
   readonly skipped?: ItemNote[];
   readonly dry_run?: true;

@@ -18,7 +18,7 @@ export interface LoadGraphOptions extends GraphOptions {
 }
 
 /**
- * Reads everybody whom a request names, in a few statements whatever its size.
+ * Reads all users that a request names, in a few statements whatever its size.
  *
  * Between finding who has an identifier and reading that profile, the world can move. A profile that
  * is gone by then, or no longer has the identifier, means that somebody was faster; what changes

@@ -34,7 +34,7 @@ const NO_IDENTIFIER =
  * the one that is kept (identity/combine/combine.ts).
  *
  * spec: POST /users/merge. In the order of the array, each on what the ones before it left
- * (docs/decisions/merging.md). An update that names nobody, several users, or one user twice changes
+ * (docs/decisions/merging.md). An update that names no user, several users, or one user twice changes
  * nothing and stands in `skipped`.
  *
  * @throws Problem INVALID_REQUEST where anything in the body is not valid; nothing is merged then.

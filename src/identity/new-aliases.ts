@@ -70,7 +70,7 @@ function addAlias(graph: IdentityGraph, selector: Selector, identifier: AliasIde
   return { done: "added" };
 }
 
-/** A further alias of a user whom another identifier names. */
+/** A further alias of a user named by another identifier. */
 export interface FurtherAlias {
   readonly user: PersonIdentifier;
   readonly alias: Alias;

@@ -10,8 +10,8 @@ import { choose, isFault, selectorOf } from "./selectors.ts";
 /**
  * Gives aliases another name, under the same label.
  *
- * decision: docs/decisions/identity.md; publicly known as POST /users/alias/update. Where nobody has
- * the old alias, or somebody has the new one, nothing happens and the item stands in `skipped`.
+ * decision: docs/decisions/identity.md; publicly known as POST /users/alias/update. An old alias
+ * without a user, or a new one in use, changes nothing: the item is listed in `skipped`.
  *
  * @throws Problem INVALID_REQUEST for more than 50, or where no object can be taken.
  */

@@ -80,7 +80,7 @@ function refuseChanged(read: readonly ProfileRow[], locked: readonly ProfileRow[
   throw new StaleRead("a profile was changed or removed");
 }
 
-/** The addresses (lower case) of users who are gone that nobody has any more. */
+/** The addresses (lower case) of removed users that no other user has. */
 export async function findAbandoned(
   tx: Transaction,
   workspaceId: number,

@@ -23,7 +23,7 @@ export interface ImportedUser {
   readonly times: readonly (readonly [name: string, time: string])[];
 }
 
-/** The same without whom it is about, and without what track requests set. */
+/** The same without identifiers, and without what track requests set. */
 export type ImportedHistory = Omit<ImportedUser, "identifier" | "pushTokens">;
 
 const validator = Compile(ImportedObject);
@@ -62,7 +62,7 @@ export function checkImportedUser(
   });
 }
 
-/** Checks what an object says besides whom it is about. */
+/** Checks everything in an object but its identifiers. */
 export function checkHistory(
   object: RawItem,
   appIds: ReadonlySet<string>,

@@ -2,7 +2,7 @@ import Type, { type TSchema } from "typebox";
 
 const Text = Type.String({ minLength: 1, maxLength: 255 });
 
-/** A time in ISO 8601; whether it is one is told when it is read. */
+/** A time in ISO 8601, checked when it is read. */
 const Time = Type.String({ minLength: 1, maxLength: 64 });
 
 const optional = <Members extends Record<string, TSchema>>(members: Members) =>

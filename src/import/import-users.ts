@@ -32,8 +32,8 @@ const MOST_USERS = 500;
  * canvases, cards, messages and Last_X_at fields.
  *
  * What an object names is set: an app, a device, a campaign or a message that is there already is
- * replaced, so that importing twice changes nothing; push tokens are added. A user whom nobody is yet
- * is made, except by platform_id. The audit gets to know how many it were. decision: docs/decisions/imported-activity.md.
+ * replaced, so that importing twice changes nothing; push tokens are added. Creates missing users, except by
+ * platform_id, and audits the count. decision: docs/decisions/imported-activity.md.
  *
  * @param users the objects as they were sent; each gets its own verdict.
  * @throws Problem NOT_FOUND for the workspace; INVALID_REQUEST for more than 500 objects, or where

@@ -20,7 +20,7 @@ export interface JobKind<Services> {
   run(services: Services, job: Job): Promise<void>;
 }
 
-/** What tells a job from all others. There is at most one of each at a time. */
+/** What identifies a job. There is at most one of each at a time. */
 export interface JobKey {
   readonly workspaceId: number;
   readonly kind: string;
@@ -68,7 +68,7 @@ export class TryAgain extends Error {
   }
 }
 
-/** Another process has the job, or somebody withdrew it. The transaction must be rolled back. */
+/** Another process has the job, or it was withdrawn. The transaction must be rolled back. */
 export class LeaseLost extends Error {
   constructor() {
     super("The job is no longer this process's.");

@@ -23,7 +23,7 @@ export async function insertJobs(
   );
 }
 
-/** Removes jobs, whoever holds them; of all subjects where none are given. */
+/** Removes jobs, held or not; of all subjects if none are given. */
 export async function deleteJobs(
   tx: Transaction,
   workspaceId: number,
@@ -43,7 +43,7 @@ export interface ClaimedRow extends JobKey {
 }
 
 /**
- * Claims jobs whose time has come and that nobody holds any more, the longest due first. Rows that
+ * Claims due jobs that no process holds, the longest due first. Rows that
  * another process is claiming at this moment are passed over. `jobs` is a small table of one node, so
  * `for update` works on every engine.
  */
@@ -126,7 +126,7 @@ export async function releaseJob(
   );
 }
 
-/** Takes every job from whoever had it: where this process is the only one, nobody has any. */
+/** Releases every job: where this process is the only one, no other holds any. */
 export async function forgetHolders(database: Database): Promise<void> {
   await database.query("update jobs set holder = null, leased_until = null");
 }

@@ -7,7 +7,7 @@ import { mask, unmask } from "./liquid-names.ts";
  * rendered at all, and a content with every translation tag replaced.
  *
  * Nothing is read from outside: there are no tags that include files, and no values but those that a
- * content makes itself. Personalization (`{{${first_name} | default: 'you'}}`) finds nobody, so that
+ * content makes itself. Personalization (`{{${first_name} | default: 'you'}}`) finds no user, so that
  * its defaults show.
  */
 

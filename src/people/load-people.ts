@@ -26,7 +26,7 @@ export interface Target {
   readonly reads: boolean;
   /** Addresses that it gives to the person. */
   readonly addresses: readonly Identifier[];
-  /** Whether it reaches everybody who shares an address with the person. */
+  /** Whether it affects all who share an address with the user. */
   readonly spreads: boolean;
 }
 
@@ -38,8 +38,8 @@ export interface ReadOptions {
 
 export interface LoadOptions extends ReadOptions {
   /**
-   * Whether the profiles that the needs name are locked now; otherwise `savePeople` tells whether
-   * somebody else was faster.
+   * Whether the profiles of the targets are locked now; otherwise `savePeople` detects changes made
+   * meanwhile.
    */
   readonly lock: boolean;
 }
@@ -49,7 +49,7 @@ export interface LoadOptions extends ReadOptions {
  * one or two more where a platform_id is named; keeps a reset of the workspace waiting until the
  * transaction ends.
  *
- * @throws StaleRead (outdated.ts), where somebody was faster: it locks and the world has moved, or a
+ * @throws StaleRead if data changed meanwhile: it locks and finds another state, or a
  *   profile is merged away while it is looked for.
  */
 export async function loadPeople(
@@ -58,8 +58,8 @@ export async function loadPeople(
   targets: readonly Target[],
   options: LoadOptions,
 ): Promise<People> {
-  // In one round trip with what is read first: that is read once this is held. Nobody is taken from
-  // memory, which may be out of date.
+  // In one round trip with what is read first: that is read once this is held. Bypasses the id
+  // cache, which may be stale.
   const [, people] = await settleAll([
     writePeopleOf(tx, workspaceId),
     read(
@@ -162,8 +162,8 @@ async function refuseMergedMeanwhile(
 }
 
 /**
- * Locks people and whom they share an address with, all at once: locked one after the other, two
- * batches that spread to each other's people would wait in a circle.
+ * Locks users and those who share their addresses at once: locked one after the other, two batches
+ * that affect each other's users would deadlock.
  *
  * @throws StaleRead where an address that decided who shares it is another by now.
  */
@@ -179,11 +179,11 @@ async function lockAsRead(
   const isOutdated = rows.some(
     ({ id, email, phone }) => now.get(id)?.email !== email || now.get(id)?.phone !== phone,
   );
-  if (isOutdated) throw new StaleRead("somebody has another address by now");
+  if (isOutdated) throw new StaleRead("a user has another address by now");
   return locked;
 }
 
-/** Who is hits, and which identifiers must be looked up. */
+/** The cached users, and the identifiers that must be looked up. */
 interface LookedUp {
   /** Which profile an external_id leads to. Each batch has a map of its own. */
   readonly hits: Map<string, string>;
@@ -247,7 +247,7 @@ function profilesToRead(
   { hits, found, merged }: Whereabouts,
   all: boolean,
 ): string[] {
-  // A patch of one whom an external_id names needs nothing that is stored: most batches end here.
+  // A patch of users named by external_id needs nothing that is stored: most batches end here.
   const isBlind =
     !all && targets.every(({ identifier, reads }) => identifier.kind === "external_id" && !reads);
   if (isBlind) return [];
@@ -256,7 +256,7 @@ function profilesToRead(
     const key = identifierKey(row);
     holders.set(key, [...(holders.get(key) ?? []), row.profileId]);
   }
-  // Whoever gets an address in this batch competes with its holder for what is addressed to it.
+  // A user who gets an address in this batch competes with its holder for items addressed to it.
   const given = new Set(targets.flatMap(({ addresses }) => addresses.map(identifierKey)));
   const ids = new Set<string>();
   for (const { identifier, reads } of targets) {

@@ -58,7 +58,7 @@ export interface PeopleChanges {
   readonly updated: readonly ProfileUpdate[];
   readonly addedIdentifiers: readonly FoundIdentifier[];
   readonly removedIdentifiers: readonly FoundIdentifier[];
-  /** Addresses for which a profile is made because nobody has them any more. */
+  /** Addresses without a user, for which a profile is created. */
   readonly addressesOfNew: readonly NewAddress[];
 }
 
@@ -71,12 +71,12 @@ export interface People {
   /** Who is meant. spec: POST /users/track, rule 1 where several have the address. */
   find(identifier: PersonIdentifier): Person | undefined;
   create(identifier: PersonIdentifier): Person;
-  /** Everybody who has an address now, `value` as it is looked up. */
+  /** All who have an address now, `value` as it is looked up. */
   holdersOf(kind: AddressKind, value: string): readonly Person[];
   setEmail(person: Person, address: string | null): void;
   setPhone(person: Person, number: string | null): void;
   /**
-   * Marks a write to the person: nobody is more recently updated now.
+   * Marks this profile as most recently updated.
    *
    * @param at when the write counts as done, in microseconds since the epoch, no earlier than that
    *   of the touch before; without it, the time that is given to `changes`.
@@ -116,7 +116,7 @@ export function createPeople(
   }
   for (const identifier of found) hold(identifier);
 
-  /** Not kept from the start: hardly any batch makes a profile for an address that somebody had. */
+  /** Built on demand: hardly any batch creates a profile for an address that was in use. */
   const formerHolders = ({ kind, value }: Identifier): ReadonlySet<string> =>
     new Set(
       found.flatMap((each) => (each.kind === kind && each.value === value ? [each.profileId] : [])),

@@ -16,7 +16,7 @@ import {
  * not wait for each other in a circle. Afterwards every profile that was touched is locked.
  *
  * @param mostCustomBytes how large custom attributes may get that were not read; null for any size.
- * @throws a serialization failure where somebody was faster: an identifier or an address has an owner
+ * @throws a serialization failure if data changed meanwhile: an identifier or an address has an owner
  *   by now, or a profile was changed or removed.
  */
 export async function savePeople(

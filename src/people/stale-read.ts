@@ -1,7 +1,7 @@
 import { SERIALIZATION_FAILURE } from "../database/database.ts";
 
 /**
- * What was read is not true any more: somebody else changed, made or removed a person in between.
+ * What was read is stale: another transaction changed, created or removed a user meanwhile.
  * The transaction must be rolled back and worked out again, as `withRetries` does: to it this is a
  * serialization failure like one that the engine finds.
  */

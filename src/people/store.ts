@@ -329,7 +329,7 @@ export async function replaceProfiles(
   );
 }
 
-/** Removes profiles that the transaction has locked; nobody can write to them any more. */
+/** Removes profiles that the transaction has locked. */
 export async function deleteProfiles(
   tx: Transaction,
   workspaceId: number,
@@ -350,12 +350,12 @@ function removes(patch: Attributes | null): boolean {
 /** How many locks stand for all addresses: few enough for the engine's lock table. */
 const ADDRESS_LOCKS = 1_024;
 
-/** Any number that tells these locks from the others of the program. */
+/** Distinguishes these locks from Rapport's others. */
 const ADDRESS_LOCK_CLASS = 7_270_413;
 
 /**
  * Holds addresses until the transaction ends, so that two transactions never make a profile each
- * for one address that nobody has.
+ * for one unused address.
  */
 export async function lockAddresses(
   tx: Transaction,

@@ -1,5 +1,5 @@
 /*
- * The pages of a center for which nobody has written any: every group of the workspace with a switch, and
+ * The pages of a center without pages of its own: every group of the workspace with a switch, and
  * one click for no mail at all. They show what a page can use, in the languages of default-texts.ts.
  */
 

@@ -7,7 +7,7 @@ import { Problem } from "../problem.ts";
  * The profile of a user.
  *
  * @param externalId as it came in a request.
- * @throws Problem NOT_FOUND, or INVALID_REQUEST for an id that nobody can have.
+ * @throws Problem NOT_FOUND, or INVALID_REQUEST for an id that no user can have.
  */
 export async function findUser(
   database: Queryable,

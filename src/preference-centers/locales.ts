@@ -1,6 +1,6 @@
 import type { CenterContent } from "./center.ts";
 
-/* Which language somebody reads a page in: theirs, then the browser's, then the source. */
+/* The language of a page: the user's, then the browser's, then the source. */
 
 /** What is known of a reader's languages. */
 export interface ReaderLanguages {

@@ -69,7 +69,7 @@ export function createCenter<Result>(
   );
 }
 
-/** Somebody may change the center while the new content is checked; then it is worked out again. */
+/** The center may change while the new content is checked; then the check is repeated. */
 const MOST_TRIES = 5;
 
 /**

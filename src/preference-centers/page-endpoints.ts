@@ -4,7 +4,7 @@ import { saysOneClick } from "./choices.ts";
 import { PAGE_ROUTE } from "./page-address.ts";
 import { type PageServices, showPage, submitPage } from "./show-page.ts";
 
-/* The pages themselves. Whoever has the link may see the page and choose; nobody else finds it. */
+/* The pages themselves. The link is the permission: it shows the page and accepts choices. */
 
 const OfLink = Type.Object({ link: Type.String({ minLength: 1, maxLength: 2_048 }) });
 
@@ -13,7 +13,7 @@ const Html = Type.String();
 const showEndpoint = endpoint({
   method: "GET",
   path: PAGE_ROUTE,
-  summary: "Shows somebody the page on which they choose what they receive.",
+  summary: "Shows a user the page on which to choose what to receive.",
   access: byAnybody,
   dialect: "page",
   produces: "text/html",
@@ -30,7 +30,7 @@ const showEndpoint = endpoint({
 const submitEndpoint = endpoint({
   method: "POST",
   path: PAGE_ROUTE,
-  summary: "Takes what somebody chose; or, from a mail program (RFC 8058), that they want no mail.",
+  summary: "Saves a user's choices, or the one-click unsubscribe of a mail program (RFC 8058).",
   access: byAnybody,
   dialect: "page",
   accepts: ["application/x-www-form-urlencoded", "multipart/form-data"],

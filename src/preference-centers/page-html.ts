@@ -35,7 +35,7 @@ export interface ParsedHtml {
   readonly work: number;
 }
 
-/** What a parser tells is wrong though a browser makes something of it. The others mean nothing here. */
+/** Parser errors that matter though browsers tolerate them. The others are ignored. */
 const FAULTS: Readonly<Record<string, string>> = {
   "eof-before-tag-name": "a tag is not ended",
   "eof-in-comment": "a comment is not ended",

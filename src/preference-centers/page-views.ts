@@ -18,7 +18,7 @@ interface Asked extends LinkTarget {
 }
 
 /**
- * Reads what pages need, as it is when it is asked for. While one reading runs, whoever comes next is
+ * Reads what pages need, as it is when it is asked for. While one read runs, the next request is
  * read together afterwards: a view of its own takes five statements, and so do a hundred.
  */
 export function createPageViews(database: Database): PageViews {

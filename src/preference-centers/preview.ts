@@ -11,7 +11,7 @@ import { readReader } from "./read-readers.ts";
 import { sampleReader } from "./sample-reader.ts";
 
 export interface PreviewOptions {
-  /** Whose page; without it, that of somebody made up. */
+  /** Whose page; by default that of a made-up user. */
   readonly external_id?: string;
   readonly locale?: string;
   readonly page?: "page" | "confirmation";
@@ -21,7 +21,7 @@ export interface PreviewOptions {
  * Shows a page to those who write it, drafts too. Its form leads nowhere.
  *
  * @throws Problem NOT_FOUND for the center or the user, INVALID_REQUEST where the page cannot be rendered
- *   for this user: whoever follows a link then gets the ready page instead.
+ *   for this user: a reader of a link then gets the ready page instead.
  */
 export async function previewPage(
   { database, threads }: { readonly database: Database; readonly threads: ThreadPool },

@@ -11,7 +11,7 @@ import {
 import { readGroups, type SubscriptionGroup } from "../workspaces/subscription-groups.ts";
 import type { Reader } from "./page-scope.ts";
 
-/** Reads somebody as a page shows them. @returns undefined where the person is gone. */
+/** Reads a user as a page shows them. @returns undefined if the user is gone. */
 export async function readReader(
   database: Queryable,
   workspaceId: number,

@@ -1,7 +1,7 @@
 import type { SubscriptionGroup } from "../workspaces/subscription-groups.ts";
 import type { Reader } from "./page-scope.ts";
 
-/** Somebody made up, to see a page with: subscribed to every other group. */
+/** A made-up reader for previews: subscribed to every other group. */
 export const sampleReader = (groups: readonly SubscriptionGroup[]): Reader => ({
   profileId: "00000000-0000-0000-0000-000000000000",
   externalId: "sample-user",

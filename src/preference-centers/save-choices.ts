@@ -7,14 +7,14 @@ import type { EmailState, GroupState } from "../subscriptions/states.ts";
 import type { Choices } from "./choices.ts";
 import type { Reader } from "./page-scope.ts";
 
-/** What is set for somebody: choices that can take effect. */
+/** What is set for a user: the choices that can take effect. */
 interface Effective {
   readonly emailState: EmailState | undefined;
   readonly groupStates: readonly (readonly [groupId: string, state: GroupState])[];
 }
 
 /**
- * Sets what somebody chose, in one transaction, as the API does: for everybody who has the address, and
+ * Saves a user's choices in one transaction, as the API does: for all who have the address, and
  * with a row of history.
  *
  * @returns whether there was anything to set, and the person was still there.

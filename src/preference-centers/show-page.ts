@@ -29,7 +29,7 @@ export interface PageServices extends PresentServices {
   readonly pageLimits: PageLimits;
 }
 
-/** Somebody who follows a link. */
+/** A user who follows a link. */
 export interface Visit extends PageRequest {
   readonly link: string;
   readonly baseUrl: string;
@@ -37,7 +37,7 @@ export interface Visit extends PageRequest {
   readonly acceptLanguage: string | undefined;
 }
 
-/** Shows somebody's page. @throws Problem NOT_FOUND for any link that leads nowhere, the same for all; RATE_LIMITED. */
+/** Shows a user's page. @throws Problem NOT_FOUND for any link that leads nowhere, the same for all; RATE_LIMITED. */
 export async function showPage(services: PageServices, visit: Visit): Promise<ShownPage> {
   const { target, center, reader } = await open(services, visit);
   const shown = { workspaceId: target.workspaceId, center, page: "pageHtml" } as const;
@@ -45,7 +45,7 @@ export async function showPage(services: PageServices, visit: Visit): Promise<Sh
 }
 
 /**
- * Takes what somebody chose, and shows the confirmation.
+ * Saves a user's choices and shows the confirmation.
  *
  * @returns the page, or the address where the browser goes.
  * @throws Problem NOT_FOUND as `showPage`; RATE_LIMITED; INVALID_REQUEST where nothing was chosen.

@@ -16,7 +16,7 @@ export interface UrlServices {
  * changes; after a merge only where the kept user has the address that it was made for.
  *
  * @param userId an external_id.
- * @throws Problem NOT_FOUND for the center or the user, INVALID_REQUEST for an id that nobody can have.
+ * @throws Problem NOT_FOUND for the center or the user, INVALID_REQUEST for an id that no user can have.
  */
 export async function urlOfUser(
   { database, links }: UrlServices,

@@ -40,7 +40,7 @@ export async function eraseUser(
     names: [{ kind: "platform_id", value: platformId }],
     async alsoWrite(tx, [fault], [deleted]) {
       if (fault || !deleted) throw new Problem("NOT_FOUND", `There is no user '${platformId}'.`);
-      // Merged since it was found: the id leads to somebody else.
+      // Merged since it was found: the id leads to another user.
       if (deleted.user.platformId !== platformId)
         throw mergedInto(platformId, deleted.user.platformId);
       emailState = "none";

@@ -185,7 +185,11 @@ const NOTES: readonly (readonly [name: string, description: string, example?: un
   ["integration_status", "Whether it runs.", "active"],
   ["integrations", "The integrations."],
   ["app_group_id", "The id of the workspace.", "1"],
-  ["contact_emails", "Who is told of failed syncs, separated by commas.", "ops@acme.example"],
+  [
+    "contact_emails",
+    "Addresses to notify of failed syncs, separated by commas.",
+    "ops@acme.example",
+  ],
   ["warehouse", "What it reads."],
   ["warehouse_type", "What it reads from.", "postgres"],
   ["last_updated_at", "The last processed UPDATED_AT.", TIME],

@@ -8,7 +8,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:cr
 
 /** A key that seals, derived from a secret. */
 export interface SealingKey {
-  /** Tells keys apart; the secret cannot be derived from it. */
+  /** Identifies a key; the secret cannot be derived from it. */
   readonly id: string;
   readonly bytes: Buffer;
 }

@@ -51,7 +51,7 @@ import type { Welcome } from "./welcome.ts";
 /** A server that takes requests. */
 export interface RunningServer {
   readonly welcome: Welcome;
-  /** Answers what is in flight, then lets go of everything. */
+  /** Drains in-flight requests, then releases all resources. */
   stop(): Promise<void>;
 }
 

@@ -41,14 +41,14 @@ export async function startWorkers({
   };
 }
 
-/** Loaded only here: the first process stays small where nobody asks for metrics. */
+/** Loaded only here: the first process stays small where metrics are off. */
 async function listenForAll(host: string, port: number) {
   const { clusterMetrics } = await import("../observe/cluster-metrics.ts");
   const { listenForMetrics } = await import("../http/metrics-listener.ts");
   return listenForMetrics(clusterMetrics(), host, port);
 }
 
-/** Tells the process that started this one, if any, that it serves. */
+/** Reports to the parent process, if any, that this one serves. */
 export const announce = (welcome: Welcome): void => void process.send?.(welcome);
 
 function ready(worker: Worker): Promise<Welcome> {

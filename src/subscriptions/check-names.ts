@@ -29,7 +29,7 @@ const E164 = /^\+[1-9]\d{6,14}$/;
 
 /**
  * spec: User identifiers, phone; E.164 in subscription endpoints. Only the form is asked for: a number
- * that does not exist is nobody's, like any other that nobody has.
+ * that does not exist names no user, like any unused one.
  */
 function checkE164(value: unknown): Checked<PersonIdentifier> {
   if (typeof value === "string" && E164.test(value)) return accepted({ kind: "phone", value });
@@ -97,7 +97,7 @@ export function refuseFaulty(faults: readonly PlacedFault[], message = faults[0]
 /** Names in a query string; those of one kind are one list. */
 export type NameQuery = Readonly<Partial<Record<NameKind, readonly string[]>>>;
 
-/** Somebody a query asks about: as it is written there, and as it is looked up. */
+/** A user that a query names: as written there, and as it is looked up. */
 export interface AskedFor {
   readonly given: string;
   readonly identifier: PersonIdentifier;

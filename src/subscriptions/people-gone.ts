@@ -23,7 +23,7 @@ import {
 /**
  * Removes the group states and the history of people who are deleted.
  *
- * @param gone the profiles, and the addresses (lower case) that nobody has any more, whoever had
+ * @param gone the profiles, and the addresses (lower case) that no user has any more, whoever had
  *   them: their history goes as well, while their state stays, because a refusal must outlive the
  *   profile.
  */

@@ -20,7 +20,7 @@ export async function selectStandingGroupStates(
   );
 }
 
-/** What is known of an address, whoever has it. */
+/** What is stored for an address, independent of users. */
 export interface AddressState {
   /** Null where no state was ever set: then the address is subscribed. */
   readonly state: EmailState | null;

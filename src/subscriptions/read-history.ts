@@ -48,7 +48,7 @@ const PAGE_SIZE = 100;
  * Reads the history of states, the newest change first, so that consent can be proved.
  *
  * A person's history is that of their group states and that of their address: `external_id` finds
- * both, and so does `email`, there for everybody who has the address. With a group it is that group's
+ * both, and so does `email`, there for all who have the address. With a group it is that group's
  * alone. `since` is included, `until` is not.
  *
  * @returns a page, and the cursor of the next one where there is more.
@@ -86,7 +86,7 @@ export async function readHistory(
   });
 }
 
-/** Whose history is asked for; undefined is everybody's. */
+/** Whose history to read; undefined reads that of all users. */
 async function subjectsOf(
   tx: Queryable,
   workspaceId: number,

@@ -28,11 +28,11 @@ export type ReadState = (typeof READ_AS)[GroupState] | "Unknown";
  * Reads one group's state of people.
  *
  * spec: GET /subscription/status/get. Where external ids are given, only they count; email and phone
- * together are refused. Unknown is whoever was never given a state, and whoever does not exist.
+ * together are refused. A user without a state, or who does not exist, is Unknown.
  *
  * @returns the state by external_id, as it was asked for where it was: one that leads to the user it was
  *   merged into stands for that user. By the address asked for where its holder has no external_id
- *   (of several, Unsubscribed before Subscribed before Unknown), and where nobody has the address.
+ *   (of several, Unsubscribed before Subscribed before Unknown), and for an address without a user.
  * @throws Problem INVALID_REQUEST.
  */
 export async function readStatus(
@@ -76,7 +76,7 @@ function checkAddresses(query: NameQuery): AskedFor[] {
 }
 
 /**
- * The entry under the requested name: of the user whom an external_id leads to; of those without one
+ * The entry under the requested name: of the user an external_id leads to; of those without one
  * who have an address, the state that refuses most; Unknown where there is no user.
  */
 function statusOfName(

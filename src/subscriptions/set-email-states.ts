@@ -12,8 +12,7 @@ import { type EmailState, writeSubscriptions } from "./states.ts";
 import { deleteEmailStates } from "./store.ts";
 
 /**
- * Sets the email state of addresses, also of those that nobody has yet: it holds for whoever gets the
- * address later. spec: POST /email/status, Email subscription state.
+ * Sets the email state of addresses, used or not: it applies to any user who gets the address later. spec: POST /email/status, Email subscription state.
  *
  * @param addresses identifiers of the kind email.
  * @param alsoWrite runs in the same transaction.
@@ -36,7 +35,7 @@ export function setEmailStates(
 }
 
 /**
- * Removes the state of an address and its history, for somebody who wants to be forgotten altogether:
+ * Removes the state of an address and its history, for a user who wants to be forgotten altogether:
  * from then on the address is one that was never given a state. The audit knows that it was done, and
  * not of which address.
  *
@@ -64,7 +63,7 @@ export async function eraseEmailState(
   });
 }
 
-/** Locks everybody who has one of the addresses; they count as updated now. */
+/** Locks all users of the addresses and marks them as updated now. */
 async function touchHolders(
   tx: Transaction,
   workspaceId: number,

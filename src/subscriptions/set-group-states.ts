@@ -47,7 +47,7 @@ export interface GroupSet {
  *
  * spec: POST /v2/subscription/status/set. An email or a phone names everyone who has it.
  *
- * @returns what led to nobody.
+ * @returns the names that led to no user.
  */
 export function setGroupStates(
   { database, clock }: SetServices,

@@ -3,7 +3,7 @@ import { emailValue } from "../people/identifiers.ts";
 import type { People, Person } from "../people/people.ts";
 
 /**
- * Everybody whom a state reaches that is given to some people for a group of this channel: all who
+ * Every user affected by a state that some users get for a group of this channel: all who
  * have the email of one of them, and for the channels that send to phones all who have the number of
  * one of them. The people must be loaded with `spreads` (people/load-people.ts).
  *

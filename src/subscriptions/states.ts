@@ -21,7 +21,7 @@ import {
 
 /*
  * What people want to receive. A group state belongs to a profile; the email state belongs to the
- * address, so that it holds for whoever has the address now and for whoever gets it later.
+ * address, so that it applies to all who have the address, now or later.
  *
  * Every change of a state is kept as history, because consent must be provable. Setting what stands
  * already is no change: it writes nothing (decision: docs/decisions/subscription-history.md).
@@ -130,7 +130,7 @@ const emailKey = ({ email }: EmailStateRow): string => email;
 
 /**
  * Writes states that are set one after the other. Of each key the first is written, so that the
- * engine tells whether it is a change, and then the last; one in between is a change where it differs
+ * engine shows whether it is a change, and then the last; one in between is a change where it differs
  * from the one before.
  *
  * @returns those that changed something, in their order.

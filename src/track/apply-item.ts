@@ -76,8 +76,8 @@ export const subscriptionChanges = (batch: Batch): SubscriptionChanges => ({
  * No database is asked here, so that the order of items is exactly the order of their effects.
  *
  * @param requestWork what the objects of the request have cost so far.
- * @param at when it counts as done (`People.touch`): whom it names is touched a microsecond after
- *   everybody else whom it reaches.
+ * @param at when it counts as done (`People.touch`): the named user is touched a microsecond after
+ *   the others it affects.
  */
 export function applyItem(
   batch: Batch,

@@ -82,7 +82,7 @@ export function checkAttributes(
   const isAlias = identifier.value.kind === "alias";
   return accepted({
     identifier: identifier.value,
-    // spec: POST /users/track, rule 4. An alias makes nobody unless it is said.
+    // spec: POST /users/track, rule 4. An alias creates no user unless the object says so.
     creates: identifier.value.kind !== "platform_id" && !(updateOnly.value ?? isAlias),
     reads: readsPerson(work),
     addresses: addressesOf(work),
@@ -206,7 +206,7 @@ function checkGroup(workspace: Workspace, entry: unknown, place: string) {
   }
   const confirms = checkFlag(raw, "use_double_opt_in_logic");
   if ("fault" in confirms) return confirms;
-  // The same in a subscription set: a state that nobody has confirmed would claim a consent.
+  // The same in a subscription set: an unconfirmed state would claim a consent.
   if (confirms.value && state === "subscribed") {
     return refused(
       "DOUBLE_OPT_IN_NOT_SUPPORTED",

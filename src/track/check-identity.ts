@@ -52,7 +52,7 @@ export function withWireNames(raw: RawItem): RawItem {
   return isGiven(item.platform_id) ? { ...item, braze_id } : { ...item, platform_id: braze_id };
 }
 
-/** As nearly everybody is: then no list is made. */
+/** The usual case, in which no list is created. */
 const isNamedByExternalIdAlone = (item: RawItem): boolean =>
   isGiven(item.external_id) &&
   !isGiven(item.user_alias) &&

@@ -42,7 +42,7 @@ export function splitRequest(request: WriteRequest, lanes: number): Part[] {
   return [...parts].map(([lane, part]) => ({ lane, ...part }));
 }
 
-/** Whether an item concerns nobody but the person it names by external_id. */
+/** Whether an item affects only the user it names by external_id. */
 const isOnItsOwn = ({ identifier, spreads, work }: Item): boolean =>
   identifier.kind === "external_id" &&
   !spreads &&

@@ -55,7 +55,7 @@ export interface WriteServices {
   readonly metrics: Metrics;
 }
 
-/** How often a batch is worked out anew because somebody else was faster. */
+/** How often an aborted batch is worked out again. */
 const TRIES = 20;
 
 /**
@@ -71,7 +71,7 @@ const LOCKING_TRY = 3;
  * The batch is read, worked out in memory, and written with checks: a profile must be at the version
  * that was read, an identifier must still be free. Where a check fails, another process was faster;
  * everything is rolled back and done again, in the end with the profiles locked before they are
- * read, so that a person whom everybody writes to cannot starve a batch. Locking always would cost
+ * read, so that a user who is written to all the time cannot starve a batch. Locking always would cost
  * a second write to every row, for a meeting that hardly ever happens.
  *
  * The first time it is worked out before the transaction begins, which then is one round trip long, or

@@ -21,7 +21,7 @@ const MOST_LANES_AMONG_OTHERS = 2;
 /** Where transactions take turns: while the engine runs one, the next one is worked out. */
 const IN_TURNS = { lanes: 1, depth: 2 };
 
-/** One for whom an item reaches, one for whom it names (`applyItem`). */
+/** One tick for the affected profiles, one for the named profile (`applyItem`). */
 const MICROSECONDS_OF_ITEM = 2;
 
 export interface WriteQueue {
@@ -182,12 +182,12 @@ async function writeTogether(services: WriteServices, batch: readonly Waiting[])
       for (const each of batch) each.reject(error);
       return;
     }
-    // One of them cannot be written: alone, it spoils nobody else's.
+    // One of them cannot be written: written alone, it does not fail the others.
     for (const each of batch) await writeTogether(services, [each]);
   }
 }
 
-/** Leaves out the requests whose Idempotency-Key somebody else has used in the meantime. */
+/** Leaves out the requests whose Idempotency-Key another request has used meanwhile. */
 async function writeOthers(
   services: WriteServices,
   batch: readonly Waiting[],

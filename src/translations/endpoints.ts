@@ -27,7 +27,7 @@ const CAMPAIGN = ["campaign", "campaigns"] as const;
 
 const CANVAS = ["canvases", "canvas"] as const;
 
-/* Which id is missing or malformed is told by its own code, so the schemas leave that to the handlers. */
+/* A missing or malformed id has a code of its own, so the schemas leave that check to the handlers. */
 
 const Uuid = (description: string) => Type.Optional(Type.String({ description }));
 

@@ -96,7 +96,7 @@ export async function readSourceOf(
 /**
  * Finds a message that can be translated.
  *
- * spec: Errors, the translation error codes; they are told in the order in which one would look.
+ * spec: Errors, the translation error codes; in the order in which one would look.
  *
  * @throws Problem INVALID_CAMPAIGN_ID, MESSAGE_NOT_FOUND, UNSUPPORTED_CHANNEL,
  *   MULTI_LANGUAGE_NOT_ENABLED_ON_MESSAGE, INVALID_LOCALE_ID.

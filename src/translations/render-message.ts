@@ -21,7 +21,7 @@ export interface Rendered {
 
 /**
  * Renders a message in a locale, or as it was written where there is none. A string that is not
- * translated shows as in the source. Personalization shows its defaults: nobody reads it here.
+ * translated shows as in the source. Personalization shows its defaults: there is no reader here.
  *
  * @throws Problem NOT_FOUND for the message or the locale, INVALID_REQUEST for a content that cannot
  *   be rendered, or takes more time or memory than a message may.

@@ -11,7 +11,7 @@ const XLIFF = "urn:oasis:names:tc:xliff:document:1.2";
 /** A unit stands at the fifth level, or a little deeper in groups. */
 const MOST_LEVELS = 32;
 
-/** Their content is nobody's translation. */
+/** Elements whose content is not a translation. */
 const PASSED_OVER = new Set([
   "header",
   "note",
@@ -21,7 +21,7 @@ const PASSED_OVER = new Set([
   "bin-unit",
 ]);
 
-/** The states of a target that stands there only until somebody translates it. */
+/** The states of a target that is only a placeholder for a translation. */
 const DRAFT_STATES = new Set(["new", "needs-translation"]);
 
 interface Unit {

@@ -8,7 +8,7 @@ const NOT_IN_XML = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
  * Writes translations as XLIFF 1.2: a `file` for each locale, a `trans-unit` for each string. A
  * string without a `target` is not translated.
  *
- * @param sourceLanguage a BCP 47 tag; `und` where nobody said.
+ * @param sourceLanguage a BCP 47 tag; `und` if unknown.
  * @throws Problem CONFLICT where a string holds a character that XML cannot hold.
  */
 export function writeXliff(file: TranslationFile, sourceLanguage: string): string {

@@ -20,7 +20,7 @@ export interface ResetServices {
 /**
  * Said first by every transaction that writes people of a workspace or what belongs to them: it
  * waits while the workspace is being reset. Otherwise a person made in the middle of a reset would
- * lose the profile and keep the identifiers, which lead to nobody from then on.
+ * lose the profile and keep its identifiers, which would lead nowhere.
  */
 export const writePeopleOf = (tx: Transaction, workspaceId: number): Promise<void> =>
   lockPeopleShared(tx, workspaceId);

@@ -1,14 +1,14 @@
 import type { Channel, Workspace, WorkspaceSettings } from "../context/workspace.ts";
 import type { Queryable, Transaction } from "../database/database.ts";
 
-/** Any number that nobody else in the database uses: one manifest is applied at a time. */
+/** A number that no other lock in the database has: one manifest is applied at a time. */
 const APPLY_LOCK = 7_270_412;
 
 export async function lockForApply(tx: Transaction): Promise<void> {
   await tx.query("select pg_advisory_xact_lock($1)", [APPLY_LOCK]);
 }
 
-/** Any number that tells these locks from the others of the program. */
+/** Distinguishes these locks from Rapport's others. */
 export const PEOPLE_LOCK_CLASS = 7_270_414;
 
 export async function lockPeopleShared(tx: Transaction, workspaceId: number): Promise<void> {

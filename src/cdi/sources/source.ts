@@ -7,7 +7,7 @@ import type { TSchema } from "typebox";
 
 /** A kind of warehouse. */
 export interface SourceKind<Warehouse> {
-  /** What an integration's `warehouse` looks like in the manifest; its `type` tells the kinds apart. */
+  /** What an integration's `warehouse` looks like in the manifest; its `type` is the discriminator. */
   readonly schema: TSchema;
   /** What the rows belong to: progress holds as long as this stays the same. */
   placeOf(warehouse: Warehouse): string;
@@ -42,7 +42,7 @@ export interface SourceColumn {
   readonly name: string;
   /** Whether its values can be read as times. */
   readonly isTime: boolean;
-  /** Whether its values can be written as text that everybody would write in the same way. */
+  /** Whether its values have one canonical text form. */
   readonly isText: boolean;
 }
 

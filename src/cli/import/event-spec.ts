@@ -78,7 +78,7 @@ function purchasesOf(call: JsonObject): JsonObject[] {
   });
 }
 
-/** A user without userId is known by an alias, as long as nobody identifies him. */
+/** A user without userId is known by an alias until identified. */
 const identityOf = ({ userId, anonymousId }: JsonObject): JsonObject =>
   userId === undefined || userId === null || userId === ""
     ? { user_alias: { alias_name: anonymousId ?? null, alias_label: "anonymous_id" } }

@@ -21,13 +21,13 @@ import type { Belongings, Whole } from "./whole.ts";
  *   is taken only where the kept profile lacks it.
  * - What is counted (sessions, events, purchases, money) is added up, per app, event, product and
  *   currency, with the earlier first date and the later last one.
- * - What tells when something happened last (Last_X_at fields, campaigns, canvases) becomes the
+ * - The time when something last happened (Last_X_at fields, campaigns, canvases) becomes the
  *   later date.
  *
  * Events, purchases and messages themselves, of which these are the summaries, move one by one and
- * unchanged; whoever carries the merge out does that (identity/save-graph.ts).
+ * unchanged; identity/save-graph.ts does that.
  *
- * Each step tells what it did as effects, which a dry run answers with and the audit keeps.
+ * Each step reports its effects, which a dry run returns and the audit keeps.
  */
 
 /** Everything of one profile merged into another. `extent` says how much comes over. */

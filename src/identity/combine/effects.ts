@@ -5,7 +5,7 @@ import type { Json } from "../../values/plain-json.ts";
  * - `taken`: the kept profile lacked it and has it now;
  * - `kept`: the kept profile's own stands, the merged one's is dropped;
  * - `added_up`, `earlier`, `later`, `combined`: worked out from both;
- * - `freed`, `redirected`: the merged external_id names nobody, or leads to the kept profile;
+ * - `freed`, `redirected`: the merged external_id is free, or leads to the kept profile;
  * - `removed`: it is gone with a user who is deleted;
  * - `left`: it does not come over and is gone with the merged profile (`merge_behavior: none`).
  */
@@ -50,7 +50,7 @@ export type Extent =
   | "tokens_and_messages";
 
 /**
- * Two lists of things that are told apart by a key, as one: what only one side has stands as it is,
+ * Two lists of things identified by a key, as one: what only one side has is kept as it is,
  * what both have is combined. The kept side's order comes first.
  */
 export function combineLists<Thing>(

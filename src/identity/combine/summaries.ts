@@ -26,7 +26,7 @@ export const combineEvents = (
 /**
  * Purchases of one product in one currency: counts and amounts are added up, the first date is the
  * earlier, the last the later. Money of different currencies is never added
- * (decision: docs/decisions/money.md). Amounts are told in cents. spec: Merge behaviour.
+ * (decision: docs/decisions/money.md). Amounts are in cents. spec: Merge behaviour.
  */
 export const combinePurchases = (
   kept: readonly PurchaseSummary[],

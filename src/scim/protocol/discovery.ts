@@ -70,7 +70,7 @@ export function getAbout(collection: Collection, id: string): JsonObject {
   return found;
 }
 
-/** RFC 7644, 4: nobody should believe that a filter took effect here. @throws Problem FORBIDDEN. */
+/** RFC 7644, 4: a filter must not seem to take effect here. @throws Problem FORBIDDEN. */
 export function refuseFilter({ filter }: { readonly filter?: string }): void {
   if (filter !== undefined) throw new Problem("FORBIDDEN", "There is no filter for this path.");
 }

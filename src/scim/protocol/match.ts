@@ -149,7 +149,7 @@ function comparable(
 ): string | boolean {
   const text = String(value);
   if (findUnstorable(text, ""))
-    throw invalidFilter(path, "is compared with text that nobody can have");
+    throw invalidFilter(path, "is compared with a text that no user can have");
   if (attribute.type === "boolean") {
     const lower = text.toLowerCase();
     if (lower !== "true" && lower !== "false") throw invalidFilter(path, "is true or false");

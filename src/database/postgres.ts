@@ -12,7 +12,7 @@ import { encodeParameters, readTimestamp } from "./parameters.ts";
 import { plannerSettings, type Use } from "./planner.ts";
 
 /** How many connections one process keeps, at most, for each use. */
-const CONNECTIONS: Readonly<Record<Use, number>> = { intake: 8, lookup: 4, analysis: 2 };
+const CONNECTIONS: Readonly<Record<Use, number>> = { intake: 8, lookup: 4, analysis: 3 };
 
 /** Connections for other uses than intake are closed after so many seconds without work. */
 const IDLE_SECONDS = 60;

@@ -2,6 +2,7 @@ import Type from "typebox";
 import { endpoint, withPermission } from "../http/endpoint.ts";
 import { type ExportServices, exportByIds } from "./export-by-ids.ts";
 import { EXPORT_FIELDS } from "./profile-view.ts";
+import { exportStream } from "./stream-endpoint.ts";
 
 const Id = Type.Union([Type.String(), Type.Number()]);
 
@@ -68,4 +69,4 @@ const exportEndpoint = endpoint({
   body: { ...(await exportByIds(services, workspace, body)), message: "success" },
 }));
 
-export const exportEndpoints = [exportEndpoint];
+export const exportEndpoints = [exportEndpoint, exportStream];

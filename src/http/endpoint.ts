@@ -101,7 +101,12 @@ export interface Contract {
    * the response is written piece by piece.
    */
   readonly isHeavy?: true;
+  /** The body is a `TextStream`, of any length; `produces` is its media type. See `http/send-stream.ts`. */
+  readonly streams?: true;
 }
+
+/** A text body that is produced while it is sent. */
+export type TextStream = AsyncGenerator<string | Uint8Array>;
 
 export interface Input<C extends Contract> {
   readonly params: StaticOrUndefined<C["params"]>;

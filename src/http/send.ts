@@ -15,8 +15,8 @@ import { MEDIA_TYPE_OF, SCIM_HEADERS, tooMuchLoad } from "./respond.ts";
 const COUNTED_FROM_BYTES = 16_384;
 
 /** A client has this long to read a response, and longer the larger the response is. */
-const READING_TIME_MS = 30_000;
-const READING_BYTES_PER_MS = 64;
+export const READING_TIME_MS = 30_000;
+export const READING_BYTES_PER_MS = 64;
 
 /** Sends a response; a JSON body is a value, any other a text. */
 export function send(reply: FastifyReply, answer: Reply, mediaType: string): FastifyReply {
@@ -62,7 +62,7 @@ function textOf({ body, bytes }: Reply, mediaType: string): string | Buffer | un
   return mediaType.endsWith("json") ? JSON.stringify(body) : (body as string);
 }
 
-function writeHead(reply: FastifyReply, answer: Reply, mediaType: string): void {
+export function writeHead(reply: FastifyReply, answer: Reply, mediaType: string): void {
   if (mediaType === "text/html") reply.headers(PAGE_HEADERS);
   if (mediaType === MEDIA_TYPE_OF.scim) reply.headers(SCIM_HEADERS);
   reply.code(answer.status);

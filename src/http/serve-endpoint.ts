@@ -13,6 +13,7 @@ import type { ObserveServices } from "./observe.ts";
 import type { RequestContext } from "./request-state.ts";
 import { MEDIA_TYPE_OF, problemReply, tooMuchLoad } from "./respond.ts";
 import { send, sendCounted } from "./send.ts";
+import { sendStream } from "./send-stream.ts";
 import { compileContract } from "./validate.ts";
 
 /** What the HTTP layer itself needs; a handler may ask for more. */
@@ -57,6 +58,7 @@ export function serveEndpoint<Services extends HttpServices>(
       const result: Reply = await answerOnce(services, contract, request, run);
       deadlines.end(deadline);
       if (deadline.hasExpired) return;
+      if (contract.streams) return await sendStream(reply, result, mediaType);
       if (!request.room) return void send(reply, result, mediaType);
       await sendCounted(load, contract, request.room, reply, result, mediaType);
     } catch (error) {

@@ -15,6 +15,7 @@ import { metered } from "../database/metered.ts";
 import { migrate } from "../database/migrate.ts";
 import { openEmbedded } from "../database/pglite.ts";
 import { openPostgres } from "../database/postgres.ts";
+import { createExportSlots } from "../export/export-stream.ts";
 import { createIdempotency } from "../http/idempotency.ts";
 import { bytesOfThisProcess, createLoad } from "../http/load.ts";
 import { listenForMetrics } from "../http/metrics-listener.ts";
@@ -144,6 +145,7 @@ async function start(
     pageViews: createPageViews(database),
     centerCache: createCenterCache(),
     threads: createThreadPool(),
+    exportSlots: createExportSlots(),
     idCache,
     writeQueue: createWriteQueue(
       { database, clock, idempotency, metrics, idCache },

@@ -1,0 +1,79 @@
+import { type AdminTarget, openAdmin } from "../admin-client.ts";
+
+/** Which rows to export. */
+export interface ExportSelection {
+  readonly since?: string;
+  readonly until?: string;
+  readonly attribute?: readonly string[];
+}
+
+const NEWLINE = 10;
+
+/**
+ * The lines of an export, in pieces that end with a whole line. The last line of the stream, which says that
+ * it is complete, is checked and left out.
+ *
+ * @param onRows told how many rows each piece holds.
+ * @throws where the stream breaks off or rows are missing.
+ */
+export async function* readExport(
+  target: AdminTarget,
+  workspace: string,
+  kind: string,
+  { since, until, attribute = [] }: ExportSelection,
+  onRows: (rows: number) => void,
+): AsyncGenerator<Uint8Array> {
+  const query = new URLSearchParams({ ...(since && { since }), ...(until && { until }) });
+  for (const each of attribute) query.append("attribute", each);
+  const path = `/workspaces/${encodeURIComponent(workspace)}/export/${kind}?${query}`;
+  const { body } = await openAdmin(target, path);
+  let rows = 0;
+  // From the last whole line on: it may be the end.
+  let held: Buffer = Buffer.alloc(0);
+  try {
+    for await (const chunk of body ?? []) {
+      held = Buffer.concat([held, chunk as Uint8Array]);
+      const end = startOfLastLine(held);
+      if (end === 0) continue;
+      const whole = held.subarray(0, end);
+      held = held.subarray(end);
+      const count = countLines(whole);
+      rows += count;
+      onRows(count);
+      yield whole;
+    }
+  } catch (error) {
+    throw brokenOff(rows, error);
+  }
+  const complete = readEnd(held.toString());
+  if (complete !== rows) throw brokenOff(rows, undefined);
+}
+
+/** Where the last line begins; 0 where there is only one. */
+function startOfLastLine(bytes: Buffer): number {
+  const lastNewline = bytes.lastIndexOf(NEWLINE);
+  return lastNewline <= 0 ? 0 : bytes.lastIndexOf(NEWLINE, lastNewline - 1) + 1;
+}
+
+function countLines(bytes: Buffer): number {
+  let count = 0;
+  for (let at = bytes.indexOf(NEWLINE); at !== -1; at = bytes.indexOf(NEWLINE, at + 1)) count++;
+  return count;
+}
+
+/** How many rows a complete export has; undefined where this is not the last line of one. */
+function readEnd(line: string): number | undefined {
+  try {
+    const { complete, rows } = JSON.parse(line).export;
+    return complete === true ? rows : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const brokenOff = (rows: number, cause: unknown): Error =>
+  new Error(
+    `The export broke off after ${rows} rows, and what was written is incomplete: the server or its database ` +
+      "failed, or the connection was lost. Run the command again.",
+    { cause },
+  );

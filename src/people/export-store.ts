@@ -1,0 +1,63 @@
+import { readByCursor } from "../database/cursor.ts";
+import type { Queryable } from "../database/database.ts";
+import type { JsonObject } from "../values/plain-json.ts";
+import type { Alias } from "./identifiers.ts";
+
+/** Whose rows are exported; what is undefined does not narrow. */
+export interface ProfileFilter {
+  readonly standardAttributes: JsonObject;
+  readonly customAttributes: JsonObject;
+}
+
+/** Names of users as rows of an export carry them. */
+export interface ProfileNames {
+  readonly externalId: string | null;
+  readonly aliases: readonly Alias[];
+  readonly email: string | null;
+  readonly phone: string | null;
+}
+
+/** To be selected from `profiles p`. */
+export const NAME_COLUMNS = `p.external_id as "externalId", p.aliases, p.email, p.phone`;
+
+/** A condition on `profiles p`, with parameters from `$first` on. */
+export function profileCondition(
+  { standardAttributes, customAttributes }: ProfileFilter,
+  first: number,
+): { readonly sql: string; readonly parameters: readonly unknown[] } {
+  const wanted = [
+    ["standard_attributes", standardAttributes] as const,
+    ["custom_attributes", customAttributes] as const,
+  ].filter(([, attributes]) => Object.keys(attributes).length > 0);
+  return {
+    sql: wanted.map(([column], i) => ` and p.${column} @> $${first + i}::text::jsonb`).join(""),
+    parameters: wanted.map(([, attributes]) => JSON.stringify(attributes)),
+  };
+}
+
+/** A profile to be read, and about how large it is. */
+export interface SizedProfile {
+  readonly id: string;
+  readonly bytes: number;
+}
+
+/** The ids of profiles that were updated in a period, in portions. */
+export function selectProfileIds(
+  tx: Queryable,
+  workspaceId: number,
+  { since, until, ...filter }: ProfileFilter & { since: Date | undefined; until: Date | undefined },
+  portion: number,
+): AsyncGenerator<SizedProfile[]> {
+  const condition = profileCondition(filter, 4);
+  return readByCursor<SizedProfile>(
+    tx,
+    "exported_users",
+    `select p.profile_id as id,
+       pg_column_size(p.standard_attributes) + pg_column_size(p.custom_attributes) as bytes
+     from profiles p
+     where p.workspace_id = $1 and ($2::timestamptz is null or p.updated_at >= $2)
+       and ($3::timestamptz is null or p.updated_at < $3)${condition.sql}`,
+    [workspaceId, since ?? null, until ?? null, ...condition.parameters],
+    portion,
+  );
+}

@@ -248,7 +248,7 @@ async function request(
 }
 
 const isJson = (response: Response): boolean =>
-  response.headers.get("content-type")?.includes("json") ?? false;
+  /\bjson\b/.test(response.headers.get("content-type") ?? "");
 
 const DECLARED = ENDPOINTS.flatMap(({ contract }) =>
   pathsOf(contract).map((path) => ({

@@ -55,8 +55,32 @@ export async function callAdmin<Answer>(
   path: string,
   body?: unknown,
 ): Promise<Answer> {
+  const response = await request(target, method, path, body);
+  const answer = await readAnswer(target, response);
+  if (response.ok) return answer as Answer;
+  throw refusalOf(response, answer);
+}
+
+/**
+ * Opens a stream of the admin API of a running server.
+ *
+ * @throws in words where the server refuses it.
+ */
+export async function openAdmin(target: AdminTarget, path: string): Promise<Response> {
+  const response = await request(target, "GET", path);
+  const isStream = response.headers.get("content-type")?.includes("ndjson") ?? false;
+  if (response.ok && isStream) return response;
+  throw refusalOf(response, await readAnswer(target, response));
+}
+
+async function request(
+  target: AdminTarget,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<Response> {
   const adminToken = target.adminToken ?? (await readKeptToken(target.dataDir));
-  const response = await fetch(new URL(`/admin/v1${path}`, addressOf(target)), {
+  return fetch(new URL(`/admin/v1${path}`, addressOf(target)), {
     method,
     headers: {
       authorization: `Bearer ${adminToken}`,
@@ -68,16 +92,22 @@ export async function callAdmin<Answer>(
   }).catch((error: Error) => {
     throw new AdminError(unreachable(target.url, error));
   });
+}
+
+async function readAnswer(target: AdminTarget, response: Response): Promise<Refusal> {
   const text = await response.text().catch((error: Error) => {
     throw new AdminError(unreachable(target.url, error));
   });
   const answer = readJson(text);
   if (answer === undefined) throw new Error(notRapport(target.url, response));
-  if (response.ok) return answer as Answer;
+  return answer;
+}
+
+function refusalOf(response: Response, answer: Refusal): Error {
   if (answer.path ?? answer.errors)
-    throw new Problem("INVALID_REQUEST", answer.message, { body: { ...answer } });
+    return new Problem("INVALID_REQUEST", answer.message, { body: { ...answer } });
   const retryAfter = Number(response.headers.get("retry-after")) || undefined;
-  throw new AdminError(refusal(response.status, answer.message), response.status, retryAfter);
+  return new AdminError(refusal(response.status, answer.message), response.status, retryAfter);
 }
 
 /** The body of a response as an object; undefined where it is something else. */

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { type FileHandle, open, rename, rm } from "node:fs/promises";
+import { type FileHandle, open, rename, rm, stat } from "node:fs/promises";
 import { constants, createGzip } from "node:zlib";
 
 /** How an output is written. */
@@ -20,11 +20,31 @@ export async function writeOutput(
 ): Promise<void> {
   const packed = gzip || path.endsWith(".gz") ? compressed(chunks) : chunks;
   if (path === "-") return writeToStdout(packed);
-  await writeFileWhole(path, async (file) => {
-    for await (const chunk of packed) {
-      await file.writeFile(chunk);
-    }
-  });
+  const write = async (file: FileHandle) => {
+    for await (const chunk of packed) await file.writeFile(chunk);
+  };
+  if (await isDevice(path)) await writeToDevice(path, write);
+  else await writeFileWhole(path, write);
+}
+
+/** A pipe or a device is written to; it must not be replaced by a file. */
+const isDevice = async (path: string): Promise<boolean> => {
+  const found = await stat(path).catch(() => undefined);
+  return found !== undefined && !found.isFile() && !found.isDirectory();
+};
+
+async function writeToDevice(
+  path: string,
+  write: (file: FileHandle) => Promise<void>,
+): Promise<void> {
+  const file = await open(path, "w");
+  try {
+    await write(file);
+  } catch (error) {
+    throw named(error, path);
+  } finally {
+    await file.close();
+  }
 }
 
 /**

@@ -31,6 +31,10 @@ const COMMANDS: Readonly<Record<string, [about: string, load: () => Promise<Comm
     "Imports users, events, purchases or subscriptions from a file into a running server.",
     () => import("./import.ts"),
   ],
+  export: [
+    "Exports users, events, purchases, subscription states or the configuration.",
+    () => import("./export.ts"),
+  ],
   cdi: ["Runs syncs from a warehouse.", () => import("./cdi.ts")],
   keys: ["Manages the API keys of a running server.", () => import("./keys.ts")],
   secrets: ["Manages the key that seals stored secrets.", () => import("./sealing.ts")],

@@ -27,6 +27,7 @@ export const exportStream = endpoint({
       Type.String({
         description:
           'The last line is {"export":{"complete":true,"rows":N}}. Without it the export broke off.',
+        examples: ['{"external_id":"ada"}\n{"export":{"complete":true,"rows":1}}\n'],
       }),
     ),
   },

@@ -3,10 +3,10 @@
  *
  * A `Problem` refuses a whole request: a use case throws it, `http/respond.ts` turns it into the
  * status and the body of the endpoint's dialect. A `Fault` is the verdict on one item of a request
- * that goes on without it: it is a value, never thrown.
+ * that continues without it: it is a value, never thrown.
  */
 
-/** What went wrong, in the program's own words; `http/respond.ts` maps each code to a status. */
+/** What went wrong, in Rapport's own words; `http/respond.ts` maps each code to a status. */
 export type ProblemCode =
   | "INVALID_REQUEST"
   | "WORK_LIMIT_EXCEEDED"
@@ -53,7 +53,7 @@ export class Problem extends Error {
   }
 }
 
-/** The verdict on one item that cannot be taken: a stable upper-case code and a sentence. */
+/** The verdict on a rejected item: a stable upper-case code and a sentence. */
 export interface Fault {
   readonly code: string;
   readonly message: string;

@@ -206,12 +206,12 @@ describe("what is refused when it is read", () => {
     [
       { add: [{ x: 1 }] },
       "INVALID_ATTRIBUTE",
-      "'a.add[0]' is not valid: an object cannot stand in an array of scalars",
+      "'a.add[0]' is not valid: an object is not allowed in an array of scalars",
     ],
     [
       { add: ["x"], remove: [null] },
       "INVALID_ATTRIBUTE",
-      "'a.remove[0]' is not valid: null cannot stand in an array of scalars",
+      "'a.remove[0]' is not valid: null is not allowed in an array of scalars",
     ],
     [
       { add: ["x".repeat(256)] },

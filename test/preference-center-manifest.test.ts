@@ -103,7 +103,7 @@ describe("preference centers in a manifest", () => {
     const faulty = { ...DECLARED, title: "Changed", confirmation_html: "<p>\n{% if %}" };
     const { status, body } = await apply(workspace.name, [faulty]);
     assert.equal(status, 400);
-    assert.match(body.message, /'confirmation_html' cannot be taken: line 2/);
+    assert.match(body.message, /'confirmation_html' is rejected: line 2/);
     assert.deepEqual(body.path, ["workspaces", 0, "preference_centers", 0, "confirmation_html"]);
     const { body: kept } = await workspace.call<any>("GET", `${PATH}/${ID}`);
     assert.equal(kept.preference_center_title, "Preferences");
@@ -235,7 +235,7 @@ describe("the admin API of preference centers", () => {
     const workspace = await emptyWorkspace(server);
     for (const [body, message] of [
       [{}, /'name' is required/],
-      [{ name: "x", page_html: "<div>" }, /'page_html' cannot be taken: line 1/],
+      [{ name: "x", page_html: "<div>" }, /'page_html' is rejected: line 1/],
       [{ name: "x", redirect_url: "ftp://x" }, /'redirect_url'/],
       [{ name: "x", html: "" }, /'html'/],
     ] as const) {

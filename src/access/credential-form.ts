@@ -36,7 +36,7 @@ const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?
 const isTimestamp = (text: string): boolean =>
   TIMESTAMP.test(text) && !Number.isNaN(Date.parse(text));
 
-/** What can stand in a header after `Bearer`. */
+/** What a header can hold after `Bearer`. */
 export const Secret = Type.String({
   minLength: 1,
   maxLength: 255,

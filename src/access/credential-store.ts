@@ -93,7 +93,7 @@ export async function selectCredentials<Grant>(
   );
 }
 
-/** What is made: with `secrets` where a manifest declares it, else null. */
+/** A new credential: with `secrets` if a manifest declares it, else null. */
 export interface NewRow<Grant> {
   readonly id: string;
   readonly name: string;

@@ -39,7 +39,7 @@ export interface CredentialKind<Grant> {
   /** As sentences call it, and whose it is. */
   readonly noun: string;
   readonly belongs: string;
-  /** What secrets that are made here begin with. */
+  /** The prefix of secrets that are generated here. */
   readonly prefix: string;
 }
 
@@ -64,7 +64,7 @@ export const readDeclared = async <Grant>(
 ): Promise<DeclaredCredential<Grant>[]> =>
   (await selectDeclared(tx, table, ownerId)).map(({ id: _id, ...rest }) => rest as never);
 
-/** Where a credential belongs, and when and by whose ids it is made. */
+/** Where a credential belongs, and its time and ids at creation. */
 export interface CredentialTarget {
   readonly ownerId: OwnerId;
   readonly now: Date;
@@ -167,7 +167,7 @@ export async function listCredentials<Grant>(
  * secrets stay refused.
  *
  * @returns the secret, which cannot be read again.
- * @throws Problem CONFLICT where the name is taken.
+ * @throws Problem CONFLICT if the name is in use.
  */
 export async function createCredential<Grant>(
   tx: Transaction,

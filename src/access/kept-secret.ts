@@ -4,7 +4,7 @@ import { createPrivateFolder } from "../database/private-folder.ts";
 import { newSecret } from "./secrets.ts";
 
 /**
- * A secret that is made on the first start and kept in the data folder, readable by its owner only
+ * A secret that is generated on the first start and kept in the data folder, readable by its owner only
  * (mode 0600). With `memory:` it is new on every start.
  */
 export async function keptSecret(dataDir: string, name: string, prefix: string): Promise<string> {

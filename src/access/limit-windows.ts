@@ -20,7 +20,7 @@ export interface Limit {
 
 /** What a process got of a window. */
 export interface Grant {
-  /** How many requests it may let through now. */
+  /** How many requests it may accept now. */
   readonly granted: number;
   /** How many are given out in this window so far, to all processes, these included. */
   readonly given: number;
@@ -36,7 +36,7 @@ export const SHARES_OF_A_WINDOW = 20;
 /** For how long a slice should last. */
 const SLICE_LASTS_MS = 100;
 
-/** From this size on the next slice is taken before the last one is used up. */
+/** From this size on, the next slice is fetched before the last one is used up. */
 const SLICE_WORTH_PREPARING = 8;
 
 export interface LimitState {
@@ -48,7 +48,7 @@ export interface LimitState {
 
 /** What a process holds of one window. */
 interface Holding {
-  /** Requests that it may let through without asking. */
+  /** Requests that it may accept without asking. */
   held: number;
   /** What it got last. */
   granted: number;
@@ -58,7 +58,7 @@ interface Holding {
   /** How many it asks for the next time. */
   slice: number;
   slicedAt: number;
-  /** How many it has let through since then. */
+  /** How many it has accepted since then. */
   used: number;
   /** Requests that wait for the next slice. */
   waiting: number;

@@ -60,7 +60,7 @@ export async function listCredentials<Grant>(
  * Makes one.
  *
  * @returns its secret, which cannot be read again.
- * @throws Problem CONFLICT where the name is taken.
+ * @throws Problem CONFLICT if the name is in use.
  */
 export function createCredential<Grant>(
   services: CredentialServices,

@@ -1,6 +1,6 @@
 import { type Fault, Problem } from "../problem.ts";
 
-/** Where something stands in a declaration, as keys and indexes; the manifest finds the line by it. */
+/** A place in a declaration, as keys and indexes; the manifest finds the line by it. */
 export type Place = readonly (string | number)[];
 
 /** As one would write it: `campaigns[0].messages[1].source`. */

@@ -8,12 +8,12 @@ import type { InputArray } from "../track/item.ts";
 import { findUnstorable, isJsonObject, type JsonObject } from "../values/plain-json.ts";
 import { type Identifiers, LARGEST_PAYLOAD_BYTES, type SourceRow } from "./sources/source.ts";
 
-/** Why a row cannot be taken, with the field it is about, as far as that can be said. */
+/** Why a row is rejected, with the field concerned if there is one. */
 export interface RowFault extends Fault {
   readonly field: string | null;
 }
 
-/** What a row comes to, or why it cannot be taken. */
+/** What a row amounts to, or why it is rejected. */
 export type CheckedRow<Value> = { readonly value: Value } | { readonly fault: RowFault };
 
 /**

@@ -63,7 +63,7 @@ const members = {
   warehouse: WarehouseSchema,
 };
 
-/** As it stands in a manifest. */
+/** As declared in a manifest. */
 export const IntegrationEntry = Type.Object(
   {
     id: Type.Refine(

@@ -63,7 +63,7 @@ async function writeMail(database: Queryable, job: Job): Promise<Mail | undefine
     `rows failed  ${run.rowsFailed}`,
     "",
     ...(summary.length > 0 ? ["Why rows failed:", ...summary.map(reasonLine), ""] : []),
-    "Every one of them stands in the log of the run:",
+    "The log of the run has every one of them:",
     `GET /admin/v1/workspaces/${encodeURIComponent(workspace.name)}/integrations/${integrationId}/runs/${runId}/rows`,
     "",
   ];

@@ -127,7 +127,7 @@ export async function selectLogBeyond(
   );
 }
 
-/** How often each reason stands in the log of a run, the most frequent first. */
+/** How often each reason occurs in the log of a run, the most frequent first. */
 export async function selectLogSummary(
   database: Queryable,
   workspaceId: number,

@@ -12,7 +12,7 @@ const GROW_AS_V8_LIKES = "--heap-growing-percent=0";
 
 let running = 0;
 
-/** Does some work, and keeps the heap of the process small as long as it goes on. */
+/** Does some work, and keeps the heap of the process small meanwhile. */
 export async function inSmallHeap<Result>(work: () => Promise<Result>): Promise<Result> {
   if (running++ === 0) setFlagsFromString(GROW_TO_TWICE);
   try {

@@ -197,7 +197,7 @@ const RUN_COLUMNS = `run_id as id, status, message, started_at as "startedAt",
   rows_expected as "rowsExpected", rows_read as "rowsRead", rows_synced as "rowsSynced",
   rows_skipped as "rowsSkipped", rows_failed as "rowsFailed"`;
 
-/** Begins a run; one that was begun before goes on. */
+/** Begins a run, or resumes one that was begun before. */
 export async function insertRun(
   tx: Transaction,
   workspaceId: number,

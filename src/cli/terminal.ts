@@ -19,7 +19,7 @@ export const printLines = (lines: readonly string[]): void =>
   void process.stdout.write(lines.map((line) => `${line}\n`).join(""));
 
 export interface ConfirmOptions {
-  /** Given by `--yes`: goes on without asking. */
+  /** Given by `--yes`: proceeds without asking. */
   readonly yes?: boolean | undefined;
 }
 
@@ -32,7 +32,7 @@ export interface ConfirmOptions {
 export async function confirm(consequence: string, { yes }: ConfirmOptions): Promise<void> {
   if (yes) return;
   if (!process.stdin.isTTY || !process.stderr.isTTY) {
-    throw new Error(`${consequence} To go on without being asked, pass --yes.`);
+    throw new Error(`${consequence} To proceed without being asked, pass --yes.`);
   }
   const prompt = createInterface({ input: process.stdin, output: process.stderr });
   try {

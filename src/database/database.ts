@@ -1,7 +1,7 @@
 import type { Use } from "./planner.ts";
 
 /**
- * The database as the rest of the program sees it: SQL in, rows out, on one of three engines
+ * The database as the rest of Rapport sees it: SQL in, rows out, on one of three engines
  * (embedded PGlite, PostgreSQL, Citus). There is one SQL for all of them; what it may use is said
  * in docs/decisions/one-sql-on-three-engines.md.
  *
@@ -105,7 +105,7 @@ export function within(database: Database, tx: Transaction): Database {
 const RETRY_PAUSE_MS = 20;
 
 /**
- * Runs a transaction again when it was given up for the sake of another one (deadlock,
+ * Runs a transaction again when it was aborted (deadlock,
  * serialization failure), at most `tries` times. Within a running transaction there is one try: it
  * is rolled back, and run again, as a whole.
  *
@@ -173,7 +173,7 @@ function codeOf(error: unknown): string {
   return typeof code === "string" ? code : "";
 }
 
-/** Whether this transaction was given up so that another one could go on. */
+/** Whether this transaction was aborted in favour of another one. */
 export const isAborted = (error: unknown): boolean =>
   [SERIALIZATION_FAILURE, DEADLOCK].includes(codeOf(error));
 

@@ -28,7 +28,7 @@ const INTAKE = {
 /** The planner's settings for each use; a use that omits one gives it its default. */
 const CHANGED: Readonly<Record<Use, Partial<typeof INTAKE>>> = {
   intake: INTAKE,
-  // By an index, in whichever way: a table that looks small today is still not read whole.
+  // By any kind of index scan: a table that looks small today is still not read whole.
   lookup: { plan_cache_mode: "force_custom_plan", jit: "off", enable_seqscan: "off" },
   analysis: {},
 };

@@ -130,7 +130,7 @@ function openSockets(sockets: Set<Socket>): (place: Place) => Socket {
 /**
  * Runs a transaction. Once its connection is lost the client must receive no further statement, not even
  * a rollback: it would write to a socket that no longer exists, and that would end the process. So later
- * statements of the work fail here, and the client, which has given up by then, never sees the work end.
+ * statements of the work fail here, and the client, which has timed out by then, never sees the work end.
  *
  * The watchdog watches the statements, and the times before and after them, when the client waits for a
  * connection, for the beginning and for the end.
@@ -151,7 +151,7 @@ async function inTransaction<Result>(
   const begun = signal();
   const worked = signal();
   const transaction = sql.begin(async (tx) => {
-    // Its caller has given up waiting for a connection.
+    // Its caller has stopped waiting for a connection.
     if (isOver) throw new Error(LOST);
     begun.reach();
     const unsafe = (...statement: Parameters<typeof sql.unsafe>) => ask(tx, statement);

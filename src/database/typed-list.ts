@@ -2,7 +2,7 @@ import { arrayLiteral } from "./array-literal.ts";
 
 /**
  * A list whose elements are of one type that is known here: it need not be written down as text where
- * the driver can send what the engine works with. Each form is made once, however many statements
+ * the driver can send what the engine works with. Each form is created once, however many statements
  * take the list.
  */
 export interface TypedList {

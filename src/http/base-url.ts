@@ -5,7 +5,7 @@ import { Problem } from "../problem.ts";
 const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 
 /**
- * Refuses a request whose host is not one host: links to pages are made from it, and proxies may read another one
+ * Refuses a request whose host is not one host: links to pages are built from it, and proxies may read another one
  * of two `Host` headers than Rapport does.
  *
  * @returns why it is refused, if it is.

@@ -61,7 +61,7 @@ const withoutObject = (code: ProblemCode, message: string, list = "attributes") 
   index: 0,
 });
 
-/** A request that could not be read at all, in whichever way, is a matter of syntax. */
+/** A request that could not be read at all is a matter of syntax. */
 function scimTypeOf(code: ProblemCode, { scimType }: ProblemDetails): { scimType?: string } {
   if (scimType !== undefined) return { scimType };
   if (code === "WORK_LIMIT_EXCEEDED" || code === "TOO_MANY_VALUES") return { scimType: "tooMany" };

@@ -59,7 +59,7 @@ export function createServer<Services extends HttpServices>(
     // Only these may say who the caller is (X-Forwarded-For).
     trustProxy: settings.trustedProxies.length > 0 ? [...settings.trustedProxies] : false,
     bodyLimit: BODY_LIMIT_BYTES,
-    // Whatever may be declared as a name or an id can stand in a path: 255 characters, encoded.
+    // Any declared name or id can be part of a path: 255 characters, encoded.
     routerOptions: { maxParamLength: 255 * 12 },
     requestIdHeader: false,
     genReqId: (request) => {

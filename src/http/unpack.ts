@@ -18,7 +18,7 @@ type BodyStream = Readable & { receivedEncodedLength?: number };
 /** A larger body is counted while it arrives, a smaller one when it is complete. */
 export const COUNTED_FROM_BYTES = 16_384;
 
-/** A body of which nothing arrives for so long is given up. */
+/** A body is abandoned when nothing arrives for this long. */
 const BODY_SILENCE_MS = 10_000;
 
 /**

@@ -89,7 +89,7 @@ function compile(schema: TSchema, part: string): (value: unknown) => unknown {
   };
 }
 
-/** A key that no engine can store may stand in it, and a response with an Idempotency-Key is stored. */
+/** It may quote a key that no engine can store, and a response with an Idempotency-Key is stored. */
 const printable = (sentence: string): string => sentence.toWellFormed().replaceAll("\0", "\ufffd");
 
 /**

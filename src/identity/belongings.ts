@@ -185,7 +185,7 @@ export interface SavedBelongings {
 
 /**
  * Whose things become whose in the end: somebody merged into two after another moves once. Those who
- * come into one user stand in the order in which what they have is preferred: each before those who
+ * come into one user are in the order in which what they have is preferred: each before those who
  * were merged into it, and those after it in the order of the merges.
  */
 function movesOf(merges: readonly Extract<Change, { kind: "merge" }>[]): Move[] {

@@ -31,7 +31,7 @@ export interface IdentityServices {
   readonly clock: Clock;
 }
 
-/** Where an item stands in its request. */
+/** The position of an item in its request. */
 export interface Place {
   readonly array: string;
   readonly index: number;

@@ -272,7 +272,7 @@ function byKept(merged: readonly MergedProfile[]): ReadonlyMap<string, readonly 
 const redirectsTo = (person: Person): MergedProfile[] =>
   person.redirects.map((each) => ({ ...each, keptProfileId: person.id }));
 
-/** Everything that leads to a profile, as it stands in the index of identifiers. */
+/** Everything that leads to a profile, as stored in the index of identifiers. */
 function identifiersOf({ fields, redirects }: Pick<Person, "fields" | "redirects">): Identifier[] {
   const { externalId, aliases, email, phone } = fields;
   const externalIds = [externalId, ...redirects.map((each) => each.externalId)];

@@ -35,7 +35,7 @@ const NO_IDENTIFIER =
  *
  * spec: POST /users/merge. In the order of the array, each on what the ones before it left
  * (docs/decisions/merging.md). An update that names no user, several users, or one user twice changes
- * nothing and stands in `skipped`.
+ * nothing and is listed in `skipped`.
  *
  * @throws Problem INVALID_REQUEST where anything in the body is not valid; nothing is merged then.
  */

@@ -16,7 +16,7 @@ import { choose, isFault, type Selector, selectExternalId } from "./selectors.ts
  *
  * spec: POST /users/alias/new. With the external_id of a user the alias is added to that user, without
  * one it makes a user. Where nobody has the external_id, or somebody has the alias already, nothing
- * happens and the item stands in `skipped`.
+ * happens and the item is listed in `skipped`.
  *
  * @returns how many objects were taken.
  * @throws Problem INVALID_REQUEST for more than 50, or where no object can be taken.

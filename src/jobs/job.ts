@@ -12,7 +12,7 @@ export interface JobKind<Services> {
   /** Its name in the table of jobs. */
   readonly name: string;
   /**
-   * Does the job, or goes on with it: whatever was committed before stands. Calls `job.finish` in the
+   * Does the job, or resumes it: what was committed before stays. Calls `job.finish` in the
    * transaction that completes it; a job that returns without is started again.
    *
    * @throws TryAgain for a failure that may pass; LeaseLost; anything else is tried again too.

@@ -64,7 +64,7 @@ export async function readNextTimes(
 
 /**
  * Puts every job whose time has come into the queue; one that is still there from the last time is
- * not doubled. Times that passed while no server ran are made up for once.
+ * not doubled. Times that passed while no server ran are caught up on once.
  */
 export async function enqueueDue(database: Database, clock: Clock): Promise<void> {
   const now = clock.now();

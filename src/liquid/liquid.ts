@@ -74,7 +74,7 @@ export function readTranslationTags(content: string): Checked<readonly Translati
   }
 }
 
-/** A content as a reader sees it, with `translate` saying what stands in the place of each tag. */
+/** A content as a reader sees it, with `translate` supplying the text for each tag. */
 export function renderContent(
   content: string,
   translate: (tag: TranslationTag) => string,

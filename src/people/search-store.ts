@@ -15,7 +15,7 @@ export interface IdentifierRange {
 }
 
 /**
- * Reads a range. The kind stands in the text of the statement, because the planner has to see that a
+ * Reads a range. The kind is in the text of the statement, because the planner has to see that a
  * partial index holds it (`identifiers_of_one`, `identifiers_of_many`).
  */
 export async function selectIdentifierRange(

@@ -55,7 +55,7 @@ export interface CheckServices {
  * Checks what a team wrote; its pages on a thread, on behalf of `owner`.
  *
  * @param owner a workspace's id, or its name before it has one.
- * @param path where it stands in a manifest, which finds the line by it.
+ * @param path its place in a manifest, which finds the line by it.
  * @returns what is in the pages that has no effect in a browser.
  * @throws Problem INVALID_REQUEST that names the member and, in a page, the line, the column, and the
  *   budget where one is exceeded.

@@ -54,7 +54,7 @@ export function findPagesFault(
     firstOf(PAGES, (page) => findPageFault(center[page], names[page])) ??
     firstOf(textsOf(center), ({ member, id, text }) => {
       const reason = findReasonAgainst(id, text);
-      return reason === undefined ? undefined : { member, rule: `cannot be taken: ${reason}` };
+      return reason === undefined ? undefined : { member, rule: `is rejected: ${reason}` };
     }) ??
     firstOf(PAGES, (page) => findRenderFault(center, page, names[page]))
   );
@@ -99,7 +99,7 @@ function findSizeFault(
   if (long) return { member: long.member, rule: `is longer than ${LONGEST_PAGE} characters` };
   const deep = all.find(({ text }) => liquidDepth(text) > DEEPEST_LIQUID);
   if (deep) {
-    const rule = `cannot be taken: more than ${DEEPEST_LIQUID} Liquid blocks stand inside one another`;
+    const rule = `is rejected: more than ${DEEPEST_LIQUID} Liquid blocks are nested`;
     return { member: deep.member, rule, budget: "liquid_depth" };
   }
   const liquid = all.reduce((sum, { text }) => sum + countLiquid(text), 0);
@@ -113,17 +113,17 @@ function findPageFault(page: string, member: string): CenterFault | undefined {
   const parsed = parsePage(page);
   if ("fault" in parsed) {
     const { reason, line, column } = parsed.fault;
-    const rule = `cannot be taken: line ${line}, column ${column}: ${reason}`;
+    const rule = `is rejected: line ${line}, column ${column}: ${reason}`;
     return { member, rule, line, column };
   }
   const { fault } = parseHtml(page);
   if (!fault) return undefined;
   const { line, message, budget } = fault;
-  const rule = `cannot be taken: line ${line}: ${message}`;
+  const rule = `is rejected: line ${line}: ${message}`;
   return { member, rule, line, ...(budget && { budget }) };
 }
 
-/** A text stands in the middle of a page: what it begins it has to end. */
+/** A text is part of a page: it has to close what it opens. */
 function findReasonAgainst(id: string, text: string): string | undefined {
   if (!/^\S{1,255}$/.test(id)) return "an id is 1 to 255 characters without blanks";
   if (id === TITLE_ID) return undefined;
@@ -137,7 +137,7 @@ function findRenderFault(
   member: string,
 ): CenterFault | undefined {
   const parsed = parsePage(documentOf(center[page], center));
-  if ("fault" in parsed) return { member, rule: `cannot be taken: ${parsed.fault.reason}` };
+  if ("fault" in parsed) return { member, rule: `is rejected: ${parsed.fault.reason}` };
   const frame = { submitUrl: "#", title: center.title, locale: center.locale };
   const rendered = renderPage(parsed.template, scopeOf(sampleReader([]), frame));
   if ("html" in rendered) return undefined;

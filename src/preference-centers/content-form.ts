@@ -27,7 +27,7 @@ const LinkTags = Type.Optional(
   Type.Array(LinkTag, { maxItems: 20, description: "The icons of the pages." }),
 );
 
-/** spec: Preference center. Not the tag: what stands in its `content`. */
+/** spec: Preference center. Not the tag: the value of its `content`. */
 const ViewportContent = Type.Refine(
   Type.String({
     minLength: 1,

@@ -11,7 +11,7 @@ import {
  * parser's work is counted while it happens, and ends where a budget is exceeded.
  */
 
-/** The most of each; their names stand in responses. */
+/** The most of each; responses quote their names. */
 export const HTML_BUDGETS = {
   /** Elements, texts and comments. */
   html_nodes: 20_000,

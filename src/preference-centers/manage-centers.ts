@@ -55,7 +55,7 @@ export async function readCenter(
  * Creates a center of a checked content, with a new id.
  *
  * @param answer makes the result, in the transaction.
- * @throws Problem CONFLICT for a name that is taken.
+ * @throws Problem CONFLICT if the name is in use.
  */
 export function createCenter<Result>(
   services: CenterServices,
@@ -78,7 +78,7 @@ const MOST_TRIES = 5;
  * @param change works out the new content from the present one, and checks it. It runs outside the
  *   transaction, which must not wait for it.
  * @param answer makes the result, in the transaction.
- * @throws Problem NOT_FOUND, CONFLICT for a name that is taken, and what `change` throws.
+ * @throws Problem NOT_FOUND, CONFLICT if the name is in use, and what `change` throws.
  */
 export async function changeCenter<Result>(
   services: CenterServices,
@@ -108,7 +108,7 @@ export async function changeCenter<Result>(
  * Makes a center with this id, or changes it, as an administrator does. One that a manifest declared stays
  * declared: the next manifest that is applied has the last word on it. The same again changes nothing.
  *
- * @throws Problem CONFLICT for a name that is taken.
+ * @throws Problem CONFLICT if the name is in use.
  */
 export function putCenter(
   services: AdministerServices,
@@ -169,7 +169,7 @@ async function writeCenter(
   return [{ action, kind: KIND, workspace: workspace.name, name, details: { title, state } }];
 }
 
-/** @throws Problem CONFLICT where a name is taken. */
+/** @throws Problem CONFLICT if a name is in use. */
 export async function writeCenters(
   tx: Transaction,
   workspaceId: number,

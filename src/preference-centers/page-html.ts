@@ -167,7 +167,7 @@ function doctypeEndOf(document: DefaultTreeAdapterMap["document"]): number {
 export const attributeOf = ({ attrs }: Element, name: string): string | undefined =>
   attrs.find((attribute) => attribute.name === name)?.value;
 
-/** What stands in a page and has no effect, because a page runs nothing and loads no code. */
+/** What has no effect in a page, because a page runs nothing and loads no code. */
 export function findIneffective({ elements }: ParsedHtml): HtmlNote[] {
   return elements.flatMap((element) => {
     const line = element.sourceCodeLocation?.startLine ?? 1;
@@ -187,7 +187,7 @@ function ineffectiveIn(element: Element): string[] {
   }
   if (tagName === "base") found.push("a page heeds no '<base>'");
   if (tagName === "link" && /stylesheet/i.test(attributeOf(element, "rel") ?? "")) {
-    found.push("a page loads no style sheet; styles stand in '<style>'");
+    found.push("a page loads no style sheet; put styles into '<style>'");
   }
   for (const { name, value } of attrs) {
     if (/^on[a-z]/.test(name)) found.push(`a page runs no script, and '${name}' is one`);

@@ -45,7 +45,7 @@ export interface LiquidFault {
   readonly column: number;
 }
 
-/** Texts that stand in the place of those between translation tags, by the id of the tag. */
+/** Texts that replace those between translation tags, by the id of the tag. */
 export type Texts = Readonly<Record<string, string>>;
 
 /**

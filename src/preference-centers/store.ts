@@ -90,7 +90,7 @@ export interface CenterRow extends DeclaredCenter {
   readonly revision: string;
 }
 
-/** Makes or changes centers. One that is declared stays so. A name that is taken is a duplicate. */
+/** Creates or changes centers. A declared one stays declared. A name in use is a duplicate. */
 export async function upsertCenters(
   tx: Transaction,
   workspaceId: number,

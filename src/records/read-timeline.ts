@@ -65,7 +65,7 @@ interface Source {
 
 const LOWEST_UUID = "00000000-0000-0000-0000-000000000000";
 
-/** Entries of equal times stand in this order. */
+/** The order of entries with equal times. */
 const SOURCES: readonly Source[] = [
   {
     name: "events",
@@ -168,7 +168,7 @@ interface Position {
   readonly id: string;
 }
 
-/** Where a source goes on behind an entry of its own or of another source. */
+/** Where a source resumes after an entry of its own or of another source. */
 function startOf(source: Source, { at, source: name, id }: Position): { at: Date; id: string } {
   if (source.name === name) return { at, id };
   const isDone = rankOf(source.name) < rankOf(name);

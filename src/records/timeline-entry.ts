@@ -4,7 +4,7 @@ import type { TimedEvent, TimedPurchase } from "../activity/read-timeline.ts";
 import type { AuditEntry } from "../identity/read-changes.ts";
 import type { EmailStateChange, GroupStateChange } from "../subscriptions/person-states.ts";
 
-/* What a timeline consists of, as it is declared and as it is made from what is stored. */
+/* The entries of a timeline: their declaration, and how they are built from what is stored. */
 
 const NullableText = Type.Union([Type.String(), Type.Null()]);
 

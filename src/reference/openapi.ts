@@ -253,7 +253,7 @@ const MEANING_OF_SUCCESS: Readonly<Record<string, string>> = {
   202: "Accepted.",
   204: "Done; there is no body.",
   301: "It moved: see `Location`.",
-  303: "Done; the browser goes on to another page.",
+  303: "Done; the browser continues on another page.",
 };
 
 /** A refusal that several operations share is a component. */

@@ -103,7 +103,7 @@ export async function rotateSealing(
  * Gives up the secrets that cannot be opened any more, because their key is lost. The next secret is
  * sealed with the key that is given then.
  *
- * @returns how many were given up.
+ * @returns how many were discarded.
  */
 export async function discardSealing(
   { database, clock, sealing, sealedKinds }: SealingServices,

@@ -112,7 +112,7 @@ export const SETTINGS = {
   SMTP_FROM: { default: "Rapport <rapport@localhost>", about: "The sender of reports." },
   JOB_LEASE_SECONDS: {
     default: "15",
-    about: "How long a job of a process that was killed waits until another one goes on with it.",
+    about: "How long a job of a process that was killed waits until another one takes it over.",
   },
   SHUTDOWN_TIMEOUT: {
     default: "30",

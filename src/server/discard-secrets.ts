@@ -11,7 +11,7 @@ import { openDatabase } from "./serve.ts";
 /**
  * Gives up the secrets of a database whose key is lost, so that a server starts with another key.
  *
- * @returns how many were given up.
+ * @returns how many were discarded.
  * @throws where the key is given: then nothing is lost.
  */
 export async function discardSecrets(config: Config): Promise<number> {

@@ -49,7 +49,7 @@ export interface Merged {
  * Carries the group states of merged profiles over. States of the kept profile stand, those that it
  * lacks come over; of several that are merged into one profile the first in the list comes first.
  *
- * The history comes over whole. Behind it stands, for every group that it is about, the state in
+ * The history comes over whole. After it comes, for every group that it is about, the state in
  * which the merge left the kept profile: the newest entry of a group is always its state.
  *
  * The profiles must be locked by the transaction. docs/decisions/merging.md

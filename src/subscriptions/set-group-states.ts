@@ -21,7 +21,7 @@ export interface SettingContext extends Context {
   readonly workspace: Pick<Workspace, "id" | "groupChannels">;
 }
 
-/** Where something stands in a request: in which list, and at which index. */
+/** A place in a request: the list and the index. */
 export interface Place {
   readonly input_array: string;
   readonly index: number;
@@ -43,7 +43,7 @@ export interface GroupSet {
 
 /**
  * Sets group states, all in one transaction and in their order, with a number of statements that does
- * not depend on how many there are. No profile is made.
+ * not depend on how many there are. No profile is created.
  *
  * spec: POST /v2/subscription/status/set. An email or a phone names everyone who has it.
  *

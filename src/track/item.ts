@@ -14,7 +14,7 @@ export interface Item extends Target {
   readonly array: InputArray;
   /** Its place in the array as it was sent. */
   readonly index: number;
-  /** Whether a person who is not there is made. */
+  /** Whether a missing user is created. */
   readonly creates: boolean;
   readonly work: AttributesWork | EventWork | PurchaseWork;
 }

@@ -23,7 +23,7 @@ export interface TrackServices {
 /**
  * Records attributes, events and purchases; when it responds they are committed and readable.
  *
- * spec: POST /users/track. Every object gets its own verdict: an invalid one stands in `errors`, a
+ * spec: POST /users/track. Every object gets its own verdict: an invalid one is listed in `errors`, a
  * valid one that changes nothing in `skipped`, and neither affects the others.
  *
  * @throws Problem INVALID_REQUEST when no object is valid, or when there are too many;

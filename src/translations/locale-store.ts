@@ -15,7 +15,7 @@ export async function selectLocales(
   );
 }
 
-/** Makes or changes locales. One that is declared stays so. A key that is taken is a duplicate. */
+/** Creates or changes locales. A declared one stays declared. A key in use is a duplicate. */
 export async function upsertLocales(
   tx: Transaction,
   workspaceId: number,

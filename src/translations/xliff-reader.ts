@@ -55,7 +55,7 @@ export function readXliff(text: string): FileString[] {
     levels.push(name);
     if (levels.length === 1) checkRoot(tag, refuse);
     if (collected !== undefined && name !== "mrk") {
-      refuse(`<${tag.name}> stands in a text, and only <mrk> can.`);
+      refuse(`<${tag.name}> is inside a text, where only <mrk> is allowed.`);
     }
     if (passedOver > 0 || tag.uri !== XLIFF || PASSED_OVER.has(name)) {
       passedOver++;

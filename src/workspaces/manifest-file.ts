@@ -23,7 +23,7 @@ export class ManifestUnreadable extends Error {
 export interface ManifestFile {
   /** The manifest with its variables filled in, not yet checked against the schema. */
   readonly content: unknown;
-  /** Where a member stands in the file, such as `manifest.yaml:12:5`. */
+  /** The place of a member in the file, such as `manifest.yaml:12:5`. */
   placeOf(path: Path): string;
 }
 

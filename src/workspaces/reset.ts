@@ -13,7 +13,7 @@ export type Eraser = (tx: Transaction, workspaceId: number) => Promise<void>;
 export interface ResetServices {
   readonly database: Database;
   readonly clock: Clock;
-  /** One for every facility that holds user data. */
+  /** One for every feature that holds user data. */
   readonly erasers: readonly Eraser[];
 }
 

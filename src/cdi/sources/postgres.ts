@@ -31,7 +31,7 @@ const Warehouse = Type.Object(
       (url) => /^postgres(?:ql)?:\/\//.test(url),
       () => "must begin with postgres://",
     ),
-    /** As it would stand in a statement. */
+    /** Quoted for a statement. */
     table: Type.Refine(
       Type.String({ maxLength: 255 }),
       (table) => TABLE.test(table),
@@ -96,7 +96,7 @@ const TEXT_TYPE = { postgres: "text", redshift: "varchar(65535)" } as const;
 
 interface Table {
   ask<Row>(statement: string): Promise<Row[]>;
-  /** Its name as it stands in a statement. */
+  /** Its name, quoted for a statement. */
   readonly table: string;
   readonly text: string;
 }

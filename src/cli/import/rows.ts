@@ -22,7 +22,7 @@ export interface Row {
   /** What is sent; `null` for a row with a fault, so that the server counts it. */
   readonly json: string;
   readonly fault?: Fault;
-  /** The row as it stands in the file, for the file of rejected rows. */
+  /** The row as it is in the file, for the file of rejected rows. */
   readonly value: unknown;
 }
 

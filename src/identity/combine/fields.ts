@@ -58,7 +58,7 @@ const standardRule = (name: string): Rule =>
  * over, dates of sessions become the earlier and the later one, custom attributes that are missing
  * are added. Of `tokens_and_messages` only the aliases and the push tokens come over.
  *
- * @param redirects whether an external_id that cannot be taken leads to the kept profile.
+ * @param redirects whether an external_id that cannot be kept leads to the kept profile.
  */
 export function combineFields(
   kept: ProfileFields,

@@ -8,7 +8,7 @@ import type {
 import type { Alias } from "../../people/identifiers.ts";
 import type { Attributes } from "../../people/store.ts";
 
-/** What stands in the row of a profile, less its id and its times. */
+/** The row of a profile without its id and times. */
 export interface ProfileFields {
   readonly externalId: string | null;
   readonly aliases: readonly Alias[];

@@ -83,7 +83,7 @@ function readScalars(path: string, array: readonly Json[]): Checked<readonly Sca
 }
 
 const notAScalar = (element: Json): Finding =>
-  finding("INVALID_ATTRIBUTE", `${describeValue(element)} cannot stand in an array of scalars`);
+  finding("INVALID_ATTRIBUTE", `${describeValue(element)} is not allowed in an array of scalars`);
 
 function checkLength(name: string, values: readonly Scalar[]): Checked<readonly Scalar[]> {
   if (values.length <= maxElements) return accepted(values);

@@ -10,7 +10,7 @@ import {
  * 7643, 7. How a body is read, what a filter may compare, what a PATCH may change and what
  * `/Schemas` says all follow from it.
  *
- * department, permissions and lastSignInAt stand in the core schema, because the specification has them
+ * department, permissions and lastSignInAt are in the core schema, because the specification has them
  * there, and permissions has more levels than RFC 7643 knows.
  */
 
@@ -24,7 +24,7 @@ export interface Attribute {
   readonly required: boolean;
   /** Whether case matters in comparisons. */
   readonly caseExact: boolean;
-  /** Where it is there, no other value is taken. */
+  /** If present, no other value is accepted. */
   readonly canonicalValues?: readonly string[];
   readonly mutability: "readOnly" | "immutable" | "readWrite";
   readonly returned: "always" | "default";
@@ -129,7 +129,7 @@ export const USER_ATTRIBUTES: readonly Attribute[] = [
   attribute("lastSignInAt", "The last successful sign-in, UTC.", { mutability: "readOnly" }),
 ];
 
-/** RFC 7643, 3.1: what every resource has; it does not stand in a schema. */
+/** RFC 7643, 3.1: what every resource has; it is in no schema. */
 const COMMON_ATTRIBUTES: readonly Attribute[] = [
   attribute("schemas", "The schemas of the resource.", {
     type: "reference",

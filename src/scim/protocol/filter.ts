@@ -39,7 +39,7 @@ export interface TargetStep {
   readonly filter?: Filter;
 }
 
-/** How many comparisons a filter may have, and how deep its brackets may stand in one another. */
+/** How many comparisons a filter may have, and how deeply its brackets may be nested. */
 const MOST_COMPARISONS = 100;
 const MOST_LEVELS = 20;
 
@@ -76,7 +76,7 @@ export function parseFilter(text: string): Filter {
 /** More than any path needs; every name of a `value` may be a path. */
 const LONGEST_PATH = 8_192;
 
-/** @throws Problem with `invalidPath`; with `invalidFilter` for what stands in square brackets. */
+/** @throws Problem with `invalidPath`; with `invalidFilter` for the part in square brackets. */
 export function parsePath(text: string): TargetPath {
   const reader = tokenReader(text, "invalidPath");
   if (text.length > LONGEST_PATH) {

@@ -24,7 +24,7 @@ export interface Change {
 }
 
 /**
- * The operations of a PATCH body. RFC 7644, 3.5.2; the name of an operation is taken in any case,
+ * The operations of a PATCH body. RFC 7644, 3.5.2; the name of an operation may have any case,
  * because Microsoft Entra begins it with a capital.
  *
  * @throws Problem with `invalidSyntax`.

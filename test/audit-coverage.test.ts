@@ -77,6 +77,80 @@ describe("a change leaves a row that says who, by which call and from where", ()
   });
 });
 
+/** Endpoints of the administrator that show data of the users of a workspace. */
+const SHOWS_USERS = [
+  "GET /admin/v1/workspaces/:name/identity-audit",
+  "GET /admin/v1/workspaces/:name/subscription-history",
+  "GET /admin/v1/workspaces/:name/integrations/:integration_id/runs/:run_id/rows",
+  "GET /admin/v1/workspaces/:name/preference-centers/:id/preview",
+  "GET /admin/v1/workspaces/:name/export/:kind",
+  "GET /admin/v1/workspaces/:name/users",
+  "GET /admin/v1/workspaces/:name/users/:id",
+  "GET /admin/v1/workspaces/:name/users/:id/timeline",
+];
+
+/** Those that show what is declared, how it stands, or the audit itself. */
+const SHOWS_NO_USERS = [
+  "/company",
+  "/workspaces",
+  "/workspaces/:name",
+  "/workspaces/:name/settings",
+  "/workspaces/:name/apps",
+  "/workspaces/:name/subscription-groups",
+  "/workspaces/:name/teams",
+  "/workspaces/:name/api-keys",
+  "/workspaces/:name/integrations",
+  "/workspaces/:name/integrations/:integration_id/runs",
+  "/workspaces/:name/campaigns",
+  "/workspaces/:name/canvases",
+  "/workspaces/:name/locales",
+  "/workspaces/:name/messages",
+  "/workspaces/:name/imports",
+  "/workspaces/:name/messages/:id/render",
+  "/workspaces/:name/messages/:id/translations.csv",
+  "/workspaces/:name/messages/:id/translations.xliff",
+  "/workspaces/:name/preference-centers",
+  "/permission-sets",
+  "/scim-defaults",
+  "/scim-tokens",
+  "/integrations",
+  "/audit",
+  "/audit/export",
+  "/audit/verify",
+  "/secret-key",
+];
+
+describe("a read of users through the admin API leaves a row that says how many, and not who", () => {
+  const reading = ENDPOINTS.map((endpoint) => endpoint.contract).filter(
+    ({ method, access }) => method === "GET" && access.by === "administrator",
+  );
+
+  test("every endpoint that reads says whether it shows users", () => {
+    const unknown = reading.map(nameOf).filter((name) => {
+      const path = name.replace("GET /admin/v1", "");
+      const list = path.replace(/\/:(?!name$)\w+$/, "");
+      return (
+        !SHOWS_USERS.includes(name) && ![path, list].some((each) => SHOWS_NO_USERS.includes(each))
+      );
+    });
+    assert.deepEqual(
+      unknown,
+      [],
+      "Enter the endpoint in SHOWS_USERS and call recordRead (audit/audit.ts), or in SHOWS_NO_USERS.",
+    );
+  });
+
+  for (const contract of reading.filter((each) => SHOWS_USERS.includes(nameOf(each)))) {
+    test(nameOf(contract), async () => {
+      const { rows } = await rowsOf(contract);
+      const [row] = rows as (Entry & Record<string, any>)[];
+      assert.deepEqual([rows.length, row?.action, row?.workspace], [1, "read", workspace.name]);
+      assert.deepEqual(Object.keys(row?.details), ["users"]);
+      assert.equal(row?.name, workspace.name);
+    });
+  }
+});
+
 describe("the rows about dashboard users", () => {
   const headers = { "x-request-origin": "acme.example" };
   const scim = (method: string, path: string, body?: unknown) =>

@@ -28,9 +28,11 @@ describe("the audit", () => {
     );
     const [entry] = await entriesOf(`workspace=${workspace.name}&kind=api_key&name=ci`);
     assert.ok(entry);
-    const { id, at, ...rest } = entry;
+    const { id, at, position, hash, ...rest } = entry;
     assert.match(id, /^[0-9a-f-]{36}$/);
     assert.ok(Date.parse(String(at)) >= before);
+    assert.ok(Number(position) > 0);
+    assert.match(String(hash), /^[0-9a-f]{64}$/);
     assert.deepEqual(rest, {
       workspace: workspace.name,
       action: "created",

@@ -22,6 +22,7 @@ const PAGES = [
   "docs/import.md",
   "docs/keys.md",
   "docs/secrets.md",
+  "docs/audit.md",
   "docs/preference-centers.md",
   "docs/warehouse-sync.md",
   "docs/manifest.md",

@@ -110,6 +110,8 @@ export const ofApiKeys = (admin: Admin): Samples => {
     [`POST ${PATH}/:key/rotate`]: ofKey({ overlap_seconds: 60 }),
     [`DELETE ${PATH}/:key`]: ofKey(),
     "GET /admin/v1/audit": () => ({}),
+    "GET /admin/v1/audit/export": () => ({ query: { limit: "10" } }),
+    "GET /admin/v1/audit/verify": () => ({}),
     "GET /admin/v1/secret-key": () => ({}),
     "POST /admin/v1/secret-key/rotate": () => ({}),
   };

@@ -358,7 +358,8 @@ const ofPreferenceCenters = (server: TestServer, admin: Admin): Samples => {
       await admin("PUT", `/preference-centers/${id}`, { body: { name: id } });
       return { params: { id } };
     },
-    [`GET ${ADMIN}/:id/preview`]: () => ofCenter(),
+    [`GET ${ADMIN}/:id/preview`]: () =>
+      ofPage().then(() => ofCenter({ query: { external_id: "ada" } })),
     "GET /preferences/:link": () => ofPage(),
     "POST /preferences/:link": () =>
       ofPage({

@@ -20,6 +20,7 @@ export const OPERATIONS = {
   getImport: ["get", "/admin/v1/workspaces/{name}/imports/{import_id}", "adminToken", false],
   deleteImport: ["delete", "/admin/v1/workspaces/{name}/imports/{import_id}", "adminToken", false],
   exportUsers: ["post", "/users/export/ids", "apiKey", false],
+  streamExport: ["get", "/admin/v1/workspaces/{name}/export/{kind}", "adminToken", false],
   listUsers: ["get", "/admin/v1/workspaces/{name}/users", "adminToken", false],
   getUser: ["get", "/admin/v1/workspaces/{name}/users/{id}", "adminToken", false],
   deleteUser: ["delete", "/admin/v1/workspaces/{name}/users/{id}", "adminToken", false],
@@ -137,6 +138,8 @@ export const OPERATIONS = {
   changeScimToken: ["put", "/admin/v1/scim-tokens/{token}", "adminToken", false],
   revokeScimToken: ["delete", "/admin/v1/scim-tokens/{token}", "adminToken", false],
   listAudit: ["get", "/admin/v1/audit", "adminToken", false],
+  exportAudit: ["get", "/admin/v1/audit/export", "adminToken", false],
+  verifyAudit: ["get", "/admin/v1/audit/verify", "adminToken", false],
   getSecretKey: ["get", "/admin/v1/secret-key", "adminToken", false],
   rotateSecretKey: ["post", "/admin/v1/secret-key/rotate", "adminToken", false],
 } as const;

@@ -329,6 +329,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/workspaces/{name}/export/{kind}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Streams all users, events, purchases or subscription states, one JSON object a line.
+         * @description Needs the administrator's token.
+         */
+        get: operations["streamExport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/workspaces/{name}/users": {
         parameters: {
             query?: never;
@@ -1515,10 +1535,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Shows somebody the page on which they choose what they receive. */
+        /** Shows a user the page on which to choose what to receive. */
         get: operations["showPreferencePage"];
         put?: never;
-        /** Takes what somebody chose; or, from a mail program (RFC 8058), that they want no mail. */
+        /** Saves a user's choices, or the one-click unsubscribe of a mail program (RFC 8058). */
         post: operations["submitPreferencePage"];
         delete?: never;
         options?: never;
@@ -2041,6 +2061,46 @@ export interface paths {
          * @description Needs the administrator's token.
          */
         get: operations["listAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/audit/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Exports the audit as one JSON entry per line, oldest first, for collectors of logs.
+         * @description Needs the administrator's token.
+         */
+        get: operations["exportAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/audit/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Checks that no entry of the audit was changed, removed or inserted.
+         * @description Needs the administrator's token.
+         */
+        get: operations["verifyAudit"];
         put?: never;
         post?: never;
         delete?: never;
@@ -4870,6 +4930,59 @@ export interface operations {
             };
         };
     };
+    streamExport: {
+        parameters: {
+            query?: {
+                /**
+                 * @description ISO 8601; included.
+                 * @example 2026-01-01T00:00:00Z
+                 */
+                since?: string;
+                /**
+                 * @description ISO 8601; not included.
+                 * @example 2026-02-01T00:00:00Z
+                 */
+                until?: string;
+                /**
+                 * @description name=value of an attribute that the user must have.
+                 * @example [
+                 *       "text"
+                 *     ]
+                 */
+                attribute?: string[];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description What kind of thing it is about.
+                 * @example users
+                 */
+                kind: "users" | "events" | "purchases" | "subscriptions";
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {"external_id":"ada"}
+                     *     {"export":{"complete":true,"rows":1}}
+                     */
+                    "application/x-ndjson": string;
+                };
+            };
+        };
+    };
     listUsers: {
         parameters: {
             query: {
@@ -6333,7 +6446,7 @@ export interface operations {
                             integration_type: string;
                             /** @description Whether it runs. */
                             integration_status: string;
-                            /** @description Who is told of failed syncs, separated by commas. */
+                            /** @description Addresses to notify of failed syncs, separated by commas. */
                             contact_emails: string;
                             /** @description The last processed UPDATED_AT. */
                             last_updated_at: string | null;
@@ -6900,7 +7013,7 @@ export interface operations {
                              * @enum {string}
                              */
                             status: "active" | "paused";
-                            /** @description Who is told of failed syncs, separated by commas. */
+                            /** @description Addresses to notify of failed syncs, separated by commas. */
                             contact_emails: string;
                             /** @description When it runs: a cron expression in UTC; null for never. */
                             schedule: string | null;
@@ -6992,7 +7105,7 @@ export interface operations {
                          * @enum {string}
                          */
                         status: "active" | "paused";
-                        /** @description Who is told of failed syncs, separated by commas. */
+                        /** @description Addresses to notify of failed syncs, separated by commas. */
                         contact_emails: string;
                         /** @description When it runs: a cron expression in UTC; null for never. */
                         schedule: string | null;
@@ -7073,7 +7186,7 @@ export interface operations {
                      * @enum {string}
                      */
                     status?: "active" | "paused";
-                    /** @description Who is told when a sync fails, separated by commas. */
+                    /** @description Addresses to notify when a sync fails, separated by commas. */
                     contact_emails?: string;
                     /** @description When it is synced: five fields of cron, in UTC. */
                     schedule?: string;
@@ -7175,7 +7288,7 @@ export interface operations {
                          * @enum {string}
                          */
                         status: "active" | "paused";
-                        /** @description Who is told of failed syncs, separated by commas. */
+                        /** @description Addresses to notify of failed syncs, separated by commas. */
                         contact_emails: string;
                         /** @description When it runs: a cron expression in UTC; null for never. */
                         schedule: string | null;
@@ -13068,7 +13181,9 @@ export interface operations {
                      *           "actor_name": "backend",
                      *           "call": "POST /users/merge",
                      *           "request_id": "0d7e5a3c-7d0e-4f1b-8a5d-2b1c3d4e5f60",
-                     *           "address": "203.0.113.7"
+                     *           "address": "203.0.113.7",
+                     *           "position": 1,
+                     *           "hash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
                      *         }
                      *       ],
                      *       "next_cursor": "0198c0de-0000-7000-8000-000000000001",
@@ -13104,9 +13219,167 @@ export interface operations {
                             request_id: string | null;
                             /** @description The IP address of the caller. */
                             address: string | null;
+                            /** @description The place in the chain, counted from 1; null for entries from before there was one. */
+                            position: number | null;
+                            /**
+                             * @description Covers the entry and the hash before it.
+                             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+                             */
+                            hash: string | null;
                         }[];
                         /** @description The `cursor` of the next page; absent on the last. */
                         next_cursor?: string;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    exportAudit: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The position of the last entry that was read; only later ones follow.
+                 * @example 0
+                 */
+                after?: number;
+                /**
+                 * @description ISO 8601; included.
+                 * @example 2026-01-01T00:00:00Z
+                 */
+                since?: string;
+                /**
+                 * @description The most entries in the response.
+                 * @example 100
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example {"id":"01a202fb-66ac-777b-8c59-a515051d0d42","at":"2026-01-01T12:00:00.000Z","action":"created",…} */
+                    "application/x-ndjson": string;
+                };
+            };
+        };
+    };
+    verifyAudit: {
+        parameters: {
+            query?: {
+                /**
+                 * @description A head that was printed earlier; the chain must still contain it.
+                 * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+                 */
+                expect?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "intact": true,
+                     *       "entries": 1,
+                     *       "head": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *       "broken_at": {
+                     *         "position": 1,
+                     *         "message": "success",
+                     *         "entry": {
+                     *           "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *           "at": "2026-01-01T12:00:00.000Z",
+                     *           "workspace": "demo",
+                     *           "action": "updated",
+                     *           "kind": "api_key",
+                     *           "name": "Newsletter",
+                     *           "details": {
+                     *             "name": {}
+                     *           },
+                     *           "actor": "administrator",
+                     *           "actor_name": "backend",
+                     *           "call": "POST /users/merge",
+                     *           "request_id": "0d7e5a3c-7d0e-4f1b-8a5d-2b1c3d4e5f60",
+                     *           "address": "203.0.113.7",
+                     *           "position": 1,
+                     *           "hash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+                     *         }
+                     *       },
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description Whether every entry is as it was written. */
+                        intact: boolean;
+                        /** @description How many entries the chain has. */
+                        entries: number;
+                        /**
+                         * @description The hash of the last entry; keep it elsewhere.
+                         * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+                         */
+                        head: string;
+                        /** @description The first break of the chain; null if it is intact. */
+                        broken_at: {
+                            /** @description The place of the first break. */
+                            position: number;
+                            /** @description `success`, or what is wrong. */
+                            message: string;
+                            /** @description The entry there; null if it was removed. */
+                            entry: {
+                                /** @description The id. */
+                                id: string;
+                                /** @description ISO 8601. */
+                                at: string;
+                                /** @description The name of the workspace. */
+                                workspace: string | null;
+                                /** @description What was done. */
+                                action: string;
+                                /** @description What kind of thing it is about. */
+                                kind: string;
+                                /** @description The name. */
+                                name: string;
+                                /** @description What is known about it. */
+                                details: {
+                                    [key: string]: unknown;
+                                } | null;
+                                /** @description administrator, key, server … */
+                                actor: string;
+                                /** @description The name of the key or token. */
+                                actor_name: string | null;
+                                /** @description The call that did it. */
+                                call: string | null;
+                                /** @description The `X-Request-Id` of the request. */
+                                request_id: string | null;
+                                /** @description The IP address of the caller. */
+                                address: string | null;
+                                /** @description The place in the chain, counted from 1; null for entries from before there was one. */
+                                position: number | null;
+                                /**
+                                 * @description Covers the entry and the hash before it.
+                                 * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+                                 */
+                                hash: string | null;
+                            } | null;
+                        } | null;
                         /**
                          * @description `success`, or what is wrong.
                          * @constant

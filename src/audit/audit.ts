@@ -1,20 +1,28 @@
 import type { Clock } from "../clock.ts";
-import type { Context } from "../context/context.ts";
-import type { Queryable, Transaction } from "../database/database.ts";
+import type { Context, WorkspaceContext } from "../context/context.ts";
+import {
+  type Database,
+  type Queryable,
+  type Transaction,
+  withRetries,
+} from "../database/database.ts";
 import { forwardPage } from "../http/pages.ts";
+import { type ChainedEntry, chainTo, type StoredEntry } from "./chain.ts";
 import type { AuditedChange } from "./change.ts";
-import { type AuditEntry, type AuditFilter, insertEntries, selectEntries } from "./store.ts";
+import { type AuditFilter, insertEntries, lockHead, selectChain, selectEntries } from "./store.ts";
 
 export type { AuditedChange } from "./change.ts";
-export type { AuditEntry } from "./store.ts";
 
 /*
  * The audit log has a row for every change to what is declared or administered: who, what, when and from
  * where (docs/decisions/audit.md). The row commits or rolls back with the change. It never holds a
- * secret, nor data of the users of a workspace.
+ * secret, nor data of the users of a workspace. The rows form a chain (chain.ts).
  */
 
-/** Records changes in the transaction that makes them, in their order. */
+/**
+ * Records changes in the transaction that makes them, in their order. Call it last: other transactions
+ * wait to record theirs until this one ends.
+ */
 export async function recordChanges(
   tx: Transaction,
   clock: Clock,
@@ -22,8 +30,48 @@ export async function recordChanges(
   changes: readonly AuditedChange[],
 ): Promise<void> {
   if (changes.length === 0) return;
-  const entries = changes.map((change) => ({ ...change, id: clock.newId() }));
-  await insertEntries(tx, context, entries, clock.now());
+  const head = await lockHead(tx);
+  const at = clock.now();
+  const entries = chainTo(
+    head,
+    changes.map(({ workspace, action, kind, name, details }) => ({
+      id: clock.newId(),
+      at,
+      workspace: workspace || null,
+      action,
+      kind,
+      name,
+      // As it will be read: without members that JSON leaves out.
+      details: details === undefined ? null : JSON.parse(JSON.stringify(details)),
+      actor: context.actor,
+      actorName: context.actorName,
+      call: context.call || null,
+      requestId: context.requestId || null,
+      address: context.address,
+    })),
+  );
+  const last = entries.at(-1) as ChainedEntry;
+  await insertEntries(tx, entries, { entries: last.position, hash: last.hash });
+}
+
+export interface AuditingServices {
+  readonly database: Database;
+  readonly clock: Clock;
+}
+
+/**
+ * Records that personal data was read through the admin API: by which call, in which workspace, about how
+ * many users (of a stream, whose length is not known: all). Call it before the response, so that nothing is shown that is not recorded.
+ */
+export async function recordRead(
+  { database, clock }: AuditingServices,
+  context: WorkspaceContext,
+  kind: string,
+  users: number | "all",
+): Promise<void> {
+  const { name } = context.workspace;
+  const read = { action: "read", kind, workspace: name, name, details: { users } };
+  await withRetries(database, (tx) => recordChanges(tx, clock, context, [read]));
 }
 
 /**
@@ -36,6 +84,14 @@ export async function readAuditLog(
   filter: AuditFilter,
   limit: number,
 ) {
-  const found: readonly AuditEntry[] = await selectEntries(database, filter, limit + 1);
+  const found: readonly StoredEntry[] = await selectEntries(database, filter, limit + 1);
   return forwardPage(found, limit, ({ id }) => id);
 }
+
+/** At most `limit` rows of the chain behind a position, oldest first. */
+export const readAuditChain = (
+  { database }: { readonly database: Queryable },
+  after: number,
+  since: Date | undefined,
+  limit: number,
+): Promise<ChainedEntry[]> => selectChain(database, after, since, limit);

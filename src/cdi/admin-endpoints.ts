@@ -1,4 +1,5 @@
 import Type from "typebox";
+import { type AuditingServices, recordRead } from "../audit/audit.ts";
 import { byAdministrator, byAdministratorOfWorkspace, endpoint } from "../http/endpoint.ts";
 import { readWorkspaceNames } from "../workspaces/find-workspace.ts";
 import { JOB_STATUSES } from "./integration.ts";
@@ -153,7 +154,7 @@ const runRows = endpoint({
   params: OfRun,
   query: Cursor,
   replies: { 200: Type.Object({ results: Type.Array(Row), message: Success }) },
-}).handledBy(async (services: ListServices, context, { params, query }) => {
+}).handledBy(async (services: ListServices & AuditingServices, context, { params, query }) => {
   const { workspace } = context;
   const path = `${pathTo(params)}/runs/${params.run_id}/rows`;
   const { rows, headers } = await listRunRows(
@@ -164,6 +165,8 @@ const runRows = endpoint({
     path,
     query.cursor,
   );
+  const users = new Set(rows.map(({ identity }) => JSON.stringify(identity)));
+  await recordRead(services, context, "sync_run_rows", users.size);
   return { status: 200, headers, body: { results: rows.map(rowView), message: "success" } };
 });
 

@@ -1,4 +1,5 @@
 import Type from "typebox";
+import { type AuditingServices, recordRead } from "../audit/audit.ts";
 import { byAdministratorOfWorkspace, endpoint, type TextStream } from "../http/endpoint.ts";
 import { exportRows, type StreamServices } from "./export-stream.ts";
 import { EXPORTED_KINDS } from "./exported-rows.ts";
@@ -31,7 +32,8 @@ export const exportStream = endpoint({
       }),
     ),
   },
-}).handledBy(async (services: StreamServices, context, { params, query }) => ({
-  status: 200,
-  body: exportRows(services, context, params.kind, query),
-}));
+}).handledBy(async (services: StreamServices & AuditingServices, context, { params, query }) => {
+  const body = exportRows(services, context, params.kind, query);
+  await recordRead(services, context, `export_of_${params.kind}`, "all");
+  return { status: 200, body };
+});

@@ -59,7 +59,7 @@ export async function sendCounted(
 function textOf({ body, bytes }: Reply, mediaType: string): string | Buffer | undefined {
   if (bytes) return bytes;
   if (body === undefined) return undefined;
-  return mediaType.endsWith("json") ? JSON.stringify(body) : (body as string);
+  return /[/+]json$/.test(mediaType) ? JSON.stringify(body) : (body as string);
 }
 
 export function writeHead(reply: FastifyReply, answer: Reply, mediaType: string): void {

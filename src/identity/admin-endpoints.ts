@@ -1,4 +1,5 @@
 import Type from "typebox";
+import { type AuditingServices, recordRead } from "../audit/audit.ts";
 import { byAdministratorOfWorkspace, endpoint } from "../http/endpoint.ts";
 import { type AuditServices, readAudit } from "./read-audit.ts";
 
@@ -40,8 +41,10 @@ const auditEndpoint = endpoint({
       message: Type.Literal("success"),
     }),
   },
-}).handledBy(async (services: AuditServices, context, { query }) => {
+}).handledBy(async (services: AuditServices & AuditingServices, context, { query }) => {
   const { rows, next } = await readAudit(services, context, query);
+  const users = new Set(rows.flatMap((row) => [row.profileId, row.mergedProfileId ?? []]).flat());
+  await recordRead(services, context, "identity_audit", users.size);
   return {
     status: 200,
     body: {

@@ -1,4 +1,5 @@
 import Type from "typebox";
+import { type AuditingServices, recordRead } from "../audit/audit.ts";
 import { byAdministrator, byAdministratorOfWorkspace, endpoint } from "../http/endpoint.ts";
 import type { AdministerServices } from "../workspaces/administer.ts";
 import type { PreferenceCenter } from "./center.ts";
@@ -121,6 +122,8 @@ const removeEndpoint = endpoint({
   return { status: 200, body: { message: "success" } };
 });
 
+type PreviewServices = CenterServices & CheckServices & AuditingServices;
+
 const previewEndpoint = endpoint({
   method: "GET",
   path: `${PATH}/:id/preview`,
@@ -134,9 +137,10 @@ const previewEndpoint = endpoint({
     page: Type.Optional(Type.Enum(["page", "confirmation"])),
   }),
   replies: { 200: Type.String() },
-}).handledBy(async (services: CenterServices & CheckServices, context, { params, query }) => {
+}).handledBy(async (services: PreviewServices, context, { params, query }) => {
   const { workspace } = context;
   const { html, headers } = await previewPage(services, workspace, params.id, query);
+  if (query.external_id !== undefined) await recordRead(services, context, "preference_page", 1);
   return { status: 200, body: html, headers };
 });
 

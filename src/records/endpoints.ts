@@ -1,4 +1,5 @@
 import Type from "typebox";
+import { type AuditingServices, recordRead } from "../audit/audit.ts";
 import { byAdministratorOfWorkspace, endpoint } from "../http/endpoint.ts";
 import type { IdentityServices } from "../identity/change-identities.ts";
 import { eraseUser } from "./erase-user.ts";
@@ -87,10 +88,11 @@ const search = endpoint({
       message: Success,
     }),
   },
-}).handledBy(async (services: RecordServices, context, { query }) => ({
-  status: 200,
-  body: { ...(await searchUsers(services, context, query)), message: "success" },
-}));
+}).handledBy(async (services: RecordServices & AuditingServices, context, { query }) => {
+  const found = await searchUsers(services, context, query);
+  await recordRead(services, context, "user_search", found.users.length);
+  return { status: 200, body: { ...found, message: "success" } };
+});
 
 const read = endpoint({
   method: "GET",
@@ -142,9 +144,10 @@ const read = endpoint({
   },
   isHeavy: true,
   budgets: { bytesOut: 64 * 1_048_576 },
-}).handledBy(async (services: ReadRecordServices, context, { params }) => {
+}).handledBy(async (services: ReadRecordServices & AuditingServices, context, { params }) => {
   const record = await readRecord(services, context, params.id);
   if ("mergedInto" in record) return movedTo(params.name, record.mergedInto);
+  await recordRead(services, context, "user", 1);
   return { status: 200, body: { ...record, message: "success" } };
 });
 
@@ -169,9 +172,10 @@ const timeline = endpoint({
     }),
     301: MergedInto,
   },
-}).handledBy(async (services: RecordServices, context, { params, query }) => {
+}).handledBy(async (services: RecordServices & AuditingServices, context, { params, query }) => {
   const page = await readTimeline(services, context, params.id, query);
   if ("mergedInto" in page) return movedTo(params.name, page.mergedInto, "/timeline");
+  await recordRead(services, context, "user_timeline", 1);
   return { status: 200, body: { ...page, entries: [...page.entries], message: "success" } };
 });
 

@@ -91,6 +91,8 @@ const NAMES: Readonly<Record<string, string>> = {
   "DELETE /admin/v1/scim-tokens/:token": "revokeScimToken",
   "POST /admin/v1/secret-key/rotate": "rotateSecretKey",
   "GET /admin/v1/audit": "listAudit",
+  "GET /admin/v1/audit/export": "exportAudit",
+  "GET /admin/v1/audit/verify": "verifyAudit",
 };
 
 const VERBS = { GET: "get", POST: "create", PUT: "put", PATCH: "patch", DELETE: "delete" } as const;

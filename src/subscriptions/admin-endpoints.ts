@@ -1,4 +1,5 @@
 import Type from "typebox";
+import { type AuditingServices, recordRead } from "../audit/audit.ts";
 import { byAdministratorOfWorkspace, endpoint } from "../http/endpoint.ts";
 import { checkEmailIdentifier } from "../people/identifiers.ts";
 import { Problem } from "../problem.ts";
@@ -48,10 +49,12 @@ const historyEndpoint = endpoint({
       message: Success,
     }),
   },
-}).handledBy(async (services: ReadServices, context, { query }) => ({
-  status: 200,
-  body: { ...(await readHistory(services, context, query)), message: "success" },
-}));
+}).handledBy(async (services: ReadServices & AuditingServices, context, { query }) => {
+  const history = await readHistory(services, context, query);
+  const users = new Set(history.changes.map(({ platform_id, email }) => platform_id ?? email));
+  await recordRead(services, context, "subscription_history", users.size);
+  return { status: 200, body: { ...history, message: "success" } };
+});
 
 const eraseEmailStateEndpoint = endpoint({
   method: "DELETE",

@@ -1,0 +1,232 @@
+/*
+ * The audit as a chain: whatever is changed in its rows behind the server's back is found and named. Each
+ * test stops a server, changes rows in its database, and starts it again.
+ */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { openDatabase } from "../src/server/serve.ts";
+import { runCommand } from "./child-server.ts";
+import { startOwnServer, type TestServer } from "./harness.ts";
+import { temporaryFolder } from "./stored-rows.ts";
+
+interface Found {
+  readonly intact: boolean;
+  readonly entries: number;
+  readonly head: string;
+  readonly broken_at: {
+    readonly position: number;
+    readonly message: string;
+    readonly entry: { readonly name: string } | null;
+  } | null;
+}
+
+const verify = async (server: TestServer, query = ""): Promise<Found> => {
+  const { status, body } = await server.admin("GET", `/admin/v1/audit/verify${query}`);
+  assert.equal(status, 200, JSON.stringify(body));
+  return body;
+};
+
+const newTeams = async (server: TestServer, workspace: string, names: readonly string[]) => {
+  for (const name of names) {
+    const path = `/admin/v1/workspaces/${workspace}/teams/${name}`;
+    assert.equal((await server.admin("PUT", path, {})).status, 200);
+  }
+};
+
+/** A server with an audit whose rows 1 to 5 are about teams, restarted after a change to its database. */
+async function tampered(...statements: string[]): Promise<{ before: Found; server: TestServer }> {
+  const settings = { dataDir: await temporaryFolder() };
+  const first = await startOwnServer(settings);
+  await first.admin("PUT", "/admin/v1/company", { name: "Test" });
+  await first.admin("PUT", "/admin/v1/workspaces/demo", {});
+  await newTeams(first, "demo", ["one", "two", "three"]);
+  const before = await verify(first);
+  assert.ok(before.intact && before.entries > 4);
+  await first.stop();
+  const database = await openDatabase(first.config);
+  for (const statement of statements) await database.query(statement);
+  await database.close();
+  return { before, server: await startOwnServer(first.config) };
+}
+
+const team = (name: string) => `kind = 'team' and name = '${name}'`;
+
+const positionOf = (name: string) => `(select position from audit_entries where ${team(name)})`;
+
+/** A row as a forger writes it who does not work out hashes. */
+const forged = (position: string) =>
+  `insert into audit_entries (entry_id, at, action, kind, name, actor, position, hash)
+   values ('01890000-0000-7000-8000-000000000001', now(), 'created', 'team', 'forged', 'administrator',
+     ${position}, '${"0".repeat(64)}')`;
+
+describe("an audit that was changed in the database is not intact", () => {
+  const cases: readonly [what: string, statements: string[], named: string | null, says: RegExp][] =
+    [
+      [
+        "where the details of a row were changed",
+        [`update audit_entries set details = '{"declared":true}' where ${team("two")}`],
+        "two",
+        /changed/,
+      ],
+      [
+        "where a row says another time",
+        [`update audit_entries set at = at - interval '1 day' where ${team("two")}`],
+        "two",
+        /changed/,
+      ],
+      [
+        "where a row was removed",
+        [`delete from audit_entries where ${team("two")}`],
+        null,
+        /removed/,
+      ],
+      [
+        "where a row was removed and the rows behind it moved up",
+        [
+          `delete from audit_entries where ${team("two")}`,
+          `update audit_entries set position = position - 1 where ${team("three")}`,
+          "update audit_heads set entries = entries - 1",
+        ],
+        "three",
+        /changed or inserted/,
+      ],
+      [
+        "where a row was inserted in the middle",
+        [
+          `update audit_entries set position = position + 1 where ${team("three")}`,
+          forged(`${positionOf("two")} + 1`),
+          "update audit_heads set entries = entries + 1",
+        ],
+        "forged",
+        /inserted/,
+      ],
+      [
+        "where a row was inserted at the end",
+        [forged("(select entries + 1 from audit_heads)")],
+        "forged",
+        /inserted at the end/,
+      ],
+      [
+        "where a row was inserted outside the chain",
+        [forged("null")],
+        null,
+        /not part of the chain/,
+      ],
+      [
+        "where the last rows were removed",
+        [`delete from audit_entries where ${team("two")} or ${team("three")}`],
+        null,
+        /all after it were removed/,
+      ],
+      [
+        "where the record of its end was removed",
+        ["delete from audit_heads"],
+        null,
+        /end of the chain/,
+      ],
+    ];
+  for (const [what, statements, named, says] of cases) {
+    test(what, async () => {
+      const { server } = await tampered(...statements);
+      const found = await verify(server);
+      assert.equal(found.intact, false);
+      assert.match(found.broken_at?.message ?? "", says);
+      assert.equal(found.broken_at?.entry?.name ?? null, named);
+    });
+  }
+
+  test("where the last row was removed with the record of the end, if an earlier head is expected", async () => {
+    const { before, server } = await tampered(
+      `delete from audit_entries where ${team("three")}`,
+      `update audit_heads set entries = last.position, hash = last.hash
+       from (select position, hash from audit_entries order by position desc limit 1) last`,
+    );
+    assert.equal((await verify(server)).intact, true);
+    const found = await verify(server, `?expect=${before.head}`);
+    assert.match(found.broken_at?.message ?? "", /No row has the expected hash/);
+    const { code, stdout } = await runCommand(["audit", "verify", "--expect", before.head], {
+      RAPPORT_URL: server.url,
+      ADMIN_TOKEN: server.adminToken,
+    });
+    assert.equal(code, 2);
+    assert.match(stdout, /^The audit was tampered with at entry \d+: No row has the expected hash/);
+  });
+});
+
+describe("an audit", () => {
+  test("stays intact while many administrators write at the same time, on several servers", async () => {
+    const server = await startOwnServer();
+    const { databaseUrl } = server.config;
+    const servers = databaseUrl ? [server, await startOwnServer(server.config)] : [server];
+    await server.admin("PUT", "/admin/v1/workspaces/demo", {});
+    const { entries, head } = await verify(server);
+    await Promise.all(
+      Array.from({ length: 40 }, (_, index) =>
+        newTeams(servers[index % servers.length] as TestServer, "demo", [`t${index}`]),
+      ),
+    );
+    const found = await verify(server, `?expect=${head}`);
+    assert.deepEqual([found.intact, found.entries], [true, entries + 40]);
+  });
+
+  test("is exported as one JSON entry per line, page by page, from a position or a time on", async () => {
+    const server = await startOwnServer();
+    const environment = { RAPPORT_URL: server.url, ADMIN_TOKEN: server.adminToken };
+    await server.admin("PUT", "/admin/v1/workspaces/demo", {});
+    const names = Array.from({ length: 5 }, (_, index) => `t${index}`);
+    await newTeams(server, "demo", names);
+    const { entries, head } = await verify(server);
+    const read = async (query: string): Promise<any[]> => {
+      const answer = await fetch(`${server.url}/admin/v1/audit/export?${query}`, {
+        headers: { authorization: `Bearer ${server.adminToken}` },
+      });
+      assert.equal(answer.headers.get("content-type"), "application/x-ndjson; charset=utf-8");
+      return (await answer.text())
+        .split("\n")
+        .filter(Boolean)
+        .map((line) => JSON.parse(line));
+    };
+    const all = await read("");
+    assert.deepEqual(
+      all.map((entry) => entry.position),
+      Array.from({ length: entries }, (_, index) => index + 1),
+    );
+    assert.equal(all.at(-1).hash, head);
+    const page = await read(`after=${entries - 3}&limit=2`);
+    assert.deepEqual(
+      page.map((entry) => entry.name),
+      ["t2", "t3"],
+    );
+    assert.deepEqual(await read("since=2999-01-01T00:00:00Z"), []);
+    const bad = await server.admin("GET", "/admin/v1/audit/export?since=soon");
+    assert.deepEqual(bad.body.message, "'since' must be a time in ISO 8601.");
+
+    const exported = await runCommand(["audit", "export", "--since", all[0].at], environment);
+    assert.equal(exported.stdout.split("\n").length - 1, entries);
+    const checked = await runCommand(["audit", "verify", "--json"], environment);
+    assert.deepEqual([checked.code, JSON.parse(checked.stdout).intact], [0, true]);
+  });
+
+  test("names nobody where users were read, and every read is in the chain", async () => {
+    const server = await startOwnServer();
+    const workspace = await server.workspace();
+    await workspace.track({ attributes: [{ external_id: "ada", email: "ada@private.example" }] });
+    const set = { email: "ada@private.example", subscription_state: "unsubscribed" };
+    assert.equal((await workspace.call("POST", "/email/status", set)).status, 201);
+    const path = `/admin/v1/workspaces/${workspace.name}/subscription-history`;
+    await server.admin("GET", `${path}?external_id=ada`);
+    const { body } = await server.admin("GET", "/admin/v1/audit?limit=1");
+    const [{ action, kind, details, call }] = body.entries;
+    assert.deepEqual(
+      [action, kind, details, call],
+      [
+        "read",
+        "subscription_history",
+        { users: 1 },
+        `GET ${path.replace(workspace.name, ":name")}`,
+      ],
+    );
+    assert.doesNotMatch(JSON.stringify(body.entries), /private|ada/);
+    assert.equal((await verify(server)).intact, true);
+  });
+});

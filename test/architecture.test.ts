@@ -41,11 +41,12 @@ const FOLDERS = [
   "cdi",
   "reference",
   "server",
+  "testing",
   "cli",
 ];
 
 /** These put the parts together and may import anything. */
-const COMPOSITION = ["server", "cli"];
+const COMPOSITION = ["server", "testing", "cli"];
 
 const isComposition = (path: string): boolean =>
   path === "main.ts" || COMPOSITION.includes(folderOf(path));

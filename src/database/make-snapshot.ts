@@ -1,4 +1,5 @@
-import { access, rename, writeFile } from "node:fs/promises";
+import { access, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { migrate } from "./migrate.ts";
@@ -9,6 +10,13 @@ import { snapshotPath } from "./snapshot.ts";
 /* Run by the build: makes the database that new embedded data folders start from. */
 
 const path = await snapshotPath();
+
+// Those of earlier schemas would be packed with the program.
+for (const name of await readdir(dirname(path))) {
+  const isOther = name.startsWith("embedded-") && name !== basename(path);
+  if (isOther) await rm(join(dirname(path), name));
+}
+
 const isMade = await access(path).then(
   () => true,
   () => false,

@@ -42,6 +42,36 @@ export function observeRequests(
   });
 }
 
+/** A request with what became of it, as a test wants to know it. */
+export interface ReceivedRequest {
+  /** Its `X-Request-Id`. */
+  readonly id: string;
+  readonly method: string;
+  readonly path: string;
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly body: unknown;
+  readonly status: number;
+  readonly workspace: string | undefined;
+}
+
+export function reportRequests(
+  server: FastifyInstance,
+  onReceived: (received: ReceivedRequest) => void,
+): void {
+  server.addHook("onResponse", async (request, { statusCode: status }) => {
+    const { id, method, query, body, context } = request;
+    onReceived({
+      id,
+      method,
+      path: request.url.split("?", 1)[0] ?? "",
+      query: { ...(query as Record<string, unknown>) },
+      body,
+      status,
+      workspace: context?.workspace?.name,
+    });
+  });
+}
+
 /** What went wrong on our side. The message of an engine's error may quote data, so it is left out. */
 export function logFailure(log: Logger, request: FastifyRequest, problem: Problem): void {
   const cause = problem.details.cause as (Error & { code?: string }) | undefined;

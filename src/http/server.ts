@@ -14,7 +14,7 @@ import type { Endpoint } from "./endpoint.ts";
 import { createFairLine } from "./fair-line.ts";
 import { BODY_LIMIT_BYTES } from "./json-body.ts";
 import { readBodies } from "./media-types.ts";
-import { logFailure, observeRequests } from "./observe.ts";
+import { logFailure, observeRequests, type ReceivedRequest, reportRequests } from "./observe.ts";
 import { contractOf, declareRequestState } from "./request-state.ts";
 import { asProblem, MEDIA_TYPE_OF, problemReply } from "./respond.ts";
 import { send } from "./send.ts";
@@ -29,6 +29,8 @@ export interface ServerSettings extends ConnectionLimits {
   readonly publicUrl?: string | undefined;
   /** The share of successful requests that is logged. */
   readonly logSample: number;
+  /** Learns of every request with its response: for tests that start Rapport themselves. */
+  readonly onReceived?: ((received: ReceivedRequest) => void) | undefined;
   /** A request may take three times as long. */
   readonly databaseTimeoutSeconds: number;
 }
@@ -84,6 +86,7 @@ export function createServer<Services extends HttpServices>(
     done(refusalOfHead(request));
   });
   observeRequests(server, services, settings.logSample);
+  if (settings.onReceived) reportRequests(server, settings.onReceived);
   server.setErrorHandler((error, request, reply) => {
     const problem = hasGone(request, error) ? goneCaller() : asProblem(error);
     logFailure(services.log, request, problem);

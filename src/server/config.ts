@@ -6,6 +6,7 @@
 import { availableParallelism } from "node:os";
 import { isAllowlistEntry } from "../access/ip-allowlist.ts";
 import { SHORTEST_SECRET } from "../access/secrets.ts";
+import type { ReceivedRequest } from "../http/observe.ts";
 import type { LogFormat } from "../observe/log.ts";
 
 interface Setting {
@@ -133,6 +134,8 @@ export const SETTINGS = {
 } as const satisfies Record<string, Setting>;
 
 export interface Config {
+  /** Set by programs alone: learns of every request. See `ServerSettings`. */
+  readonly onReceived?: ((received: ReceivedRequest) => void) | undefined;
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;

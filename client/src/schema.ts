@@ -11066,7 +11066,7 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            /** @description Done; the browser goes on to another page. */
+            /** @description Done; the browser continues on another page. */
             303: {
                 headers: {
                     [name: string]: unknown;

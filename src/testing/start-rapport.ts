@@ -75,10 +75,8 @@ const OWN_REQUEST = "start-rapport";
  * @throws where the manifest is not valid, with the place and the rule.
  */
 export async function startRapport(options: StartOptions = {}): Promise<StartedRapport> {
-  const [{ serve }, { readConfig }] = await Promise.all([
-    import("../server/serve.ts"),
-    import("../server/config.ts"),
-  ]);
+  const { serve } = await import("../server/serve.ts");
+  const { readConfig } = await import("../server/config.ts");
   const { manifest = DEFAULT_MANIFEST, engine = "memory", settings } = options;
   const requests: ReceivedRequest[] = [];
   const config = readConfig({

@@ -17,6 +17,7 @@ export const ofRecords = (server: TestServer, workspace: TestWorkspace): Samples
   };
   const ofUser = async () => ({ params: { id: await newUser() } });
   return {
+    "GET /admin/v1/workspaces/:name/manifest": () => ({}),
     "GET /admin/v1/workspaces/:name/export/:kind": () => ({ params: { kind: "users" } }),
     [`GET ${LIST}`]: () => ({ query: { query: "ada" } }),
     [`GET ${LIST}/:id`]: ofUser,

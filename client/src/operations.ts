@@ -102,6 +102,7 @@ export const OPERATIONS = {
   applyManifest: ["post", "/admin/v1/apply", "adminToken", false],
   getManifestSchema: ["get", "/manifest.schema.json", "none", false],
   resetWorkspace: ["post", "/admin/v1/workspaces/{name}/reset", "adminToken", false],
+  exportManifest: ["get", "/admin/v1/workspaces/{name}/manifest", "adminToken", false],
   getCompany: ["get", "/admin/v1/company", "adminToken", false],
   putCompany: ["put", "/admin/v1/company", "adminToken", false],
   listWorkspaces: ["get", "/admin/v1/workspaces", "adminToken", false],

@@ -1605,6 +1605,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/workspaces/{name}/manifest": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Writes the manifest that creates this workspace, with variables in the place of secrets.
+         * @description Needs the administrator's token.
+         */
+        get: operations["exportManifest"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/company": {
         parameters: {
             query?: never;
@@ -11228,6 +11248,60 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    exportManifest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "manifest": {
+                     *         "name": {}
+                     *       },
+                     *       "variables": [
+                     *         "API_KEY_DEMO_DEV"
+                     *       ],
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description A manifest. */
+                        manifest: {
+                            [key: string]: unknown;
+                        };
+                        /**
+                         * @description The environment variables that it takes; the value of DOLLAR is $.
+                         * @example [
+                         *       "API_KEY_DEMO_DEV"
+                         *     ]
+                         */
+                        variables: string[];
                         /**
                          * @description `success`, or what is wrong.
                          * @constant

@@ -1,6 +1,6 @@
 import Type, { type Static } from "typebox";
 import type { CompanyContext } from "../context/context.ts";
-import type { Transaction } from "../database/database.ts";
+import type { Queryable, Transaction } from "../database/database.ts";
 import {
   describe,
   difference,
@@ -23,6 +23,7 @@ import {
 import {
   type CredentialKind,
   type DeclaredCredential,
+  listCredentials,
   readDeclared,
   replaceDeclared,
   storedSecrets,
@@ -54,6 +55,15 @@ export const apiKeys: Resource = {
     const todo = await applyCredentials(tx, API_KEYS, services, workspace.id, wanted);
     return describe("api_key", workspace.name, todo, ({ name }) => name, keyDetails);
   },
+  async declaration(database, { secret }, { workspace }) {
+    const keys = await listLive(database, API_KEYS, workspace.id);
+    return keys.map(({ name, permissions, ipAllowlist }) => ({
+      name,
+      key: secret("api_key", workspace.name, name),
+      permissions,
+      ip_allowlist: ipAllowlist,
+    }));
+  },
 };
 
 function keyOf(entry: Static<typeof ApiKey>, shortest: number): DeclaredCredential<KeyGrant> {
@@ -78,6 +88,16 @@ async function applyCredentials<Grant>(
   return todo;
 }
 
+/** Those that have not been revoked. */
+async function listLive<Grant>(
+  database: Queryable,
+  kind: CredentialKind<Grant>,
+  ownerId: number | string,
+) {
+  const all = await listCredentials(database, kind, ownerId, new Date(0));
+  return all.filter(({ revokedAt }) => !revokedAt);
+}
+
 const ScimToken = Type.Object(
   {
     name: CredentialName,
@@ -99,6 +119,15 @@ export const scimTokens: Resource<CompanyContext> = {
     const wanted = entries.map((entry) => tokenOf(entry, services.shortestSecret));
     const todo = await applyCredentials(tx, SCIM_TOKENS, services, company.id, wanted);
     return describe("scim_token", "", todo, ({ name }) => name, tokenDetails);
+  },
+  async declaration(database, { secret }, { company }) {
+    const tokens = await listLive(database, SCIM_TOKENS, company.id);
+    return tokens.map(({ name, serviceOrigin, requireOrigin }) => ({
+      name,
+      token: secret("scim_token", name),
+      service_origin: serviceOrigin,
+      require_origin: requireOrigin,
+    }));
   },
 };
 

@@ -1,5 +1,5 @@
 import type { TProperties } from "typebox";
-import type { Transaction } from "../database/database.ts";
+import type { Queryable, Transaction } from "../database/database.ts";
 import type { TranslationMap } from "./campaign.ts";
 import type { Place } from "./place.ts";
 
@@ -24,6 +24,12 @@ export interface MessageExtension<Part = unknown> {
     workspaceId: number,
     messageIds: readonly string[],
   ): Promise<(messageId: string) => Part>;
+  /** Returns a function that writes everything that is kept with one of these messages as its members. */
+  declaration(
+    database: Queryable,
+    workspaceId: number,
+    messageIds: readonly string[],
+  ): Promise<(messageId: string) => object>;
   /** Replaces what messages were declared with; a message with an undefined part is left alone. */
   replace(
     tx: Transaction,

@@ -11,6 +11,7 @@ import {
   declaredTexts,
   refuseUnstorableNames,
 } from "./declarations.ts";
+import { declareCampaigns, declareCanvases } from "./declare.ts";
 import type { MessageExtension } from "./message-extension.ts";
 import { judgeTexts } from "./texts.ts";
 
@@ -33,6 +34,8 @@ export function campaignResources<Part>(extension: MessageExtension<Part>): read
       const wanted = entries.map((each, index) => campaignOf(each, ["campaigns", index], readPart));
       return applyCampaigns(tx, { workspace, now: clock.now() }, extension, "campaign", wanted);
     },
+    declaration: (database, _from, { workspace }) =>
+      declareCampaigns(database, workspace.id, extension),
   };
   const canvases: Resource = {
     key: "canvases",
@@ -50,6 +53,8 @@ export function campaignResources<Part>(extension: MessageExtension<Part>): read
       const wanted = entries.map((each, index) => canvasOf(each, ["canvases", index], readPart));
       return applyCampaigns(tx, { workspace, now: clock.now() }, extension, "canvas", wanted);
     },
+    declaration: (database, _from, { workspace }) =>
+      declareCanvases(database, workspace.id, extension),
   };
   return [campaigns, canvases];
 }

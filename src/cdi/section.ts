@@ -1,7 +1,8 @@
 import { describe, difference, type Resource } from "../workspaces/resource.ts";
 import { changeIntegrations, detailsOf } from "./change-integrations.ts";
 import { type Entry, IntegrationEntry, integrationOf } from "./declaration.ts";
-import { selectDeclaredIntegrations } from "./store.ts";
+import { declarationOf } from "./declaration-of.ts";
+import { selectDeclaredIntegrations, selectIntegrations } from "./store.ts";
 import { openIntegration } from "./stored-warehouse.ts";
 
 /** What a workspace syncs from warehouses. Removing an integration removes its history too. */
@@ -19,5 +20,9 @@ export const integrations: Resource = {
     const where = { workspaceId: workspace.id, now: clock.now(), sealing };
     await changeIntegrations(tx, where, { saved, removed }, true);
     return describe("integration", workspace.name, todo, ({ name }) => name, detailsOf);
+  },
+  async declaration(database, from, { workspace }) {
+    const stored = await selectIntegrations(database, workspace.id);
+    return stored.map((each) => declarationOf(from, workspace, each));
   },
 };

@@ -1,5 +1,7 @@
+import { Readable } from "node:stream";
 import { type Command, Option } from "commander";
 import { type ExportSelection, readExport } from "./export/read-export.ts";
+import { configText } from "./export/write-config.ts";
 import { writeCsv, writeParquet } from "./export/write-table.ts";
 import { writeOutput } from "./output-file.ts";
 import { counted, displayProgress } from "./progress.ts";
@@ -15,7 +17,8 @@ Examples:
   rapport export users users.ndjson.gz
   rapport export events events.csv --since 2026-01-01
   rapport export users pro.parquet --attribute plan=pro
-  rapport export purchases - | head`;
+  rapport export purchases - | head
+  rapport export config rapport.yaml`;
 
 const KINDS = ["users", "events", "purchases", "subscriptions"] as const;
 
@@ -46,6 +49,24 @@ export function define(command: Command): void {
       .option("--attribute <name=value...>", "only users who have this, and what they did")
       .action((file: string | undefined, options: Options) => exportRows(kind, file, options));
   }
+  withTarget(
+    command
+      .command("config [file]")
+      .description("Exports the manifest that creates the workspace, without its secrets."),
+  )
+    .option("--workspace <name>", "where the server has several")
+    .addHelpText("after", "\nExample:\n  rapport export config rapport.yaml")
+    .action(exportConfig);
+}
+
+async function exportConfig(file = "-", options: Options): Promise<void> {
+  const target = targetOf(options);
+  const workspace = await findWorkspaceName(target, options.workspace);
+  const { text, variables } = await configText(target, workspace);
+  await writeOutput(file, Readable.from([text]));
+  if (file === "-") return;
+  if (options.json) printJson({ workspace, variables, file });
+  else process.stdout.write(`Exported the configuration of ${workspace} to ${file}.\n`);
 }
 
 async function exportRows(

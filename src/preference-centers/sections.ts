@@ -9,7 +9,7 @@ import type { DeclaredCenter } from "./center.ts";
 import { checkCenter, DECLARED_NAMES } from "./check-center.ts";
 import { centerOf, DeclaredCenterForm } from "./declarations.ts";
 import { KIND, writeCenters } from "./manage-centers.ts";
-import { deleteCenters, selectDeclaredCenters } from "./store.ts";
+import { deleteCenters, selectDeclaredCenters, selectWholeCenters } from "./store.ts";
 
 /** What the center of a new workspace is called. */
 const FIRST_NAME = "default";
@@ -41,6 +41,20 @@ const preferenceCenters: Resource = {
     const rows = [...todo.created, ...todo.updated].map((center) => rowOf(services, center, true));
     await writeCenters(tx, workspace.id, rows, services.clock.now());
     return describe(KIND, workspace.name, todo, (center) => center.name, detailsOf);
+  },
+  async declaration(database, _from, { workspace }) {
+    return (await selectWholeCenters(database, workspace.id)).map((center) => ({
+      id: center.id,
+      name: center.name,
+      title: center.title,
+      state: center.state,
+      page_html: center.pageHtml,
+      confirmation_html: center.confirmationHtml,
+      redirect_url: center.redirectUrl,
+      options: center.options,
+      locale: center.locale,
+      translations: center.translations,
+    }));
   },
 
   /** A new workspace has a page at once; a manifest that declares centers replaces nothing of it. */

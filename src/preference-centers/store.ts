@@ -84,6 +84,16 @@ export async function selectDeclaredCenters(
   );
 }
 
+/** All centers of a workspace with their pages, by name. */
+export const selectWholeCenters = (
+  database: Queryable,
+  workspaceId: number,
+): Promise<DeclaredCenter[]> =>
+  database.query<DeclaredCenter>(
+    `select ${CONTENT_COLUMNS} from preference_centers where workspace_id = $1 order by name`,
+    [workspaceId],
+  );
+
 /** A center that is about to be written. */
 export interface CenterRow extends DeclaredCenter {
   readonly declared: boolean;

@@ -39,6 +39,7 @@ const NAMES: Readonly<Record<string, string>> = {
   "GET /admin/v1/workspaces/:name/integrations/:integration_id/runs/:run_id/rows":
     "listIntegrationRunRows",
   "GET /admin/v1/workspaces/:name/export/:kind": "streamExport",
+  "GET /admin/v1/workspaces/:name/manifest": "exportManifest",
   "GET /admin/v1/workspaces/:name/identity-audit": "listIdentityAudit",
   "POST /admin/v1/workspaces/:name/import": "importUsers",
   "GET /admin/v1/workspaces/:name/subscription-history": "listSubscriptionHistory",

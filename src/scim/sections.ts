@@ -47,6 +47,9 @@ export const scimDefaults: Resource<CompanyContext> = {
   key: "scim_defaults",
   schema: ScimDefaults,
   apply: (tx, _services, context, declared: JsonObject) => applyDefaults(tx, context, declared),
+  async declaration(database, _from, { company }) {
+    return (await selectDefaults(database, company.id)) ?? undefined;
+  },
   read: async (database, { company }) => [{ ...(await selectDefaults(database, company.id)) }],
   put: (tx, _services, context, declared) => applyDefaults(tx, context, declared as JsonObject),
 };

@@ -44,6 +44,19 @@ export const messageTranslations: MessageExtension<Translations> = {
     }
     return (messageId) => maps.get(messageId) ?? {};
   },
+  async declaration(database, workspaceId, messageIds) {
+    const rows = await selectTranslations(database, workspaceId, messageIds);
+    const keys = new Map(
+      (await selectLocales(database, workspaceId)).map(({ id, localeKey }) => [id, localeKey]),
+    );
+    const maps = new Map<string, Record<string, TranslationMap>>();
+    for (const { messageId, localeId, map } of rows) {
+      const found = maps.get(messageId) ?? {};
+      found[keys.get(localeId) ?? localeId] = map;
+      maps.set(messageId, found);
+    }
+    return (messageId) => ({ translations: maps.get(messageId) ?? {} });
+  },
   replace: replaceTranslations,
   remove: deleteTranslationsOf,
 };

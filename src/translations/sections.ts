@@ -2,6 +2,7 @@ import type { Static } from "typebox";
 import { refuseUnstorableNames } from "../campaigns/declarations.ts";
 import type { Resource } from "../workspaces/resource.ts";
 import { DeclaredLocale } from "./locale.ts";
+import { selectLocales } from "./locale-store.ts";
 import { applyLocales } from "./manage-locales.ts";
 
 /** Applied before the campaigns, whose translations name locales. */
@@ -13,5 +14,12 @@ export const locales: Resource = {
   async apply(tx, _services, context, entries: readonly Static<typeof DeclaredLocale>[]) {
     refuseUnstorableNames(entries, ["locales"]);
     return applyLocales(tx, context, entries);
+  },
+  async declaration(database, _from, { workspace }) {
+    const stored = await selectLocales(database, workspace.id);
+    return stored.map(({ localeKey, declared: _declared, ...locale }) => ({
+      ...locale,
+      locale_key: localeKey,
+    }));
   },
 };

@@ -11,6 +11,7 @@ import {
   type ManifestResources,
   publishedSchema,
 } from "./apply-manifest.ts";
+import { type ExportManifestServices, exportManifest } from "./export-manifest.ts";
 import { type ResetServices, resetWorkspace } from "./reset.ts";
 import type { Change as ManifestChange } from "./resource.ts";
 
@@ -101,4 +102,28 @@ const resetEndpoint = endpoint({
   return { status: 200, body: { message: "success" } };
 });
 
-export const workspaceEndpoints = [applyEndpoint, schemaEndpoint, resetEndpoint];
+const exportEndpoint = endpoint({
+  method: "GET",
+  path: "/admin/v1/workspaces/:name/manifest",
+  summary:
+    "Writes the manifest that creates this workspace, with variables in the place of secrets.",
+  access: byAdministratorOfWorkspace,
+  params: Type.Object({ name: Type.String() }),
+  replies: {
+    200: Type.Object({
+      manifest: Type.Record(Type.String(), Type.Unknown(), { description: "A manifest." }),
+      variables: Type.Array(Type.String(), {
+        description: "The environment variables that it takes; the value of DOLLAR is $.",
+        examples: [["API_KEY_DEMO_DEV"]],
+      }),
+      message: Type.Literal("success"),
+    }),
+  },
+  isHeavy: true,
+  budgets: { bytesOut: 64 * 1_048_576 },
+}).handledBy(async (services: ExportManifestServices, context) => {
+  const { manifest, variables } = await exportManifest(services, context);
+  return { status: 200, body: { manifest, variables: [...variables], message: "success" } };
+});
+
+export const workspaceEndpoints = [applyEndpoint, schemaEndpoint, resetEndpoint, exportEndpoint];

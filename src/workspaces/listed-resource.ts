@@ -73,6 +73,8 @@ export function listedResource<Item extends Entry, Where extends Context>(
       return changesOf(context, todo);
     },
     read: (database, context) => listed.select(database, context),
+    declaration: async (database, _from, context) =>
+      (await listed.select(database, context)).map(withoutFlag<Item>),
     async put(tx, services, context, entry) {
       const all = await listed.select(tx, context);
       const wanted = complete(entry, all, services);

@@ -41,6 +41,13 @@ export interface ResourceServices {
 /** An entry as the schema of its resource describes it, or the value of a resource that is no list. */
 export type Entry = Readonly<Record<string, unknown>>;
 
+/** What a declaration is written with. */
+export interface DeclarationSource {
+  readonly sealing: Sealing;
+  /** A variable in the place of a secret, named after these words. */
+  secret(...words: readonly string[]): string;
+}
+
 interface Described {
   /** Its name in the manifest and in replies, such as `subscription_groups`. */
   readonly key: string;
@@ -70,6 +77,13 @@ interface Declarable<Where extends Context> extends Described {
     context: Where,
     declared: never,
   ): Promise<Change[]>;
+  /**
+   * What a manifest would have to declare to arrive at what is there now, however it was created; undefined
+   * where there is nothing to declare.
+   *
+   * @param from with a function that stands in for secrets: see `manifest-secrets.ts`.
+   */
+  declaration(database: Queryable, from: DeclarationSource, context: Where): Promise<unknown>;
   /** Creates the defaults of a new workspace that does not declare this resource. */
   begin?(tx: Transaction, services: ResourceServices, context: Where): Promise<Change[]>;
 }

@@ -1,0 +1,54 @@
+/*
+ * Secrets are not in an exported manifest: hashes are stored of most, and none of them leaves the server. In
+ * their place stand variables (`${API_KEY_DEMO_DEV}`), which an apply takes from the environment.
+ */
+
+/** Around the name of a variable while a manifest is put together. No stored text contains it. */
+const MARK = "\0";
+
+export interface ManifestSecrets {
+  secret(...words: readonly string[]): string;
+  /** The value with variables written out. Texts that look like one are written so that they stay texts. */
+  writeOut(value: unknown): unknown;
+  /** The names of all variables that `writeOut` wrote. */
+  variables(): string[];
+}
+
+/** Its value has to be a dollar sign: it keeps `${NAME}` in a text from being replaced. */
+export const DOLLAR = "DOLLAR";
+
+export function collectSecrets(): ManifestSecrets {
+  const names = new Set<string>();
+  let hasDollar = false;
+
+  function writeText(text: string): string {
+    if (text.startsWith(MARK)) return `\${${text.slice(1)}}`;
+    return text.replaceAll(/\$\{(?=[A-Z][A-Z0-9_]*\})/g, () => {
+      hasDollar = true;
+      return `\${${DOLLAR}}{`;
+    });
+  }
+
+  function writeOut(value: unknown): unknown {
+    if (typeof value === "string") return writeText(value);
+    if (Array.isArray(value)) return value.map(writeOut);
+    if (value === null || typeof value !== "object") return value;
+    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, writeOut(each)]));
+  }
+
+  return {
+    secret(...words) {
+      const wanted = words
+        .join("_")
+        .normalize("NFKD")
+        .toUpperCase()
+        .replaceAll(/[^A-Z0-9]+/g, "_");
+      let name = wanted;
+      for (let number = 2; names.has(name); number++) name = `${wanted}_${number}`;
+      names.add(name);
+      return MARK + name;
+    },
+    writeOut,
+    variables: () => [...names, ...(hasDollar ? [DOLLAR] : [])],
+  };
+}

@@ -96,6 +96,7 @@ export async function startChild(environment: Environment): Promise<ChildServer>
   const { child, output, finished } = start(["serve"], {
     PORT: "0",
     LOG_LEVEL: "silent",
+    DEMO: "true",
     ...environment,
   });
   const ready = new Promise<void>((resolve) => {

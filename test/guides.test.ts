@@ -120,8 +120,13 @@ let server: ChildProcess | undefined;
 /** Stops the server that runs, as the guides ask, and starts one as a block says. */
 async function start(script: string, assignments: string): Promise<void> {
   await stop();
-  const command = script.replace(/npm ci && /, "");
-  const child = bash(`${assignments}\nexec env ${command.replace(/^env /, "")}`, true);
+  // Only the embedded engine has a demo workspace by default.
+  // A server in memory has secrets of its own, and so needs a database of its own.
+  const unset = script.includes("DATA_DIR=memory:") ? "-u DATABASE_URL " : "";
+  const needsDemo = databaseUrl && !/MANIFEST=|--demo/.test(script);
+  const demo = needsDemo ? " -- --demo" : "";
+  const command = script.replace(/npm ci && /, "").replace(/npm start/, `npm start${demo}`);
+  const child = bash(`${assignments}\nexec env ${unset}${command.replace(/^env /, "")}`, true);
   server = child;
   let printed = "";
   for (const stream of [child.stdout, child.stderr]) {

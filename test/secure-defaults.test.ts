@@ -66,7 +66,11 @@ describe("an address that other machines can reach", () => {
     for (const HOST of ["127.0.0.1", "localhost", "::1"])
       assert.equal(readConfig({ HOST }).demo, true);
 
-    const config = await testConfig({ host: "0.0.0.0", demo: false });
+    const DATABASE_URL = "postgres://localhost/rapport";
+    assert.equal(readConfig({ DATABASE_URL }).demo, false);
+    assert.equal(readConfig({ DATABASE_URL, DEMO: "true" }).demo, true);
+
+    const config = await testConfig({ host: "0.0.0.0", demo: false, databaseUrl: undefined });
     const open = await serve(config);
     try {
       const { url, adminToken, demoKey } = open.welcome;

@@ -15,8 +15,10 @@ Examples:
 export function define(command: Command): void {
   command
     .option("--workers <count>", "how many server processes share the port", readWorkers)
+    .option("--demo", "create the demo workspace, with a key that may do everything")
     .addHelpText("after", `${EXAMPLES}\n${settingsHelp()}`)
-    .action(async ({ workers }: { workers?: string }) => {
+    .action(async ({ workers, demo }: { workers?: string; demo?: true }) => {
+      if (demo) process.env.DEMO = "true";
       if (workers) process.env.WEB_CONCURRENCY = workers;
       await serveUntilSignal(readConfig());
     });

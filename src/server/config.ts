@@ -103,8 +103,8 @@ export const SETTINGS = {
   DEMO: {
     default: "",
     about:
-      "true creates the demo workspace and prints its key even where HOST is reachable from other " +
-      "machines; by default only on a loopback address.",
+      "true creates the demo workspace, with a key that may do everything; by default only the embedded " +
+      "engine on a loopback address has it.",
   },
   SMTP_URL: {
     default: "",
@@ -224,7 +224,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     databaseTimeoutSeconds: readCount("DATABASE_TIMEOUT", text("DATABASE_TIMEOUT"), 3_600),
     metricsPort: text("METRICS_PORT") ? readPort("METRICS_PORT", text("METRICS_PORT")) : undefined,
     metricsHost: text("METRICS_HOST"),
-    demo: readDemo(text("DEMO"), text("HOST")),
+    demo: readDemo(text("DEMO"), isLoopback(text("HOST")) && !text("DATABASE_URL")),
     smtpUrl: readSmtpUrl(text("SMTP_URL")),
     smtpFrom: text("SMTP_FROM"),
     jobLeaseSeconds: readLease(text("JOB_LEASE_SECONDS")),
@@ -253,11 +253,11 @@ function readPort(name: "PORT" | "METRICS_PORT", text: string): number {
 }
 
 /** The demo key opens everything, so it is not created where strangers can reach the server. */
-function readDemo(text: string, host: string): boolean {
+function readDemo(text: string, byDefault: boolean): boolean {
   if (text !== "" && text !== "true" && text !== "false") {
     throw new InvalidSetting("DEMO", text, "it is true or false.");
   }
-  return text === "" ? isLoopback(host) : text === "true";
+  return text === "" ? byDefault : text === "true";
 }
 
 const isLoopback = (host: string): boolean => /^(localhost|127\.[\d.]+|::1|\[::1\])$/.test(host);

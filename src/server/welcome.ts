@@ -20,8 +20,8 @@ export function welcomeText({ url, adminToken, demoKey }: Welcome, config: Confi
   if (!demoKey && !config.manifest && !config.demo) {
     lines.push(
       "",
-      `No demo workspace is created, because ${config.host} may be reachable from other machines.`,
-      "Apply a manifest (rapport apply manifest.yaml), or start once with DEMO=true.",
+      `No demo workspace is created, because ${reasonFor(config)}.`,
+      "Apply a manifest (rapport apply manifest.yaml), or start with --demo.",
     );
   }
   if (demoKey) {
@@ -30,6 +30,9 @@ export function welcomeText({ url, adminToken, demoKey }: Welcome, config: Confi
   }
   return `\n${lines.join("\n")}\n\n`;
 }
+
+const reasonFor = ({ databaseUrl, host }: Config): string =>
+  databaseUrl ? "the database may be a team's" : `${host} may be reachable from other machines`;
 
 function engineOf({ databaseUrl, dataDir, workers }: Config): string {
   if (databaseUrl) return workers > 1 ? `PostgreSQL, ${workers} server processes` : "PostgreSQL";

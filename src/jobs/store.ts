@@ -43,8 +43,9 @@ export interface ClaimedRow extends JobKey {
 }
 
 /**
- * Claims due jobs that no process holds, the longest due first. Rows that
- * another process is claiming at this moment are passed over. `jobs` is a small table of one node, so
+ * Claims due jobs that no process holds: of each workspace the longest due first, one of each before the second of
+ * any, and no more of one than `mostOfOne`, with those that the holder has already. Rows that another process is
+ * claiming at this moment are passed over. `jobs` is a small table of one node, so
  * `for update` works on every engine.
  */
 export async function claimJobs(
@@ -55,17 +56,27 @@ export async function claimJobs(
     readonly now: Date;
     readonly leasedUntil: Date;
     readonly atMost: number;
+    /** Of one workspace. */
+    readonly mostOfOne: number;
   },
 ): Promise<ClaimedRow[]> {
   return database.query<ClaimedRow>(
     `update jobs set holder = $1, leased_until = $2
      where job_id in (
        select job_id from jobs
-       where kind = any($3::text[]) and run_at <= $4
-         and (leased_until is null or leased_until < $4)
-       order by run_at limit $5 for update skip locked)
+       where (leased_until is null or leased_until < $4) and job_id = any(array(
+         select job_id from (
+           select job_id, run_at, row_number() over (partition by workspace_id order by run_at) + (
+             select count(*) from jobs as held
+             where held.workspace_id = due.workspace_id and held.holder = $1
+               and held.leased_until >= $4) as turn
+           from jobs as due
+           where kind = any($3::text[]) and run_at <= $4
+             and (leased_until is null or leased_until < $4)) as ranked
+         where turn <= $6 order by turn, run_at limit $5))
+       for update skip locked)
      returning job_id as id, workspace_id as "workspaceId", kind, subject, failures`,
-    [claim.holder, claim.leasedUntil, claim.kinds, claim.now, claim.atMost],
+    [claim.holder, claim.leasedUntil, claim.kinds, claim.now, claim.atMost, claim.mostOfOne],
   );
 }
 

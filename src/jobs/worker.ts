@@ -33,7 +33,10 @@ export interface Worker {
 /** How often it looks for work, and renews what it holds. */
 const ROUND_MS = 1_000;
 
-/** How many jobs one process does at a time. The embedded engine has one connection for all. */
+/**
+ * How many jobs one process does at a time. The embedded engine has one connection for all. One workspace never has
+ * all of them, since a sync may take hours.
+ */
 const AT_ONCE = { embedded: 2, postgres: 4 } as const;
 
 const LONGEST_PAUSE_MS = 5 * 60 * 1_000;
@@ -75,6 +78,7 @@ export async function startWorker<Services extends WorkerServices>(
       now: clock.now(),
       leasedUntil: after(leaseMs),
       atMost: free,
+      mostOfOne: AT_ONCE[database.engine] - 1,
     });
     for (const row of claimed) start(row);
   }

@@ -1,11 +1,15 @@
 import { isUnavailable } from "../database/database.ts";
 import { KeyTaken } from "../http/idempotency.ts";
+import { createPool } from "../http/pool.ts";
 import { Problem } from "../problem.ts";
 import type { Verdict } from "./item.ts";
 import { type Part, splitRequest } from "./split-request.ts";
 import { type WriteRequest, type WriteServices, writeBatch } from "./write-batch.ts";
 
-/** How many items may wait. Beyond that a request is refused before memory grows. */
+/**
+ * How many items may wait, of all workspaces. Beyond that a request is refused before memory grows. One
+ * workspace alone fills three quarters of it (http/pool.ts), so that others always find room.
+ */
 const MOST_WAITING_ITEMS = 20_000;
 
 /** How many items one transaction takes, at most (docs/performance.md). */
@@ -55,6 +59,7 @@ export function createWriteQueue(services: WriteServices, processes = 1): WriteQ
     ? IN_TURNS
     : { lanes: Math.min(most, services.database.concurrency), depth: 1 };
   const lanes = Array.from({ length: count }, () => createLane(services, depth));
+  const room = createPool(MOST_WAITING_ITEMS);
   let waitingItems = 0;
   let lastMoment = 0;
 
@@ -73,7 +78,8 @@ export function createWriteQueue(services: WriteServices, processes = 1): WriteQ
   return {
     async write(request) {
       const { length } = request.items;
-      if (waitingItems + length > MOST_WAITING_ITEMS) {
+      const owner = request.context.workspace.name;
+      if (!room.take(owner, length)) {
         throw new Problem("RATE_LIMITED", "The server has more to write than it can hold.", {
           retryAfterSeconds: 1,
         });
@@ -93,6 +99,7 @@ export function createWriteQueue(services: WriteServices, processes = 1): WriteQ
         );
         return inOrder(parts, written);
       } finally {
+        room.give(owner, length);
         report(-length);
       }
     },
@@ -120,33 +127,31 @@ interface Lane {
 }
 
 /**
- * Transactions of one workspace each, which take the requests of a workspace in their order.
+ * Transactions of one workspace each, which take the requests of a workspace in their order. Workspaces take turns:
+ * each gets one transaction before any of them gets the next one, however much of one waits.
  *
  * @param depth how many of them are under way at the same time.
  */
 function createLane(services: WriteServices, depth: number): Lane {
-  let waiting: Waiting[] = [];
+  // A map keeps the order of insertion, which is the order of turns.
+  const waiting = new Map<number, Waiting[]>();
   let underWay = 0;
 
-  /** The requests of the workspace that waits longest, as many as fit into a transaction. */
+  /** The requests of the workspace whose turn it is, as many as fit into a transaction. */
   function takeBatch(): Waiting[] {
-    const workspaceId = waiting[0]?.request.context.workspace.id;
-    const batch: Waiting[] = [];
-    const others: Waiting[] = [];
+    const [next] = waiting;
+    if (!next) return [];
+    const [workspaceId, line] = next;
+    waiting.delete(workspaceId);
     let items = 0;
-    for (const each of waiting) {
-      const { context, items: more } = each.request;
-      if (context.workspace.id !== workspaceId) {
-        others.push(each);
-        continue;
-      }
-      // Once one does not fit, none after it may overtake it.
-      items += more.length;
-      if (batch.length === 0 || items <= BATCH_ITEMS) batch.push(each);
-      else others.push(each);
-    }
-    waiting = others;
-    return batch;
+    // Once one does not fit, none after it may overtake it.
+    const end = line.findIndex(({ request }, index) => {
+      items += request.items.length;
+      return index > 0 && items > BATCH_ITEMS;
+    });
+    if (end < 0) return line;
+    waiting.set(workspaceId, line.slice(end));
+    return line.slice(0, end);
   }
 
   async function writeAll(): Promise<void> {
@@ -154,14 +159,17 @@ function createLane(services: WriteServices, depth: number): Lane {
     underWay++;
     // Requests that arrive in the same turn of the event loop go together.
     await new Promise((resolve) => setImmediate(resolve));
-    while (waiting.length > 0) await writeTogether(services, takeBatch());
+    while (waiting.size > 0) await writeTogether(services, takeBatch());
     underWay--;
   }
 
   return {
     write: (request) =>
       new Promise((resolve, reject) => {
-        waiting.push({ request, resolve, reject });
+        const { id } = request.context.workspace;
+        const line = waiting.get(id);
+        if (line) line.push({ request, resolve, reject });
+        else waiting.set(id, [{ request, resolve, reject }]);
         void writeAll();
       }),
   };

@@ -1,0 +1,147 @@
+/*
+ * No workspace starves another: a workspace that floods with the heaviest requests it may send does not keep the
+ * single requests of another one from being served. Told by order and by counts, not by time.
+ */
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { after, describe, test } from "node:test";
+import { systemClock } from "../src/clock.ts";
+import { migrate } from "../src/database/migrate.ts";
+import { createIdempotency } from "../src/http/idempotency.ts";
+import { claimJobs } from "../src/jobs/store.ts";
+import { createMetrics } from "../src/observe/metrics.ts";
+import { createIdCache } from "../src/people/id-cache.ts";
+import { openDatabase } from "../src/server/serve.ts";
+import { checkRequest } from "../src/track/check-request.ts";
+import { createWriteQueue } from "../src/track/write-queue.ts";
+import { startOwnServer, type TestServer, type TestWorkspace, testConfig } from "./harness.ts";
+import { contextIn, testWorkspace } from "./test-context.ts";
+
+const TIME = "2026-01-01T12:00:00Z";
+
+const settings = {
+  track_max_updates: 1_000,
+  rate_limits: { "users.track": "off", "users.export.ids": "off" },
+};
+
+/** Two workspaces of one server. */
+async function twoOf(server: TestServer): Promise<[flooding: TestWorkspace, other: TestWorkspace]> {
+  return [await server.workspace({ settings }), await server.workspace({ settings })];
+}
+
+const events = (count: number, name: string) => ({
+  events: Array.from({ length: count }, (_, index) => ({
+    external_id: `u${index % 50}`,
+    name,
+    time: TIME,
+  })),
+});
+
+/** Sends many requests at once. @returns in which order they were answered, and how. */
+async function raced(requests: readonly { of: string; send(): Promise<{ status: number }> }[]) {
+  const order: { of: string; status: number }[] = [];
+  await Promise.all(
+    requests.map(async ({ of, send }) => {
+      const { status } = await send();
+      order.push({ of, status });
+    }),
+  );
+  return order;
+}
+
+/** How many requests of the flood were answered before the last one of the others. */
+function aheadOf(order: readonly { of: string }[], of: string): number {
+  const last = order.findLastIndex((each) => each.of === of);
+  return order.slice(0, last).filter((each) => each.of !== of).length;
+}
+
+const server = await startOwnServer();
+
+const database = await openDatabase(await testConfig());
+after(() => database.close());
+await migrate(database);
+
+describe("a workspace that floods", () => {
+  test("a flood that fills the write queue is refused with 429 before another workspace finds no room", async () => {
+    const [flooding, other] = await twoOf(server);
+    const flood = Array.from({ length: 40 }, () => ({
+      of: "flood",
+      send: () => flooding.track(events(1_000, "flood")),
+    }));
+    const singles = Array.from({ length: 5 }, () => ({
+      of: "single",
+      send: () => other.track(events(1, "single")),
+    }));
+    const order = await raced([...flood, ...singles]);
+    const refused = order.filter(({ status }) => status === 429);
+    assert.ok(refused.length > 0);
+    assert.ok(refused.every(({ of }) => of === "flood"));
+  });
+
+  test("single exports of another workspace wait for a few exports of the flood, not for all of them", async () => {
+    const [flooding, other] = await twoOf(server);
+    const ids = Array.from({ length: 50 }, (_, index) => `u${index}`);
+    for (const workspace of [flooding, other]) await workspace.track(events(1_000, "seen"));
+    const send = (workspace: TestWorkspace) => () =>
+      workspace.call("POST", "/users/export/ids", { external_ids: ids });
+    const flood = Array.from({ length: 60 }, () => ({ of: "flood", send: send(flooding) }));
+    const order = await raced([...flood, { of: "single", send: send(other) }]);
+    assert.ok(aheadOf(order, "single") <= 20, JSON.stringify(order));
+  });
+});
+
+test("a request of another workspace waits for the transactions under way, however many requests of a flood wait before it", async () => {
+  const queue = createWriteQueue({
+    database,
+    clock: systemClock,
+    idempotency: createIdempotency({ database, clock: systemClock }),
+    idCache: createIdCache(),
+    metrics: createMetrics(),
+  });
+  const order: string[] = [];
+  const write = async (of: string, id: number, count: number) => {
+    const workspace = testWorkspace({ id, name: of });
+    const body = events(count, of);
+    const { items } = checkRequest(workspace, body, new Date(), { objects: 1_000 });
+    await queue.write({ context: contextIn(workspace), items });
+    order.push(of);
+  };
+  const flood = Array.from({ length: 15 }, () => write("flood", 1, 1_000));
+  await Promise.all([...flood, write("single", 2, 1)]);
+  // Two requests of the flood fit into a transaction, and up to three transactions are under way.
+  assert.ok(order.indexOf("single") <= 7, order.join(" "));
+});
+
+test("syncs of one workspace are claimed in turns with those of others, and never take every place", async () => {
+  const now = new Date();
+  const due = (minutes: number) => new Date(now.getTime() - minutes * 60_000);
+  await database.transaction(async (tx) => {
+    const jobs = [
+      ...Array.from({ length: 10 }, (_, index) => ({ workspaceId: 1, runAt: due(60 - index) })),
+      { workspaceId: 2, runAt: due(1) },
+    ];
+    for (const { workspaceId, runAt } of jobs) {
+      await tx.query(
+        `insert into jobs (job_id, workspace_id, kind, subject, run_at, failures)
+         values ($1::uuid, $2::int, 'cdi.sync', $3, $4::timestamptz, 0)`,
+        [randomUUID(), workspaceId, randomUUID(), runAt],
+      );
+    }
+  });
+  const claim = async (atMost: number) => {
+    const claimed = await claimJobs(database, {
+      kinds: ["cdi.sync"],
+      holder: HOLDER,
+      now,
+      leasedUntil: new Date(now.getTime() + 60_000),
+      atMost,
+      mostOfOne: 3,
+    });
+    return claimed.map(({ workspaceId }) => workspaceId).sort();
+  };
+  assert.deepEqual(await claim(2), [1, 2]);
+  assert.deepEqual(await claim(8), [1, 1]);
+  assert.deepEqual(await claim(8), []);
+});
+
+const HOLDER = randomUUID();

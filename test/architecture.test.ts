@@ -28,6 +28,7 @@ const FOLDERS = [
   "people",
   "activity",
   "subscriptions",
+  "quotas",
   "track",
   "identity",
   "export",

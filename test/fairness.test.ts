@@ -11,6 +11,7 @@ import { createIdempotency } from "../src/http/idempotency.ts";
 import { claimJobs } from "../src/jobs/store.ts";
 import { createMetrics } from "../src/observe/metrics.ts";
 import { createIdCache } from "../src/people/id-cache.ts";
+import { createQuotas } from "../src/quotas/quotas.ts";
 import { openDatabase } from "../src/server/serve.ts";
 import { checkRequest } from "../src/track/check-request.ts";
 import { createWriteQueue } from "../src/track/write-queue.ts";
@@ -97,6 +98,7 @@ test("a request of another workspace waits for the transactions under way, howev
     idempotency: createIdempotency({ database, clock: systemClock }),
     idCache: createIdCache(),
     metrics: createMetrics(),
+    quotas: createQuotas(database, systemClock),
   });
   const order: string[] = [];
   const write = async (of: string, id: number, count: number) => {

@@ -18,6 +18,7 @@ import { type Endpoint, pathsOf } from "../src/http/endpoint.ts";
 import { createIdempotency } from "../src/http/idempotency.ts";
 import { createMetrics } from "../src/observe/metrics.ts";
 import { createIdCache } from "../src/people/id-cache.ts";
+import { createQuotas } from "../src/quotas/quotas.ts";
 import { ENDPOINTS } from "../src/server/app.ts";
 import { openDatabase } from "../src/server/serve.ts";
 import { createWriteQueue } from "../src/track/write-queue.ts";
@@ -131,14 +132,14 @@ const NO_COMPANY = "00000000-0000-4000-8000-000000000000";
 
 /** Sends requests to the endpoints' handlers, as the server does once a request is checked. */
 function clientOf(watchedDatabase: Database) {
-  const parts = { database: watchedDatabase, clock: systemClock };
+  const parts = { database: watchedDatabase, clock: systemClock, metrics: createMetrics() };
   const services = {
     ...parts,
     writeQueue: createWriteQueue({
       ...parts,
       idempotency: createIdempotency(parts),
-      metrics: createMetrics(),
       idCache: createIdCache(),
+      quotas: createQuotas(watchedDatabase, systemClock),
     }),
   };
   return async (

@@ -11,6 +11,7 @@ import { createIdempotency } from "../src/http/idempotency.ts";
 import { removeExternalIds, renameExternalIds } from "../src/identity/external-ids.ts";
 import { createMetrics } from "../src/observe/metrics.ts";
 import { createIdCache, type IdCache } from "../src/people/id-cache.ts";
+import { createQuotas } from "../src/quotas/quotas.ts";
 import { openDatabase } from "../src/server/serve.ts";
 import { checkRequest, type TrackBody } from "../src/track/check-request.ts";
 import { writeBatch } from "../src/track/write-batch.ts";
@@ -26,6 +27,7 @@ const workspace = testWorkspace();
 
 const idempotency = createIdempotency({ database, clock: systemClock });
 const idCache = createIdCache();
+const quotas = createQuotas(database, systemClock);
 
 /** How many times the answer to a statement is waited for before the next one is sent. */
 function roundTripsOf(inner: Database): {
@@ -80,6 +82,7 @@ async function costWith(idCache: IdCache, ...bodies: TrackBody[]): Promise<Cost>
     clock: systemClock,
     idempotency,
     idCache,
+    quotas,
     metrics: createMetrics(),
   };
   const verdicts = await writeBatch(services, requests);
@@ -107,6 +110,18 @@ const bodyFor = (names: readonly string[]): TrackBody => ({
 });
 
 describe("what a batch of /users/track costs", () => {
+  test("names of attributes and events that this process has seen are not looked up for the quotas", async () => {
+    const { database: counting, counted } = countingDatabase(database, "counted");
+    const seen = createQuotas(counting, systemClock);
+    const items = (body: TrackBody) =>
+      checkRequest(workspace, body, new Date(), { objects: 1_000 }).items;
+    await seen.of(workspace, items(bodyFor(["ada"])));
+    const statements = counted.statements.length;
+    assert.ok(statements > 0);
+    assert.equal(seen.of(workspace, items(bodyFor(["bob", "eve"]))), undefined);
+    assert.deepEqual([counted.statements.length, counted.reads.length], [statements, 0]);
+  });
+
   test("people who are known: nothing is read, one round trip, three rows a person", async () => {
     const [one = "", ...others] = users(25, "known");
     await costOf(bodyFor([one, ...others]));

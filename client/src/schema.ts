@@ -3443,6 +3443,12 @@ export interface components {
             intake?: "strict" | "lenient";
             /** @description How many bytes of JSON the custom attributes of a profile may take. 1048576 by default. */
             profile_max_bytes?: number;
+            /** @description How many distinct names of custom attributes its users may have in all. 5000 by default. */
+            max_attribute_names?: number;
+            /** @description How many distinct names its events may have. 5000 by default. */
+            max_event_names?: number;
+            /** @description How many users it may have; 0, the default, for any number. */
+            max_users?: number;
             /** @description Whether messages can be translated. false by default. */
             multi_language?: boolean;
             /** @description External ids for which nothing is recorded, such as dummy users. */

@@ -13,6 +13,12 @@ export interface WorkspaceSettings {
   readonly intake: Intake;
   /** How many bytes of JSON the custom attributes of one profile may take. */
   readonly profile_max_bytes: number;
+  /** How many distinct names of custom attributes its users may have in all. */
+  readonly max_attribute_names: number;
+  /** How many distinct names its events may have. */
+  readonly max_event_names: number;
+  /** How many users it may have; 0 for any number. */
+  readonly max_users: number;
   readonly multi_language: boolean;
   readonly blocked_external_ids: readonly string[];
   readonly rate_limits: Readonly<Partial<Record<Permission, RateLimitSetting>>>;

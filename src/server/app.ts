@@ -36,6 +36,7 @@ import { preferenceCenterEndpoints } from "../preference-centers/endpoints.ts";
 import { linkSecrets } from "../preference-centers/links.ts";
 import { pageEndpoints } from "../preference-centers/page-endpoints.ts";
 import { PREFERENCE_CENTER_RESOURCES } from "../preference-centers/sections.ts";
+import { deleteAllNames } from "../quotas/store.ts";
 import { recordEndpoints } from "../records/endpoints.ts";
 import { scimEndpoints } from "../scim/endpoints.ts";
 import { scimDefaults } from "../scim/sections.ts";
@@ -128,6 +129,7 @@ export const ERASERS: readonly Eraser[] = [
   deleteAllActivity,
   eraseAudit,
   deleteAllMerged,
+  deleteAllNames,
   deleteAllProfiles,
   deleteAllAnswers,
   deleteAllImports,

@@ -29,6 +29,7 @@ import { createCenterCache } from "../preference-centers/center-cache.ts";
 import { createLinks } from "../preference-centers/links.ts";
 import { createPageLimits } from "../preference-centers/page-limits.ts";
 import { createPageViews } from "../preference-centers/page-views.ts";
+import { createQuotas } from "../quotas/quotas.ts";
 import { documentationEndpoints } from "../reference/documentation.ts";
 import { startSealing } from "../sealing/sealing.ts";
 import { createThreadPool } from "../threads/thread-pool.ts";
@@ -120,6 +121,7 @@ async function start(
   );
   const idempotency = createIdempotency({ database, clock });
   const idCache = createIdCache();
+  const quotas = createQuotas(database, clock);
   let worker: Worker | undefined;
   const { maxRequests: requests, maxEventLoopDelayMs: eventLoopDelayMs } = config;
   const load = createLoad({ requests, eventLoopDelayMs, ...bytesOfThisProcess() }, metrics);
@@ -147,8 +149,9 @@ async function start(
     threads: createThreadPool(),
     exportSlots: createExportSlots(),
     idCache,
+    quotas,
     writeQueue: createWriteQueue(
-      { database, clock, idempotency, metrics, idCache },
+      { database, clock, idempotency, metrics, idCache, quotas },
       config.workers,
     ),
     mailer: config.smtpUrl ? createMailer(config.smtpUrl, config.smtpFrom) : undefined,

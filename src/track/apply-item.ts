@@ -8,6 +8,7 @@ import { emailValue } from "../people/identifiers.ts";
 import { attributeOf, type People, type Person, setAttribute } from "../people/people.ts";
 import { countAgainstQuota } from "../people/profile-quota.ts";
 import type { Fault } from "../problem.ts";
+import type { BatchQuotas } from "../quotas/quotas.ts";
 import { sharersOf } from "../subscriptions/sharers.ts";
 import type {
   EmailState,
@@ -47,10 +48,15 @@ export interface Batch {
   /** The position in the batch of each email state that it sets: all have the same time. */
   readonly emailStateOrder: Map<object, number>;
   readonly now: Date;
+  readonly quotas: BatchQuotas | undefined;
   newId(): string;
 }
 
-export const startBatch = (people: People, { now, newId }: Clock): Batch => ({
+export const startBatch = (
+  people: People,
+  { now, newId }: Clock,
+  quotas: BatchQuotas | undefined,
+): Batch => ({
   people,
   events: [],
   purchases: [],
@@ -60,6 +66,7 @@ export const startBatch = (people: People, { now, newId }: Clock): Batch => ({
   relinkedEmailStates: new Map(),
   emailStateOrder: new Map(),
   now: now(),
+  quotas,
   newId,
 });
 
@@ -96,6 +103,10 @@ export function applyItem(
   const mostBytes = context.workspace.settings.profile_max_bytes;
   const bytes = changes.length > 0 ? countAgainstQuota(known, changes, mostBytes) : undefined;
   if (typeof bytes === "object") return { outcome: "refused", fault: bytes };
+
+  const overQuota =
+    batch.quotas?.refusalOf(item) ?? (known ? undefined : batch.quotas?.refuseUser());
+  if (overQuota) return { outcome: "refused", fault: overQuota };
 
   const person = known ?? batch.people.create(item.identifier);
   if (work.kind === "attributes") {

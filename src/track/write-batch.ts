@@ -18,6 +18,7 @@ import { selectIdRemovals, writePeopleAt } from "../people/id-removals-store.ts"
 import { loadPeople, readPeople, storeAll } from "../people/load-people.ts";
 import type { People, PeopleChanges } from "../people/people.ts";
 import { savePeople } from "../people/save-people.ts";
+import type { BatchQuotas, Quotas } from "../quotas/quotas.ts";
 import { writeSubscriptions } from "../subscriptions/states.ts";
 import { startTurns, type Turns } from "../threads/turns.ts";
 import { writePeopleOf } from "../workspaces/reset.ts";
@@ -53,6 +54,7 @@ export interface WriteServices {
   readonly idempotency: Idempotency;
   readonly idCache: IdCache;
   readonly metrics: Metrics;
+  readonly quotas: Quotas;
 }
 
 /** How often an aborted batch is worked out again. */
@@ -90,9 +92,10 @@ export async function writeBatch(
   const { database, clock } = services;
   const targets = requests.flatMap((request) => request.items);
   const { newId } = clock;
+  const quotas = await services.quotas.of(workspace, targets);
   let cached = cachedIds(services, workspace) ?? (await refreshIds(services, workspace));
   const ahead = await readPeople(database, workspace.id, targets, { newId, cached })
-    .then((people) => workOut(services, requests, people))
+    .then((people) => workOut(services, requests, people, quotas))
     .then((worked) => saveAhead(services, workspace, worked, cached.removals))
     .catch(unlessAborted);
   if (!ahead) cached = await refreshIds(services, workspace);
@@ -103,7 +106,7 @@ export async function writeBatch(
       async (tx, attempt) => {
         const lock = attempt >= LOCKING_TRY;
         const people = await loadPeople(tx, workspace.id, targets, { newId, cached, lock });
-        const worked = await workOut(services, requests, people);
+        const worked = await workOut(services, requests, people, quotas);
         return save(tx, services, workspace, worked, writePeopleOf(tx, workspace.id));
       },
       TRIES,
@@ -146,8 +149,9 @@ async function workOut(
   { clock }: WriteServices,
   requests: readonly WriteRequest[],
   people: People,
+  quotas: BatchQuotas | undefined,
 ): Promise<Worked> {
-  const batch = startBatch(people, clock);
+  const batch = startBatch(people, clock, quotas);
   const verdicts: Verdict[][] = [];
   const turns = startTurns();
   for (const request of requests) verdicts.push(await applyAll(batch, request, turns));

@@ -63,6 +63,28 @@ export const Settings = Type.Object(
           "How many bytes of JSON the custom attributes of a profile may take. 1048576 by default.",
       }),
     ),
+    max_attribute_names: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 100_000,
+        description:
+          "How many distinct names of custom attributes its users may have in all. 5000 by default.",
+      }),
+    ),
+    max_event_names: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 100_000,
+        description: "How many distinct names its events may have. 5000 by default.",
+      }),
+    ),
+    max_users: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 10_000_000_000,
+        description: "How many users it may have; 0, the default, for any number.",
+      }),
+    ),
     multi_language: Type.Optional(
       Type.Boolean({ description: "Whether messages can be translated. false by default." }),
     ),
@@ -96,6 +118,9 @@ export const DEFAULT_SETTINGS: WorkspaceSettings = {
   track_max_updates: 50,
   intake: "strict",
   profile_max_bytes: 1_048_576,
+  max_attribute_names: 5_000,
+  max_event_names: 5_000,
+  max_users: 0,
   multi_language: false,
   blocked_external_ids: [],
   rate_limits: {},

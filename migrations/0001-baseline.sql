@@ -191,6 +191,8 @@ create table identifiers (
 -- indexes also serve the search by prefix, which names the kind: hence the workspace leads. Intake names
 -- no kind, so the planner never takes them for it.
 create unique index identifiers_of_one on identifiers (workspace_id, kind, value)
+  -- Otherwise the planner prefers the primary key, which holds it, and reads identifiers of all kinds.
+  include (profile_id)
   where kind in ('external_id', 'alias');
 
 create index identifiers_of_many on identifiers (workspace_id, kind, value, profile_id)

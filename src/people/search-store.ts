@@ -23,11 +23,18 @@ export async function selectIdentifierRange(
   workspaceId: number,
   { kind, from, below, after, limit }: IdentifierRange,
 ): Promise<FoundIdentifier[]> {
-  const start = after ? "(value, profile_id) > ($2, $5::uuid)" : "value >= $2";
+  const isShared = kind === "email" || kind === "phone";
+  const behind = isShared ? "(value, profile_id) > ($2, $5::uuid)" : "value > $2";
   return database.query<FoundIdentifier>(
     `select kind, value, profile_id as "profileId" from identifiers
-     where workspace_id = $1 and kind = '${kind}' and ${start} and value < $3
-     order by value, profile_id limit $4`,
-    [workspaceId, after?.value ?? from, below, limit, ...(after ? [after.profileId] : [])],
+     where workspace_id = $1 and kind = '${kind}' and ${after ? behind : "value >= $2"} and value < $3
+     order by value${isShared ? ", profile_id" : ""} limit $4`,
+    [
+      workspaceId,
+      after?.value ?? from,
+      below,
+      limit,
+      ...(after && isShared ? [after.profileId] : []),
+    ],
   );
 }

@@ -21,6 +21,7 @@ const FOLDERS = [
   "liquid",
   "http",
   "audit",
+  "backup",
   "sealing",
   "jobs",
   "workspaces",

@@ -20,6 +20,7 @@ const PAGES = [
   "README.md",
   "docs/users.md",
   "docs/import.md",
+  "docs/backup.md",
   "docs/keys.md",
   "docs/secrets.md",
   "docs/audit.md",

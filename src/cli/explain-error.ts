@@ -18,6 +18,8 @@ export function explainError(error: unknown): string {
   }
   const explain = path !== undefined && code !== undefined ? FILE_ERRORS[code] : undefined;
   if (explain) return `${path}: ${explain}`;
+  if (code === "EFBIG") return "The file would be larger than this system or user may write.";
+  if (code === "EDQUOT") return "The disk quota of this user is used up. Free some space.";
   if (code === "ENOSPC") return "The disk is full. Free some space, then run the command again.";
   if (error instanceof Problem || !code) return error.message;
   return `${error.message}${error.message.includes(code) ? "" : ` (${code})`}`;

@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
 import { Command } from "commander";
+import { RAPPORT_VERSION } from "../reference/version.ts";
 import { settingsHelp } from "./settings-help.ts";
 
 /** A file of this folder that defines one subcommand: its options, its help, and what it does. */
@@ -35,6 +35,8 @@ const COMMANDS: Readonly<Record<string, [about: string, load: () => Promise<Comm
     "Exports users, events, purchases, subscription states or the configuration.",
     () => import("./export.ts"),
   ],
+  backup: ["Writes all data of a server to a file, while it works.", () => import("./backup.ts")],
+  restore: ["Restores a backup into an empty place.", () => import("./restore.ts")],
   cdi: ["Runs syncs from a warehouse.", () => import("./cdi.ts")],
   keys: ["Manages the API keys of a running server.", () => import("./keys.ts")],
   secrets: ["Manages the key that seals stored secrets.", () => import("./sealing.ts")],
@@ -67,7 +69,7 @@ export async function run(words: readonly string[]): Promise<void> {
   const args = serves ? ["serve", ...words] : words;
   const program = new Command("rapport")
     .description("An open customer-engagement data server.")
-    .version(version())
+    .version(RAPPORT_VERSION)
     .addHelpText("after", settingsHelp());
   const wanted = args[0] === "help" ? args[1] : args[0];
   const commands = Object.entries(COMMANDS).map(([name, [about, load]]) => ({
@@ -82,14 +84,4 @@ export async function run(words: readonly string[]): Promise<void> {
   };
   await define((name) => name === wanted);
   await program.parseAsync(args, { from: "user" });
-}
-
-function version(): string {
-  // The sources and their compiled form lie at different depths.
-  for (const path of ["../../package.json", "../../../package.json"]) {
-    try {
-      return JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8")).version;
-    } catch {}
-  }
-  throw new Error("package.json is missing.");
 }

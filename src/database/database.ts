@@ -65,6 +65,11 @@ export interface Database extends Queryable {
    * Meant to be called now and then; other statements run in between.
    */
   maintain(): Promise<void>;
+  /**
+   * Copies the engine's files to a new folder, as they are between two transactions; others wait meanwhile.
+   * Only the embedded engine in a folder can do this.
+   */
+  readonly copyTo?: (folder: string) => Promise<void>;
   /** Waits for running work, then releases the engine. */
   close(): Promise<void>;
 }

@@ -22,27 +22,36 @@ interface Migration {
  * @returns the names of the files applied now.
  * @throws when an applied file was changed, or the database is newer than this version.
  */
-export async function migrate(database: Database): Promise<string[]> {
+export const migrate = (database: Database): Promise<string[]> =>
+  database.for("analysis").transaction((tx) => migrateWithin(tx));
+
+/**
+ * The same within a transaction.
+ *
+ * @param isWanted whether to apply a migration, by its name; by default all of them.
+ */
+export async function migrateWithin(
+  tx: Transaction,
+  isWanted: (name: string) => boolean = () => true,
+): Promise<string[]> {
   const migrations = await readMigrations();
-  return database.for("analysis").transaction(async (tx) => {
-    await tx.query("select pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
-    await tx.query(
-      "create table if not exists migrations (name text primary key, checksum text not null)",
-    );
-    const applied = await appliedMigrations(tx);
-    refuseForeignHistory(migrations, applied);
-    const pending = migrations.filter((migration) => !applied.has(migration.name));
-    const onCitus = pending.length > 0 && (await isCitus(tx));
-    for (const migration of pending) {
-      await tx.script(migration.sql);
-      if (onCitus) await distribute(tx, migration.sql);
-      await tx.query("insert into migrations (name, checksum) values ($1, $2)", [
-        migration.name,
-        migration.checksum,
-      ]);
-    }
-    return pending.map((migration) => migration.name);
-  });
+  await tx.query("select pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
+  await tx.query(
+    "create table if not exists migrations (name text primary key, checksum text not null)",
+  );
+  const applied = await appliedMigrations(tx);
+  refuseForeignHistory(migrations, applied);
+  const pending = migrations.filter(({ name }) => !applied.has(name) && isWanted(name));
+  const onCitus = pending.length > 0 && (await isCitus(tx));
+  for (const migration of pending) {
+    await tx.script(migration.sql);
+    if (onCitus) await distribute(tx, migration.sql);
+    await tx.query("insert into migrations (name, checksum) values ($1, $2)", [
+      migration.name,
+      migration.checksum,
+    ]);
+  }
+  return pending.map((migration) => migration.name);
 }
 
 /** How a database's schema relates to this version's. */
@@ -56,14 +65,19 @@ export interface SchemaState {
 /** Compares without changing anything. An empty database has every migration pending. */
 export async function compareMigrations(database: Database): Promise<SchemaState> {
   const known = (await readMigrations()).map(({ name }) => name);
-  const [table] = await database.query<{ exists: boolean }>(
-    "select to_regclass('migrations') is not null as exists",
-  );
-  const applied = table?.exists ? [...(await appliedMigrations(database)).keys()] : [];
+  const applied = (await hasSchema(database))
+    ? [...(await appliedMigrations(database)).keys()]
+    : [];
   return {
     pending: known.filter((name) => !applied.includes(name)),
     unknown: applied.filter((name) => !known.includes(name)),
   };
+}
+
+export async function hasSchema(database: Queryable): Promise<boolean> {
+  const sql = "select to_regclass('migrations') is not null as exists";
+  const [table] = await database.query<{ exists: boolean }>(sql);
+  return table?.exists ?? false;
 }
 
 /** Identifies the schema of this version: changes with any migration. */
@@ -96,7 +110,7 @@ export function packageRoot(): string {
   return folder;
 }
 
-async function appliedMigrations(tx: Queryable): Promise<Map<string, string>> {
+export async function appliedMigrations(tx: Queryable): Promise<Map<string, string>> {
   const rows = await tx.query<{ name: string; checksum: string }>(
     "select name, checksum from migrations",
   );
@@ -125,7 +139,7 @@ function refuseForeignHistory(
   }
 }
 
-async function isCitus(tx: Transaction): Promise<boolean> {
+export async function isCitus(tx: Queryable): Promise<boolean> {
   const rows = await tx.query("select 1 from pg_extension where extname = 'citus'");
   return rows.length > 0;
 }

@@ -20,8 +20,14 @@ export interface Connection {
   close(): Promise<void>;
 }
 
+/** A database of a single connection. */
+export interface SerializedDatabase extends Database {
+  /** Runs work while nothing else runs. */
+  alone<Result>(work: () => Promise<Result>): Promise<Result>;
+}
+
 /** Makes a database of a single connection: a transaction has it alone, everything else waits. */
-export function databaseOf(connection: Connection): Database {
+export function databaseOf(connection: Connection): SerializedDatabase {
   let last: Promise<unknown> = Promise.resolve();
 
   /** The next caller waits until the work is done. */
@@ -98,7 +104,8 @@ export function databaseOf(connection: Connection): Database {
     };
   }
 
-  const database: Database = {
+  const database: SerializedDatabase = {
+    alone,
     engine: "embedded",
     concurrency: 1,
     isSerialized: true,

@@ -1,3 +1,5 @@
+import { constants } from "node:fs";
+import { cp } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { Database } from "./database.ts";
@@ -7,7 +9,7 @@ import type { ThreadAnswer, ThreadRequest } from "./pglite-thread.ts";
 import { createPrivateFolder } from "./private-folder.ts";
 
 /** Where the embedded engine lives below the data folder. */
-const ENGINE_FOLDER = "engine";
+export const ENGINE_FOLDER = "engine";
 
 /**
  * Opens the embedded engine on a thread of its own, so that HTTP requests are served while a statement
@@ -22,8 +24,20 @@ export async function openEmbedded(dataDir: string): Promise<Database> {
   await createPrivateFolder(dataDir);
   const lock = await lockFolder(dataDir);
   try {
-    const database = databaseOf(await startThread(join(dataDir, ENGINE_FOLDER)));
-    return { ...database, close: () => database.close().finally(lock.release) };
+    const folder = join(dataDir, ENGINE_FOLDER);
+    const connection = await startThread(folder);
+    const database = databaseOf(connection);
+    return {
+      ...database,
+      copyTo: (target) =>
+        database.alone(async () => {
+          await connection.script("checkpoint");
+          await createPrivateFolder(target);
+          const mode = constants.COPYFILE_FICLONE;
+          await cp(folder, join(target, ENGINE_FOLDER), { recursive: true, mode });
+        }),
+      close: () => database.close().finally(lock.release),
+    };
   } catch (error) {
     await lock.release();
     throw error;

@@ -3,6 +3,7 @@ import { scimTokenEndpoints } from "../access/scim-token-endpoints.ts";
 import { apiKeys, scimTokens } from "../access/sections.ts";
 import { deleteAllActivity } from "../activity/removal-store.ts";
 import { auditEndpoints } from "../audit/endpoints.ts";
+import { backupEndpoints } from "../backup/endpoints.ts";
 import { campaignEndpoints } from "../campaigns/endpoints.ts";
 import { campaignResources } from "../campaigns/sections.ts";
 import { cdiAdminEndpoints } from "../cdi/admin-endpoints.ts";
@@ -115,6 +116,7 @@ export const ENDPOINTS = [
   ...apiKeyEndpoints,
   ...scimTokenEndpoints,
   ...auditEndpoints,
+  ...backupEndpoints,
   ...sealingEndpoints,
 ];
 

@@ -127,6 +127,7 @@ async function start(
   const load = createLoad({ requests, eventLoopDelayMs, ...bytesOfThisProcess() }, metrics);
   const services = {
     database,
+    dataDir: config.dataDir,
     clock,
     log,
     metrics,

@@ -1,0 +1,98 @@
+import { access, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Command } from "commander";
+import { writeBackup } from "../database/backup/backup-file.ts";
+import { dumpDatabase } from "../database/backup/dump-database.ts";
+import type { Database } from "../database/database.ts";
+import { ENGINE_FOLDER, openEmbedded } from "../database/pglite.ts";
+import { RAPPORT_VERSION } from "../reference/version.ts";
+import { type Config, readConfig } from "../server/config.ts";
+import { openDatabase } from "../server/serve.ts";
+import { AdminError, type AdminTarget, callAdmin } from "./admin-client.ts";
+import { counted, displayProgress, megabytes } from "./progress.ts";
+import { type TargetOptions, targetOf, withTarget } from "./target.ts";
+import { printJson } from "./terminal.ts";
+
+const HELP = `
+Writes all data of a server as it is at one moment, while the server works. Run it where the server runs, with the
+same environment. The file is verified after it is written, and only its owner can read it. It holds everything
+but the data folder's tokens and the SECRET_KEY: keep those elsewhere.
+
+Examples:
+  rapport backup rapport-2026-01-01.backup
+  DATABASE_URL=postgres://localhost/rapport rapport backup rapport.backup`;
+
+export function define(command: Command): void {
+  withTarget(command.argument("<file>", "a new file"))
+    .addHelpText("after", HELP)
+    .action(async (path: string, options: TargetOptions) => {
+      const source = await openSource(readConfig(), targetOf(options));
+      const display = displayProgress(process.stderr, "row", "written");
+      let done = 0;
+      const onRows = (rows: number) => {
+        done += rows;
+        display.show({ done, total: null, failed: 0 });
+      };
+      try {
+        const { header, tables, rows, bytes } = await writeBackup(path, (writer) =>
+          dumpDatabase(source.database, RAPPORT_VERSION, writer, onRows),
+        );
+        display.end();
+        if (options.json)
+          printJson({ file: path, created_at: header.created_at, tables, rows, bytes });
+        else {
+          const size = `${counted(rows, "row")} of ${counted(tables, "table")}, ${megabytes(bytes)}`;
+          process.stdout.write(`Backed up and verified: ${size}\n`);
+        }
+      } finally {
+        display.end();
+        await source.close();
+      }
+    });
+}
+
+interface Source {
+  readonly database: Database;
+  close(): Promise<void>;
+}
+
+/** What is backed up: a database server, the folder of a stopped server, or a copy of a running one's. */
+async function openSource(config: Config, target: AdminTarget): Promise<Source> {
+  if (config.databaseUrl) {
+    const database = await openDatabase(config);
+    return { database, close: () => database.close() };
+  }
+  const folder = await copyOf(target);
+  if (folder === undefined) return openStopped(config.dataDir);
+  await access(folder).catch(() => {
+    throw new Error(`The server runs on another machine: run rapport backup there (${folder}).`);
+  });
+  const database = await openEmbedded(folder);
+  return {
+    database,
+    async close() {
+      await database.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A copy that a running server makes; undefined where no server runs. */
+async function copyOf(target: AdminTarget): Promise<string | undefined> {
+  try {
+    return (await callAdmin<{ folder: string }>(target, "POST", "/engine-copies")).folder;
+  } catch (error) {
+    if (error instanceof AdminError && error.status === undefined) return undefined;
+    throw error;
+  }
+}
+
+async function openStopped(dataDir: string): Promise<Source> {
+  await access(join(dataDir, ENGINE_FOLDER)).catch(() => {
+    throw new Error(
+      `There is nothing to back up in ${dataDir}. Set DATA_DIR or DATABASE_URL as for the server.`,
+    );
+  });
+  const database = await openEmbedded(dataDir);
+  return { database, close: () => database.close() };
+}

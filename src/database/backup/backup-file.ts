@@ -1,0 +1,229 @@
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { createReadStream } from "node:fs";
+import { type FileHandle, open, rename, rm, stat } from "node:fs/promises";
+import { createInterface } from "node:readline";
+import { pipeline, Readable } from "node:stream";
+import { createGunzip, createGzip } from "node:zlib";
+
+/*
+ * A backup is a file of lines, packed with gzip: the header, then for each table a line that begins it and one line
+ * for each row, and a last line with the counts and the SHA-256 of all lines before it. A value is the text that
+ * PostgreSQL writes for it, so that a backup of one engine restores into another.
+ */
+
+/** The first line. */
+export interface BackupHeader {
+  readonly rapport_backup: 1;
+  readonly version: string;
+  readonly created_at: string;
+  /** The schema: the migrations that were applied, with their checksums. */
+  readonly migrations: Readonly<Record<string, string>>;
+}
+
+/** A line that begins a table. */
+export interface TableHeader {
+  readonly table: string;
+  readonly columns: readonly { readonly name: string; readonly type: string }[];
+}
+
+interface BackupEnd {
+  readonly rows: number;
+  readonly sha256: string;
+}
+
+/** The texts of a row, in the order of the columns. */
+export type BackupRow = readonly (string | null)[];
+
+/** Takes lines in their order; resolves when more can be taken. */
+export interface BackupWriter {
+  header(header: BackupHeader): Promise<void>;
+  table(table: TableHeader): Promise<void>;
+  rows(rows: readonly string[]): Promise<void>;
+}
+
+/** A backup is missing, damaged, or not one. */
+export class BackupUnreadable extends Error {
+  constructor(path: string, reason: string) {
+    super(`${path} ${reason}`);
+    this.name = "BackupUnreadable";
+  }
+}
+
+/**
+ * Writes a backup under a temporary name, reads it again to verify it, and renames it: a file of this name is a whole
+ * backup. Only its owner can read it.
+ *
+ * @returns the verified content.
+ * @throws where the file exists, or cannot be written; nothing is left then.
+ */
+export async function writeBackup(
+  path: string,
+  write: (writer: BackupWriter) => Promise<void>,
+): Promise<BackupSummary> {
+  await refuseExisting(path);
+  const unfinished = `${path}.unfinished`;
+  try {
+    await writeLines(unfinished, write);
+    const summary = await verifyBackup(unfinished);
+    await rename(unfinished, path);
+    return summary;
+  } catch (error) {
+    await rm(unfinished, { force: true });
+    throw error;
+  }
+}
+
+async function refuseExisting(path: string): Promise<void> {
+  const exists = await stat(path).then(
+    () => true,
+    () => false,
+  );
+  if (exists) throw new Error(`${path} exists already. Choose another name.`);
+}
+
+async function writeLines(
+  path: string,
+  write: (writer: BackupWriter) => Promise<void>,
+): Promise<void> {
+  // A file that an interrupted run left may have other modes.
+  await rm(path, { force: true });
+  const file = await open(path, "wx", 0o600);
+  const packed = createGzip({ level: 3 });
+  const written = appendAll(file, packed);
+  // Awaited below; until then a failure must not end the process.
+  written.catch(() => {});
+  const hash = createHash("sha256");
+  let rows = 0;
+  const line = async (text: string): Promise<void> => {
+    hash.update(text);
+    if (packed.destroyed) await written;
+    if (!packed.write(text)) await Promise.race([once(packed, "drain"), written]);
+  };
+  try {
+    await write({
+      header: (header) => line(`${JSON.stringify(header)}\n`),
+      table: (table) => line(`${JSON.stringify(table)}\n`),
+      async rows(texts) {
+        rows += texts.length;
+        await line(texts.map((text) => `${text}\n`).join(""));
+      },
+    });
+    const end: BackupEnd = { rows, sha256: hash.digest("hex") };
+    packed.end(`${JSON.stringify(end)}\n`);
+    await written;
+    await file.sync();
+  } finally {
+    packed.destroy();
+    await written.catch(() => {});
+    await file.close();
+  }
+}
+
+async function appendAll(file: FileHandle, chunks: AsyncIterable<Buffer>): Promise<void> {
+  for await (const chunk of chunks) await file.appendFile(chunk);
+}
+
+export interface BackupSummary {
+  readonly header: BackupHeader;
+  readonly tables: number;
+  readonly rows: number;
+  readonly bytes: number;
+}
+
+/** Reads a whole backup. @throws BackupUnreadable where it is damaged, cut off, or something else. */
+export async function verifyBackup(path: string): Promise<BackupSummary> {
+  let header: BackupHeader | undefined;
+  let tables = 0;
+  let rows = 0;
+  for await (const part of readBackup(path)) {
+    if ("header" in part) header = part.header;
+    else if ("table" in part) tables += 1;
+    else rows += part.rows.length;
+  }
+  const { size } = await stat(path);
+  return { header: header as BackupHeader, tables, rows, bytes: size };
+}
+
+/** A part of a backup, in the order of the file. */
+export type BackupPart =
+  | { readonly header: BackupHeader }
+  | { readonly table: TableHeader }
+  | { readonly rows: readonly string[] };
+
+/** Rows are handed on in parts of this many characters, or one row. */
+const PART_CHARACTERS = 1_000_000;
+
+/**
+ * Reads a backup in parts, none of which is large. That it was whole shows at the end only.
+ *
+ * @throws BackupUnreadable
+ */
+export async function* readBackup(path: string): AsyncGenerator<BackupPart> {
+  const hash = createHash("sha256");
+  let rows: string[] = [];
+  let characters = 0;
+  let count = 0;
+  let isFirst = true;
+  let end: BackupEnd | undefined;
+  for await (const line of linesOf(path)) {
+    if (end) throw new BackupUnreadable(path, "is damaged: it goes on after its end.");
+    if (isFirst) {
+      yield { header: headerIn(path, line) };
+      isFirst = false;
+    } else if (line.startsWith("[")) {
+      rows.push(line);
+      characters += line.length;
+      count += 1;
+    } else {
+      if (rows.length > 0) yield { rows };
+      rows = [];
+      characters = 0;
+      const object = parse(path, line) as TableHeader | BackupEnd;
+      if ("table" in object) yield { table: object };
+      else end = object;
+    }
+    if (characters > PART_CHARACTERS) {
+      yield { rows };
+      rows = [];
+      characters = 0;
+    }
+    if (!end) hash.update(`${line}\n`);
+  }
+  if (!end) throw new BackupUnreadable(path, "is cut off: its last line is missing.");
+  if (end.sha256 !== hash.digest("hex") || end.rows !== count) {
+    throw new BackupUnreadable(path, "is damaged: its checksum does not match its content.");
+  }
+}
+
+async function* linesOf(path: string): AsyncGenerator<string> {
+  const unpacked = createGunzip();
+  let failure: NodeJS.ErrnoException | undefined;
+  pipeline(createReadStream(path), unpacked, (error) => {
+    failure = error ?? undefined;
+  });
+  try {
+    yield* createInterface({ input: Readable.from(unpacked), crlfDelay: Number.POSITIVE_INFINITY });
+  } catch (error) {
+    failure ??= error as NodeJS.ErrnoException;
+  }
+  if (!failure) return;
+  const { code = "" } = failure;
+  if (!code.startsWith("Z_")) throw failure;
+  const isCutOff = /^Z_BUF/.test(code);
+  throw new BackupUnreadable(path, isCutOff ? "is cut off." : "is damaged, or is no backup.");
+}
+
+function headerIn(path: string, line: string): BackupHeader {
+  const header = parse(path, line) as Partial<BackupHeader>;
+  if (header.rapport_backup === 1 && header.migrations) return header as BackupHeader;
+  throw new BackupUnreadable(path, "is no backup of Rapport.");
+}
+
+function parse(path: string, line: string): object {
+  try {
+    const value: unknown = JSON.parse(line);
+    if (typeof value === "object" && value !== null) return value;
+  } catch {}
+  throw new BackupUnreadable(path, "is damaged, or is no backup.");
+}

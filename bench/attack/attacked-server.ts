@@ -63,7 +63,10 @@ export async function startAttackedServer(
   settings: Readonly<Record<string, string>> = {},
 ): Promise<AttackedServer> {
   const probe = join(packageRoot(), "dist/bench/attack/server-probe.js");
-  const server = await startServer(databaseUrl, settings, ["--import", probe]);
+  const server = await startServer(databaseUrl, { LOG_LEVEL: "silent", ...settings }, [
+    "--import",
+    probe,
+  ]);
   const ask = askOver(server.channel as Duplex);
   const applied = await fetch(`${server.url}/admin/v1/apply`, {
     method: "POST",

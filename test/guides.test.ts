@@ -19,6 +19,7 @@ import { temporaryFolder } from "./stored-rows.ts";
 const PAGES = [
   "README.md",
   "docs/users.md",
+  "docs/export.md",
   "docs/import.md",
   "docs/backup.md",
   "docs/keys.md",

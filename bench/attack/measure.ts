@@ -11,7 +11,7 @@ export interface Effect extends SeenBeside, ProbeReading {
 }
 
 /** No attack takes longer; one that does is reported as such. */
-const LONGEST_MS = 30_000;
+const LONGEST_MS = 60_000;
 
 /** Runs an attack with health and legitimate requests beside it. */
 export async function measure(attack: Attack, target: Target): Promise<Effect> {

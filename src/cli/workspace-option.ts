@@ -16,12 +16,12 @@ export async function findWorkspaceName(
     "/workspaces",
   );
   const names = workspaces.map(({ name }) => name);
+  if (names.length === 0) throw new Error("There is no workspace yet: apply a manifest.");
   if (given !== undefined) {
     if (names.includes(given)) return given;
     throw new Error(`There is no workspace '${given}'. There are: ${names.join(", ")}.`);
   }
   const [only, second] = names;
-  if (only === undefined) throw new Error("There is no workspace yet: apply a manifest.");
-  if (second === undefined) return only;
+  if (only !== undefined && second === undefined) return only;
   throw new Error(`Choose a workspace with --workspace: ${names.join(", ")}.`);
 }

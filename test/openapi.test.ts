@@ -1,6 +1,6 @@
 /* The OpenAPI document: complete, valid, and the same as the committed file. */
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { Validator } from "@seriousme/openapi-schema-validator";
@@ -8,6 +8,7 @@ import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import { packageRoot } from "../src/database/migrate.ts";
 import { pathsOf } from "../src/http/endpoint.ts";
+import { GUIDES } from "../src/reference/guides.ts";
 import { keyOf, NAMED_OPERATIONS, TAGS } from "../src/reference/operation-names.ts";
 import { refusalsByStatus } from "../src/reference/refusals.ts";
 import { ENDPOINTS } from "../src/server/app.ts";
@@ -211,14 +212,37 @@ describe("GET /openapi.json", () => {
 });
 
 describe("GET /docs", () => {
-  test("is a page with every endpoint, without scripts, served to anybody", async () => {
+  test("is a page that loads nothing from elsewhere, served to anybody", async () => {
     const { status, headers, body } = await server.send("GET", "/docs");
     assert.equal(status, 200);
     assert.match(headers.get("content-type") ?? "", /^text\/html/);
-    assert.match(headers.get("content-security-policy") ?? "", /default-src 'none'/);
-    assert.ok(!body.includes("<script"));
-    for (const contract of contracts) {
-      for (const path of pathsOf(contract)) assert.ok(body.includes(path), path);
+    const policy = headers.get("content-security-policy") ?? "";
+    assert.match(policy, /default-src 'none'; script-src 'self';/);
+    assert.match(policy, /connect-src 'self'/);
+    assert.doesNotMatch(body + policy, /https?:/);
+  });
+
+  test("shows the document with a TypeScript sample for each operation, and the guides", async () => {
+    const { body } = await server.send("GET", "/docs/openapi.json");
+    const shownOperations = Object.values<any>(body.paths).flatMap((each) =>
+      Object.values<any>(each),
+    );
+    assert.equal(shownOperations.length, operations.length);
+    for (const { operationId, "x-codeSamples": samples } of shownOperations) {
+      assert.ok(samples[0].source.includes(`rapport.${operationId}(`), operationId);
     }
+    for (const name of GUIDES) {
+      const path = join(packageRoot(), "docs", `${name}.md`);
+      if (!existsSync(path)) continue;
+      const [, title] = /^(# .*)$/m.exec(readFileSync(path, "utf8")) ?? [];
+      assert.ok(title && body.info.description.includes(title), name);
+    }
+    assert.doesNotMatch(body.info.description, /\]\([\w./-]+\.md/);
+  });
+
+  test("the address of the server opens a page that leads there", async () => {
+    const { status, body } = await server.send("GET", "/");
+    assert.equal(status, 200);
+    assert.ok(body.includes('href="/docs"'));
   });
 });

@@ -107,7 +107,11 @@ const open: Samples = {
   "GET /health/live": () => ({}),
   "GET /health/ready": () => ({}),
   "GET /openapi.json": () => ({}),
+  "GET /": () => ({}),
   "GET /docs": () => ({}),
+  "GET /docs/openapi.json": () => ({}),
+  "GET /docs/start.js": () => ({}),
+  "GET /docs/scalar.js": () => ({}),
   "GET /manifest.schema.json": () => ({}),
 };
 

@@ -1,0 +1,21 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { gzipSync } from "node:zlib";
+import scalar from "@scalar/fastify-api-reference";
+import fastify from "fastify";
+import { readViewer, VIEWER_FILE } from "./viewer.ts";
+
+/*
+ * Run by the build: takes the viewer of the reference out of the development dependency that carries it, so that the
+ * package needs nothing but the file. @scalar/api-reference itself has the same file and 243 MB of dependencies.
+ */
+
+if (readViewer() === undefined) {
+  const server = fastify();
+  await server.register(scalar, { routePrefix: "/", configuration: { content: {} } });
+  const { statusCode, rawPayload } = await server.inject("/js/scalar.js");
+  if (statusCode !== 200) throw new Error(`The viewer's script has the status ${statusCode}.`);
+  await mkdir(dirname(VIEWER_FILE), { recursive: true });
+  await writeFile(VIEWER_FILE, gzipSync(rawPayload, { level: 9 }));
+  await server.close();
+}

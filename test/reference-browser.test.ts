@@ -1,0 +1,70 @@
+/*
+ * The reference in a real browser, on a wide screen and on a phone's: it is drawn without any other host, within its
+ * Content-Security-Policy, and its console sends a request with the key.
+ *
+ * Needs Chromium (Debian: `apt-get install chromium`); CHROMIUM names another place than the usual.
+ */
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { after, describe, test } from "node:test";
+import { chromium } from "playwright-core";
+import { readViewer } from "../src/reference/viewer.ts";
+import { startServer } from "./harness.ts";
+
+const executablePath = [
+  process.env.CHROMIUM,
+  "/usr/bin/chromium",
+  "/usr/bin/chromium-browser",
+  "/usr/bin/google-chrome",
+].find((path) => path && existsSync(path));
+
+const SCREENS = { wide: { width: 1280, height: 800 }, phone: { width: 390, height: 780 } };
+
+const skip = executablePath ? false : "there is no Chromium on this machine";
+
+describe("the reference in a browser", { skip }, async () => {
+  if (skip) return;
+  // Built with `npm run build`.
+  assert.ok(readViewer(), "The viewer is missing: npm run build.");
+  const server = await startServer();
+  const browser = await chromium.launch({
+    executablePath: executablePath ?? "",
+    // The sandbox of Chromium does not run as root, as tests in a container do.
+    args: ["--no-sandbox", "--disable-dev-shm-usage"],
+  });
+  after(() => browser.close());
+
+  for (const [screen, viewport] of Object.entries(SCREENS)) {
+    test(`shows an operation and sends its example with the key on a ${screen} screen, without another host`, async () => {
+      const { key, profile } = await server.workspace();
+      const context = await browser.newContext({ viewport });
+      const page = await context.newPage();
+      page.setDefaultTimeout(60_000);
+      const [complaints, foreign]: string[][] = [[], []];
+      page.on("console", (message) => {
+        if (message.type() === "error") complaints?.push(message.text());
+      });
+      page.on("request", (request) => {
+        const url = request.url();
+        if (!/^(data|blob):/.test(url) && !url.startsWith(server.url)) foreign?.push(url);
+      });
+      await page.goto(`${server.url}/docs`);
+      await page.getByText("Verdicts.").waitFor();
+      await page.getByPlaceholder("Token").first().fill(key);
+      await page.goto(`${server.url}/docs#tag/tracking/POST/users/track`);
+      await page
+        .getByRole("button", { name: /Test Request/ })
+        .first()
+        .click();
+      const answered = page.waitForResponse((each) => each.url().endsWith("/users/track"));
+      await page.getByRole("button", { name: /^Send/ }).first().click();
+      assert.equal((await answered).status(), 201);
+      const ada = await profile({ external_ids: ["ada"] });
+      assert.equal(ada.custom_attributes.plan, "gold");
+      const width = await page.evaluate("document.documentElement.scrollWidth");
+      assert.equal(width, viewport.width);
+      assert.deepEqual([complaints, foreign], [[], []]);
+      await context.close();
+    });
+  }
+});

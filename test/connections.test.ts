@@ -220,7 +220,7 @@ describe("a request that asks for something unusual", () => {
 
 describe("pages", () => {
   test("tell the browser to run nothing, frame nothing and tell nobody", async () => {
-    const { headers } = await server.send("GET", "/docs");
+    const { headers } = await server.send("GET", "/");
     const policy = headers.get("content-security-policy") ?? "";
     assert.match(policy, /default-src 'none'/);
     assert.match(policy, /frame-ancestors 'none'/);

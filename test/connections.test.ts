@@ -191,7 +191,7 @@ describe("a request that asks for something unusual", () => {
       200,
     ],
     ["names its host in the path", "GET http://evil/health/live HTTP/1.1\r\nHost: x\r\n", 200],
-    ["asks for everything", "OPTIONS * HTTP/1.1\r\nHost: x\r\n", 404],
+    ["asks for everything", "OPTIONS * HTTP/1.1\r\nHost: x\r\n", 405],
     ["wants a tunnel", "CONNECT x:80 HTTP/1.1\r\nHost: x\r\n", Number.NaN],
   ];
   for (const [what, text, status] of cases) {

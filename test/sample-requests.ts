@@ -103,17 +103,11 @@ const ALIAS = { alias_name: "a1", alias_label: "app" };
 const EVENT = { external_id: "ada", name: "opened", time: "2026-01-01T12:00:00Z" };
 const STATE = { subscription_group_id: NEWSLETTER, subscription_state: "subscribed" };
 
-const open: Samples = {
-  "GET /health/live": () => ({}),
-  "GET /health/ready": () => ({}),
-  "GET /openapi.json": () => ({}),
-  "GET /": () => ({}),
-  "GET /docs": () => ({}),
-  "GET /docs/openapi.json": () => ({}),
-  "GET /docs/start.js": () => ({}),
-  "GET /docs/scalar.js": () => ({}),
-  "GET /manifest.schema.json": () => ({}),
-};
+const OPEN = ["/health/live", "/health/ready", "/openapi.json", "/manifest.schema.json"];
+const SITE = ["/", "/docs", "/docs/openapi.json", "/docs/start.js", "/docs/scalar.js"];
+const open: Samples = Object.fromEntries(
+  [...OPEN, ...SITE].map((path) => [`GET ${path}`, () => ({})]),
+);
 
 const ofUsers: Samples = {
   "POST /users/track": () => ({ body: { events: [EVENT] } }),

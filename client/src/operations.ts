@@ -141,6 +141,7 @@ export const OPERATIONS = {
   listAudit: ["get", "/admin/v1/audit", "adminToken", false],
   exportAudit: ["get", "/admin/v1/audit/export", "adminToken", false],
   verifyAudit: ["get", "/admin/v1/audit/verify", "adminToken", false],
+  createEngineCopy: ["post", "/admin/v1/engine-copies", "adminToken", false],
   getSecretKey: ["get", "/admin/v1/secret-key", "adminToken", false],
   rotateSecretKey: ["post", "/admin/v1/secret-key/rotate", "adminToken", false],
 } as const;

@@ -2129,6 +2129,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/engine-copies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Copies the files of the embedded engine, for rapport backup on the same machine.
+         * @description Needs the administrator's token.
+         */
+        post: operations["createEngineCopy"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/secret-key": {
         parameters: {
             query?: never;
@@ -13460,6 +13480,43 @@ export interface operations {
                                 hash: string | null;
                             } | null;
                         } | null;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    createEngineCopy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "folder": "/srv/rapport/data/copy-019a8b54-7c1e-7a5b-9f0e-3d2c1b0a9f8e",
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The folder of the copy, on the server's machine.
+                         * @example /srv/rapport/data/copy-019a8b54-7c1e-7a5b-9f0e-3d2c1b0a9f8e
+                         */
+                        folder: string;
                         /**
                          * @description `success`, or what is wrong.
                          * @constant

@@ -13,8 +13,8 @@ import { readViewer, VIEWER_FILE } from "./viewer.ts";
 if (readViewer() === undefined) {
   const server = fastify();
   await server.register(scalar, { routePrefix: "/", configuration: { content: {} } });
-  const { statusCode, rawPayload } = await server.inject("/js/scalar.js");
-  if (statusCode !== 200) throw new Error(`The viewer's script has the status ${statusCode}.`);
+  const { statusMessage, rawPayload } = await server.inject("/js/scalar.js");
+  if (statusMessage !== "OK") throw new Error(`The viewer has no script: ${statusMessage}.`);
   await mkdir(dirname(VIEWER_FILE), { recursive: true });
   await writeFile(VIEWER_FILE, gzipSync(rawPayload, { level: 9 }));
   await server.close();

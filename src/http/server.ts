@@ -104,9 +104,14 @@ export function createServer<Services extends HttpServices>(
   return server;
 }
 
-/** Whether the body broke off: the connection is gone, and it was not the database's. */
+/**
+ * Whether the caller left: the body broke off, or the response was not read to its end. The connection is gone, and
+ * it was not the database's.
+ */
 const hasGone = ({ raw }: FastifyRequest, error: unknown): boolean =>
-  !(error instanceof Problem) && raw.destroyed && !raw.complete;
+  !(error instanceof Problem) &&
+  raw.destroyed &&
+  (!raw.complete || (error as NodeJS.ErrnoException).code === "ERR_STREAM_PREMATURE_CLOSE");
 
 const goneCaller = () =>
   new Problem("INVALID_REQUEST", "The connection ended before the request did.");

@@ -96,7 +96,7 @@ const STRANGERS = [
   `Bearer ${"x".repeat(4_000)}`,
 ];
 
-test("every endpoint has a sample request, and every sample an endpoint", () => {
+test("every endpoint has a sample request and every sample request has an endpoint", () => {
   const names = contracts.map(nameOf);
   assert.deepEqual(
     names.filter((name) => !(name in samples)),
@@ -112,29 +112,31 @@ test("every endpoint has a sample request, and every sample an endpoint", () => 
 
 for (const contract of contracts) {
   const { access } = contract;
-  describe(`${nameOf(contract)}, which is for ${access.by}`, () => {
+  describe(`access to ${nameOf(contract)} (${access.by})`, () => {
     if (access.by === "key") keyCases(contract, access.permission);
     else if (access.by === "administrator") administratorCases(contract);
     else if (access.by === "scim") scimCases(contract);
     else if (access.by === "anybody") anybodyCases(contract);
-    else test("is checked here", () => assert.fail("Write the cases of this kind of access."));
+    else
+      test("every kind of access has test cases", () =>
+        assert.fail("Write the cases of this kind of access."));
   });
 }
 
 function keyCases(contract: Contract, permission: Permission): void {
-  test("refuses a request without a key, or with one that nobody issued, with 401", async () => {
+  test("an endpoint that requires an API key rejects any other credential with 401", async () => {
     for (const authorization of [...STRANGERS, `Bearer ${server.adminToken}`]) {
       await assertAll(contract, authorization, 401, /^Invalid API key$/);
     }
   });
 
-  test("refuses a key that has every permission but its own with 403", async () => {
+  test("an endpoint that requires an API key rejects a key without its permission with 403", async () => {
     const message = new RegExp(`lacks the permission ${permission.replaceAll(".", "\\.")}\\.$`);
     await assertAll(contract, `Bearer ${keyWithout(permission)}`, 403, message);
     await assertAll(contract, "Bearer key-for-nothing", 403, message);
   });
 
-  test("takes a key that has its permission and nothing else, or all; answers as declared", async () => {
+  test("an endpoint accepts a key with only its permission or with all, and responds as declared", async () => {
     await assertWorks(contract, `Bearer ${keyFor(permission)}`);
     await assertWorks(contract, "Bearer key-for-everything");
     await assertWorks(contract, "bearer key-for-everything");
@@ -142,20 +144,20 @@ function keyCases(contract: Contract, permission: Permission): void {
 }
 
 function administratorCases(contract: Contract): void {
-  test("refuses everybody but the administrator with 401", async () => {
+  test("an administrator endpoint rejects every other credential with 401", async () => {
     for (const authorization of [...STRANGERS, "Bearer key-for-everything"]) {
       await assertAll(contract, authorization, 401, /^Invalid admin token$/);
     }
   });
 
-  test("takes the admin token", async () => {
+  test("an administrator endpoint accepts the admin token", async () => {
     await assertWorks(contract, `Bearer ${server.adminToken}`);
   });
 }
 
 /** More about the service origin of a token is in scim-access.test.ts. */
 function scimCases(contract: Contract): void {
-  test("refuses everybody but the holder of a SCIM token with 401", async () => {
+  test("a SCIM endpoint rejects every other credential with 401", async () => {
     for (const other of ["key-for-everything", server.adminToken]) {
       await assertAll(contract, `Bearer ${other}`, 401, /^Invalid SCIM token$/);
     }
@@ -164,19 +166,19 @@ function scimCases(contract: Contract): void {
     }
   });
 
-  test("takes the SCIM token of the company", async () => {
+  test("a SCIM endpoint accepts the company's SCIM token", async () => {
     await assertWorks(contract, `Bearer ${SCIM_TOKEN}`);
   });
 }
 
 function anybodyCases(contract: Contract): void {
-  test("answers without a key, and with a wrong one", async () => {
+  test("a public endpoint responds without a key and with a wrong one", async () => {
     await assertWorks(contract);
     await assertWorks(contract, "Bearer not-a-key");
   });
 }
 
-describe("the permission of an endpoint", () => {
+describe("every endpoint requires its own permission", () => {
   /** spec: Authentication, the table; docs/conformance.md#permissions-beyond-the-table-of-the-specification. */
   const PERMISSION_OF: Readonly<Record<string, string>> = {
     "/users/track": "users.track",
@@ -211,7 +213,7 @@ describe("the permission of an endpoint", () => {
     "/preference_center/v1/:preference_center_id/url/:user_id": "preference_center.user.get",
   };
 
-  test("is the one that the specification or the design gives its path", () => {
+  test("an endpoint requires the permission that the specification or design assigns to its path", () => {
     for (const contract of contracts) {
       for (const path of pathsOf(contract)) {
         const expected = PERMISSION_OF[path] ?? PERMISSION_OF[`${contract.method} ${path}`];
@@ -222,7 +224,7 @@ describe("the permission of an endpoint", () => {
     }
   });
 
-  test("is the only thing that a key of that permission opens", async () => {
+  test("a key with a single permission gets 403 from every endpoint that requires another one", async () => {
     for (const contract of contracts) {
       if (contract.access.by !== "key") continue;
       const { permission } = contract.access;

@@ -36,8 +36,8 @@ const manifest = (workspace: TestWorkspace, api_keys: readonly object[]) => ({
 const apply = async (workspace: TestWorkspace, keys: readonly object[]) =>
   server.admin("POST", "/admin/v1/apply", manifest(workspace, keys));
 
-describe("keys of the admin API", () => {
-  test("a key is made with a secret that opens what it is permitted, and is never shown again", async () => {
+describe("API keys of the admin API", () => {
+  test("a created key opens only what it is permitted, and its secret is never shown again", async () => {
     const workspace = await server.workspace();
     const answer = await server.admin("POST", keysOf(workspace), {
       name: "ci",
@@ -53,7 +53,7 @@ describe("keys of the admin API", () => {
     for (const shown of [list.body, audit]) assert.ok(!JSON.stringify(shown).includes(key));
   });
 
-  test("a key tells when it was made and when it was last used", async () => {
+  test("a listed key has the time of its creation and of its last use", async () => {
     const workspace = await server.workspace();
     const key = await created(workspace, "ci");
     const before = await listed(workspace, "ci");
@@ -64,7 +64,7 @@ describe("keys of the admin API", () => {
     assert.equal(after.created_at, before.created_at);
   });
 
-  test("a second use within the minute writes nothing", async () => {
+  test("a second use of a key within a minute writes nothing", async () => {
     const workspace = await server.workspace();
     const key = await created(workspace, "ci");
     assert.ok(await opens(key));
@@ -73,7 +73,7 @@ describe("keys of the admin API", () => {
     assert.deepEqual(await listed(workspace, "ci"), first);
   });
 
-  test("both secrets of a rotated key are good until the overlap ends", async () => {
+  test("both secrets of a rotated key are valid during the overlap", async () => {
     const workspace = await server.workspace();
     const older = await created(workspace, "ci");
     const { status, body } = await server.admin("POST", keysOf(workspace, "/ci/rotate"), {});
@@ -83,7 +83,7 @@ describe("keys of the admin API", () => {
     assert.ok(Date.parse(body.previous_key_until) > Date.now() + 23 * 3_600_000);
   });
 
-  test("an overlap of nothing closes the older secret at once", async () => {
+  test("a rotation with an overlap of 0 seconds invalidates the older secret at once", async () => {
     const workspace = await server.workspace();
     const older = await created(workspace, "ci");
     const { body } = await server.admin("POST", keysOf(workspace, "/ci/rotate"), {
@@ -92,7 +92,7 @@ describe("keys of the admin API", () => {
     assert.deepEqual([await opens(older), await opens(body.key)], [false, true]);
   });
 
-  test("an older secret stops by itself when the overlap is over", async () => {
+  test("the older secret of a rotated key becomes invalid when the overlap ends", async () => {
     const workspace = await server.workspace();
     const older = await created(workspace, "ci");
     await server.admin("POST", keysOf(workspace, "/ci/rotate"), { overlap_seconds: 1 });
@@ -100,7 +100,7 @@ describe("keys of the admin API", () => {
     assert.equal((await listed(workspace, "ci")).previous_key_until, null);
   });
 
-  test("a key that is rotated twice keeps two secrets, not three", async () => {
+  test("a key that is rotated twice has two valid secrets, not three", async () => {
     const workspace = await server.workspace();
     const first = await created(workspace, "ci");
     const second = (await server.admin("POST", keysOf(workspace, "/ci/rotate"), {})).body.key;
@@ -111,7 +111,7 @@ describe("keys of the admin API", () => {
     );
   });
 
-  test("of parallel rotations every caller gets a secret, and the two newest are good", async () => {
+  test("concurrent rotations all return a secret, and only two of the secrets stay valid", async () => {
     const workspace = await server.workspace();
     await created(workspace, "ci");
     const answers = await Promise.all(
@@ -122,7 +122,7 @@ describe("keys of the admin API", () => {
     assert.equal(good.filter(Boolean).length, 2);
   });
 
-  test("what a key may do changes at once, and its secret stays", async () => {
+  test("changed permissions of a key apply at once, and its secret stays valid", async () => {
     const workspace = await server.workspace();
     const key = await created(workspace, "ci");
     const grant = { permissions: ["users.export.ids"], ip_allowlist: [] };
@@ -138,7 +138,7 @@ describe("keys of the admin API", () => {
     assert.equal(exported.status, 201);
   });
 
-  test("a revoked key opens nothing at once, with both of its secrets", async () => {
+  test("revoking a key invalidates both of its secrets at once", async () => {
     const workspace = await server.workspace();
     const older = await created(workspace, "ci");
     const newer = (await server.admin("POST", keysOf(workspace, "/ci/rotate"), {})).body.key;
@@ -147,7 +147,7 @@ describe("keys of the admin API", () => {
     assert.ok((await listed(workspace, "ci")).revoked_at);
   });
 
-  test("a revoked key cannot be rotated or changed, and makes room for a new one of its name", async () => {
+  test("a revoked key cannot be rotated or changed, and its name can be used for a new key", async () => {
     const workspace = await server.workspace();
     const revoked = await created(workspace, "ci");
     await server.admin("DELETE", keysOf(workspace, "/ci"));
@@ -159,7 +159,7 @@ describe("keys of the admin API", () => {
     assert.deepEqual([await opens(revoked), await opens(next)], [false, true]);
   });
 
-  test("a name that is taken, an unknown key and an unknown workspace are refused", async () => {
+  test("an existing key name, an unknown key and an unknown workspace are refused", async () => {
     const workspace = await server.workspace();
     await created(workspace, "ci");
     const again = { name: "ci", permissions: [] };
@@ -175,7 +175,7 @@ describe("keys of the admin API", () => {
     }
   });
 
-  test("a permission or an address that cannot be meant is refused by its name", async () => {
+  test("an invalid permission, address or name of a new key is refused with the reason", async () => {
     const workspace = await server.workspace();
     for (const [body, message] of [
       [
@@ -194,7 +194,7 @@ describe("keys of the admin API", () => {
     }
   });
 
-  test("a key of another workspace is not touched by a key of the same name", async () => {
+  test("revoking a key does not affect a key of the same name in another workspace", async () => {
     const [one, other] = [await server.workspace(), await server.workspace()];
     const keyOfOne = await created(one, "ci");
     const keyOfOther = await created(other, "ci");
@@ -203,7 +203,7 @@ describe("keys of the admin API", () => {
   });
 });
 
-describe("keys of a manifest", () => {
+describe("API keys of a manifest", () => {
   const dev = (key: string, more: object = {}) => ({
     name: "dev",
     key,
@@ -211,7 +211,7 @@ describe("keys of a manifest", () => {
     ...more,
   });
 
-  test("the previous key is good until its time", async () => {
+  test("the previous key of a manifest is valid until its declared time", async () => {
     const workspace = await server.workspace();
     const until = (ms: number) => new Date(Date.now() + ms).toISOString();
     const rotating = (previous_key_until: string) =>
@@ -232,7 +232,7 @@ describe("keys of a manifest", () => {
     );
   });
 
-  test("one of the two members for a rotation alone is refused", async () => {
+  test("previous_key and previous_key_until are refused without each other", async () => {
     const workspace = await server.workspace();
     for (const more of [{ previous_key: "a" }, { previous_key_until: "2030-01-01T00:00:00Z" }]) {
       const answer = await apply(workspace, [dev("b", more)]);
@@ -243,7 +243,7 @@ describe("keys of a manifest", () => {
     assert.match((await apply(workspace, [dev("b", local)])).body.message, /with a zone/);
   });
 
-  test("a rotation by the admin API stands when the same manifest is applied again", async () => {
+  test("a rotation through the admin API is kept when the same manifest is applied again", async () => {
     const workspace = await server.workspace();
     await apply(workspace, [dev(`${workspace.name}-a`)]);
     const { body } = await server.admin("POST", keysOf(workspace, "/dev/rotate"), {
@@ -265,7 +265,7 @@ describe("keys of a manifest", () => {
     assert.equal((await listed(workspace, "dev")).revoked_at, null);
   });
 
-  test("a revoked secret cannot come back under another name", async () => {
+  test("a revoked secret is refused under another name", async () => {
     const workspace = await server.workspace();
     await apply(workspace, [dev(`${workspace.name}-a`)]);
     await server.admin("DELETE", keysOf(workspace, "/dev"));
@@ -275,7 +275,7 @@ describe("keys of a manifest", () => {
     assert.match(answer.body.message, /'other' has a secret that opens something already/);
   });
 
-  test("a secret that opens another key is refused, and nothing is applied", async () => {
+  test("a secret of another key is refused, and nothing is applied", async () => {
     const [one, other] = [await server.workspace(), await server.workspace()];
     const answer = await apply(other, [
       dev(`${other.name}-a`),
@@ -286,7 +286,7 @@ describe("keys of a manifest", () => {
     assert.equal(await opens(one.key), true);
   });
 
-  test("a key that the manifest drops is gone, and one of the admin API stays", async () => {
+  test("a key that the manifest drops is removed, and one created through the admin API stays", async () => {
     const workspace = await server.workspace();
     const made = await created(workspace, "ci");
     await apply(workspace, [dev(`${workspace.name}-a`)]);

@@ -47,7 +47,7 @@ workspaces:
 `;
 
 describe("rapport apply", { concurrency: 4 }, () => {
-  test("applies a file and says what changed; a second time there is nothing to change", async () => {
+  test("rapport apply applies a manifest and lists the changes; applying it again changes nothing", async () => {
     const path = await manifestFile(GOOD("file-1"));
     const first = await apply(path);
     assert.deepEqual(first, {
@@ -62,7 +62,7 @@ describe("rapport apply", { concurrency: 4 }, () => {
     assert.deepEqual(await apply(path), { code: 0, stdout: "Nothing to change.\n", stderr: "" });
   });
 
-  test("reads JSON too", async () => {
+  test("rapport apply accepts a manifest in JSON", async () => {
     const manifest = {
       company: { name: "Test" },
       workspaces: [{ name: "json", api_keys: [{ name: "a", key: "json-key", permissions: [] }] }],
@@ -72,7 +72,7 @@ describe("rapport apply", { concurrency: 4 }, () => {
     assert.match(stdout, /created api_key a in json/);
   });
 
-  test("puts environment variables in the place of their names, and leaves the lower-case names of pages", async () => {
+  test("rapport apply substitutes environment variables and keeps the lower-case variables of pages", async () => {
     const text = GOOD("vars", `${variable("PREFIX")}-${variable("KEY")}`).replace(
       "Newsletter",
       `"To ${variable("you")}"`,
@@ -133,7 +133,7 @@ describe("rapport apply", { concurrency: 4 }, () => {
     ["nothing", "", "1:1", /^The manifest must be an object$/],
   ];
   for (const [what, text, at, rule] of faults) {
-    test(`refuses ${what} with the file, the line, the column and the rule, and applies nothing`, async () => {
+    test(`rapport apply reports file, line, column and rule of a fault and applies nothing: ${what}`, async () => {
       const path = await manifestFile(text);
       const { code, stdout, stderr } = await apply(path);
       assert.deepEqual([code, stdout], [1, ""]);
@@ -146,7 +146,7 @@ describe("rapport apply", { concurrency: 4 }, () => {
     });
   }
 
-  test("reports every fault of a manifest at once, each on a line with its place", async () => {
+  test("rapport apply reports every fault of a manifest at once, one per line with its position", async () => {
     const text = GOOD("many")
       .replace("email", "fax")
       .replace(
@@ -164,7 +164,7 @@ describe("rapport apply", { concurrency: 4 }, () => {
     assert.match((await apply(unset)).stderr, /:5:11: .*NO_NAME.*\n.*:6:34: .*NO_KEY/);
   });
 
-  test("shows with --dry-run what would change, and changes nothing", async () => {
+  test("rapport apply --dry-run lists what would change and changes nothing", async () => {
     const path = await manifestFile(GOOD("dry", "key-of-the-dry-run"));
     const dry = await apply(path, {}, "--dry-run");
     assert.deepEqual([dry.code, dry.stderr], [0, ""]);
@@ -175,7 +175,7 @@ describe("rapport apply", { concurrency: 4 }, () => {
     assert.equal(await keyWorks("key-of-the-dry-run"), true);
   });
 
-  test("removes with --prune what a list that is left out held, once --yes confirms it", async () => {
+  test("rapport apply --prune removes the entries of an omitted list only if --yes confirms it", async () => {
     await apply(await manifestFile(GOOD("pruned")));
     const without = await manifestFile(
       GOOD("pruned").replace(/ {4}subscription_groups:\n.*\n/, ""),
@@ -192,7 +192,7 @@ describe("rapport apply", { concurrency: 4 }, () => {
     assert.equal((await apply(without, {}, "--prune", "--yes")).stdout, `removed ${removal}`);
   });
 
-  test("says what is wrong with a file, a token or an address that does not work", async () => {
+  test("rapport apply explains a missing file, a wrong or missing token and an unreachable server", async () => {
     const path = await manifestFile(GOOD("file-1"));
     const missing = await apply(join(folder, "none.yaml"));
     assert.deepEqual([missing.code, missing.stdout], [1, ""]);
@@ -213,7 +213,7 @@ describe("rapport apply", { concurrency: 4 }, () => {
     assert.match(noToken.stderr, /^rapport: No admin token: set ADMIN_TOKEN, pass --admin-token/);
   });
 
-  test("takes the token from --admin-token, or from the data folder of a server here", async () => {
+  test("rapport apply reads the admin token from --admin-token or from the local data folder", async () => {
     const path = await manifestFile(GOOD("file-1"));
     const given = await apply(path, { ADMIN_TOKEN: "" }, "--admin-token", server.adminToken);
     assert.equal(given.code, 0);
@@ -223,8 +223,8 @@ describe("rapport apply", { concurrency: 4 }, () => {
   });
 });
 
-describe("MANIFEST at a start", () => {
-  test("is applied before the first request, and in the place of the demo workspace", async () => {
+describe("MANIFEST at startup", () => {
+  test("MANIFEST is applied before the first request instead of the demo workspace; a faulty one stops the start", async () => {
     const { databaseUrl } = await testConfig();
     const environment = {
       DATA_DIR: await temporaryFolder(),

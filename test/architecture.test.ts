@@ -159,14 +159,14 @@ const tablesOfMigrations = (): string[] =>
     .flatMap((sql) => [...sql.matchAll(/^create table (?:if not exists )?([a-z_]+)/gm)])
     .map(([, table = ""]) => table);
 
-describe("the shape of the source code", () => {
-  test("every folder of src/ has a place in the order", () => {
+describe("the source code structure", () => {
+  test("every folder of src/ has a place in the import order", () => {
     const unknown = new Set(sources.map((each) => folderOf(each.path)).filter(Boolean));
     for (const folder of FOLDERS) unknown.delete(folder);
     assert.deepEqual([...unknown], [], "Enter the folder in FOLDERS, after what it imports.");
   });
 
-  test("a folder imports only folders before it", () => {
+  test("a source folder imports only folders that precede it in the import order", () => {
     const wrong = sources.flatMap(({ path, imports }) =>
       imports
         .filter((imported) => folderOf(imported) !== folderOf(path) || folderOf(path) === "")
@@ -181,7 +181,7 @@ describe("the shape of the source code", () => {
     );
   });
 
-  test("imports have no cycles", () => {
+  test("source imports have no cycles", () => {
     const graph = new Map(sources.map((each) => [each.path, each.imports]));
     const done = new Set<string>();
     const visit = (path: string, trail: readonly string[]): void => {
@@ -231,7 +231,7 @@ describe("the shape of the source code", () => {
     );
   });
 
-  test("a store is called only from its own folder and from the list in server/app.ts", () => {
+  test("a store is called only from its own folder and server/app.ts, except for a shrinking list", () => {
     const wrong = callsOfStores((path, store) => folderOf(store) !== folderOf(path));
     assert.deepEqual(
       wrong.filter((call) => !call.startsWith("server/app.ts ")),
@@ -250,7 +250,7 @@ describe("the shape of the source code", () => {
     );
   });
 
-  test("only the configuration reads the environment", () => {
+  test("only configuration files and commands read environment variables", () => {
     const readers = sources.filter(
       ({ path, text }) =>
         text.includes("process.env") && folderOf(path) !== "cli" && !READERS.includes(path),
@@ -262,7 +262,7 @@ describe("the shape of the source code", () => {
     );
   });
 
-  test("statements that are started together are waited for together", () => {
+  test("concurrent statements are awaited with settleAll, not Promise.all", () => {
     // These wait for no statements. With Promise.all the first that fails ends the transaction, and
     // one that is still to be sent would never be answered: see settleAll.
     const open = ["server/workers.ts", "database/", "jobs/worker.ts"];
@@ -276,7 +276,7 @@ describe("the shape of the source code", () => {
     );
   });
 
-  test("status codes appear only in http/ and in declarations", () => {
+  test("HTTP status codes appear only in http/ and in declarations", () => {
     const status = /\bstatus(?:Code)?\s*(?:===|!==|<|>=?)\s*[1-5]\d\d\b|\.code\([1-5]\d\d\)/;
     const wrong = sources.filter(
       ({ path, text }) => folderOf(path) !== "http" && !isComposition(path) && status.test(text),
@@ -288,14 +288,14 @@ describe("the shape of the source code", () => {
     );
   });
 
-  test("no file is longer than 400 lines", () => {
+  test("no source or test file is longer than 400 lines", () => {
     const long = [...sources, ...testFiles()]
       .map(({ path, text }) => ({ path, lines: text.split("\n").length - 1 }))
       .filter(({ lines }) => lines > LONGEST_FILE_LINES);
     assert.deepEqual(long, [], "Split the file by subject.");
   });
 
-  test("no file or folder has a catch-all name", () => {
+  test("no source file or folder has a catch-all name", () => {
     const drawer = /(?:^|\/)(?:utils?|helpers?|common|shared|lib|types|index)(?:\/|\.ts$)/;
     assert.deepEqual(
       sources.map((each) => each.path).filter((path) => drawer.test(path)),

@@ -6,7 +6,7 @@ import { checkStandardAttribute } from "../src/people/standard-attributes.ts";
 const now = new Date("2026-05-28T12:00:00Z");
 const check = (name: string, value: unknown) => checkStandardAttribute(name, value, now);
 
-test("every Rails name of a time zone leads to a zone that Node can count in", () => {
+test("every Rails time zone name maps to a time zone that Node supports", () => {
   assert.equal(railsTimeZones.size, 154);
   for (const railsName of railsTimeZones.keys()) {
     const outcome = check("time_zone", railsName);
@@ -16,13 +16,13 @@ test("every Rails name of a time zone leads to a zone that Node can count in", (
   }
 });
 
-test("every time zone that Node lists is taken", () => {
+test("every time zone that Node lists is accepted, even in upper case", () => {
   for (const zone of Intl.supportedValuesOf("timeZone")) {
     assert.ok("value" in check("time_zone", zone.toUpperCase()), zone);
   }
 });
 
-test("every country of the world is known by its code and by its everyday English name", () => {
+test("a country is recognized by its code and by its everyday English name", () => {
   const everyday = new Intl.DisplayNames("en", { type: "region" });
   const codes =
     "AE AR AT AU BE BG BO BR CA CD CG CH CI CL CN CO CZ DE DK EC EE EG ES FI FM FR GB GR HK HR " +

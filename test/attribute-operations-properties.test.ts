@@ -49,8 +49,8 @@ const requested: fc.Arbitrary<Json> = fc.oneof(
 );
 const scalarSets = fc.uniqueArray(scalars, { selector: (value) => value });
 
-describe("over all values", () => {
-  test("applying never changes its inputs, and gives a value that could have been sent", () => {
+describe("custom attribute operations on generated values", () => {
+  test("applying a custom attribute operation is deterministic and never changes its inputs", () => {
     const states = fc.option(nestedValues.value, { nil: undefined });
     fc.assert(
       fc.property(states, requested, fc.boolean(), (current, value, mergeObjects) => {
@@ -67,7 +67,7 @@ describe("over all values", () => {
     );
   });
 
-  test("no JSON value makes reading or applying throw", () => {
+  test("checking and applying a custom attribute never throws, whatever JSON value is sent", () => {
     fc.assert(
       fc.property(
         fc.string(),
@@ -83,7 +83,7 @@ describe("over all values", () => {
     );
   });
 
-  test("what is set is read back as it was sent", () => {
+  test("an object that is set as a custom attribute reads back exactly as it was sent", () => {
     fc.assert(
       fc.property(nestedValues.object, (value) => {
         assert.deepEqual(send("before", value), value);
@@ -91,7 +91,7 @@ describe("over all values", () => {
     );
   });
 
-  test("adding is idempotent, keeps what is there in its order, and appends only what is missing", () => {
+  test("adding to an array attribute is idempotent, keeps the existing order and appends only missing values", () => {
     fc.assert(
       fc.property(scalarSets, scalarSets, (current, added) => {
         const once = send(current, { add: added });
@@ -102,7 +102,7 @@ describe("over all values", () => {
     );
   });
 
-  test("what was added and then removed is absent, and nothing else is", () => {
+  test("removing values from an array attribute removes exactly those values", () => {
     fc.assert(
       fc.property(scalarSets, scalarSets, (current, values) => {
         const after = send(send(current, { add: values }), { remove: values });
@@ -114,7 +114,7 @@ describe("over all values", () => {
     );
   });
 
-  test("increments add up, in any order", () => {
+  test("increments of an attribute add up to the same sum in any order", () => {
     const amounts = fc.array(fc.integer());
     fc.assert(
       fc.property(amounts, (all) => {
@@ -129,7 +129,7 @@ describe("over all values", () => {
     );
   });
 
-  test("a deep merge is idempotent, keeps unrelated keys and has every key of the patch", () => {
+  test("a deep merge of objects is idempotent, keeps unrelated keys and contains every key of the patch", () => {
     fc.assert(
       fc.property(objects, objects, (current, patch) => {
         const merged = send(current, patch, true) as JsonObject;
@@ -143,7 +143,7 @@ describe("over all values", () => {
     );
   });
 
-  test("$remove leaves no match and touches nothing else", () => {
+  test("$remove removes every matching object of an array and no other", () => {
     fc.assert(
       fc.property(fc.array(objects), identifiers, (current, identifier) => {
         const { $identifier_key: key, $identifier_value: value } = identifier;

@@ -28,13 +28,13 @@ describe("inc", () => {
     [9007199254740990, 1, 9007199254740991],
   ];
   for (const [before, by, after] of table) {
-    test(`${by} on ${shown(before)} gives ${after}`, () => {
+    test(`inc by ${by} on ${shown(before)} gives ${after}`, () => {
       assert.equal(send(before, { inc: by }), after);
       assert.equal(send(before, { inc: by }, true), after);
     });
   }
 
-  test("on what is no number is refused", () => {
+  test("inc on a value that is not a number is refused", () => {
     for (const current of ["5", true, [5], { x: 5 }]) {
       assert.equal(refusal(current, { inc: 1 }), "NOT_A_NUMBER");
     }
@@ -46,7 +46,7 @@ describe("inc", () => {
     });
   });
 
-  test("beyond what is exact is refused", () => {
+  test("inc beyond the range of exact integers is refused", () => {
     assert.equal(refusal(9007199254740991, { inc: 1 }), "NUMBER_NOT_EXACT");
     assert.equal(refusal(-9007199254740991, { inc: -1 }), "NUMBER_NOT_EXACT");
   });
@@ -74,20 +74,20 @@ describe("add and remove", () => {
     [[], { remove: [] }, []],
   ];
   for (const [before, change, after] of table) {
-    test(`${shown(change)} on ${shown(before)} gives ${shown(after)}`, () => {
+    test(`the operation ${shown(change)} on ${shown(before)} gives ${shown(after)}`, () => {
       assert.deepEqual(send(before, change), after);
       assert.ok(needsCurrent(operationOf(change)));
     });
   }
 
-  test("change arrays of scalars only", () => {
+  test("add and remove are refused for anything but an array of scalars", () => {
     for (const current of ["a", 1, { x: 1 }, [{ x: 1 }]]) {
       assert.equal(refusal(current, { add: ["a"] }), "NOT_AN_ARRAY");
       assert.equal(refusal(current, { remove: ["a"] }), "NOT_AN_ARRAY");
     }
   });
 
-  test("the 501st element is refused, never dropped; one may go as another comes", () => {
+  test("adding a 501st element is refused unless the same operation removes one", () => {
     assert.equal(refusal(numbers(500), { add: ["new"] }), "ARRAY_TOO_LONG");
     assert.deepEqual(send(numbers(500), { add: [0] }), numbers(500));
     const swapped = send(numbers(500), { add: ["new"], remove: [0] });
@@ -188,7 +188,7 @@ describe("$add, $update and $remove", () => {
     });
   }
 
-  test("change arrays of objects only", () => {
+  test("$add, $update and $remove are refused for anything but an array of objects", () => {
     for (const current of ["a", 1, { id: 1 }, ["a"], [1]]) {
       for (const change of [
         { $add: [gus] },
@@ -200,7 +200,7 @@ describe("$add, $update and $remove", () => {
     }
   });
 
-  test("an array of more than 100 KB is refused, whichever operator makes it so", () => {
+  test("an $add or $update that makes an array larger than 100 KB is refused", () => {
     const half = objectOfBytes(maxBytes / 2);
     assert.equal(refusal([half], { $add: [half] }), "OBJECT_TOO_LARGE");
     assert.equal(refusal(pets, { $update: [update(2, half)] }, true), "OBJECT_TOO_LARGE");
@@ -211,7 +211,7 @@ describe("$add, $update and $remove", () => {
     assert.equal(refusal([gus], { $add: [oneMore] }), "OBJECT_TOO_LARGE");
   });
 
-  test("shrinking makes room for growing, within one request", () => {
+  test("shrinking one object makes room for growing another in the same $update", () => {
     const large = objectOfBytes(100_000);
     const pair = [{ ...large, id: 1 }, { id: 2 }];
     const after = send(pair, { $update: [update(1, { id: 1 }), update(2, large)] });
@@ -219,7 +219,7 @@ describe("$add, $update and $remove", () => {
     assert.equal(refusal(pair, { $update: [update(2, large)] }), "OBJECT_TOO_LARGE");
   });
 
-  test("100 updates and 500 removals are taken at a time", () => {
+  test("one operation accepts 500 removals and 100 updates, and refuses a 101st update", () => {
     const removals = numbers(500).map((id) => identify(id));
     assert.deepEqual(send(pets, { $remove: removals }), []);
     const changes = numbers(100).map((id) => update(id, { id: id + 1 }));
@@ -228,7 +228,7 @@ describe("$add, $update and $remove", () => {
     assert.equal(faultOf(checkCustomAttribute("a", oneMore, false))?.code, "ARRAY_TOO_LONG");
   });
 
-  test("an update that would fill the memory is refused at once", () => {
+  test("an $update that would exhaust memory is refused", () => {
     const many = Array.from({ length: 10_000 }, () => ({ id: 1 }));
     const large = { $update: [update(1, objectOfBytes(maxBytes))] };
     for (const merge of [false, true])
@@ -268,12 +268,12 @@ describe("_merge_objects", () => {
     [{ x: 1 }, { toString: { y: 1 } }, { x: 1, toString: { y: 1 } }],
   ];
   for (const [before, patch, after] of table) {
-    test(`${shown(patch)} on ${shown(before)} gives ${shown(after)}`, () => {
+    test(`merging ${shown(patch)} into ${shown(before)} gives ${shown(after)}`, () => {
       assert.deepEqual(send(before, patch, true), after);
     });
   }
 
-  test("is what makes an object need the current one", () => {
+  test("an object update requires the stored value only if it is merged", () => {
     assert.equal(needsCurrent(operationOf({ x: 1 }, true)), true);
     assert.equal(needsCurrent(operationOf({ x: 1 }, false)), false);
     for (const value of [1, "x", ["x"], [{ x: 1 }], null]) {
@@ -281,14 +281,14 @@ describe("_merge_objects", () => {
     }
   });
 
-  test("a merge to more than 100 KB is refused", () => {
+  test("a merge that makes an object larger than 100 KB is refused", () => {
     assert.equal(
       refusal(objectOfBytes(maxBytes - 10), { other: "12345" }, true),
       "OBJECT_TOO_LARGE",
     );
   });
 
-  test("never reaches a prototype, whatever is stored or sent", () => {
+  test("a merge never changes an object's prototype", () => {
     const patch = parsed('{"__proto__":{"polluted":true}}') as JsonObject;
     const merged = applyOperation(patch, { kind: "mergeObject", name: "a", value: patch });
     assert.ok("value" in merged);

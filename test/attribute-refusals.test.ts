@@ -5,7 +5,7 @@ import { checkStandardAttribute } from "../src/people/standard-attributes.ts";
 const now = new Date("2026-05-28T12:00:00Z");
 const check = (name: string, value: unknown) => checkStandardAttribute(name, value, now);
 
-describe("the sentence of a refusal", () => {
+describe("messages about refused attributes", () => {
   const sentences: readonly (readonly [name: string, value: unknown, message: string])[] = [
     ["email", "mickey", "The value provided for the 'email' field is not a valid email."],
     [

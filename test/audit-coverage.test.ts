@@ -53,7 +53,7 @@ async function rowsOf(contract: Contract): Promise<{ rows: Entry[]; body: unknow
   return { rows, body: sample.body };
 }
 
-describe("a change leaves a row that says who, by which call and from where", () => {
+describe("an administrative or SCIM change leaves an audit row with the actor, the call and the address", () => {
   for (const contract of writing) {
     if (nameOf(contract) in WITHOUT_ROW) continue;
     test(nameOf(contract), async () => {
@@ -73,7 +73,7 @@ describe("a change leaves a row that says who, by which call and from where", ()
     });
   }
 
-  test("an endpoint that leaves none is one that is there", () => {
+  test("every endpoint that is exempt from the audit exists", () => {
     const names = writing.map(nameOf);
     for (const name of Object.keys(WITHOUT_ROW)) assert.ok(names.includes(name), name);
   });
@@ -153,7 +153,7 @@ describe("a read of users through the admin API leaves a row that says how many,
   }
 });
 
-describe("the rows about dashboard users", () => {
+describe("audit rows for dashboard users", () => {
   const headers = { "x-request-origin": "acme.example" };
   const scim = (method: string, path: string, body?: unknown) =>
     server.send(method, `/scim/v2/Users${path}`, body, { key: SCIM_TOKEN, headers });
@@ -166,7 +166,7 @@ describe("the rows about dashboard users", () => {
     ...members,
   });
 
-  test("know an account by its id and tell which attributes changed, but nothing of the person", async () => {
+  test("audit rows for dashboard users hold the account id and the changed attributes, but no personal data", async () => {
     const { body: made } = await scim("POST", "", user());
     const renamed = user({ name: { givenName: "Other", familyName: "Secretfamily" } });
     await scim("PUT", `/${made.id}`, renamed);
@@ -186,7 +186,7 @@ describe("the rows about dashboard users", () => {
     assert.doesNotMatch(all, /secret\.name|Secretgiven|Secretfamily|Other/);
   });
 
-  test("are gone with a change that is rolled back", async () => {
+  test("a refused SCIM request leaves no audit row", async () => {
     const answer = await scim("POST", "", user({ userName: "no address" }));
     assert.equal(answer.status, 400);
     const { body: first } = await scim("POST", "", user({ userName: "twice@acme.example" }));
@@ -197,7 +197,7 @@ describe("the rows about dashboard users", () => {
   });
 });
 
-test("what is erased or imported for people is recorded without saying of whom", async () => {
+test("erasures and imports of user data are audited without identifying the users", async () => {
   const mail = "somebody.private@example.com";
   await workspace.call("POST", "/email/status", { email: mail, subscription_state: "opted_in" });
   await server.admin("DELETE", `/admin/v1/workspaces/${workspace.name}/email-states/${mail}`);

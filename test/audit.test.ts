@@ -16,8 +16,8 @@ interface Entry {
 const entriesOf = async (query: string): Promise<Entry[]> =>
   (await server.admin("GET", `/admin/v1/audit?${query}`)).body.entries;
 
-describe("the audit", () => {
-  test("a change to a key says who did what, when and from where", async () => {
+describe("the audit log", () => {
+  test("the audit entry of a key change records who did what, when and from where", async () => {
     const workspace = await server.workspace();
     const before = Date.now();
     await server.send(
@@ -47,7 +47,7 @@ describe("the audit", () => {
     });
   });
 
-  test("every way to change a key leaves an entry, and one that changes nothing none", async () => {
+  test("every change to an API key creates one audit entry, and a call that changes nothing creates none", async () => {
     const workspace = await server.workspace();
     const path = `/admin/v1/workspaces/${workspace.name}/api-keys`;
     await server.admin("POST", path, { name: "ci", permissions: [] });
@@ -64,7 +64,7 @@ describe("the audit", () => {
     );
   });
 
-  test("a manifest leaves an entry for each change to a workspace and its lists", async () => {
+  test("applying a manifest creates an audit entry for each change to a workspace and its lists", async () => {
     const workspace = await server.workspace();
     const manifest = (settings: object, groups: object[]) => ({
       company: { name: "Test" },
@@ -89,7 +89,7 @@ describe("the audit", () => {
     assert.deepEqual(updated?.details?.settings.blocked_external_ids, ["dummy"]);
   });
 
-  test("a reset of a workspace leaves an entry", async () => {
+  test("resetting a workspace creates an audit entry", async () => {
     const workspace = await server.workspace();
     await server.admin("POST", `/admin/v1/workspaces/${workspace.name}/reset`);
     const [entry] = await entriesOf(`workspace=${workspace.name}`);
@@ -99,7 +99,7 @@ describe("the audit", () => {
     );
   });
 
-  test("it is read page by page, newest first", async () => {
+  test("the audit log is paginated with the newest entry first", async () => {
     const workspace = await server.workspace();
     const path = `/admin/v1/workspaces/${workspace.name}/api-keys`;
     for (const name of ["a", "b", "c"]) await server.admin("POST", path, { name, permissions: [] });
@@ -114,7 +114,7 @@ describe("the audit", () => {
     assert.deepEqual(names, ["c", "b", "a", "test"]);
   });
 
-  test("a change that is refused leaves nothing", async () => {
+  test("a rejected manifest creates no audit entries", async () => {
     const workspace = await server.workspace();
     const before = await entriesOf(`workspace=${workspace.name}`);
     const answer = await server.admin("POST", "/admin/v1/apply", {
@@ -134,13 +134,13 @@ describe("the audit", () => {
     assert.deepEqual(await entriesOf(`workspace=${workspace.name}`), before);
   });
 
-  test("nobody but the administrator reads it", async () => {
+  test("the audit log is readable only by the administrator", async () => {
     const workspace = await server.workspace();
     assert.equal((await workspace.call("GET", "/admin/v1/audit")).status, 401);
     assert.equal((await server.send("GET", "/admin/v1/audit")).status, 401);
   });
 
-  test("a query that cannot be meant is refused by its name", async () => {
+  test("an invalid audit query is rejected with the name of the parameter", async () => {
     for (const [query, message] of [
       ["limit=0", /'limit'/],
       ["limit=1001", /'limit'/],

@@ -24,7 +24,7 @@ describe("npm run bench", async () => {
     await engine.exec(statement);
   }
 
-  test("its users fit the schema, and their ids are those that the floors write to", async () => {
+  test("the benchmark's users fit the schema and have the ids that the floors write to", async () => {
     assert.equal(await rowsOf("profiles"), USERS);
     assert.equal(await rowsOf("identifiers"), USERS);
     assert.equal(await rowsOf("event_summaries"), USERS * EVENTS_PER_USER);
@@ -35,7 +35,7 @@ describe("npm run bench", async () => {
   });
 
   for (const { name, floor, proof, distribution } of WORKLOADS) {
-    test(`the plain SQL beside ${name} fits the schema, and writes all of its volume`, async () => {
+    test(`the plain SQL of the workload ${name} fits the schema and writes its full volume`, async () => {
       const units = 20;
       const random = createRandom(1);
       const messages = createMessages();
@@ -51,7 +51,7 @@ describe("npm run bench", async () => {
     });
   }
 
-  test("its percentiles are exact to one in a hundred, also over several histograms", () => {
+  test("the benchmark's percentiles are accurate to 1%, also across several histograms", () => {
     const latencies = fc.array(fc.double({ min: 0.02, max: 10_000, noNaN: true }), {
       minLength: 1,
     });
@@ -72,7 +72,7 @@ describe("npm run bench", async () => {
     );
   });
 
-  test("its skewed choice takes every user at times, and a few most of the time", () => {
+  test("the benchmark's skewed choice reaches almost every user and favors a few", () => {
     const pick = createUserPicker("zipf", 1_000, createRandom(1));
     const counts = new Map<number, number>();
     for (let draw = 0; draw < 100_000; draw++) {

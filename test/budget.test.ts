@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { canSpend, spend, startWork } from "../src/http/budget.ts";
 
-describe("the work of a request", () => {
-  test("a request may spend its whole work budget, and the next unit is refused by name", () => {
+describe("the work budget of a request", () => {
+  test("a request may spend its whole work budget; the next unit fails with WORK_LIMIT_EXCEEDED", () => {
     const work = startWork(10);
     spend(work, 10);
     assert.throws(() => spend(work, 1), {
@@ -12,7 +12,7 @@ describe("the work of a request", () => {
     });
   });
 
-  test("an item that would exceed its work budget is told apart without an exception", () => {
+  test("an item that would exceed the work budget is detected without an exception", () => {
     const work = startWork(10);
     assert.equal(canSpend(work, 6), true);
     assert.equal(canSpend(work, 5), false);

@@ -37,7 +37,7 @@ async function closedPort(): Promise<number> {
   return port;
 }
 
-describe("a source that can never satisfy the integration ends the run as config_error", () => {
+describe("a source that can never satisfy its integration ends the run as config_error", () => {
   const cases: [name: string, columns: string, rule: RegExp][] = [
     ["no UPDATED_AT", "external_id text, payload text", /no column UPDATED_AT/],
     [
@@ -65,7 +65,7 @@ describe("a source that can never satisfy the integration ends the run as config
     ],
   ];
   for (const [name, columns, rule] of cases) {
-    test(`with ${name}`, async () => {
+    test(`a source with ${name} ends the run as config_error`, async () => {
       const { sync } = await startTable(columns, "");
       const run = await sync();
       assert.deepEqual([run.job_status, run.rows_synced], ["config_error", 0]);
@@ -73,7 +73,7 @@ describe("a source that can never satisfy the integration ends the run as config
     });
   }
 
-  test("with no such table, without trying again", async () => {
+  test("a source without the declared table ends the run as config_error without a retry", async () => {
     const { sync } = await startIntegration(server, {
       retry: { attempts: 20, delay_seconds: 3_600 },
       warehouse: { type: "postgres", url: warehouse.url, table: "nowhere" },
@@ -84,8 +84,8 @@ describe("a source that can never satisfy the integration ends the run as config
   });
 });
 
-describe("a source that fails ends the run as error", () => {
-  test("when it cannot be reached, after as many tries as the integration says", async () => {
+describe("a failing source", () => {
+  test("an unreachable source ends the run as error without revealing its password", async () => {
     const port = await closedPort();
     const { sync, workspace, id } = await startIntegration(server, {
       retry: { attempts: 3, delay_seconds: 0 },
@@ -102,7 +102,7 @@ describe("a source that fails ends the run as error", () => {
     );
   });
 
-  test("and the next run takes everything once it works again", async () => {
+  test("the next run succeeds once an unreachable source is reachable again", async () => {
     const integration = await startTable(TIMED, GOOD);
     const port = await closedPort();
     const table = `t${tables}`;
@@ -116,7 +116,7 @@ describe("a source that fails ends the run as error", () => {
   });
 });
 
-describe("a row that cannot be taken is in the log, and spoils no other", () => {
+describe("a row that cannot be synced", () => {
   const MEGABYTE = 1_048_576;
   const ofSize = (bytes: number) => `'{"long":["' || repeat('x', ${bytes - 13}) || '"]}'`;
   const cases: [name: string, row: string, field: string, code: string][] = [
@@ -145,7 +145,7 @@ describe("a row that cannot be taken is in the log, and spoils no other", () => 
     ["no UPDATED_AT", `null, 'u', '{"n":1}'`, "UPDATED_AT", "INVALID_UPDATED_AT"],
   ];
   for (const [name, row, field, code] of cases) {
-    test(`with ${name}`, async () => {
+    test(`a row with ${name} is logged as failed, and the other rows are synced`, async () => {
       const { syncWithLog, workspace } = await startTable(TIMED, `(${row}), ${GOOD}`);
       const { run, rows } = await syncWithLog();
       assert.deepEqual(
@@ -162,7 +162,7 @@ describe("a row that cannot be taken is in the log, and spoils no other", () => 
     });
   }
 
-  test("also when the rule looks at what is stored", async () => {
+  test("a row that conflicts with a stored value is logged as failed", async () => {
     const { syncWithLog, workspace } = await startTable(
       TIMED,
       `(${AT}, 'u', '{"a":{"inc":1}}'), ${GOOD}`,
@@ -172,7 +172,7 @@ describe("a row that cannot be taken is in the log, and spoils no other", () => 
     assert.deepEqual([run.job_status, rows[0]?.field], ["partial", "a"]);
   });
 
-  test("and is error where no row could be taken", async () => {
+  test("a run in which every row fails ends as error", async () => {
     const { syncWithLog } = await startTable(TIMED, `(${AT}, 'u', 'x'), (${AT}, 'v', 'y')`);
     const { run, rows } = await syncWithLog();
     assert.deepEqual(
@@ -185,7 +185,7 @@ describe("a row that cannot be taken is in the log, and spoils no other", () => 
     );
   });
 
-  test("stands there with as many others as there are, a hundred a page", async () => {
+  test("the log of failed rows is paginated with 100 rows per page", async () => {
     const integration = await startTable(
       TIMED,
       Array.from({ length: 250 }, (_, index) => `(${AT}, 'u${index}', 'x')`).join(),
@@ -204,7 +204,7 @@ describe("a row that cannot be taken is in the log, and spoils no other", () => 
     assert.deepEqual([sizes, seen.size], [[100, 100, 50], 250]);
   });
 
-  test("of exactly 1 MB is taken", async () => {
+  test("a row with a payload of exactly 1 MB is synced", async () => {
     const { sync } = await startTable(
       TIMED,
       `(${AT}, 'u', '{"name":"e","properties":{"p":"' || repeat('x', ${MEGABYTE - 37}) || '"}}')`,
@@ -213,7 +213,7 @@ describe("a row that cannot be taken is in the log, and spoils no other", () => 
     assert.equal((await sync()).job_status, "success");
   });
 
-  test("and an event or a purchase is checked by its own rules", async () => {
+  test("rows of events and purchases are validated by the rules of their type", async () => {
     const events = await startTable(TIMED, `(${AT}, 'u', '{}'), (${AT}, 'u', '{"name":"e"}')`, {
       type: "events",
     });

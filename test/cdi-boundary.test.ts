@@ -56,8 +56,8 @@ const contentsOf = (rows: readonly SourceRow[]): string[] =>
 
 const aContent = fc.integer({ min: 0, max: 2 });
 
-describe("the boundary", () => {
-  test("lets every row through once, whatever comes late at it and wherever a reading breaks off", () => {
+describe("the watermark of a sync", () => {
+  test("every row is synced exactly once, however late rows arrive and wherever a read is interrupted", () => {
     const aStep = fc.record({
       // Rows that the warehouse gets before this reading: at the boundary, or later than it.
       late: fc.array(aContent, { maxLength: 4 }),
@@ -85,7 +85,7 @@ describe("the boundary", () => {
     );
   });
 
-  test("tells rows apart by their identifiers, their payload and its size", () => {
+  test("rows are distinguished by their identifiers, their payload and its size", () => {
     const row = rowAt(1, 1);
     const others: SourceRow[] = [
       { ...row, payload: "2" },

@@ -48,7 +48,7 @@ function terminal() {
 }
 
 describe("rapport cdi run", () => {
-  test("prints plain lines where there is no terminal, and ends with 0 on success", async () => {
+  test("rapport cdi run prints plain lines without a terminal and exits with 0 on success", async () => {
     const { name, workspace } = await startFile(randomUUID(), GOOD);
     const { code, stdout, stderr } = await run(name);
     assert.deepEqual([code, stderr], [0, ""]);
@@ -57,7 +57,7 @@ describe("rapport cdi run", () => {
     assert.equal((await workspace.profiles({ external_ids: ["ada"] })).length, 1);
   });
 
-  test("ends with 2 when some rows failed, and says where they are listed", async () => {
+  test("rapport cdi run exits with 2 when some rows failed and prints where they are listed", async () => {
     const { name, path } = await startFile(randomUUID(), GOOD, BAD);
     const { code, stdout } = await run(name);
     assert.equal(code, 2);
@@ -66,7 +66,7 @@ describe("rapport cdi run", () => {
     assert.equal((await server.admin("GET", rows)).body.results[0].identity.external_id, "bob");
   });
 
-  test("ends with 1 when no row could be synced, or the integration is not found or not one", async () => {
+  test("rapport cdi run exits with 1 if no row is synced or the integration is unknown or ambiguous", async () => {
     const bad = await startFile(randomUUID(), BAD);
     const failed = await run(bad.name);
     assert.deepEqual(
@@ -90,7 +90,7 @@ describe("rapport cdi run", () => {
     assert.deepEqual(await one.workspace.profiles({ external_ids: ["ada"] }), []);
   });
 
-  test("says why a source is tried again, once, while it waits", async () => {
+  test("rapport cdi run prints once why a failed source is retried", async () => {
     const { name } = await startIntegration(server, {
       name: randomUUID(),
       retry: { attempts: 2, delay_seconds: 1 },
@@ -105,7 +105,7 @@ describe("rapport cdi run", () => {
     assert.match(text(), /\nTry 1 of 2: The source failed: .*\n/);
   });
 
-  test("shows a bar with rows per second and errors in a terminal", async () => {
+  test("rapport cdi run shows a progress bar with rows per second and errors in a terminal", async () => {
     const { name } = await startFile(randomUUID(), GOOD, BAD);
     const { output, text } = terminal();
     const target = { url: server.url, adminToken: server.adminToken, dataDir: "memory:" };

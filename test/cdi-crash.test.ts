@@ -115,7 +115,7 @@ async function untilEnded(server: ChildServer): Promise<any> {
 }
 
 describe("a sync whose process is killed ten times", () => {
-  test("goes on where it stopped when the server is started again, and applies every event once", async () => {
+  test("a sync resumes after its server is killed and restarted, and applies every event exactly once", async () => {
     const environment = await place();
     const file = await startFile();
     let server = await startChild(environment);
@@ -133,7 +133,7 @@ describe("a sync whose process is killed ten times", () => {
     await server.end("SIGTERM");
   });
 
-  test("is taken over by another server process on the same database", {
+  test("a sync whose server is killed is resumed by another server process on the same database", {
     skip: ENGINE === "embedded" && "the embedded engine serves one process",
   }, async () => {
     const environment = await place();

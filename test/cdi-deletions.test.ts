@@ -42,8 +42,8 @@ const makeUsers = async (workspace: TestWorkspace, ...users: object[]): Promise<
 const auditOf = async ({ workspace }: TestIntegration): Promise<any[]> =>
   (await server.admin("GET", `/admin/v1/workspaces/${workspace.name}/identity-audit`)).body.entries;
 
-describe("rows of deletions", () => {
-  test("delete the users that they name, by each kind of identifier, and nobody else", async () => {
+describe("deletion rows", () => {
+  test("deletion rows delete the users that they name by any kind of identifier, and no others", async () => {
     const integration = await startDeletions(ALL_COLUMNS);
     const { workspace, add, syncWithLog } = integration;
     const alias = { alias_name: "a", alias_label: "crm" };
@@ -75,7 +75,7 @@ describe("rows of deletions", () => {
     assert.deepEqual(await workspace.profiles({ user_aliases: [alias] }), []);
   });
 
-  test("that name nobody, or an address that several have, delete nobody, and the log says so", async () => {
+  test("a deletion row with an unknown user or a shared address deletes no user and is logged as skipped", async () => {
     const integration = await startDeletions(ALL_COLUMNS);
     const { workspace, add, syncWithLog } = integration;
     const email = "shared@example.com";
@@ -100,7 +100,7 @@ describe("rows of deletions", () => {
     assert.deepEqual(await presentOf(integration, "a", "b", "c"), ["a", "b"]);
   });
 
-  test("that name nobody at all, or two ways, are in the log, and spoil no other", async () => {
+  test("a deletion row without exactly one valid identifier is logged as failed, and the others apply", async () => {
     const integration = await startDeletions(ALL_COLUMNS);
     await makeUsers(integration.workspace, { external_id: "a" }, { external_id: "b" });
     await integration.add(
@@ -124,14 +124,14 @@ describe("rows of deletions", () => {
     assert.deepEqual(await presentOf(integration, "a", "b"), ["b"]);
   });
 
-  test("of which none can be taken end the run as error", async () => {
+  test("a run whose deletion rows all fail ends as error", async () => {
     const integration = await startDeletions();
     await integration.add(`${AT}, null`);
     const { run, rows } = await integration.syncWithLog();
     assert.deepEqual([run.job_status, rows[0]?.code], ["error", "MISSING_IDENTIFIER"]);
   });
 
-  test("are in the audit as what the run did", async () => {
+  test("a deletion by a sync is recorded in the identity audit with the id of the run", async () => {
     const integration = await startDeletions();
     await makeUsers(integration.workspace, { external_id: "a" });
     await integration.add(`${AT}, 'a'`);
@@ -146,7 +146,7 @@ describe("rows of deletions", () => {
 });
 
 describe("a table of deletions", () => {
-  test("that has a PAYLOAD ends the run as config_error, and deletes nobody", async () => {
+  test("a deletion table with a PAYLOAD column ends the run as config_error and deletes no user", async () => {
     const columns = "updated_at timestamptz, external_id text, payload text";
     const integration = await startDeletions(columns);
     await makeUsers(integration.workspace, { external_id: "a" });
@@ -157,7 +157,7 @@ describe("a table of deletions", () => {
     assert.deepEqual(await presentOf(integration, "a"), ["a"]);
   });
 
-  test("that was processed deletes nobody again who came back since", async () => {
+  test("a processed deletion row does not delete a user who was created again since", async () => {
     const integration = await startDeletions();
     await makeUsers(integration.workspace, { external_id: "a" });
     await integration.add(`${AT}, 'a'`);
@@ -170,7 +170,7 @@ describe("a table of deletions", () => {
     assert.deepEqual(await presentOf(integration, "a"), []);
   });
 
-  test("that breaks off again and again is gone on with where it stopped, each row once", async () => {
+  test("an interrupted read of deletion rows resumes where it stopped and applies each row once", async () => {
     const source = await startDeletions();
     await warehouse.run(`insert into ${source.table}
       select timestamptz ${AT} + (i / 700) * interval '1 second', 'u' || i || repeat('x', 100)

@@ -46,7 +46,7 @@ async function get(workspace: TestWorkspace, path: string) {
 const namesOf = (body: ListAnswer): string[] => body.results.map((each) => each.integration_name);
 
 describe("the list of integrations", () => {
-  test("holds every field, as a string or null where there is nothing yet", async () => {
+  test("the list of integrations has every field, as a string, or null where no value exists yet", async () => {
     const id = randomUUID();
     const workspace = await server.workspace({
       integrations: [
@@ -76,7 +76,7 @@ describe("the list of integrations", () => {
     assert.ok(next > new Date());
   });
 
-  test("says after a run when it began, how it ended, and the last UPDATED_AT", async () => {
+  test("after a run, the list of integrations shows its start time, its status and the last UPDATED_AT", async () => {
     const { workspace, sync } = await startIntegration(server, { warehouse: PLACE });
     const run = await sync();
     const { body } = await get(workspace, "/cdi/integrations");
@@ -87,7 +87,7 @@ describe("the list of integrations", () => {
     assert.equal(integration.next_scheduled_run, null);
   });
 
-  test("shows a schedule that rests as not planned", async () => {
+  test("a paused integration is listed without a next scheduled run", async () => {
     const workspace = await server.workspace({
       integrations: [entry("CRM", { schedule: "* * * * *", status: "paused" })],
     });
@@ -96,7 +96,7 @@ describe("the list of integrations", () => {
     assert.deepEqual([integration_status, next_scheduled_run], ["paused", null]);
   });
 
-  test("shows those of its own workspace only, which app_group_id names", async () => {
+  test("the list of integrations is limited to the workspace of the key, identified by app_group_id", async () => {
     const workspaces = [await workspaceOf(2), await workspaceOf(1), await workspaceOf(0)];
     const [one, other, none] = await Promise.all(
       workspaces.map(async (each) => (await get(each, "/cdi/integrations")).body.results),
@@ -108,13 +108,13 @@ describe("the list of integrations", () => {
   });
 });
 
-describe("pages", () => {
+describe("pages of integrations and runs", () => {
   const NEXT = /^<\/cdi\/integrations\?cursor=([\w-]+)>; rel="next"$/;
   const PREV = /^<\/cdi\/integrations\?cursor=([\w-]+)>; rel="prev"$/;
   const BOTH =
     /^<\/cdi\/integrations\?cursor=([\w-]+)>; rel="prev",<\/cdi\/integrations\?cursor=([\w-]+)>; rel="next"$/;
 
-  test("hold ten integrations and link to their neighbours, to the letter", async () => {
+  test("a page holds ten integrations and links to the previous and next page in the exact Link format", async () => {
     const workspace = await workspaceOf(25);
     const first = await get(workspace, "/cdi/integrations");
     const [, toSecond] = NEXT.exec(first.link ?? "") ?? [];
@@ -137,7 +137,7 @@ describe("pages", () => {
     assert.match(firstAgain.link ?? "", NEXT);
   });
 
-  test("have no links where there are ten or fewer, and where a full page is the last", async () => {
+  test("a list of up to ten integrations has no page links, and a full last page has no next link", async () => {
     for (const count of [0, 1, 10]) {
       assert.equal((await get(await workspaceOf(count), "/cdi/integrations")).link, null);
     }
@@ -148,7 +148,7 @@ describe("pages", () => {
     assert.match(second.link ?? "", PREV);
   });
 
-  test("of runs are read in the same way, the newest first, and a new run moves none", async () => {
+  test("runs are paged ten at a time, newest first, and a new run does not shift the pages", async () => {
     const { workspace, id, sync, path } = await startIntegration(server, { warehouse: PLACE });
     const list = `/cdi/integrations/${id}/job_sync_status`;
     for (let count = 0; count < 10; count++) await sync();
@@ -177,7 +177,7 @@ describe("pages", () => {
     assert.match(admin.headers.get("link") ?? "", new RegExp(`^<${path}/runs\\?cursor=`));
   });
 
-  test("refuse a cursor that cannot be read", async () => {
+  test("an invalid cursor for integrations or runs is refused with 400", async () => {
     const { workspace, id } = await startIntegration(server, { warehouse: PLACE });
     const encoded = (text: string) => Buffer.from(text).toString("base64url");
     const cursors = ["", "x", "c2tpcDow", encoded("after"), encoded("after "), encoded("up a")];
@@ -194,7 +194,7 @@ describe("pages", () => {
 });
 
 describe("the sync status", () => {
-  test("holds the runs with every field", async () => {
+  test("the sync status lists the runs of an integration with every field", async () => {
     const { workspace, id, sync } = await startIntegration(server, { warehouse: PLACE });
     await sync();
     const { status, body } = await get(workspace, `/cdi/integrations/${id}/job_sync_status`);
@@ -213,8 +213,8 @@ describe("the sync status", () => {
   });
 });
 
-describe("the trigger", () => {
-  test("answers 202, and 429 while a run goes on that shows as running", async () => {
+describe("the sync trigger", () => {
+  test("the sync trigger responds with 202, and with 429 while another run is listed as running", async () => {
     const { url, release } = await silentWarehouse();
     const { workspace, id, path, ended } = await startIntegration(server, {
       warehouse: { ...PLACE, url },
@@ -235,7 +235,7 @@ describe("the trigger", () => {
     assert.equal((await trigger()).status, 202);
   });
 
-  test("with an Idempotency-Key starts one run, however often it is sent", async () => {
+  test("a sync trigger repeated with its Idempotency-Key starts only one run", async () => {
     const { workspace, id, path, ended } = await startIntegration(server, { warehouse: PLACE });
     const headers = { "idempotency-key": "k" };
     const trigger = () =>
@@ -254,7 +254,7 @@ describe("an integration id", () => {
     ["POST", (id) => `/cdi/integrations/${id}/sync`],
   ];
 
-  test("that is malformed is refused, and one that is unknown is not found", async () => {
+  test("a malformed integration id gets 400, and an unknown one or one of another workspace gets 404", async () => {
     const { id: foreign } = await startIntegration(server, { warehouse: PLACE });
     const workspace = await workspaceOf(1);
     for (const [method, path] of PATHS) {
@@ -269,7 +269,7 @@ describe("an integration id", () => {
     }
   });
 
-  test("counts whatever its case", async () => {
+  test("an integration id is matched case-insensitively", async () => {
     const { workspace, id } = await startIntegration(server, { warehouse: PLACE });
     const path = `/cdi/integrations/${id.toUpperCase()}/job_sync_status`;
     assert.equal((await get(workspace, path)).status, 200);

@@ -41,7 +41,7 @@ const attributesOf = async (
   );
 
 describe("a Parquet file", () => {
-  test("is synced by the microsecond, whole numbers naming people as they stand", async () => {
+  test("a Parquet file is synced with microsecond timestamps and with whole numbers as external ids", async () => {
     const path = inFolder("users.parquet");
     await writeParquet(
       path,
@@ -61,7 +61,7 @@ describe("a Parquet file", () => {
     assert.equal((await integration.sync()).rows_synced, 0);
   });
 
-  test("whose columns do not fit ends the run as config_error", async () => {
+  test("a Parquet file with unsuitable columns ends the run as config_error", async () => {
     const cases: [columns: string, rule: RegExp][] = [
       ["1 as external_id, '{}' as payload", /no column UPDATED_AT/],
       ["5 as updated_at, 1 as external_id, '{}' as payload", /UPDATED_AT is no date/],
@@ -80,7 +80,7 @@ describe("a Parquet file", () => {
     }
   });
 
-  test("that is none ends the run as config_error", async () => {
+  test("an invalid Parquet file ends the run as config_error", async () => {
     const path = inFolder("none.parquet");
     await writeFile(path, "no parquet");
     const run = await (await startFiles(path)).sync();
@@ -90,7 +90,7 @@ describe("a Parquet file", () => {
 });
 
 describe("a CSV file", () => {
-  test("is read as text: ids keep their zeros, payloads their quotes and line breaks", async () => {
+  test("a CSV file is read as text: ids keep leading zeros, payloads keep quotes and line breaks", async () => {
     const path = inFolder("users.csv");
     await writeFile(
       path,
@@ -111,7 +111,7 @@ describe("a CSV file", () => {
     });
   });
 
-  test("loses no line: those that cannot be read are in the log", async () => {
+  test("every CSV line that cannot be read is logged, and the other lines are synced", async () => {
     const path = inFolder("broken.csv");
     const lines = Array.from({ length: 3_000 }, (_, index) => `2026-01-01,u${index},"{""n"":1}"`);
     lines[1_500] = "2026-01-01,short";
@@ -135,7 +135,7 @@ describe("a CSV file", () => {
     );
   });
 
-  test("whose first line cannot be read ends the run as config_error", async () => {
+  test("a CSV file whose header line cannot be read ends the run as config_error", async () => {
     const path = inFolder("wide.csv");
     const names = Array.from({ length: 1_200 }, (_, index) => `c${index}`);
     await writeFile(path, `UPDATED_AT,EXTERNAL_ID,PAYLOAD,${names.join(",")}\n`);
@@ -146,13 +146,13 @@ describe("a CSV file", () => {
     );
   });
 
-  test("that is empty is an empty run", async () => {
+  test("an empty CSV file gives a successful run", async () => {
     const path = inFolder("empty.csv");
     await writeFile(path, "");
     assert.equal((await (await startFiles(path)).sync()).job_status, "success");
   });
 
-  test("is found by its name, whatever its characters mean elsewhere", async () => {
+  test("a CSV file is found by its literal name even if it contains glob characters or quotes", async () => {
     for (const name of ["b1.csv", "[ab]?*'.csv"]) {
       await writeFile(
         inFolder(name),
@@ -164,7 +164,7 @@ describe("a CSV file", () => {
     assert.deepEqual(await attributesOf(integration, "[ab]?*'.csv"), { "[ab]?*'.csv": { n: 1 } });
   });
 
-  test("with a payload over 1 MB has that row in the log", async () => {
+  test("a CSV row with a payload over 1 MB is logged as failed, and the other rows are synced", async () => {
     const path = inFolder("large.csv");
     const large = `{""a"":""${"x".repeat(1_048_576)}""}`;
     const lines = [`2026-01-01,large,"${large}"`, '2026-01-02,small,"{""n"":1}"'];
@@ -177,8 +177,8 @@ describe("a CSV file", () => {
   });
 });
 
-describe("a file of newline-delimited JSON", () => {
-  test("takes payloads as objects and as text, and adds no nulls to them", async () => {
+describe("a newline-delimited JSON file", () => {
+  test("a newline-delimited JSON file accepts payloads as objects and as text, and adds no nulls to them", async () => {
     const path = inFolder("users.ndjson.gz");
     const lines = [
       { updated_at: "2026-01-01T12:00:00Z", external_id: "a", payload: { n: 1, gone: null } },
@@ -199,7 +199,7 @@ describe("a file of newline-delimited JSON", () => {
     });
   });
 
-  test("loses no line: one that is no JSON object is in the log", async () => {
+  test("every line that is not a JSON object is logged, and the other lines are synced", async () => {
     const path = inFolder("broken.jsonl");
     const good = { UPDATED_AT: "2026-01-01", EXTERNAL_ID: 7, PAYLOAD: { n: 1 } };
     await writeFile(path, [JSON.stringify(good), "{broken", "[1]", "7"].join("\n"));
@@ -211,14 +211,14 @@ describe("a file of newline-delimited JSON", () => {
     assert.deepEqual(new Set(rows.map((row) => row.code)), new Set(["INVALID_UPDATED_AT"]));
   });
 
-  test("that is empty is an empty run", async () => {
+  test("an empty newline-delimited JSON file gives a successful run", async () => {
     const path = inFolder("empty.ndjson");
     await writeFile(path, "");
     assert.equal((await (await startFiles(path)).sync()).job_status, "success");
   });
 });
 
-describe("a server without the optional package that reads files", () => {
+describe("a server without the optional package for reading files", () => {
   /** Makes a process fail to find the package, as where it was not installed. */
   const hide =
     "export async function resolve(name, context, next) {" +
@@ -227,7 +227,7 @@ describe("a server without the optional package that reads files", () => {
     `data:text/javascript,${encodeURIComponent(hide)}`,
   )});`;
 
-  test("serves, and ends a run over files as config_error that says what to install", async () => {
+  test("without the optional package, a run over files ends as config_error and names the package", async () => {
     const child = await startChild({
       DATA_DIR: "memory:",
       ADMIN_TOKEN: "t",
@@ -254,7 +254,7 @@ describe("a server without the optional package that reads files", () => {
 });
 
 describe("a folder", () => {
-  test("is read with all files of the format below it, and a file that comes later is read then", async () => {
+  test("a folder is synced with all matching files below it, including files added between runs", async () => {
     const path = inFolder("many");
     await mkdir(join(path, "below"), { recursive: true });
     const csv = (...lines: string[]) => ["updated_at,external_id,payload", ...lines].join("\n");
@@ -277,7 +277,7 @@ describe("a folder", () => {
     assert.match(run.message ?? "", /There is no file or folder/);
   });
 
-  test("without files is an empty run that says so", async () => {
+  test("a folder without matching files gives a successful run that says so", async () => {
     const path = inFolder("nothing");
     await mkdir(path);
     const warehouse = { type: "files", url: path, format: "parquet" };
@@ -285,15 +285,15 @@ describe("a folder", () => {
     assert.deepEqual([run.job_status, run.message], ["success", "There is no file to read."]);
   });
 
-  test("must say its format", async () => {
+  test("a folder without a declared format is refused", async () => {
     await assert.rejects(startFiles(inFolder("many/")), /warehouse' needs a 'format'/);
   });
 });
 
-describe("a storage that speaks S3's protocol", () => {
+describe("an S3-compatible storage", () => {
   const ROWS = "select timestamptz '2026-01-01 12:00:00+00' as updated_at, 'u' as external_id";
 
-  test("is read like a folder: signed, page by page, names with any characters", async () => {
+  test("an S3 prefix is synced like a folder: with signed requests, pagination and any object names", async () => {
     const storage = await startStorage();
     const names = [
       "in/a b+c*[1].parquet",
@@ -323,7 +323,7 @@ describe("a storage that speaks S3's protocol", () => {
     assert.deepEqual(await attributesOf(integration, "u"), { u: { n0: 1, n1: 1, n2: 1, n3: 1 } });
   });
 
-  test("that refuses ends the run as config_error, and one that fails as error", async () => {
+  test("an S3 refusal ends the run as config_error, and an unreachable storage ends it as error", async () => {
     const storage = await startStorage();
     const warehouse = {
       type: "s3",
@@ -349,7 +349,7 @@ describe("a storage that speaks S3's protocol", () => {
     }
   });
 
-  test("a storage that repeats a page of its listing, or sends too much, ends the run with a sentence", async () => {
+  test("an S3 storage that repeats a listing page or exceeds 20 GB ends the run with a clear message", async () => {
     const storage = await startStorage();
     storage.objects.set("in/a.csv", Buffer.from("UPDATED_AT,EXTERNAL_ID,PAYLOAD\n"));
     const warehouse = {

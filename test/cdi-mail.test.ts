@@ -89,7 +89,7 @@ const readable = (mail: Received | undefined): string =>
   (mail?.text ?? "").replaceAll("=\r\n", "").replaceAll("\r\n", "\n").replaceAll("=3D", "=");
 
 describe("the contacts of an integration", () => {
-  test("get a mail about a run that was partial: what, when, how many, why, and nothing personal", async () => {
+  test("a partial run is mailed to the contacts with counts and reasons, and without personal data", async () => {
     const { sync, path, workspace } = await startIntegration(server, {
       name: "CRM users",
       contact_emails: CONTACTS,
@@ -113,7 +113,7 @@ describe("the contacts of an integration", () => {
     assert.doesNotMatch(text, /private/);
   });
 
-  test("get one about a run that ended as error, and as config_error, with the reason", async () => {
+  test("a run that ends as error or config_error is mailed to the contacts with the reason", async () => {
     const cases: [place: object, status: string, reason: RegExp][] = [
       [{ url: "postgres://u:hush@127.0.0.1:1/x" }, "error", /The source failed: .*ECONNREFUSED/],
       [{ table: "nowhere" }, "config_error", /relation "nowhere" does not exist/],
@@ -132,7 +132,7 @@ describe("the contacts of an integration", () => {
     }
   });
 
-  test("get none about a success, nor does anybody where there are no contacts", async () => {
+  test("a successful run or an integration without contacts causes no mail", async () => {
     await warehouse.run(`create table good (updated_at timestamptz, external_id text, payload text);
       insert into good values ('2026-01-01', 'ada', '{"n":1}')`);
     const success = await startIntegration(server, {
@@ -150,7 +150,7 @@ describe("the contacts of an integration", () => {
     assert.ok(readable(mails.at(-1)).includes(last.workspace.name));
   });
 
-  test("get it once the mail server takes it, when it refused for the time being", async () => {
+  test("a mail that the mail server refuses temporarily is sent again", async () => {
     mailServer.refuseNext(451);
     const { sync } = await startIntegration(server, { contact_emails: CONTACTS, warehouse: PLACE });
     const before = mailServer.received.length;
@@ -158,7 +158,7 @@ describe("the contacts of an integration", () => {
     assert.equal((await mailServer.mails(before + 1)).length, before + 1);
   });
 
-  test("are not pestered where the mail server refuses for good", async () => {
+  test("a mail that the mail server refuses permanently is dropped", async () => {
     mailServer.refuseNext(550);
     const refused = await startIntegration(server, { contact_emails: CONTACTS, warehouse: PLACE });
     const next = await startIntegration(server, { contact_emails: CONTACTS, warehouse: PLACE });

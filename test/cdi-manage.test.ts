@@ -39,8 +39,8 @@ async function sync(path: string): Promise<any> {
   }
 }
 
-describe("an integration of the admin API", () => {
-  test("is made, read, listed, changed and removed, and shows no way into its warehouse", async () => {
+describe("an integration in the admin API", () => {
+  test("the admin API creates, reads, lists, changes and removes integrations without exposing credentials", async () => {
     const workspace = await server.workspace();
     const path = pathOf(workspace, randomUUID());
     const made = await server.admin("PUT", path, {
@@ -80,7 +80,7 @@ describe("an integration of the admin API", () => {
     assert.equal((await server.admin("DELETE", path)).status, 404);
   });
 
-  test("syncs, goes on after a change of its name, and starts anew in another table", async () => {
+  test("a sync resumes after its integration is renamed and restarts after its table changes", async () => {
     const workspace = await server.workspace();
     const path = pathOf(workspace, randomUUID());
     await server.admin("PUT", path, EVENTS);
@@ -99,7 +99,7 @@ describe("an integration of the admin API", () => {
     );
   });
 
-  test("has a schedule for as long as it is active and says so", async () => {
+  test("an integration has a next scheduled run only while it is active and has a schedule", async () => {
     const workspace = await server.workspace();
     const path = pathOf(workspace, randomUUID());
     const isPlanned = async () => {
@@ -115,7 +115,7 @@ describe("an integration of the admin API", () => {
     assert.deepEqual(seen, [true, false, true, false]);
   });
 
-  test("stays where a manifest does not name it; one of a manifest can be changed and stays declared", async () => {
+  test("a manifest keeps undeclared integrations, and a declared one stays declared when the API changes it", async () => {
     const workspace = await server.workspace();
     const [own, declared] = [randomUUID(), randomUUID()];
     await server.admin("PUT", pathOf(workspace, own), { ...EVENTS, name: "Own" });
@@ -138,7 +138,7 @@ describe("an integration of the admin API", () => {
     );
   });
 
-  test("that a manifest takes over keeps its progress, or starts anew where its rows are others", async () => {
+  test("an integration adopted by a manifest keeps its progress unless its table changes", async () => {
     for (const [table, rows] of [
       ["one", 0],
       ["two", 1],
@@ -153,8 +153,8 @@ describe("an integration of the admin API", () => {
   });
 });
 
-describe("a change of an integration", () => {
-  test("leaves a row in the audit, in a manifest or alone, and one that changes nothing leaves none", async () => {
+describe("a change to an integration", () => {
+  test("a change to an integration leaves an audit row, through the API or a manifest; a no-op leaves none", async () => {
     const workspace = await server.workspace();
     const id = randomUUID();
     const path = pathOf(workspace, id);
@@ -180,8 +180,8 @@ describe("a change of an integration", () => {
   });
 });
 
-describe("what cannot be an integration", () => {
-  test("is refused with its place, and nothing is changed", async () => {
+describe("an invalid integration", () => {
+  test("an invalid or duplicate integration is refused with the reason, and none is added", async () => {
     const workspace = await server.workspace();
     const path = pathOf(workspace, randomUUID());
     await server.admin("PUT", path, EVENTS);

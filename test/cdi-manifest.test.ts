@@ -34,7 +34,7 @@ const changesOf = (body: any) =>
     .map((change: any) => [change.action, change.name]);
 
 describe("an integration in the manifest", () => {
-  test("is made, changed and removed by what the list says; applying it again changes nothing", async () => {
+  test("a manifest creates, updates and removes integrations, and applying it again changes nothing", async () => {
     const name = `m${++names}`;
     const full = entry({
       name: "A",
@@ -61,7 +61,7 @@ describe("an integration in the manifest", () => {
     assert.deepEqual((await apply(name, undefined)).body.changes, []);
   });
 
-  test("takes every kind of warehouse", async () => {
+  test("a manifest accepts every kind of warehouse", async () => {
     const keys = { access_key_id: "a", secret_access_key: "b" };
     const warehouses = [
       { ...POSTGRES, type: "redshift" },
@@ -155,7 +155,7 @@ describe("an integration in the manifest", () => {
     ],
   ];
   for (const [name, changes, rule] of refusals) {
-    test(`with ${name} is refused with its place, and nothing is applied`, async () => {
+    test(`an integration with ${name} is refused with its place, and nothing is applied`, async () => {
       const workspace = `m${++names}`;
       const { status, body } = await apply(workspace, [entry({ name: "good" }), entry(changes)]);
       assert.equal(status, 400);
@@ -167,7 +167,7 @@ describe("an integration in the manifest", () => {
     });
   }
 
-  test("with the id or the name of another is refused", async () => {
+  test("an integration with the id or the name of another one is refused", async () => {
     const one = entry();
     const sameId = await apply(`m${++names}`, [one, entry({ id: one.id, name: "Other" })]);
     assert.deepEqual([sameId.status, /twice/.test(sameId.body.message)], [400, true]);
@@ -175,7 +175,7 @@ describe("an integration in the manifest", () => {
     assert.deepEqual([sameName.status, /same name/.test(sameName.body.message)], [409, true]);
   });
 
-  test("keeps to itself how its warehouse is entered", async () => {
+  test("responses about an integration never reveal its warehouse connection", async () => {
     const workspace = await server.workspace({ integrations: [entry({ name: "Secret" })] });
     const answers = await Promise.all([
       workspace.call("GET", "/cdi/integrations"),
@@ -188,14 +188,14 @@ describe("an integration in the manifest", () => {
   });
 });
 
-describe("a key", () => {
+describe("an API key for integrations", () => {
   const ENDPOINTS: [permission: string, method: string, path: string][] = [
     ["cdi.integration_list", "GET", "/cdi/integrations"],
     ["cdi.integration_job_status", "GET", `/cdi/integrations/${randomUUID()}/job_sync_status`],
     ["cdi.integration_sync", "POST", `/cdi/integrations/${randomUUID()}/sync`],
   ];
 
-  test("needs the permission of the endpoint, and no other", async () => {
+  test("an integration endpoint requires its own permission and no other", async () => {
     for (const [permission, method, path] of ENDPOINTS) {
       const has = `has-${permission}`;
       const lacks = `lacks-${permission}`;
@@ -216,7 +216,7 @@ describe("a key", () => {
     }
   });
 
-  test("may list 50 times a minute, ask for the status 100 times, and trigger 20 times", async () => {
+  test("the limits per minute are 50 integration lists, 100 status reads and 20 triggered syncs", async () => {
     const workspace = await server.workspace();
     for (const [index, limit] of [50, 100, 20].entries()) {
       const [, method = "", path = ""] = ENDPOINTS[index] ?? [];
@@ -231,8 +231,8 @@ describe("a key", () => {
   });
 });
 
-describe("the administrator's side", () => {
-  test("is not found for a workspace or a run that is not there", async () => {
+describe("the administrator's integration endpoints", () => {
+  test("an unknown workspace, integration or run gets 404, and a malformed id gets 400", async () => {
     const workspace = await server.workspace({ integrations: [entry()] });
     const list = await server.admin("GET", "/admin/v1/integrations?name=CRM");
     const id = list.body.results.find(

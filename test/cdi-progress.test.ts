@@ -43,8 +43,8 @@ async function countsOf({ workspace }: TestIntegration): Promise<Record<string, 
 const FIRST = "2026-01-01T12:00:00.000001Z";
 const SECOND = "2026-01-01T12:00:00.000002Z";
 
-describe("a further sync", () => {
-  test("applies rows that came since, and repeats none", async () => {
+describe("a repeated sync", () => {
+  test("a repeated sync applies the rows added since the last one and repeats none", async () => {
     const integration = await startEvents();
     await integration.add(FIRST, "a");
     assert.equal((await integration.sync()).rows_synced, 1);
@@ -55,7 +55,7 @@ describe("a further sync", () => {
     assert.deepEqual(await countsOf(integration), { a: 1, b: 1 });
   });
 
-  test("applies rows that came late with the very last UPDATED_AT, and repeats none of that time", async () => {
+  test("a repeated sync applies late rows with the last UPDATED_AT and repeats none", async () => {
     const integration = await startEvents();
     await integration.add(SECOND, "a", "b", "b");
     await integration.sync();
@@ -67,7 +67,7 @@ describe("a further sync", () => {
     assert.deepEqual(await countsOf(integration), { a: 1, b: 4, c: 1 });
   });
 
-  test("does not take up what failed, until the row has changed", async () => {
+  test("a repeated sync does not retry a failed row until the row has changed", async () => {
     const integration = await startEvents();
     await integration.add(FIRST, "a");
     await warehouse.run(`insert into ${integration.table} values ('${FIRST}', 'ada', 'no json')`);
@@ -80,7 +80,7 @@ describe("a further sync", () => {
     assert.deepEqual(await countsOf(integration), { a: 1, mended: 1 });
   });
 
-  test("without any row is a success", async () => {
+  test("a sync without any row is a success", async () => {
     const integration = await startEvents();
     const run = await integration.sync();
     assert.deepEqual(
@@ -89,7 +89,7 @@ describe("a further sync", () => {
     );
   });
 
-  test("comes to a row whose time was still to come when its time has come", async () => {
+  test("a row with a future UPDATED_AT waits without delaying others, and is synced when it is due", async () => {
     const integration = await startEvents();
     await integration.add(FIRST, "a");
     await warehouse.run(
@@ -113,14 +113,14 @@ describe("a further sync", () => {
   });
 });
 
-describe("a source that breaks off", () => {
+describe("an interrupted source", () => {
   const addMany = ({ table }: { table: string }, rows: number, perTime: number) =>
     warehouse.run(`insert into ${table}
       select timestamptz '2026-01-01' + (i / ${perTime}) * interval '1 second', 'ada',
         '{"name":"n' || i % 3 || '","properties":{"padding":"' || repeat('x', 80) || '"}}'
       from generate_series(0, ${rows - 1}) i`);
 
-  test("is gone on with where it stopped, for as long as each try gets somewhere", async () => {
+  test("an interrupted read resumes where it stopped as long as each attempt makes progress", async () => {
     const source = await startEvents();
     await addMany(source, 6_000, 700);
     const { url } = await fragileWayTo(warehouse.url, 400_000);
@@ -135,7 +135,7 @@ describe("a source that breaks off", () => {
     assert.deepEqual(await countsOf(integration), { n0: 2_000, n1: 2_000, n2: 2_000 });
   });
 
-  test("ends the run as error when tries get nowhere any more, and keeps what it got", async () => {
+  test("a run ends as error when attempts make no more progress, and keeps the rows that it synced", async () => {
     const source = await startEvents();
     await addMany(source, 6_000, 6_000);
     const { url } = await fragileWayTo(warehouse.url, 400_000);
@@ -155,8 +155,8 @@ describe("a source that breaks off", () => {
   });
 });
 
-describe("an integration that is declared anew", () => {
-  test("goes on where it was when its rows are the same", async () => {
+describe("an integration that is declared again", () => {
+  test("a changed integration that reads the same rows resumes where it stopped", async () => {
     const integration = await startEvents();
     await integration.add(FIRST, "a");
     await integration.sync();
@@ -172,7 +172,7 @@ describe("an integration that is declared anew", () => {
     assert.deepEqual(await countsOf(integration), { a: 1, b: 1 });
   });
 
-  test("starts from the beginning when its rows are others", async () => {
+  test("a changed integration that reads other rows starts from the beginning", async () => {
     const integration = await startEvents();
     const other = await startEvents();
     await integration.add(SECOND, "a");
@@ -186,7 +186,7 @@ describe("an integration that is declared anew", () => {
     assert.deepEqual(await countsOf(integration), { a: 1, b: 1 });
   });
 
-  test("is gone with its runs when the manifest has it no longer", async () => {
+  test("an integration that the manifest drops is removed with its runs", async () => {
     const integration = await startEvents();
     await integration.add(FIRST, "a");
     await integration.sync();
@@ -214,8 +214,8 @@ describe("an integration that is declared anew", () => {
   });
 });
 
-describe("a workspace that was reset", () => {
-  test("gets all rows again by the next sync", async () => {
+describe("a reset workspace", () => {
+  test("the first sync after a reset applies all rows again", async () => {
     const integration = await startEvents();
     await integration.add(FIRST, "a");
     await integration.sync();
@@ -228,8 +228,8 @@ describe("a workspace that was reset", () => {
   });
 });
 
-describe("a sync that runs", () => {
-  test("ends as error when its integration is changed to other rows, and does not go on", async () => {
+describe("a running sync", () => {
+  test("a running sync ends as error when its integration is changed to other rows", async () => {
     const { url } = await silentWarehouse();
     const integration = await startEvents({
       warehouse: { type: "postgres", url, table: "anything" },
@@ -246,7 +246,7 @@ describe("a sync that runs", () => {
     assert.equal((await integration.sync()).rows_synced, 1);
   });
 
-  test("is withdrawn by a reset", async () => {
+  test("a reset cancels a running sync", async () => {
     const { url } = await silentWarehouse();
     const { path, workspace } = await startEvents({
       warehouse: { type: "postgres", url, table: "anything" },
@@ -258,7 +258,7 @@ describe("a sync that runs", () => {
     assert.equal((await server.admin("POST", `${path}/sync`)).status, 202);
   });
 
-  test("holds up no server that stops, and goes on with the next one", async () => {
+  test("a running sync does not delay the stop of its server, and continues on the next server", async () => {
     const { url, release } = await silentWarehouse();
     const first = await startOwnServer({ dataDir: await temporaryFolder() });
     const { path } = await startIntegration(first, {

@@ -18,7 +18,7 @@ after(() => database.close());
 const NOW = new Date("2026-06-30T12:00:00Z");
 const daysAgo = (days: number) => new Date(NOW.getTime() - days * 24 * 3_600 * 1_000);
 
-test("the log of rows is kept for 30 days, runs for a year", async () => {
+test("the row log of a sync is kept for 30 days, and the run for one year", async () => {
   const [integrationId, runId] = [randomUUID(), randomUUID()];
   const ages = [29, 31, 364, 366];
   const runs = new Map<string, number>(ages.map((age) => [randomUUID(), age]));

@@ -14,8 +14,8 @@ import { temporaryFolder } from "./stored-rows.ts";
 
 const MINUTE = 60_000;
 
-describe("a schedule", () => {
-  test("starts a sync when its time has come, once for all times that no server saw", async () => {
+describe("a sync schedule", () => {
+  test("a schedule that came due while no server was running starts exactly one sync", async () => {
     const folder = await temporaryFolder();
     const url = join(folder, "users.csv");
     await writeFile(url, "UPDATED_AT,EXTERNAL_ID,PAYLOAD\n2026-01-01,ada,{}\n");
@@ -47,8 +47,8 @@ describe("a schedule", () => {
   });
 });
 
-describe("the next try of a source that failed", () => {
-  test("comes after a delay that doubles, at most 15 minutes, and as often as the integration says", () => {
+describe("the retry delay of a failed source", () => {
+  test("the retry delay doubles up to 15 minutes, for the configured number of attempts", () => {
     const delays = (attempts: number, delay_seconds: number) =>
       Array.from({ length: attempts }, (_, failures) =>
         delayBeforeNextTry({ attempts, delay_seconds }, failures),

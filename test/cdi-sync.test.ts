@@ -27,8 +27,8 @@ async function startTable(columns: string, rows: readonly string[], declared: ob
 const TIMED = "updated_at timestamptz, external_id text, payload text";
 const AT = "'2026-01-01 12:00:00+00'";
 
-describe("rows of attributes", () => {
-  test("change the people that they name, as an attributes object would", async () => {
+describe("attribute rows", () => {
+  test("attribute rows change users in the same way as attributes objects", async () => {
     const { workspace, syncWithLog } = await startTable(TIMED, [
       `${AT}, 'ada', '{"first_name":"Ada","plan":"gold","logins":{"inc":2},"tags":["a"]}'`,
       `${AT}, 'bob', '{"email":"bob@example.com","subscription_groups":
@@ -48,7 +48,7 @@ describe("rows of attributes", () => {
     assert.equal(bob.subscription_groups[0].status, "subscribed");
   });
 
-  test("stand in the subscription history as what the run did", async () => {
+  test("a subscription change by a sync is recorded in the history with the id of the run", async () => {
     const { workspace, sync } = await startTable(TIMED, [
       `${AT}, 'bob', '{"subscription_groups":
         [{"subscription_group_id":"${NEWSLETTER}","subscription_state":"subscribed"}]}'`,
@@ -62,7 +62,7 @@ describe("rows of attributes", () => {
     );
   });
 
-  test("name a person by alias, platform_id, email or phone as well", async () => {
+  test("a row can identify its user by alias, platform_id, email or phone", async () => {
     const columns =
       "updated_at timestamp, ALIAS_NAME text, alias_label text, BRAZE_ID text, email text, phone text, payload jsonb";
     const { workspace, table, sync } = await startTable(columns, []);
@@ -85,7 +85,7 @@ describe("rows of attributes", () => {
     assert.deepEqual(ns, [1, 2, 3, 4]);
   });
 
-  test("are applied in the order of UPDATED_AT", async () => {
+  test("rows are applied in the order of UPDATED_AT", async () => {
     const rows = Array.from({ length: 20 }, (_, index) => {
       const day = ((index * 7) % 20) + 1;
       return `'2026-01-${String(day).padStart(2, "0")}', 'ada', '{"day":${day}}'`;
@@ -96,7 +96,7 @@ describe("rows of attributes", () => {
     assert.equal(custom_attributes.day, 20);
   });
 
-  test("without effect are synced, and the log says why they had none", async () => {
+  test("a row without effect counts as synced and is logged with the reason", async () => {
     const { syncWithLog, workspace } = await startTable(TIMED, [
       `${AT}, 'nobody', '{"n":1,"_update_existing_only":true}'`,
     ]);
@@ -113,8 +113,8 @@ describe("rows of attributes", () => {
   });
 });
 
-describe("rows of events", () => {
-  test("are events: each one of its own, at UPDATED_AT where the payload has no time", async () => {
+describe("event rows", () => {
+  test("each event row is an event of its own, at UPDATED_AT if its payload has no time", async () => {
     const { workspace, sync } = await startTable(
       TIMED,
       [
@@ -134,7 +134,7 @@ describe("rows of events", () => {
     ]);
   });
 
-  test("that have an email and a phone belong to the email", async () => {
+  test("an event row with an email and a phone belongs to the email", async () => {
     const { workspace, sync } = await startTable(
       "updated_at timestamptz, email text, phone text, payload text",
       [`${AT}, 'ada@example.com', '+4915112345678', '{"name":"seen"}'`],
@@ -146,8 +146,8 @@ describe("rows of events", () => {
   });
 });
 
-describe("rows of purchases", () => {
-  test("are purchases, their money summed exactly", async () => {
+describe("purchase rows", () => {
+  test("purchase rows become purchases whose amounts are summed exactly", async () => {
     const { workspace, sync } = await startTable(
       TIMED,
       [
@@ -162,8 +162,8 @@ describe("rows of purchases", () => {
   });
 });
 
-describe("a table", () => {
-  test("may have any case and quoting of names, further columns, and be a view", async () => {
+describe("a source table", () => {
+  test("a source may be a table or a view, with names in any case or quoting and with further columns", async () => {
     await warehouse.run(`create schema "Crm Data";
       create table "Crm Data"."Users" ("Extra" int, "UPDATED_AT" date, "External_Id" bigint, "PAYLOAD" json);
       insert into "Crm Data"."Users" values (1, '2026-01-01', 7, '{"n":1}');
@@ -178,7 +178,7 @@ describe("a table", () => {
     }
   });
 
-  test("is read with the statements for Redshift too, as far as PostgreSQL can tell", async () => {
+  test("the statements for Redshift read a table in PostgreSQL", async () => {
     const { table } = await startTable(TIMED, [`${AT}, 'ada', '{"n":1}'`, `null, 'bob', '{}'`]);
     const { syncWithLog, workspace } = await startIntegration(server, {
       warehouse: { type: "redshift", url: warehouse.url, table },
@@ -189,7 +189,7 @@ describe("a table", () => {
     assert.deepEqual(ada.custom_attributes, { n: 1 });
   });
 
-  test("is read by the microsecond and in UTC where its times have no zone", async () => {
+  test("UPDATED_AT is read to the microsecond, and in UTC if it has no zone", async () => {
     // A warehouse in another zone: what is said of UTC must not hold by chance.
     const setZone = (zone: string) =>
       warehouse.run(`set timezone to ${zone}; do $$ begin
@@ -207,7 +207,7 @@ describe("a table", () => {
     await setZone("default");
   });
 
-  test("of more rows than one transaction takes is synced whole", async () => {
+  test("a table with more rows than one transaction holds is synced completely", async () => {
     const { workspace, sync, table } = await startTable(TIMED, [], { type: "events" });
     await warehouse.run(`insert into ${table}
       select timestamptz ${AT} + (i / 100) * interval '1 second', 'u' || i % 10, '{"name":"e"}'

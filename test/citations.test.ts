@@ -104,7 +104,7 @@ describe("a citation in a comment", () => {
       .map((name) => join(folder, name)),
   );
 
-  test("leads to a page that exists or to a heading of the specification", () => {
+  test("every citation in a comment leads to an existing page or a heading of the specification", () => {
     const faults = files.flatMap((file) =>
       faultsIn(readFileSync(join(root, file), "utf8")).map((fault) => `${file}: ${fault}`),
     );
@@ -113,7 +113,7 @@ describe("a citation in a comment", () => {
     assert.ok(faults.length === 0, [...faults, advice].join("\n"));
   });
 
-  test("is refused when it names a missing page, a missing anchor, an unknown heading, or no page", () => {
+  test("a citation of a missing page, a missing anchor, an unknown heading or no page is rejected", () => {
     const places = [
       ["// docs/decisions/none.md", "does not exist"],
       ["// docs/conformance.md#nowhere", "no heading for #nowhere"],
@@ -129,7 +129,7 @@ describe("a citation in a comment", () => {
     }
   });
 
-  test("is accepted when it names a page, an anchor of a page, or a heading over two lines", () => {
+  test("a citation of a page, a page anchor or a heading split over two lines is accepted", () => {
     const comments = [
       "// docs/decisions/money.md",
       "// decision: docs/conformance.md#the-specification",

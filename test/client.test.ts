@@ -52,7 +52,7 @@ describe("an existing client library", () => {
     assert.deepEqual(aliased.custom_attributes, { seats: 3 });
   });
 
-  test("the bulk call of an existing client library has the same effect as single calls", async () => {
+  test("the bulk call of an existing client library stores events", async () => {
     const { workspace, client } = await connect();
     const events = [{ external_id: "ada", name: "opened", time: TIME }];
     assert.equal((await client.users.track({ events }, true)).message, "success");

@@ -30,10 +30,10 @@ const everything = person(
   },
 );
 
-describe("how much comes over", () => {
+describe("the extent of a merge", () => {
   const identified = person({ externalId: "k" });
 
-  test("all: everything of a profile comes to one that has nothing", () => {
+  test("a merge of all carries over everything from the merged profile", () => {
     const { value } = combine(identified, everything, "all", false);
     assert.deepEqual(value, {
       ...everything,
@@ -41,13 +41,13 @@ describe("how much comes over", () => {
     });
   });
 
-  test("all_but_devices leaves the device information and nothing else", () => {
+  test("a merge of all_but_devices carries over everything but device information", () => {
     const { value } = combine(identified, everything, "all_but_devices", false);
     assert.deepEqual(value.belongings, { ...everything.belongings, devices: [] });
     assert.deepEqual(value.profile, { ...everything.profile, externalId: "k" });
   });
 
-  test("tokens_and_messages takes the aliases, the push tokens and the messages alone", () => {
+  test("a merge of tokens_and_messages carries over only aliases, push tokens and messages", () => {
     const { value } = combine(identified, everything, "tokens_and_messages", false);
     assert.deepEqual(
       value,
@@ -63,13 +63,13 @@ describe("how much comes over", () => {
   });
 });
 
-describe("what a merge tells about itself", () => {
+describe("the effects that a merge reports", () => {
   const effectsOf = (kept: Whole, merged: Whole, extent: Extent = "all", redirects = false) =>
     combine(kept, merged, extent, redirects).effects.map(({ field, name, effect }) =>
       [field, name, effect].filter((each) => each !== undefined).join(" "),
     );
 
-  test("every thing of the merged profile is named, with what becomes of it", () => {
+  test("a merge reports every item of the merged profile with its effect", () => {
     assert.deepEqual(effectsOf(person(), everything), [
       "user_aliases combined",
       "email taken",
@@ -91,7 +91,7 @@ describe("what a merge tells about itself", () => {
     ]);
   });
 
-  test("what the kept profile has is told as kept, combined or added up", () => {
+  test("a merge reports an item that both profiles have as kept, later or combined", () => {
     const same = effectsOf(everything, everything);
     assert.deepEqual(
       same.filter((each) => / (?:kept|later|combined)$/.test(each)),
@@ -110,7 +110,7 @@ describe("what a merge tells about itself", () => {
     );
   });
 
-  test("what is left behind is told as left", () => {
+  test("a merge reports every item that it does not carry over as left", () => {
     const told = effectsOf(person(), everything, "tokens_and_messages");
     assert.deepEqual(
       told.filter((each) => !each.endsWith(" left")),
@@ -118,14 +118,14 @@ describe("what a merge tells about itself", () => {
     );
   });
 
-  test("the external_id is taken, freed or redirected", () => {
+  test("a merge reports the external_id as taken, freed or redirected", () => {
     const [named, merged] = [person({ externalId: "k" }), person({ externalId: "m" })];
     assert.deepEqual(effectsOf(person(), merged), ["external_id taken"]);
     assert.deepEqual(effectsOf(named, merged), ["external_id freed"]);
     assert.deepEqual(effectsOf(named, merged, "all", true), ["external_id redirected"]);
   });
 
-  test("money is told in cents, before and after", () => {
+  test("a merge reports revenue in cents, before and after", () => {
     const { effects } = combine(
       purchase(1, "10.05", EARLY, EARLY),
       purchase(2, "0.1", EARLY, EARLY, "EUR"),

@@ -125,8 +125,8 @@ function unordered({ profile, belongings }: Whole): unknown {
   };
 }
 
-describe("any two profiles that become one", () => {
-  test("counts and amounts add up", () => {
+describe("a merge of any two profiles", () => {
+  test("merging two profiles adds up their counts and amounts", () => {
     fc.assert(
       fc.property(whole, whole, (kept, merged) => {
         const result = merge(kept, merged).belongings;
@@ -147,7 +147,7 @@ describe("any two profiles that become one", () => {
     );
   });
 
-  test("nothing of the kept profile is lost", () => {
+  test("merging loses nothing of the kept profile", () => {
     fc.assert(
       fc.property(whole, whole, extent, (kept, merged, how) => {
         const result = merge(kept, merged, how);
@@ -177,7 +177,7 @@ describe("any two profiles that become one", () => {
     );
   });
 
-  test("spans of time cover both", () => {
+  test("the first and last times of merged events cover both profiles", () => {
     fc.assert(
       fc.property(whole, whole, (kept, merged) => {
         const result = merge(kept, merged).belongings.events;
@@ -189,7 +189,7 @@ describe("any two profiles that become one", () => {
     );
   });
 
-  test("merging somebody who is empty, as a merged profile is, changes nothing", () => {
+  test("merging an empty profile into another one changes nothing", () => {
     fc.assert(
       fc.property(whole, extent, (kept, how) => {
         assert.deepEqual(merge(kept, NOBODY, how), kept);
@@ -197,7 +197,7 @@ describe("any two profiles that become one", () => {
     );
   });
 
-  test("merging into an empty profile gives the merged one", () => {
+  test("merging a profile into an empty one yields the merged profile", () => {
     fc.assert(
       fc.property(whole, (merged) => {
         assert.deepEqual(merge(NOBODY, merged), merged);
@@ -205,7 +205,7 @@ describe("any two profiles that become one", () => {
     );
   });
 
-  test("a chain comes to the same as its links one by one: A into B into C, or B into C and then A", () => {
+  test("merging A into B and then into C gives the same result as merging B into C and then A", () => {
     fc.assert(
       fc.property(whole, whole, whole, (a, b, c) => {
         const chained = merge(c, merge(b, a));
@@ -215,7 +215,7 @@ describe("any two profiles that become one", () => {
     );
   });
 
-  test("what is counted does not depend on who is kept", () => {
+  test("merged event counts do not depend on which profile is kept", () => {
     fc.assert(
       fc.property(whole, whole, (one, other) => {
         const counted = ({ belongings }: Whole) =>
@@ -228,7 +228,7 @@ describe("any two profiles that become one", () => {
     );
   });
 
-  test("every thing of the merged profile is told with what becomes of it", () => {
+  test("a merge reports an effect for every attribute, event and device of the merged profile", () => {
     fc.assert(
       fc.property(whole, whole, extent, (kept, merged, how) => {
         const { effects } = combine(kept, merged, how, false);
@@ -244,8 +244,8 @@ describe("any two profiles that become one", () => {
   });
 });
 
-describe("adding decimals", () => {
-  test("is exact for any amounts", () => {
+describe("decimal addition", () => {
+  test("adding decimal amounts is exact", () => {
     const cents = fc.bigInt({ min: -(10n ** 18n), max: 10n ** 18n });
     const text = (amount: bigint) => {
       const digits = String(amount < 0n ? -amount : amount).padStart(3, "0");
@@ -258,7 +258,7 @@ describe("adding decimals", () => {
     );
   });
 
-  test("keeps the longer fraction, and cents may be a fraction", () => {
+  test("adding decimals keeps the longer fraction, and an amount may include fractions of a cent", () => {
     assert.equal(addDecimals("1", "2"), "3");
     assert.equal(addDecimals("0.1", "0.025"), "0.125");
     assert.equal(addDecimals("-0.05", "0.05"), "0.00");

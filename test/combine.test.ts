@@ -39,7 +39,7 @@ const TAKEN_WHERE_MISSING = [
   ["marked_email_as_spam_at", EARLY],
 ] as const;
 
-describe("what is one of a kind is taken only where the kept profile lacks it", () => {
+describe("a merge takes a single value only where the kept profile lacks it", () => {
   const cases: Case[] = [
     ...TAKEN_WHERE_MISSING.flatMap(([name, value]): Case[] => [
       [`${name}, missing`, standard({}), standard({ [name]: value }), standard({ [name]: value })],
@@ -131,7 +131,7 @@ describe("what is one of a kind is taken only where the kept profile lacks it", 
   table(cases);
 });
 
-describe("all aliases and push tokens of both are there, each once", () => {
+describe("a merge keeps all aliases and push tokens of both profiles, each once", () => {
   table([
     [
       "aliases with one label",
@@ -148,7 +148,7 @@ describe("all aliases and push tokens of both are there, each once", () => {
   ]);
 });
 
-describe("dates become the earlier or the later one", () => {
+describe("a merge keeps the earlier or the later date, depending on the field", () => {
   table([
     [
       "the first session, earlier on the merged profile",
@@ -245,7 +245,7 @@ describe("dates become the earlier or the later one", () => {
   ]);
 });
 
-describe("what is counted is added up", () => {
+describe("a merge adds up counts and amounts", () => {
   table([
     ["an event of both", event(2, MIDDLE, MIDDLE), event(3, EARLY, LATE), event(5, EARLY, LATE)],
     [

@@ -19,14 +19,14 @@ const admin = { ADMIN_TOKEN: server.adminToken };
 const EVENT = { external_id: "ada", name: "opened", time: "2026-01-01T12:00:00Z" };
 
 describe("the command line", { concurrency: 4 }, () => {
-  test("suggests the command that is meant, and ends with 1", async () => {
+  test("the command line suggests the closest command or option and exits with 1", async () => {
     const { code, stderr } = await runCommand(["aply", "rapport.yaml"], {});
     assert.deepEqual([code, stderr], [1, "error: unknown command 'aply'\n(Did you mean apply?)\n"]);
     const option = await runCommand(["apply", "rapport.yaml", "--prun"], {});
     assert.match(option.stderr, /unknown option '--prun'\n\(Did you mean --prune\?\)/);
   });
 
-  test("shows the help of a command with an example", async () => {
+  test("the help of every command contains an example", async () => {
     const commands = [
       "serve",
       "migrate",
@@ -44,7 +44,7 @@ describe("the command line", { concurrency: 4 }, () => {
     }
   });
 
-  test("says in words that a port is in use, that another server listens, or that none does", async () => {
+  test("a command explains that a port is in use, that a server is not Rapport, or that none is running", async () => {
     const stranger = createServer((_request, response) => {
       response.setHeader("content-type", "text/html");
       response.end("<!doctype html>");
@@ -67,7 +67,7 @@ describe("the command line", { concurrency: 4 }, () => {
     assert.match(none.stderr, /no program listens there\. Start one with rapport serve/);
   });
 
-  test("takes the server from RAPPORT_URL, and prints a result as JSON with --json", async () => {
+  test("a command reads the server from RAPPORT_URL and prints its result as JSON with --json", async () => {
     const { name } = await server.workspace();
     const environment = { RAPPORT_URL: server.url, ...admin };
     const listed = await runCommand(["keys", "list", name, "--json"], environment);
@@ -78,7 +78,7 @@ describe("the command line", { concurrency: 4 }, () => {
     assert.ok(!listed.stdout.includes("\u001b"), "Colour is for terminals.");
   });
 
-  test("completes commands and options in bash", async () => {
+  test("bash completion completes commands and options", async () => {
     const { code, stdout } = await runCommand(["completion", "bash"], {});
     assert.equal(code, 0);
     const complete = (...words: string[]) =>
@@ -101,7 +101,7 @@ async function bash(script: string): Promise<string> {
 }
 
 describe("rapport reset", () => {
-  test("deletes the users of a workspace, but only once --yes confirms it", async () => {
+  test("rapport reset deletes the users of a workspace only if --yes confirms it", async () => {
     const workspace = await server.workspace();
     await workspace.track({ events: [EVENT] });
     const reset = (...more: string[]) =>
@@ -116,7 +116,7 @@ describe("rapport reset", () => {
 });
 
 describe("rapport doctor", () => {
-  test("passes on a running server, and names what other users can read with the remedy", async () => {
+  test("rapport doctor passes on a healthy setup and reports files that other users can read", async () => {
     const folder = await temporaryFolder();
     const { databaseUrl } = await testConfig();
     const environment = {
@@ -142,7 +142,7 @@ describe("rapport doctor", () => {
     assert.match(open.stdout, /✖ file modes .*admin-token.*\n +Run chmod -R go= /);
   });
 
-  test("names a setting and a database that do not work", async () => {
+  test("rapport doctor reports an invalid setting and an unreachable database", async () => {
     const setting = await runCommand(["doctor"], { PORT: "many" });
     assert.equal(setting.code, 1);
     assert.match(setting.stdout, /✖ settings +PORT=many: a port is/);

@@ -24,7 +24,7 @@ function assertHas(config: Config, expected: Partial<Config>): void {
 }
 
 describe("the settings of a server", () => {
-  test("without any: the embedded engine in ./data, on port 8080 of this machine alone", () => {
+  test("the default settings are the embedded engine in ./data and port 8080 on the loopback address", () => {
     assertHas(readConfig({}), {
       host: "127.0.0.1",
       port: 8080,
@@ -42,7 +42,7 @@ describe("the settings of a server", () => {
     });
   });
 
-  test("are taken as they are given, without the space around them; an empty one is none", () => {
+  test("settings are read without surrounding spaces, and an empty setting counts as unset", () => {
     const config = readConfig({
       HOST: " 0.0.0.0 ",
       PORT: "0",
@@ -74,7 +74,7 @@ describe("the settings of a server", () => {
     assert.deepEqual(readConfig(empty), readConfig({}));
   });
 
-  test("without a number of processes: one for every four cores on PostgreSQL, one embedded", () => {
+  test("the default is one process per four cores, at most four, on PostgreSQL and one process embedded", () => {
     const cores = [1, 2, 3, 4, 8, 64].map(processesFor);
     assert.deepEqual(cores, [1, 1, 1, 1, 2, 4]);
     const postgres = readConfig({ DATABASE_URL: "postgres://localhost/rapport" });
@@ -99,7 +99,7 @@ describe("the settings of a server", () => {
   ];
   for (const [name, values] of wrong) {
     for (const value of values) {
-      test(`${name}=${value} is refused with a sentence that names it`, () => {
+      test(`${name}=${value} is refused with a message that names the setting`, () => {
         assert.throws(
           () => readConfig({ [name]: value }),
           (error: Error) => {
@@ -113,7 +113,7 @@ describe("the settings of a server", () => {
     }
   }
 
-  test("that cannot be meant end the program with that sentence and code 1", async () => {
+  test("a server with an invalid setting prints the reason and exits with code 1", async () => {
     const { code, stdout, stderr } = await runCommand(["serve"], { PORT: "http" });
     assert.deepEqual([code, stdout], [1, ""]);
     assert.match(stderr, /^rapport: .*PORT.*whole number from 0 to 65535\.\n$/);
@@ -122,7 +122,7 @@ describe("the settings of a server", () => {
 
 describe("rapport --help", () => {
   for (const args of [["--help"], ["serve", "--help"]]) {
-    test(`rapport ${args.join(" ")} tells every setting with its default`, async () => {
+    test(`rapport ${args.join(" ")} lists every setting with its default`, async () => {
       const { code, stdout, stderr } = await runCommand(args, {});
       assert.deepEqual([code, stderr], [0, ""]);
       for (const [name, { about, default: value }] of Object.entries(SETTINGS)) {
@@ -132,7 +132,7 @@ describe("rapport --help", () => {
     });
   }
 
-  test("rapport --help lists the subcommands, and each of them has help of its own", async () => {
+  test("rapport --help lists the subcommands, and each subcommand has its own help", async () => {
     const { stdout } = await runCommand(["--help"], {});
     const commands = [...stdout.matchAll(/^ {2}([a-z][a-z-]+)(?: \[| <| {2,})/gm)].map(
       ([, name]) => name,
@@ -162,7 +162,7 @@ describe("rapport --help", () => {
     }
   });
 
-  test("the package has one executable, and its name is rapport", () => {
+  test("the package has one executable, named rapport", () => {
     const text = readFileSync(join(packageRoot(), "package.json"), "utf8");
     const { bin } = JSON.parse(text) as { bin: Record<string, string> };
     assert.deepEqual(Object.keys(bin), ["rapport"]);
@@ -170,18 +170,18 @@ describe("rapport --help", () => {
     assert.match(file, /^#!\/usr\/bin\/env node\n/);
   });
 
-  test("the build makes it executable, so that npx and a shell start it by its name", () => {
+  test("the build makes the rapport command executable for npx and the shell", () => {
     const { mode } = statSync(join(packageRoot(), "dist", "src", "main.js"));
     assert.equal(mode & 0o111, 0o111);
   });
 
-  test("rapport --version tells the version of the package", async () => {
+  test("rapport --version prints the version of the package", async () => {
     const { version } = JSON.parse(readFileSync(join(packageRoot(), "package.json"), "utf8"));
     const { code, stdout } = await runCommand(["--version"], {});
     assert.deepEqual([code, stdout], [0, `${version}\n`]);
   });
 
-  test("an unknown subcommand or option is an error that says so", async () => {
+  test("an unknown subcommand, an unknown option and a missing argument end with an error message", async () => {
     for (const args of [["fly"], ["serve", "--fly"], ["apply"]]) {
       const { code, stderr } = await runCommand(args, { PORT: "0", DATA_DIR: "memory:" });
       assert.equal(code, 1, args.join(" "));
@@ -193,7 +193,7 @@ describe("rapport --help", () => {
 });
 
 describe("a command that talks to a server", () => {
-  test("finds the server by PORT or RAPPORT_URL, and says what to do where none listens", async () => {
+  test("a client command finds the server through PORT or RAPPORT_URL and explains an unreachable one", async () => {
     const port = String(await freePort("127.0.0.1"));
     const url = `http://127.0.0.1:${port}`;
     const cases: [environment: Record<string, string>, url: string][] = [
@@ -211,7 +211,7 @@ describe("a command that talks to a server", () => {
     }
   });
 
-  test("says so when what listens there is not a Rapport server", async () => {
+  test("a client command reports when the server at the URL is not a Rapport server", async () => {
     const other = createServer((_request, response) => {
       response.writeHead(404, { "content-type": "text/html" }).end("<html>");
     });
@@ -230,7 +230,7 @@ describe("a command that talks to a server", () => {
     );
   });
 
-  test("--workers that is no whole number from 1 to 256 is refused with an example", async () => {
+  test("a --workers value that is not a whole number from 1 to 256 is refused with an example", async () => {
     const { code, stderr } = await runCommand(["serve", "--workers", "many"], {});
     assert.equal(code, 1);
     assert.equal(

@@ -178,15 +178,15 @@ describe("the conformance page", () => {
   const root = new URL("../../", import.meta.url);
   const { rows, faults } = readRows(readFileSync(new URL(PAGE, root), "utf8"));
 
-  it("holds rows of the one known shape only", () => {
+  it("the conformance page contains only rows of the documented shape", () => {
     assertNone(faults);
   });
 
-  it("numbers its rules without a gap and without a double", () => {
+  it("the rule ids of the conformance page have no gaps and no duplicates", () => {
     assertNone(faultsInIds(rows));
   });
 
-  it("names only tests that exist", () => {
+  it("the conformance page cites only tests that exist", () => {
     const sourceOf = (file: string) => {
       const path = new URL(`test/${file}`, root);
       return existsSync(path) ? readFileSync(path, "utf8") : undefined;
@@ -194,12 +194,12 @@ describe("the conformance page", () => {
     assertNone(faultsInReferences(rows, sourceOf));
   });
 
-  it("has as many open rows as allowed and no more", () => {
+  it("the conformance page has exactly the allowed number of open rows", () => {
     const openRows = rows.filter(({ proof }) => proof === "open").length;
     assertNone(faultsInOpenRows(openRows, OPEN_ROWS_AT_MOST));
   });
 
-  it("calls only the known few sentences not applicable", () => {
+  it("the conformance page has exactly the known number of rows that are not applicable", () => {
     const ids = rows.filter(({ proof }) => proof === "not applicable").map(({ id }) => id);
     assert.equal(
       ids.length,
@@ -214,7 +214,7 @@ describe("the conformance page", () => {
 describe("reading the conformance page", () => {
   const row = (id: string, proof: Proof = "open"): Row => ({ lineNumber: 1, id, proof });
 
-  it("takes the three kinds of proof", () => {
+  it("a conformance row is read with each of the three kinds of proof", () => {
     const page = [
       "Prose.",
       HEADER,
@@ -240,7 +240,7 @@ describe("reading the conformance page", () => {
     });
   });
 
-  it("refuses every other shape and says where and what to do", () => {
+  it("a conformance row of any other shape is a fault with its line and advice", () => {
     const shapes: [line: string, advice: RegExp][] = [
       ["| T-01 | A rule. |", /:1: Write the row as/],
       ["| T-01 | A rule. | open | more |", /:1: Write the row as/],
@@ -262,13 +262,13 @@ describe("reading the conformance page", () => {
     }
   });
 
-  it("refuses an id that is used twice or left out", () => {
+  it("a duplicate or missing rule id is a fault", () => {
     assert.deepEqual(faultsInIds([row("T-02"), row("S-01"), row("T-01"), row("S-02")]), []);
     assert.match(faultsInIds([row("T-01"), row("T-01")]).join(), /:1: T-01 is used twice/);
     assert.match(faultsInIds([row("T-01"), row("T-03")]).join(), /T-02 is missing/);
   });
 
-  it("refuses a test that does not exist", () => {
+  it("a citation of a test that does not exist is a fault", () => {
     const sourceOf = (file: string) => (file === "a.test.ts" ? 'it("ends", () => {})' : undefined);
     const faultsOf = (file: string, title: string) =>
       faultsInReferences([row("T-01", [{ file, title }])], sourceOf).join();
@@ -280,7 +280,7 @@ describe("reading the conformance page", () => {
     );
   });
 
-  it("finds the titles of the tests that run", () => {
+  it("the titles of the tests that run are found, and those of other tests are not", () => {
     const source = `
       describe('of "users"', () => {
         test("says \\"no\\"", () => {});
@@ -296,7 +296,7 @@ describe("reading the conformance page", () => {
     assert.deepEqual([...titlesIn(source)], ['of "users"', 'says "no"', "holds one line"]);
   });
 
-  it("lets the number of open rows shrink only", () => {
+  it("the number of open rows may only shrink, and its limit shrinks with it", () => {
     assert.deepEqual(faultsInOpenRows(3, 3), []);
     assert.match(faultsInOpenRows(4, 3).join(), /Prove a row with a test/);
     assert.match(faultsInOpenRows(2, 3).join(), /lower it to 2\./);

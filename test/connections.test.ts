@@ -56,7 +56,7 @@ const countOf = async (id: string): Promise<number> => {
   return found[0]?.custom_events?.[0]?.count ?? 0;
 };
 
-describe("what is no request", () => {
+describe("invalid HTTP requests", () => {
   const cases: readonly [what: string, text: string, status: number, message: RegExp][] = [
     ["garbage", "GARBAGE\r\n\r\n", 400, /not a valid HTTP request/],
     ["bytes of another protocol", "\x16\x03\x01\x02\x00\x01\x00", 400, /not a valid HTTP/],
@@ -104,7 +104,7 @@ describe("what is no request", () => {
     ],
   ];
   for (const [what, text, status, message] of cases) {
-    test(`${what}: ${status} as JSON, with a request id, and the connection is closed`, async () => {
+    test(`a request with ${what} gets ${status} as JSON with a request id, and the connection is closed`, async () => {
       const answer = await answerTo(text);
       assert.equal(statusOf(answer), status, answer);
       assert.match(bodyOf(answer).message, message);
@@ -114,33 +114,33 @@ describe("what is no request", () => {
   }
 });
 
-describe("a client that is slow", async () => {
+describe("a slow client", async () => {
   const { key } = await impatient.workspace();
   const head =
     `POST /users/track HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n` +
     "Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n";
 
-  test("with its headers is told so and let go", async () => {
+  test("a client that sends its headers too slowly gets 408 and is disconnected", async () => {
     const socket = await open(impatient);
     const answer = await answerTo("GET /health/live HTTP/1.1\r\nHost: x\r\n", socket);
     assert.equal(statusOf(answer), 408);
     assert.match(bodyOf(answer).message, /took too long to arrive/);
   });
 
-  test("with its body is told so and let go, though it never pauses for long", async () => {
+  test("a client that sends its body too slowly gets 408 and is disconnected, even without long pauses", async () => {
     const socket = await open(impatient);
     const trickle = setInterval(() => socket.write(" "), 50);
     const answer = await answerTo(`${head}{`, socket).finally(() => clearInterval(trickle));
     assert.equal(statusOf(answer), 408);
   });
 
-  test("and says nothing at all is let go", async () => {
+  test("a silent client gets 408 and is disconnected", async () => {
     assert.equal(statusOf(await answerTo("", await open(impatient))), 408);
   });
 });
 
-describe("a client that goes away", () => {
-  test("within its body leaves nothing behind", async () => {
+describe("a client that disconnects", () => {
+  test("a client that disconnects within its body leaves nothing behind", async () => {
     const socket = await open();
     const body = JSON.stringify({ events: [{ ...EVENT.events[0], external_id: "gone" }] });
     socket.write(
@@ -151,7 +151,7 @@ describe("a client that goes away", () => {
     assert.equal(await countOf("gone"), 0);
   });
 
-  test("a hundred times at any moment leaves a server that serves", async () => {
+  test("a hundred clients that disconnect at any point leave the server working", async () => {
     const body = JSON.stringify(EVENT);
     const text = `POST /users/track HTTP/1.1\r\n${HEADERS}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
     await Promise.all(
@@ -167,7 +167,7 @@ describe("a client that goes away", () => {
 });
 
 describe("pipelined requests", () => {
-  test("are answered in their order, however many come at once", async () => {
+  test("pipelined requests get their responses in order", async () => {
     const paths = Array.from({ length: 200 }, (_, index) =>
       index % 2 === 0 ? "/health/live" : `/nowhere-${index}`,
     );
@@ -182,7 +182,7 @@ describe("pipelined requests", () => {
   });
 });
 
-describe("a request that asks for something unusual", () => {
+describe("unusual requests", () => {
   const cases: readonly [what: string, text: string, status: number][] = [
     ["expects what nobody knows", "GET /health/live HTTP/1.1\r\nHost: x\r\nExpect: tea\r\n", 200],
     [
@@ -195,7 +195,7 @@ describe("a request that asks for something unusual", () => {
     ["wants a tunnel", "CONNECT x:80 HTTP/1.1\r\nHost: x\r\n", Number.NaN],
   ];
   for (const [what, text, status] of cases) {
-    test(`${what} is answered as any other, or let go`, async () => {
+    test(`a request that ${what} is handled like any other or disconnected`, async () => {
       const answer = await answerTo(`${text}Connection: close\r\n\r\n`);
       if (Number.isNaN(status)) assert.equal(answer, "");
       else {
@@ -206,7 +206,7 @@ describe("a request that asks for something unusual", () => {
     });
   }
 
-  test("HEAD is for whoever may GET, and for nobody else", async () => {
+  test("HEAD requires the same authorization as GET", async () => {
     for (const [path, status] of [
       ["/health/live", 200],
       ["/admin/v1/audit", 401],
@@ -218,8 +218,8 @@ describe("a request that asks for something unusual", () => {
   });
 });
 
-describe("pages", () => {
-  test("tell the browser to run nothing, frame nothing and tell nobody", async () => {
+describe("HTML pages", () => {
+  test("HTML pages forbid scripts, framing and referrers", async () => {
     const { headers } = await server.send("GET", "/");
     const policy = headers.get("content-security-policy") ?? "";
     assert.match(policy, /default-src 'none'/);

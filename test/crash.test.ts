@@ -78,8 +78,8 @@ function assertWritten(profile: any, writes: readonly Write[]): void {
   assert.equal(profile?.total_revenue ?? 0, marks.length / 10);
 }
 
-describe("a server that is killed while 16 writers write", () => {
-  test("has everything it acknowledged exactly once when it is started again", async () => {
+describe("a server that is killed during concurrent writes", () => {
+  test("after a crash, every acknowledged write is present exactly once, and retries complete those in flight", async () => {
     const environment = await place();
     let server = await startChild(environment);
     const { key } = server;
@@ -113,8 +113,8 @@ describe("a server that is killed while 16 writers write", () => {
   });
 });
 
-describe("a server that is killed while it starts", () => {
-  test("starts the next time, on a folder that is new", async () => {
+describe("a server that is killed during startup", () => {
+  test("a server that is killed during its first starts can start normally afterwards", async () => {
     const environment = await place();
     for (const afterMs of [150, 400, 700]) await startAndKill(environment, afterMs);
     const server = await startChild(environment);

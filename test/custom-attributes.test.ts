@@ -17,7 +17,7 @@ import {
   shown,
 } from "./custom-attribute-values.ts";
 
-describe("names", () => {
+describe("custom attribute names", () => {
   for (const name of [
     "a",
     "with space",
@@ -26,21 +26,21 @@ describe("names", () => {
     "constructor",
     "\u{1f600}".repeat(255),
   ]) {
-    test(`${shown(name)} is a name`, () => {
+    test(`${shown(name)} is accepted as a custom attribute name`, () => {
       assert.deepEqual(checkCustomAttribute(name, 1, false), {
         value: { kind: "set", name, value: 1 },
       });
     });
   }
   for (const name of ["", "$a", "$add", "__proto__", "a".repeat(256)]) {
-    test(`${shown(name)} is no name, not even to remove it`, () => {
+    test(`${shown(name)} is refused as a custom attribute name, even with the value null`, () => {
       assert.equal(faultOf(checkCustomAttribute(name, 1, false))?.code, "INVALID_KEY");
       assert.equal(faultOf(checkCustomAttribute(name, null, false))?.code, "INVALID_KEY");
     });
   }
 });
 
-describe("setting", () => {
+describe("setting a custom attribute", () => {
   const keptAsSent: readonly Json[] = [
     ...["", "text", "\u{1f600}".repeat(255), "2020-01-24T11:59:02.403+05:30", "12/1/2021"],
     ...["2020-02-30", 0, -1.5, 9007199254740991, true, false, [], {}],
@@ -58,7 +58,7 @@ describe("setting", () => {
     ...[{ ["k".repeat(255)]: "v".repeat(255) }, objectOfBytes(maxBytes), { "with space": 1 }],
   ];
   for (const value of keptAsSent) {
-    test(`${shown(value)} is kept exactly as it was sent`, () => {
+    test(`${shown(value)} is stored exactly as sent`, () => {
       const operation = operationOf(value);
       assert.deepEqual(operation, { kind: "set", name: "a", value });
       assert.equal(needsCurrent(operation), false);
@@ -68,7 +68,7 @@ describe("setting", () => {
     });
   }
 
-  test("null removes, whatever there was", () => {
+  test("null removes a custom attribute, whatever its value was", () => {
     const operation = operationOf(null, true);
     assert.deepEqual(operation, { kind: "remove", name: "a" });
     assert.equal(needsCurrent(operation), false);
@@ -77,7 +77,7 @@ describe("setting", () => {
     }
   });
 
-  test("an array of scalars is stored as it was sent, repeated values included", () => {
+  test("an array of scalars is stored as sent, including repeated values", () => {
     const sent = ["b", "a", "b", 1, "1", 1, true];
     assert.deepEqual(send(undefined, sent), sent);
   });
@@ -88,7 +88,7 @@ describe("setting", () => {
   });
 });
 
-describe("what is refused when it is read", () => {
+describe("invalid custom attribute values", () => {
   const inexact =
     "beyond ±9007199254740991 no number is exact; send a smaller one, or an id as a string";
   const table: readonly (readonly [value: unknown, code: string, message: string])[] = [
@@ -282,7 +282,7 @@ describe("what is refused when it is read", () => {
     ],
   ];
   for (const [value, code, message] of table) {
-    test(`${shown(value)}: ${message}`, () => {
+    test(`${shown(value)} is refused: ${message}`, () => {
       for (const mergeObjects of [false, true]) {
         const outcome = checkCustomAttribute("a", value, mergeObjects);
         assert.deepEqual(outcome, { fault: { code, message } });
@@ -290,7 +290,7 @@ describe("what is refused when it is read", () => {
     });
   }
 
-  test("a key of more than 255 characters, without repeating it", () => {
+  test("a key of more than 255 characters is refused with a message that does not repeat it", () => {
     const fault = faultOf(checkCustomAttribute("a", { ["k".repeat(256)]: 1 }, false));
     assert.equal(fault?.code, "INVALID_KEY");
     assert.ok(fault.message.length < 150, fault.message);

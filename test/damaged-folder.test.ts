@@ -7,7 +7,7 @@ import { runCommand } from "./child-server.ts";
 import { ENGINE } from "./harness.ts";
 import { temporaryFolder } from "./stored-rows.ts";
 
-test("a start on a damaged or half-copied data folder says what is missing and what to do", {
+test("a start on an incomplete data folder explains what is missing and what to do", {
   skip: ENGINE !== "embedded",
 }, async () => {
   const DATA_DIR = await temporaryFolder();

@@ -33,7 +33,7 @@ const event = (external_id: string) => ({
 });
 
 describe("a database that stops responding", { skip }, () => {
-  test("every request gets 503 with Retry-After, health reports it, and all is well again afterwards", async () => {
+  test("while the database hangs, requests get 503 with Retry-After and readiness fails; both recover afterwards", async () => {
     const proxy = await startProxy(`${await freshDatabase()}`);
     const server = await startOwnServer({
       databaseUrl: proxy.url,
@@ -66,7 +66,7 @@ describe("a database that stops responding", { skip }, () => {
     assert.equal((await workspace.profiles({ external_ids: ["ada"] })).length, 1);
   });
 
-  test("connections that stay without a response are closed, so that they do not accumulate", async () => {
+  test("database connections without a response are closed, so that they do not accumulate", async () => {
     const proxy = await startProxy(`${await freshDatabase()}`);
     const database = await openPostgres(proxy.url, 1);
     after(() => database.close());
@@ -85,7 +85,7 @@ describe("a database that stops responding", { skip }, () => {
 });
 
 describe("a transaction that holds locks", { skip }, () => {
-  test("a request that waits for a lock too long gets 503 with Retry-After, and works once it is free", async () => {
+  test("a request that waits too long for a database lock gets 503 with Retry-After and succeeds once it is free", async () => {
     const databaseUrl = `${await freshDatabase()}`;
     const server = await startOwnServer({ databaseUrl, databaseTimeoutSeconds: TIMEOUT_SECONDS });
     const workspace = await server.workspace();
@@ -102,7 +102,7 @@ describe("a transaction that holds locks", { skip }, () => {
     assert.equal((await workspace.track({ attributes })).status, 201);
   });
 
-  test("a transaction whose process stopped is ended, so that others get its locks", async () => {
+  test("a transaction whose process has stalled is aborted, which releases its locks", async () => {
     const url = `${await freshDatabase()}`;
     const [paused, other] = [await openPostgres(url, 1), await openPostgres(url, 5)];
     after(() => Promise.all([paused.close(), other.close()]));
@@ -126,7 +126,7 @@ describe("a transaction that holds locks", { skip }, () => {
   });
 });
 
-test("work that declares itself as analysis may take longer than a statement of a request", {
+test("analysis queries may run longer than the statements of a request", {
   skip,
 }, async () => {
   const database = await openPostgres(`${await freshDatabase()}`, 1);

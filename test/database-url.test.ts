@@ -23,7 +23,7 @@ test("a server with DATABASE_URL keeps its data in that database and opens no em
   assert.ok(!(await readdir(DATA_DIR)).includes("engine"));
 });
 
-test("a server whose DATABASE_URL cannot be reached ends, and does not use the embedded engine instead", async () => {
+test("a server that cannot reach its DATABASE_URL exits with 1 and does not use the embedded engine", async () => {
   const DATA_DIR = await temporaryFolder();
   const DATABASE_URL = "postgres://user@127.0.0.1:9/none";
   const { code } = await runCommand(["serve"], { PORT: "0", DATA_DIR, DATABASE_URL });

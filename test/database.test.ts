@@ -21,7 +21,7 @@ describe("a typed list", () => {
     assert.deepEqual(row?.list, expected);
   };
 
-  test("of ids reaches the engine as it is", async () => {
+  test("a list of ids reaches the engine unchanged", async () => {
     const ids = fc.array(fc.uuid());
     await fc.assert(
       fc.asyncProperty(ids, (values) => comesBack("uuid", uuids(values), values)),
@@ -29,7 +29,7 @@ describe("a typed list", () => {
     );
   });
 
-  test("of texts reaches the engine as it is, whatever they hold, null included", async () => {
+  test("a list of texts reaches the engine unchanged, including special characters and null", async () => {
     const text = fc
       .string({ unit: fc.oneof(fc.constantFrom('"', "\\", "{", "}", ",", "\uFEFF"), fc.string()) })
       .filter((value) => value.isWellFormed() && !value.includes("\0"));
@@ -42,7 +42,7 @@ describe("a typed list", () => {
     );
   });
 
-  test("of times reaches the engine to the microsecond, to the millisecond in distant years", async () => {
+  test("a list of times is exact to the microsecond, and to the millisecond in distant years", async () => {
     const first = Date.parse("0001-01-01T00:00:00Z");
     const last = Date.UTC(4000, 0, 1);
     const near = fc.integer({ min: 0, max: Date.UTC(2100, 0, 1) * 1_000 });
@@ -65,7 +65,7 @@ describe("a typed list", () => {
   });
 });
 
-describe("a transaction whose statements are asked for at once", () => {
+describe("a transaction whose statements are sent at once", () => {
   before(() => database.execute("create table kept (id integer primary key)"));
   const insert = (tx: Transaction, id: number, mustWrite?: number) =>
     tx.execute(
@@ -76,7 +76,7 @@ describe("a transaction whose statements are asked for at once", () => {
   const kept = async () =>
     (await database.query<{ id: number }>("select id from kept order by id")).map(({ id }) => id);
 
-  test("is committed when it resolves, and answers what each statement found", async () => {
+  test("a transaction sent at once is committed and returns the result of each statement", async () => {
     const found = await database.transactionAtOnce((tx) =>
       Promise.all([insert(tx, 1, 1), tx.query("select 7 as seven"), insert(tx, 1)]),
     );
@@ -84,7 +84,7 @@ describe("a transaction whose statements are asked for at once", () => {
     assert.deepEqual(await kept(), [1]);
   });
 
-  test("leaves nothing where a statement wrote fewer rows than it must, and may be tried again", async () => {
+  test("a transaction sent at once writes nothing if a statement writes too few rows, and can be retried", async () => {
     const tried = database.transactionAtOnce((tx) =>
       Promise.all([insert(tx, 2), insert(tx, 1, 1)]),
     );
@@ -92,7 +92,7 @@ describe("a transaction whose statements are asked for at once", () => {
     assert.deepEqual(await kept(), [1]);
   });
 
-  test("leaves nothing where a statement fails, and fails with that statement's error", async () => {
+  test("a transaction sent at once writes nothing if a statement fails, and fails with that error", async () => {
     const tried = database.transactionAtOnce((tx) =>
       Promise.all([insert(tx, 3), tx.query("select 1 / 0"), insert(tx, 4)]),
     );
@@ -100,7 +100,7 @@ describe("a transaction whose statements are asked for at once", () => {
     assert.deepEqual(await kept(), [1]);
   });
 
-  test("keeps its place among others: those that begin later see what it wrote", async () => {
+  test("concurrent transactions are all committed, whether or not they are sent at once", async () => {
     const all = await Promise.all([
       ...Array.from({ length: 20 }, (_, index) =>
         database.transactionAtOnce((tx) => insert(tx, 100 + index, 1)),

@@ -45,7 +45,7 @@ async function unsubscribe(workspace: TestWorkspace, ...emails: string[]): Promi
 }
 
 describe("GET /email/unsubscribes", () => {
-  test("the list of unsubscribes has the latest refusal first, with its time in UTC", async () => {
+  test("the list of unsubscribes starts with the latest one and shows its time in UTC", async () => {
     const workspace = await server.workspace();
     await unsubscribe(workspace, ANN, BOB);
     await emailStatus(workspace, "eve@example.com", "opted_in");
@@ -57,7 +57,7 @@ describe("GET /email/unsubscribes", () => {
     assert.match(body.emails[0].unsubscribed_at, /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \+0000$/);
   });
 
-  test("the list of unsubscribes can be read in either direction and page by page", async () => {
+  test("the list of unsubscribes can be sorted in either direction and read page by page", async () => {
     const workspace = await server.workspace();
     await unsubscribe(workspace, ANN, BOB);
     const read = (more: object) => listed(workspace, "/email/unsubscribes", { ...PERIOD, ...more });
@@ -67,7 +67,7 @@ describe("GET /email/unsubscribes", () => {
     assert.deepEqual(await read({ offset: 2 }), []);
   });
 
-  test("a period includes its first day and excludes its last", async () => {
+  test("the period of the list of unsubscribes includes its first day and excludes its last", async () => {
     const workspace = await server.workspace();
     await unsubscribe(workspace, ANN);
     const read = (start_date: string, end_date: string) =>
@@ -77,7 +77,7 @@ describe("GET /email/unsubscribes", () => {
     assert.deepEqual(await read(day(1), day(2)), []);
   });
 
-  test("addresses take precedence over a period, in any case of their letters", async () => {
+  test("the email filter of the list of unsubscribes overrides the period and ignores case", async () => {
     const workspace = await server.workspace();
     await unsubscribe(workspace, ANN, BOB);
     const asked = { start_date: day(5), end_date: day(6), email: "ANN@example.com" };
@@ -92,7 +92,7 @@ describe("GET /email/unsubscribes", () => {
   });
 });
 
-describe("the hard bounces", () => {
+describe("hard bounces", () => {
   for (const path of ["/email/blocklist", "/email/blacklist"]) {
     test(`${path} unsubscribes addresses and lists them as hard bounces`, async () => {
       const workspace = await server.workspace();
@@ -106,7 +106,7 @@ describe("the hard bounces", () => {
     });
   }
 
-  test("removing a bounce leaves the address unsubscribed", async () => {
+  test("removing a hard bounce leaves the email address unsubscribed", async () => {
     const workspace = await server.workspace();
     await block(workspace, [ANN, BOB]);
     assert.deepEqual((await removeBounce(workspace, ANN.toUpperCase())).body, {
@@ -117,7 +117,7 @@ describe("the hard bounces", () => {
     assert.equal((await removeBounce(workspace, ANN)).status, 201);
   });
 
-  test("a blocked address that blocks again keeps the time of its first bounce", async () => {
+  test("an address that is blocked again keeps the time of its first bounce", async () => {
     const workspace = await server.workspace();
     await block(workspace, ANN);
     await wait(3);
@@ -126,7 +126,7 @@ describe("the hard bounces", () => {
     assert.deepEqual(await listed(workspace, "/email/hard_bounces"), [BOB, ANN]);
   });
 
-  test("erasing the state of an address erases its bounce", async () => {
+  test("erasing the state of an email address erases its hard bounce", async () => {
     const workspace = await server.workspace();
     await block(workspace, ANN);
     const path = `/admin/v1/workspaces/${workspace.name}/email-states/${ANN}`;
@@ -136,7 +136,7 @@ describe("the hard bounces", () => {
     assert.deepEqual(await listed(workspace, "/email/unsubscribes"), []);
   });
 
-  test("no workspace sees the bounces or refusals of another", async () => {
+  test("a workspace can neither see the bounces and unsubscribes of another nor remove its bounces", async () => {
     const [one, other] = [await server.workspace(), await server.workspace()];
     await block(one, ANN);
     for (const path of ["/email/hard_bounces", "/email/unsubscribes"] as const) {
@@ -148,7 +148,7 @@ describe("the hard bounces", () => {
   });
 });
 
-describe("a request of the email lists", () => {
+describe("a request to the email list endpoints", () => {
   const QUERIES: [query: object, message: RegExp][] = [
     [{}, /'email', or 'start_date' and 'end_date', is required/],
     [{ start_date: day(0) }, /'start_date' and 'end_date', is required/],
@@ -161,7 +161,7 @@ describe("a request of the email lists", () => {
     [{ ...PERIOD, offset: -1 }, /'offset'/],
   ];
   for (const [query, message] of QUERIES) {
-    test(`a faulty list query is refused: ${JSON.stringify(query).replaceAll(/20\d\d-[\d-]+/g, "…")} ${message}`, async () => {
+    test(`an invalid email list query is refused: ${JSON.stringify(query).replaceAll(/20\d\d-[\d-]+/g, "…")} ${message}`, async () => {
       const workspace = await server.workspace();
       for (const path of ["/email/hard_bounces", "/email/unsubscribes"] as const) {
         const { status, body } = await list(workspace, path, query);
@@ -171,7 +171,7 @@ describe("a request of the email lists", () => {
     });
   }
 
-  test("one faulty address refuses the whole request, and every faulty one is named", async () => {
+  test("a blocklist or bounce removal request with an invalid address is refused and names each invalid one", async () => {
     const workspace = await server.workspace();
     for (const send of [block, removeBounce]) {
       const { status, body } = await send(workspace, [ANN, "nobody", BOB, ""]);

@@ -17,7 +17,7 @@ const newWorkspace = () => workspaceWithGroups(server);
 const STATES = ["subscribed", "unsubscribed", "opted_in"];
 
 describe("POST /email/status", () => {
-  test("the state becomes the one that was given, whichever it was before", async () => {
+  test("POST /email/status sets the given state, whatever the previous state was", async () => {
     const workspace = await newWorkspace();
     await users(workspace, { external_id: "ada", email: "Ada@example.com" });
     for (const before of STATES) {
@@ -31,7 +31,7 @@ describe("POST /email/status", () => {
     }
   });
 
-  test("who was never given a state is subscribed", async () => {
+  test("a user without a recorded email state is subscribed", async () => {
     const workspace = await newWorkspace();
     await users(
       workspace,
@@ -43,7 +43,7 @@ describe("POST /email/status", () => {
     assert.deepEqual(await historyOf(server, workspace), []);
   });
 
-  test("takes one address, or a list of 1 to 50", async () => {
+  test("POST /email/status accepts one address or a list of 1 to 50", async () => {
     const workspace = await newWorkspace();
     const addresses = Array.from({ length: 51 }, (_, index) => `u${index}@example.com`);
     await workspace.track({
@@ -64,7 +64,7 @@ describe("POST /email/status", () => {
     assert.equal(await emailStateOf(workspace, "u0@example.com"), "unsubscribed");
   });
 
-  test("email is required and holds addresses; one that is none refuses all", async () => {
+  test("POST /email/status requires valid addresses, and one invalid address refuses all", async () => {
     const workspace = await newWorkspace();
     await users(workspace, { external_id: "ada", email: "ada@example.com" });
     for (const email of [undefined, null, 5, {}, [5], "", "ada", ["ada@example.com", "ada@"]]) {
@@ -83,7 +83,7 @@ describe("POST /email/status", () => {
     assert.equal(await emailStateOf(workspace, "ada"), "subscribed");
   });
 
-  test("subscription_state is required and is subscribed, unsubscribed or opted_in", async () => {
+  test("POST /email/status requires subscription_state to be subscribed, unsubscribed or opted_in", async () => {
     const workspace = await newWorkspace();
     await users(workspace, { external_id: "ada", email: "ada@example.com" });
     await emailStatus(workspace, "ada@example.com", "opted_in");
@@ -95,7 +95,7 @@ describe("POST /email/status", () => {
     assert.equal(await emailStateOf(workspace, "ada"), "opted_in");
   });
 
-  test("it is the state that email_subscribe writes: the last one counts", async () => {
+  test("POST /email/status and email_subscribe write the same state, and the last write wins", async () => {
     const workspace = await newWorkspace();
     await users(workspace, {
       external_id: "ada",
@@ -108,7 +108,7 @@ describe("POST /email/status", () => {
     assert.equal(await emailStateOf(workspace, "ada"), "subscribed");
   });
 
-  test("everybody who has the address has its state", async () => {
+  test("an email state applies to every user with the address", async () => {
     const workspace = await newWorkspace();
     await users(
       workspace,
@@ -122,7 +122,7 @@ describe("POST /email/status", () => {
     assert.equal(await emailStateOf(workspace, "cy"), "subscribed");
   });
 
-  test("a state makes who has the address the most recently updated one", async () => {
+  test("setting the state of an address makes its user the most recently updated one", async () => {
     const workspace = await newWorkspace();
     await users(workspace, { external_id: "ada", email: "ada@example.com", phone: PHONE });
     await users(workspace, { external_id: "bob", phone: PHONE });
@@ -133,8 +133,8 @@ describe("POST /email/status", () => {
   });
 });
 
-describe("an address that nobody has", () => {
-  test("its state is stored and makes no profile", async () => {
+describe("an address without a user", () => {
+  test("the state of an address without a user is stored and creates no profile", async () => {
     const workspace = await newWorkspace();
     const answer = await emailStatus(workspace, "later@example.com", "unsubscribed");
     assert.equal(answer.status, 201);
@@ -144,7 +144,7 @@ describe("an address that nobody has", () => {
     assert.equal(stored?.subscription_state, "unsubscribed");
   });
 
-  test("its state applies by itself once track links the address to a user", async () => {
+  test("the state of an address applies as soon as track links the address to a user", async () => {
     const workspace = await newWorkspace();
     await users(workspace, { external_id: "known" });
     await emailStatus(workspace, ["new@example.com", "known@example.com"], "unsubscribed");
@@ -161,7 +161,7 @@ describe("an address that nobody has", () => {
     assert.equal(alone.email_subscribe, "opted_in");
   });
 
-  test("a user who changes the address has the state of the new one", async () => {
+  test("a user who changes the address has the state of the new address", async () => {
     const workspace = await newWorkspace();
     await users(workspace, { external_id: "ada", email: "old@example.com" });
     await emailStatus(workspace, "old@example.com", "unsubscribed");
@@ -173,7 +173,7 @@ describe("an address that nobody has", () => {
 });
 
 describe("DELETE /admin/v1/workspaces/{name}/email-states/{email}", () => {
-  test("erases the state of an address with its history, and nothing else", async () => {
+  test("erasing the state of an address also erases its history, and nothing else", async () => {
     const workspace = await newWorkspace();
     await users(workspace, { external_id: "ada", email: "a/b+c@example.com", first_name: "Ada" });
     await emailStatus(workspace, ["a/b+c@example.com", "bob@example.com"], "unsubscribed");
@@ -192,7 +192,7 @@ describe("DELETE /admin/v1/workspaces/{name}/email-states/{email}", () => {
     assert.deepEqual(again.body, { erased: false, message: "success" });
   });
 
-  test("refuses what is no address, an unknown workspace, and whoever is not the administrator", async () => {
+  test("erasing an email state requires a valid address, a known workspace and the admin token", async () => {
     const workspace = await newWorkspace();
     const path = (name: string, email: string) =>
       `/admin/v1/workspaces/${name}/email-states/${email}`;

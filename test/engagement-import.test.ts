@@ -65,7 +65,7 @@ const expected = {
 };
 
 describe("an import", () => {
-  test("is shown by an export, all of it", async () => {
+  test("an export shows everything that was imported", async () => {
     const workspace = await server.workspace();
     await makeUsers(workspace, id("ada"));
     const answer = await send(workspace, {
@@ -79,7 +79,7 @@ describe("an import", () => {
     assert.deepEqual((await userOf(workspace, "ada"))?.devices, FULL.devices);
   });
 
-  test("done twice changes nothing", async () => {
+  test("repeating an import changes nothing", async () => {
     const workspace = await server.workspace();
     const user = { ...id("ada"), ...FULL, messages: MESSAGES, push_tokens: TOKENS };
     await send(workspace, user, user);
@@ -87,7 +87,7 @@ describe("an import", () => {
     assert.deepEqual(await read(workspace, "ada"), expected);
   });
 
-  test("a push token that is sent again wins over the stored one, whether by import or by track", async () => {
+  test("a push token that is sent again replaces the stored one, by import and by track", async () => {
     const workspace = await server.workspace();
     const token = (device_id?: string) => ({ app_id: WEB_APP, token: "t", device_id });
     const stored = async () => (await read(workspace, "ada")).push_tokens;
@@ -105,7 +105,7 @@ describe("an import", () => {
     assert.deepEqual(await stored(), [token("device-3")]);
   });
 
-  test("sets what it names and leaves the rest", async () => {
+  test("an import sets what it names and leaves the rest unchanged", async () => {
     const workspace = await server.workspace();
     await send(workspace, { ...id("ada"), ...FULL });
     const app = { ...FULL.apps[0], sessions: 9 };
@@ -116,7 +116,7 @@ describe("an import", () => {
     assert.deepEqual(campaigns_received, FULL.campaigns_received);
   });
 
-  test("makes users whom nobody is yet, but not by platform_id, and finds merged ones", async () => {
+  test("an import creates unknown users, except by platform_id, and finds merged users", async () => {
     const workspace = await server.workspace();
     await makeUsers(workspace, id("m"), id("k"));
     const { platform_id } = (await userOf(workspace, "m")) ?? {};
@@ -145,7 +145,7 @@ describe("an import", () => {
     }
   });
 
-  test("reads times with a zone and keeps them in UTC", async () => {
+  test("an import accepts times with a zone and stores them in UTC", async () => {
     const workspace = await server.workspace();
     const time = "2026-01-01T14:30:00+02:30";
     await send(workspace, {
@@ -165,7 +165,7 @@ describe("an import", () => {
     assert.deepEqual(engagement_times, { last_opened_email_at: TIME });
   });
 
-  test("is emptied by a reset", async () => {
+  test("a reset deletes imported data", async () => {
     const workspace = await server.workspace();
     await send(workspace, { ...id("ada"), ...FULL, messages: MESSAGES });
     await server.admin("POST", `/admin/v1/workspaces/${workspace.name}/reset`);
@@ -175,7 +175,7 @@ describe("an import", () => {
   });
 });
 
-describe("an object that cannot be taken is reported with its place, the others are taken", () => {
+describe("an invalid object of an import is reported with its position, and the others are imported", () => {
   const [app] = FULL.apps;
   const cases: [why: string, object: unknown, code: string][] = [
     ["no object", "ada", "NOT_AN_OBJECT"],
@@ -227,7 +227,7 @@ describe("an object that cannot be taken is reported with its place, the others 
   }
 });
 
-test("an import is the administrator's, of a workspace that there is, of at most 500 users", async () => {
+test("an import requires the admin token, an existing workspace and at most 500 users", async () => {
   const workspace = await server.workspace();
   const path = `/admin/v1/workspaces/${workspace.name}/import`;
   assert.equal((await workspace.call("POST", path, { users: [] })).status, 401);

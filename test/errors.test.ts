@@ -55,7 +55,7 @@ const used = new Set([
 ]);
 
 describe("docs/errors.md", () => {
-  test("has a row for every code of the program, and for no other", () => {
+  test("docs/errors.md has one row for every error code in the source, and no other rows", () => {
     const described = rows.map((row) => row.code);
     assert.deepEqual(
       [...used].filter((code) => !described.includes(code)),
@@ -70,12 +70,12 @@ describe("docs/errors.md", () => {
     assert.equal(new Set(described).size, described.length, "One row for each code.");
   });
 
-  test("gives every refusal of a request its status", () => {
+  test("docs/errors.md gives the HTTP status of every error code that a request can get", () => {
     const statuses = rows.flatMap(({ code, status }) => (status ? [[code, status]] : []));
     assert.deepEqual(Object.fromEntries(statuses), STATUS_OF);
   });
 
-  test("quotes words that the program really uses", () => {
+  test("docs/errors.md quotes only messages that occur in the source", () => {
     for (const { code, sentences } of rows) {
       assert.ok(sentences.length > 0, `${code} needs a sentence.`);
       for (const part of sentences.flatMap((sentence) =>

@@ -44,7 +44,7 @@ const campaign = (name: string) => ({
   engaged: Object.fromEntries(many(12_000, (index) => [`${index}`.padEnd(250, "x"), true])),
 });
 
-test("an export by address shows up to 150 users, and refuses an address that more users share", async () => {
+test("an export by address returns up to 150 users, and refuses an address that more users share", async () => {
   const workspace = await server.workspace();
   await share(workspace, 0, 150);
   const { users } = (await exported(workspace, { email_address: EMAIL })).body;
@@ -53,7 +53,7 @@ test("an export by address shows up to 150 users, and refuses an address that mo
   await refuses(exported(workspace, { email_address: EMAIL }), /^More than 150 users share/);
 });
 
-test("an export over 4 MiB is refused with the largest field, and succeeds without it", async () => {
+test("an export over 4 MiB is refused with the name of the largest field, and succeeds without it", async () => {
   const workspace = await server.workspace();
   await makeUsers(workspace, id("ada"));
   const text = "x".repeat(255);
@@ -74,7 +74,7 @@ test("an export over 4 MiB is refused with the largest field, and succeeds witho
   assert.equal((await userOf(workspace, "ada"))?.external_id, "ada");
 });
 
-test("a merge of users with more than 8 MiB of summaries is refused, and each of them can be deleted", async () => {
+test("a merge of users with more than 8 MiB of summaries is refused, and the users can still be deleted", async () => {
   const workspace = await server.workspace();
   await makeUsers(workspace, id("ada"), id("bob"));
   for (const name of ["one", "two", "three"]) {
@@ -88,7 +88,7 @@ test("a merge of users with more than 8 MiB of summaries is refused, and each of
   assert.deepEqual(await workspace.profiles({ external_ids: ["ada", "bob"] }), []);
 });
 
-test("a request whose addresses match more than 1,000 users is refused", async () => {
+test("a delete request whose addresses match more than 1,000 users is refused", async () => {
   const workspace = await server.workspace({ settings: { track_max_updates: 1_000 } });
   const attributes = many(1_001, (index) => ({ ...id(`u${index}`), email: EMAIL }));
   await workspace.track({ attributes: attributes.slice(0, 1_000) });

@@ -33,8 +33,8 @@ async function withPeople(): Promise<TestWorkspace> {
   return workspace;
 }
 
-describe("who is exported", () => {
-  test("is whom external ids, aliases, platform ids, an email or a phone name; all who share an address", async () => {
+describe("an export finds the users that its identifiers name", () => {
+  test("an export finds users by external_id, alias, platform_id, email or phone, and all who share an address", async () => {
     const workspace = await withPeople();
     const { platform_id } = await workspace.profile({ external_ids: ["dan"] });
     const cases: [request: Record<string, unknown>, names: string[]][] = [
@@ -56,14 +56,14 @@ describe("who is exported", () => {
     }
   });
 
-  test("is exported once, however often named", async () => {
+  test("an export returns a user once, however often the request names it", async () => {
     const workspace = await withPeople();
     const { platform_id } = await workspace.profile({ external_ids: ["ada"] });
     const request = { external_ids: ["ada", "ada"], platform_ids: [platform_id], phone: PHONE };
     assert.deepEqual(await found(workspace, request), ["ada", "carol"]);
   });
 
-  test("is told where there is nobody, as it was given, and only then", async () => {
+  test("an export lists identifiers that match no user in invalid_user_ids, exactly as sent", async () => {
     const workspace = await withPeople();
     const nobody = {
       external_ids: ["ada", "nobody", 5],
@@ -88,7 +88,7 @@ describe("who is exported", () => {
     assert.deepEqual(body, { users: [{}], message: "success" });
   });
 
-  test("is of this workspace", async () => {
+  test("an export finds only users of its own workspace", async () => {
     const [mine, other] = [await withPeople(), await server.workspace()];
     const { platform_id } = await mine.profile({ external_ids: ["ada"] });
     const request = { external_ids: ["ada"], platform_ids: [platform_id], email_address: EMAIL };
@@ -97,7 +97,7 @@ describe("who is exported", () => {
   });
 });
 
-describe("what is exported", () => {
+describe("the fields of an export", () => {
   const ON_REQUEST = [
     "merged_ids",
     "message_history",
@@ -147,7 +147,7 @@ describe("what is exported", () => {
     "uninstalled_at",
   ];
 
-  test("is what fields_to_export names and nothing else, null or empty where nothing is known", async () => {
+  test("an export has exactly the fields in fields_to_export, null or empty where nothing is known", async () => {
     const workspace = await server.workspace();
     await workspace.track({ attributes: [{ email: EMAIL }] });
     const request = { email_address: EMAIL, fields_to_export: PUBLICLY_KNOWN };
@@ -190,7 +190,7 @@ describe("what is exported", () => {
     });
   });
 
-  test("is, where no fields are named, everything but what is only for those who ask", async () => {
+  test("an export without fields_to_export has every field except those shown only on request", async () => {
     const workspace = await withPeople();
     const user = await workspace.profile({ external_ids: ["ada"] });
     const names = Object.keys(user);
@@ -208,7 +208,7 @@ describe("what is exported", () => {
     assert.deepEqual(Object.keys(all), [...names, ...ON_REQUEST]);
   });
 
-  test("covers all time: an event and a purchase of long ago count", async () => {
+  test("an export covers all time, including events and purchases of long ago", async () => {
     const workspace = await server.workspace();
     const time = "2001-02-03T04:05:06.007Z";
     const purchase = { product_id: "p", currency: "EUR", price: 2, quantity: 3, time };
@@ -225,8 +225,8 @@ describe("what is exported", () => {
   });
 });
 
-describe("refusals", () => {
-  test("a request takes 50 of each kind and not 51", async () => {
+describe("refused exports", () => {
+  test("an export accepts 50 identifiers of each kind and refuses 51", async () => {
     const workspace = await server.workspace();
     const lists: Record<string, unknown[]> = {
       external_ids: many(51, (index) => `u${index}`),
@@ -241,7 +241,7 @@ describe("refusals", () => {
     }
   });
 
-  test("a request that names nobody, or an email and a phone, is refused", async () => {
+  test("an export without any identifier, or with both an email and a phone, is refused", async () => {
     const workspace = await withPeople();
     const nothing = { external_ids: null, user_aliases: null, phone: null };
     for (const body of [{}, nothing, { external_ids: [] }, { fields_to_export: ["email"] }]) {
@@ -251,7 +251,7 @@ describe("refusals", () => {
     await refuses(exported(workspace, both), /^Only one of 'email_address' and 'phone'/);
   });
 
-  test("what is of another form is refused with the field", async () => {
+  test("an export refuses an invalid value with the name of the field", async () => {
     const workspace = await withPeople();
     const cases: [body: object, message: RegExp][] = [
       [{ external_ids: [true] }, /'external_ids\[0\]' must be/],
@@ -267,7 +267,7 @@ describe("refusals", () => {
     for (const [body, message] of cases) await refuses(exported(workspace, body), message);
   });
 
-  test("an id that no number holds exactly is refused: another user's could be read for it", async () => {
+  test("an export refuses an id sent as an inexact number, which could match another user", async () => {
     const workspace = await server.workspace();
     await makeUsers(workspace, id("9007199254740992"));
     for (const kind of ["external_ids", "platform_ids"]) {

@@ -46,7 +46,7 @@ describe("wrong secrets", () => {
     assert.equal((await trackFrom("192.0.2.1", "wrong-still")).status, 429);
   });
 
-  test("a new key works at once from an address that sent too many wrong ones", async () => {
+  test("a new key works immediately from an address that sent too many wrong ones", async () => {
     await exhaust("192.0.2.3");
     assert.equal((await trackFrom("192.0.2.3", "wrong")).status, 429);
     const path = `/admin/v1/workspaces/${workspace.name}/api-keys`;
@@ -54,13 +54,13 @@ describe("wrong secrets", () => {
     assert.notEqual((await trackFrom("192.0.2.3", body.key)).status, 429);
   });
 
-  test("all addresses of an IPv6 /64 share one count", async () => {
+  test("all addresses of an IPv6 /64 network share one count of failed authentications", async () => {
     await exhaust("2001:db8:0:1::1");
     assert.equal((await trackFrom("2001:db8:0:1:ffff::2", "wrong")).status, 429);
     assert.equal((await trackFrom("2001:db8:0:2::1", "wrong")).status, 401);
   });
 
-  test("SCIM tokens and the admin token are throttled in the same way, each in its dialect", async () => {
+  test("wrong SCIM and admin tokens are throttled like API keys, and SCIM responses use the SCIM error format", async () => {
     await exhaust("192.0.2.4");
     const from = (path: string, key: string) =>
       server.send("GET", path, undefined, {
@@ -79,7 +79,7 @@ describe("wrong secrets", () => {
     assert.equal((await from("/admin/v1/workspaces", server.adminToken)).status, 200);
   });
 
-  test("a counter says how many requests came without a valid secret, by the kind they needed", async () => {
+  test("a metric counts requests without a valid secret by the kind of secret they needed", async () => {
     await trackFrom("192.0.2.5", "wrong");
     await server.send("GET", "/scim/v2/Users", undefined, { key: "wrong" });
     await server.send("GET", "/admin/v1/workspaces", undefined, { key: "wrong" });
@@ -90,8 +90,8 @@ describe("wrong secrets", () => {
   });
 });
 
-describe("the counts of addresses", () => {
-  test("an address starts afresh after a minute", () => {
+describe("failed authentications per address", () => {
+  test("the failed authentications of an address expire after one minute", () => {
     let now = 0;
     const attempts = createFailedAttempts(1, { failedAuthentication() {} }, () => now);
     const codeOf = () => attempts.refuse("key", "192.0.2.1").code;
@@ -102,7 +102,7 @@ describe("the counts of addresses", () => {
     assert.equal(codeOf(), "UNAUTHENTICATED");
   });
 
-  test("at most 10,000 addresses are kept: those with the latest attempts", () => {
+  test("failed authentications are counted for the 10,000 addresses with the latest attempts", () => {
     const attempts = createFailedAttempts(1, { failedAuthentication() {} });
     const codeOf = (address: string) => attempts.refuse("key", address).code;
     for (const each of ["192.0.2.1", "192.0.2.2", "192.0.2.1"]) codeOf(each);
@@ -111,7 +111,7 @@ describe("the counts of addresses", () => {
     assert.equal(codeOf("192.0.2.2"), "UNAUTHENTICATED");
   });
 
-  test("an address is counted with the network that one caller usually has", () => {
+  test("failed authentications are counted per IPv4 address and per IPv6 /64 network", () => {
     const cases = [
       ["192.0.2.1", "192.0.2.1"],
       ["::ffff:192.0.2.1", "192.0.2.1"],

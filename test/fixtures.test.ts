@@ -85,7 +85,7 @@ const placesOf = (notes: readonly ItemNote[] | undefined) =>
 
 const server = await startServer();
 
-describe("a track body that existing programs send", () => {
+describe("track bodies that existing programs send", () => {
   for (const [number, { body, source }] of trackBodies.entries()) {
     const expected = EXPECTED[number];
     const outcome = expected ? `gets ${expected.status}: ${expected.because}` : "is accepted";

@@ -47,7 +47,7 @@ const FOLDERS = { "a folder": temporaryFolder, "a folder with a very long path":
 
 for (const [what, newFolder] of Object.entries(FOLDERS)) {
   describe(`the lock on ${what}`, () => {
-    test("a locked folder is refused with a sentence that names it and says what to do", async () => {
+    test("locking a locked folder fails with a message that names it and says what to do", async () => {
       const folder = await newFolder();
       const lock = await lockFolder(folder);
       await assert.rejects(lockFolder(folder), (error: Error) => {
@@ -59,7 +59,7 @@ for (const [what, newFolder] of Object.entries(FOLDERS)) {
       await lock.release();
     });
 
-    test("a locked folder is refused under another name of the same folder", async () => {
+    test("a locked folder cannot be locked through a symbolic link", async () => {
       const folder = await newFolder();
       const alias = join(await temporaryFolder(), "alias");
       await symlink(folder, alias);
@@ -82,7 +82,7 @@ for (const [what, newFolder] of Object.entries(FOLDERS)) {
       await lock.release();
     });
 
-    test("exactly one of many simultaneous contenders gets the lock, also after its holder was killed", async () => {
+    test("exactly one of many simultaneous contenders gets a folder lock, even after its holder was killed", async () => {
       for (const isLeft of [false, true, true]) {
         const folder = await newFolder();
         if (isLeft) takeAndDie(folder);

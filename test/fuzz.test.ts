@@ -128,7 +128,7 @@ function send({ access, accepts, method }: Contract, path: string, body: unknown
   return target.send(method, path, accepts ? undefined : body, options);
 }
 
-describe("requests made from the declarations", { concurrency: true }, () => {
+describe("requests generated from the declarations", { concurrency: true }, () => {
   for (const { contract } of ENDPOINTS) {
     test(`${nameOf(contract)} responds to random input with a status that it declares`, async () => {
       const declared = new Set([...Object.keys(contract.replies).map(Number), ...REFUSALS]);

@@ -185,7 +185,7 @@ describe("the README and the guides", () => {
     });
   }
 
-  test("every page under docs/ is followed by this test or holds no commands", () => {
+  test("every page under docs/ is followed by the guide test or is listed as a page without commands", () => {
     const pages = readdirSync(join(ROOT, "docs")).filter((name) => name.endsWith(".md"));
     assert.deepEqual(
       pages.filter((name) => !PAGES.includes(`docs/${name}`) && !NO_GUIDES.includes(name)),

@@ -8,7 +8,7 @@ import { healthEndpoints } from "../src/server/health-endpoints.ts";
 import { openDatabase } from "../src/server/serve.ts";
 import { ENGINE, startOwnServer, testConfig } from "./harness.ts";
 
-describe("a server that serves", () => {
+describe("a running server", () => {
   test("a running server responds to /health/live and /health/ready with 200, without a key", async () => {
     const server = await startOwnServer();
     for (const path of ["/health/live", "/health/ready"]) {
@@ -17,7 +17,7 @@ describe("a server that serves", () => {
     }
   });
 
-  test("a server whose database is gone is live, and not ready: /health/ready responds with 503", {
+  test("a server that loses its database stays live, but /health/ready responds with 503", {
     skip: ENGINE !== "postgres",
   }, async () => {
     const server = await startOwnServer();
@@ -41,7 +41,7 @@ describe("/health/ready", () => {
   const ready = healthEndpoints.find(({ contract }) => contract.path === "/health/ready");
   const input = { params: undefined, query: undefined, body: undefined } as never;
 
-  test("/health/ready is a 503 before the manifest is applied, while the server stops, and once the database is closed", async () => {
+  test("/health/ready responds with 503 while the server starts or stops and once its database is closed", async () => {
     const database = await openDatabase(await testConfig());
     const load = { overload: () => undefined };
     const ask = (isReady: boolean) =>

@@ -31,7 +31,7 @@ const raw = (path: string, bytes: string | Uint8Array, headers: Record<string, s
     ...(path.startsWith("/admin") && { key: server.adminToken }),
   });
 
-describe("a body that is no JSON object is refused with a sentence", () => {
+describe("a body that is not a JSON object is refused with an explanation", () => {
   const malformed: Record<string, string | Uint8Array> = {
     nothing: "",
     "an object that ends too early": '{"events":[',
@@ -46,7 +46,7 @@ describe("a body that is no JSON object is refused with a sentence", () => {
     "a surrogate in UTF-8": Uint8Array.of(0x7b, 0x22, 0xed, 0xa0, 0x80, 0x22, 0x3a, 0x31, 0x7d),
   };
   for (const [what, bytes] of Object.entries(malformed)) {
-    test(`${what} is refused with the same sentence in message and error`, async () => {
+    test(`a malformed body (${what}) is refused with the same text in message and error`, async () => {
       for (const path of BODY_PATHS) {
         const { status, body } = await raw(path, bytes);
         assert.equal(status, 400);
@@ -67,7 +67,7 @@ describe("a body that is no JSON object is refused with a sentence", () => {
   }
 });
 
-describe("the size and the type of a body", () => {
+describe("the size and the Content-Type of a body", () => {
   const LIMIT = 4_194_304;
   const sized = (bytes: number) => JSON.stringify({ events: [EVENT] }).padEnd(bytes);
 
@@ -145,8 +145,8 @@ describe("the size and the type of a body", () => {
   });
 });
 
-describe("paths and methods that are not there", () => {
-  test("an unknown path is a 404 as JSON", async () => {
+describe("unknown paths and methods", () => {
+  test("an unknown path gets a 404 response in JSON", async () => {
     for (const path of ["/", "/nope", "/users", "/users/track/x", "//", "/admin/v1", "/%F0%9F"]) {
       for (const method of ["GET", "POST", "PUT", "DELETE"]) {
         const { status, body } = await server.send(method, path, undefined, { key: workspace.key });
@@ -169,20 +169,20 @@ describe("paths and methods that are not there", () => {
     }
   });
 
-  test("a path that cannot be decoded is a 400 as JSON", async () => {
+  test("a path that cannot be decoded gets a 400 response in JSON", async () => {
     for (const path of ["/%", "/users/%zz", "/admin/v1/workspaces/%ff/reset", "/%ED%A0%80"]) {
       const { status, body } = await server.send("POST", path);
       assert.deepEqual([status, body.message], [400, "The path is not a valid URL path."]);
     }
   });
 
-  test("a query that cannot be decoded is never a 5xx", async () => {
+  test("a query that cannot be decoded never causes a 5xx", async () => {
     for (const query of ["?%zz=%", "?a[b]=c&a[0]=%ff", "?__proto__=1", `?${"a&".repeat(2_000)}`]) {
       assert.equal((await server.send("GET", `/health/live${query}`)).status, 200);
     }
   });
 
-  test("another method on a known path is a 405 that says which it takes", async () => {
+  test("an unsupported method on a known path gets 405 with the allowed methods", async () => {
     for (const method of ["GET", "PUT", "PATCH", "DELETE"]) {
       const answer = await workspace.call(method, "/users/track");
       assert.equal(answer.status, 405);

@@ -84,10 +84,10 @@ const RICH = {
   },
 };
 
-describe("text that no engine keeps as it was sent", () => {
+describe("text that no engine stores unchanged is refused", () => {
   for (const [array, object] of Object.entries(RICH)) {
     for (const [what, text] of Object.entries(UNSTORABLE)) {
-      test(`${what} anywhere in ${array} refuses that object with INVALID_TEXT and no other`, async () => {
+      test(`${what} anywhere in ${array} refuses only that object, with INVALID_TEXT`, async () => {
         const places = placesOfText(object);
         for (const path of places) {
           const answer = await workspace.track({
@@ -133,7 +133,7 @@ describe("text that no engine keeps as it was sent", () => {
   ];
   for (const [path, body] of wholes) {
     const where = JSON.stringify(body).slice(0, 70);
-    test(`refuses a request without items with INVALID_TEXT: ${path} ${where}`, async () => {
+    test(`unstorable text in a request to ${path} is refused with INVALID_TEXT: ${where}`, async () => {
       for (const text of Object.values(UNSTORABLE)) {
         const sent = JSON.stringify(body).replace('"TEXT"', JSON.stringify(text));
         const answer = await raw(path, sent, { "idempotency-key": randomUUID() });
@@ -142,7 +142,7 @@ describe("text that no engine keeps as it was sent", () => {
     });
   }
 
-  test("a NUL in a path is refused", async () => {
+  test("a NUL character in a path is refused with INVALID_TEXT", async () => {
     for (const name of ["%00", "a%00b"]) {
       const answer = await server.admin("POST", `/admin/v1/workspaces/${name}/reset`);
       assert.deepEqual([answer.status, answer.body.code], [400, "INVALID_TEXT"]);
@@ -150,7 +150,7 @@ describe("text that no engine keeps as it was sent", () => {
   });
 });
 
-describe("nesting without end", () => {
+describe("excessive nesting", () => {
   const deep = (levels: number) => `${"[".repeat(levels)}1${"]".repeat(levels)}`;
   const deepObject = (levels: number) => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
   const inItems: Record<string, (value: string) => string> = {
@@ -171,7 +171,7 @@ describe("nesting without end", () => {
     }
   }
 
-  test("10,000 nested levels in place of an array or an object are refused as the wrong type", async () => {
+  test("10,000 nested levels in place of an array or an object are refused with 400", async () => {
     for (const body of [`{"events":${deepObject(10_000)}}`, `{"events":[${deep(10_000)}]}`]) {
       assert.equal((await raw("/users/track", body)).status, 400);
     }
@@ -189,8 +189,8 @@ describe("nesting without end", () => {
   });
 });
 
-describe("names that mean something to JavaScript", () => {
-  test("__proto__ is refused as a name with INVALID_KEY, and reaches no prototype", async () => {
+describe("names with a meaning in JavaScript", () => {
+  test("__proto__ is refused as a key with INVALID_KEY and never changes a prototype", async () => {
     const bad = '{"__proto__":{"polluted":true}}';
     const places = [
       `{"attributes":[{"external_id":"a","__proto__":{"polluted":true}}]}`,
@@ -211,7 +211,7 @@ describe("names that mean something to JavaScript", () => {
     assert.equal(({} as Record<string, unknown>).polluted, undefined);
   });
 
-  test("__proto__ is accepted as a value: an id, an alias, the name of an event or of a product", async () => {
+  test("__proto__ is accepted as an id, an alias, an event name, a product id and a value", async () => {
     const of = await server.workspace();
     const name = "__proto__";
     const user_alias = { alias_name: name, alias_label: name };
@@ -230,7 +230,7 @@ describe("names that mean something to JavaScript", () => {
     assert.deepEqual((await of.profile({ user_aliases: [user_alias] })).user_aliases, [user_alias]);
   });
 
-  test("constructor, toString and the like are ordinary names", async () => {
+  test("constructor, toString and similar names are ordinary names", async () => {
     const names = ["constructor", "prototype", "toString", "hasOwnProperty", "valueOf", "length"];
     const of = await server.workspace();
     const answer = await of.track({
@@ -259,9 +259,9 @@ describe("names that mean something to JavaScript", () => {
   });
 });
 
-describe("numbers beyond what is exact", () => {
+describe("inexact numbers", () => {
   for (const number of ["9007199254740992", "-9007199254740992", "1e400", "-1e400", "1e300"]) {
-    test(`the inexact number ${number} is refused in every place`, async () => {
+    test(`the inexact number ${number} is refused in attributes, ids, properties and prices`, async () => {
       const places = [
         `{"attributes":[{"external_id":"a","n":${number}}]}`,
         `{"attributes":[{"external_id":"a","n":{"x":[${number}]}}]}`,
@@ -277,7 +277,7 @@ describe("numbers beyond what is exact", () => {
     });
   }
 
-  test("exact numbers are read back as they were sent", async () => {
+  test("exact numbers are read back as sent", async () => {
     const of = await server.workspace();
     const numbers = { a: 9007199254740991, b: -9007199254740991, c: 0.1, d: 1e-7, e: 5e-324 };
     await of.track({ attributes: [{ external_id: "ada", ...numbers, nested: numbers }] });
@@ -289,7 +289,7 @@ describe("numbers beyond what is exact", () => {
 describe("a wrong type in any field", () => {
   const WRONG = [null, true, 0, -1.5, "", "text", "x".repeat(5_000), [], [[]], {}, { a: [null] }];
   for (const [array, object] of Object.entries(RICH)) {
-    test(`of ${array} is taken, or refused with a sentence that names a field; never a 5xx`, async () => {
+    test(`a wrong type in ${array} is accepted or refused with the name of a field, and never causes a 5xx`, async () => {
       for (const field of Object.keys(object)) {
         const variants = WRONG.map((value) => ({ ...object, [field]: value }));
         const answer = await workspace.track({ [array]: variants });

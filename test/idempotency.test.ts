@@ -36,8 +36,8 @@ async function timesApplied(workspace: TestWorkspace): Promise<number> {
 const isReplayed = (answer: Answer<unknown>): boolean =>
   answer.headers.get("idempotency-replayed") === "true";
 
-describe("a request that is repeated with its Idempotency-Key", () => {
-  test("gets the first answer again and is applied once", async () => {
+describe("a request repeated with its Idempotency-Key", () => {
+  test("a request repeated with its Idempotency-Key is applied once and gets the first response again", async () => {
     const workspace = await server.workspace();
     const key = randomUUID();
     const first = await workspace.track(BODY, withKey(key));
@@ -49,7 +49,7 @@ describe("a request that is repeated with its Idempotency-Key", () => {
     assert.equal(await timesApplied(workspace), 1);
   });
 
-  test("gets errors and skipped objects again too", async () => {
+  test("a response replayed for an Idempotency-Key includes its errors and skipped objects", async () => {
     const workspace = await server.workspace();
     const body = {
       ...BODY,
@@ -62,13 +62,13 @@ describe("a request that is repeated with its Idempotency-Key", () => {
     assert.deepEqual([again.status, again.body, isReplayed(again)], [201, first.body, true]);
   });
 
-  test("is applied each time where there is no key", async () => {
+  test("a request repeated without an Idempotency-Key is applied each time", async () => {
     const workspace = await server.workspace();
     for (let round = 0; round < 3; round++) await workspace.track(BODY);
     assert.equal(await timesApplied(workspace), 3);
   });
 
-  test("is another request in another workspace", async () => {
+  test("the same Idempotency-Key identifies separate requests in separate workspaces", async () => {
     for (const workspace of [await server.workspace(), await server.workspace()]) {
       const answer = await workspace.track(BODY, withKey("of-both"));
       assert.deepEqual([answer.status, isReplayed(answer)], [201, false]);
@@ -87,7 +87,7 @@ describe("a request that is repeated with its Idempotency-Key", () => {
     "the body is no object": [],
   };
   for (const [why, body] of Object.entries(refusals)) {
-    test(`gets its refusal again, where ${why}`, async () => {
+    test(`a refusal is replayed for its Idempotency-Key if ${why}`, async () => {
       const workspace = await server.workspace();
       const first = await workspace.track(body, withKey("refused"));
       assert.deepEqual([first.status, isReplayed(first)], [400, false]);
@@ -97,7 +97,7 @@ describe("a request that is repeated with its Idempotency-Key", () => {
     });
   }
 
-  test("is answered with what is there now, where it only reads", async () => {
+  test("a read request with an Idempotency-Key always returns current data", async () => {
     const workspace = await server.workspace();
     for (let count = 1; count <= 2; count++) {
       await workspace.track(BODY);
@@ -109,8 +109,8 @@ describe("a request that is repeated with its Idempotency-Key", () => {
   });
 });
 
-describe("an Idempotency-Key that was used", () => {
-  test("with another body is refused with 422 and changes nothing", async () => {
+describe("a used Idempotency-Key", () => {
+  test("an Idempotency-Key reused with a different request is refused with 422 and changes nothing", async () => {
     const workspace = await server.workspace();
     await workspace.track(BODY, withKey("used"));
     const others = [
@@ -125,7 +125,7 @@ describe("an Idempotency-Key that was used", () => {
     assert.equal(await timesApplied(workspace), 1);
   });
 
-  test("by a request that still runs is refused with 409, and later answered with its answer", async () => {
+  test("an Idempotency-Key of a running request is refused with 409 and later replays its response", async () => {
     const workspace = await server.workspace();
     let refused = 0;
     let rounds = 0;
@@ -147,7 +147,7 @@ describe("an Idempotency-Key that was used", () => {
     assert.equal(await timesApplied(workspace), rounds);
   });
 
-  test("by a request that did not get an answer of its own may be used again", async () => {
+  test("an Idempotency-Key can be reused after its request was refused with 401 or 429", async () => {
     const workspace = await server.workspace({
       settings: { rate_limits: { "users.track": { requests: 1, per_seconds: 1 } } },
     });
@@ -163,7 +163,7 @@ describe("an Idempotency-Key that was used", () => {
   });
 
   for (const key of ["", "x".repeat(256)]) {
-    test(`has 1 to 255 characters: ${key.length} are refused`, async () => {
+    test(`an Idempotency-Key has 1 to 255 characters; one with ${key.length} is refused`, async () => {
       const workspace = await server.workspace();
       const answer = await workspace.track(BODY, withKey(key));
       assert.equal(answer.status, 400);
@@ -173,7 +173,7 @@ describe("an Idempotency-Key that was used", () => {
   }
 });
 
-describe("how long an answer is remembered", () => {
+describe("the retention of Idempotency-Keys", () => {
   /** Lets time pass for the one answer that a stopped server has recorded. */
   async function age(stopped: TestServer, minutes: number): Promise<void> {
     const database = await openDatabase(stopped.config);
@@ -185,7 +185,7 @@ describe("how long an answer is remembered", () => {
     await database.close();
   }
 
-  test("24 hours, over a restart; then the key is free, and the sweep forgets it", async () => {
+  test("an Idempotency-Key is kept for 24 hours across restarts; then it can be reused and is swept", async () => {
     let running = await startOwnServer({ dataDir: await temporaryFolder() });
     const { config } = running;
     const workspace = await running.workspace();
@@ -221,7 +221,7 @@ describe("how long an answer is remembered", () => {
 });
 
 describe("two servers on one database", { skip: ENGINE !== "postgres" }, () => {
-  test("apply a request once and give it one answer, whichever of them it is sent to", async () => {
+  test("two servers on one database apply a request with an Idempotency-Key only once", async () => {
     const other = await startOwnServer({ databaseUrl: server.config.databaseUrl });
     const workspace = await server.workspace();
     const ROUNDS = 20;
@@ -241,7 +241,7 @@ describe("two servers on one database", { skip: ENGINE !== "postgres" }, () => {
     assert.equal(await timesApplied(workspace), ROUNDS);
   });
 
-  test("leave the other requests of a batch alone when one of its keys is taken", async () => {
+  test("an Idempotency-Key taken by another server does not affect the other requests of a batch", async () => {
     const other = await startOwnServer({ databaseUrl: server.config.databaseUrl });
     const workspace = await server.workspace();
     const keys = Array.from({ length: 8 }, () => randomUUID());

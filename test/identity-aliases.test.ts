@@ -22,7 +22,7 @@ import {
 const server = await startServer();
 
 describe("POST /users/alias/new", () => {
-  test("adds an alias to the user with the external_id", async () => {
+  test("alias/new adds an alias to the user with the external_id", async () => {
     const workspace = await server.workspace();
     await makeUsers(workspace, id("ada"));
     const answer = await succeeds(newAliases(workspace, { ...id("ada"), ...alias("a") }));
@@ -32,7 +32,7 @@ describe("POST /users/alias/new", () => {
     assert.deepEqual(ada.user_aliases, [alias("a")]);
   });
 
-  test("makes an alias-only user where no external_id is given", async () => {
+  test("alias/new creates an alias-only user if no external_id is given", async () => {
     const workspace = await server.workspace();
     await succeeds(newAliases(workspace, alias("a"), alias("b", "other")));
     const a = await workspace.profile({ user_aliases: [alias("a")] });
@@ -45,7 +45,7 @@ describe("POST /users/alias/new", () => {
     assert.deepEqual(again?.custom_attributes, { plan: "x" });
   });
 
-  test("adds nothing and makes nobody for an external_id that nobody has", async () => {
+  test("alias/new skips an unknown external_id and creates no user", async () => {
     const workspace = await server.workspace();
     const sent = newAliases(workspace, { ...id("nobody"), ...alias("a") });
     const answer = await skips(sent, "user_aliases 0 USER_NOT_FOUND");
@@ -54,7 +54,7 @@ describe("POST /users/alias/new", () => {
     assert.equal(await userOf(workspace, "nobody"), undefined);
   });
 
-  test("takes the pair under user_alias and numbers as external ids, as existing clients send them", async () => {
+  test("alias/new accepts an alias under user_alias and a number as external_id", async () => {
     const workspace = await server.workspace();
     await makeUsers(workspace, id("17"));
     await succeeds(
@@ -99,13 +99,13 @@ describe("POST /users/alias/new", () => {
     assert.deepEqual((await userOf(workspace, "bob"))?.user_aliases, [alias("b")]);
   });
 
-  test("sees within a request what the items before did", async () => {
+  test("an alias/new item sees the effect of earlier items in the same request", async () => {
     const workspace = await server.workspace();
     await skips(newAliases(workspace, alias("a"), alias("a")), "user_aliases 1 ALIAS_PRESENT");
     assert.equal((await workspace.profiles({ user_aliases: [alias("a")] })).length, 1);
   });
 
-  test("lets a user have several aliases with one label", async () => {
+  test("a user can have several aliases with the same label", async () => {
     const workspace = await server.workspace();
     await makeUsers(workspace, id("ada"));
     await succeeds(
@@ -115,7 +115,7 @@ describe("POST /users/alias/new", () => {
     assert.deepEqual(user_aliases, [alias("a"), alias("b")]);
   });
 
-  test("takes 50 aliases and not 51", async () => {
+  test("alias/new accepts 50 aliases and refuses 51", async () => {
     const workspace = await server.workspace();
     const aliases = many(51, (index) => alias(`a${index}`));
     await refuses(newAliases(workspace, ...aliases), /^The max number of .* was exceeded$/);
@@ -124,7 +124,7 @@ describe("POST /users/alias/new", () => {
     assert.equal(answer.aliases_processed, 50);
   });
 
-  test("requires user_aliases, an array", async () => {
+  test("alias/new requires user_aliases, which must be an array", async () => {
     const workspace = await server.workspace();
     const path = "/users/alias/new";
     await refuses(workspace.call("POST", path, {}), "'user_aliases' is required");
@@ -134,7 +134,7 @@ describe("POST /users/alias/new", () => {
     }
   });
 
-  describe("refuses a new user alias object that is not one, and names the place", () => {
+  describe("alias/new refuses an invalid alias object with its position in the request", () => {
     const cases: [unknown, string][] = [
       ["a", "NOT_AN_OBJECT"],
       [{}, "INVALID_USER_ALIAS"],
@@ -150,7 +150,7 @@ describe("POST /users/alias/new", () => {
       [alias("\ud800"), "INVALID_TEXT"],
     ];
     for (const [object, code] of cases) {
-      test(`${JSON.stringify(object).slice(0, 60)} is ${code}`, async () => {
+      test(`the alias object ${JSON.stringify(object).slice(0, 60)} is refused with ${code}`, async () => {
         const workspace = await server.workspace();
         const answer = await newAliases(workspace, object as object);
         assert.equal(answer.status, 400);
@@ -160,7 +160,7 @@ describe("POST /users/alias/new", () => {
     }
   });
 
-  test("an alias/new request with faulty objects lists each of them and adds no alias", async () => {
+  test("an alias/new request with invalid objects lists each of them and adds no alias", async () => {
     const workspace = await server.workspace();
     const body = await refuses(
       newAliases(workspace, alias("a"), {}, alias("b"), { ...alias("c"), external_id: "" }),
@@ -183,7 +183,7 @@ describe("POST /users/alias/update", () => {
     new_alias_name,
   });
 
-  test("gives an alias another name; the old one is free again", async () => {
+  test("alias/update renames an alias, and the old name can be used again", async () => {
     const workspace = await server.workspace();
     await makeUsers(workspace, id("ada"));
     await succeeds(newAliases(workspace, { ...id("ada"), ...alias("old") }));
@@ -196,7 +196,7 @@ describe("POST /users/alias/update", () => {
     assert.equal(other.external_id, null);
   });
 
-  test("changes nothing where the old alias is nobody's or the new one is taken", async () => {
+  test("alias/update skips an unknown alias and a new name that is already in use", async () => {
     const workspace = await server.workspace();
     await succeeds(newAliases(workspace, alias("a"), alias("b")));
     await skips(
@@ -216,7 +216,7 @@ describe("POST /users/alias/update", () => {
     assert.deepEqual(a.user_aliases, [alias("a")]);
   });
 
-  test("is carried out in the order of the array", async () => {
+  test("alias/update renames in the order of the array", async () => {
     const workspace = await server.workspace();
     await succeeds(newAliases(workspace, alias("a"), alias("b")));
     const [a] = await workspace.profiles({ user_aliases: [alias("a")] });
@@ -227,7 +227,7 @@ describe("POST /users/alias/update", () => {
     assert.equal(b.platform_id, a?.platform_id);
   });
 
-  test("refuses objects that lack a name, and more than 50", async () => {
+  test("alias/update refuses an object without a new name, and more than 50 objects", async () => {
     const workspace = await server.workspace();
     const answer = await renameAliases(workspace, { alias_label: "l", old_alias_name: "a" });
     assert.equal(answer.status, 400);
@@ -238,7 +238,7 @@ describe("POST /users/alias/update", () => {
   });
 });
 
-test("an alias of a deleted user is free again", async () => {
+test("an alias of a deleted user can be used again", async () => {
   const workspace = await server.workspace();
   await makeUsers(workspace, id("ada"));
   await succeeds(newAliases(workspace, { ...id("ada"), ...alias("a") }));

@@ -82,7 +82,7 @@ async function everybody(workspace: TestWorkspace): Promise<Record<string, any>[
 }
 
 describe("a dry run", () => {
-  test("of a merge tells field by field what is taken, kept and added up, and changes nothing", async () => {
+  test("a dry run of a merge reports each field as taken, kept or added up, and changes nothing", async () => {
     const workspace = await twoUsers();
     const before = await everybody(workspace);
     const answer = await merge(workspace, [[id("m"), id("k")]], { dry_run: true });
@@ -153,7 +153,7 @@ describe("a dry run", () => {
     assert.deepEqual(await auditOf(workspace), []);
   });
 
-  test("tells what the merge then does", async () => {
+  test("a dry run of a merge reports what the merge then does", async () => {
     const workspace = await twoUsers();
     const answer = await merge(workspace, [[id("m"), id("k")]], { dry_run: true });
     await succeeds(merge(workspace, [[id("m"), id("k")]]));
@@ -165,7 +165,7 @@ describe("a dry run", () => {
     }
   });
 
-  test("works chains out item by item, and tells what would be skipped", async () => {
+  test("a dry run resolves chains of merges item by item and reports skipped items", async () => {
     const workspace = await server.workspace();
     await makeUsers(workspace, id("a"), id("b"), id("c"));
     const pairs: [object, object][] = [
@@ -191,7 +191,7 @@ describe("a dry run", () => {
     assert.deepEqual(countsOf(await userOf(workspace, "a")), { a: 1 });
   });
 
-  test("of a deletion tells everything that would go, and changes nothing", async () => {
+  test("a dry run of a deletion reports everything that would be removed, and changes nothing", async () => {
     const workspace = await twoUsers();
     const before = await everybody(workspace);
     const body = { external_ids: ["m", "nobody"], dry_run: true };
@@ -218,7 +218,7 @@ describe("a dry run", () => {
     assert.deepEqual(await everybody(workspace), before);
   });
 
-  test("of an identification tells what would be left behind", async () => {
+  test("a dry run of an identification reports what would be left behind", async () => {
     const workspace = await server.workspace();
     await makeUsers(workspace, id("ada"), { ...byAlias("a"), plan: "x" });
     const request = {
@@ -240,7 +240,7 @@ describe("a dry run", () => {
     assert.deepEqual(countsOf(await userOf(workspace, "ada")), { ada: 1 });
   });
 
-  test("of aliases changes nothing either", async () => {
+  test("a dry run of a new alias changes nothing", async () => {
     const workspace = await server.workspace();
     const sent = workspace.call<any>("POST", "/users/alias/new", {
       user_aliases: [alias("a")],
@@ -250,7 +250,7 @@ describe("a dry run", () => {
     assert.deepEqual(await workspace.profiles({ user_aliases: [alias("a")] }), []);
   });
 
-  test("can be asked for with an Idempotency-Key, and changes nothing", async () => {
+  test("a dry run with an Idempotency-Key changes nothing", async () => {
     const workspace = await twoUsers();
     const before = await everybody(workspace);
     const body = { external_ids: ["m"], dry_run: true };
@@ -260,7 +260,7 @@ describe("a dry run", () => {
     assert.deepEqual(await everybody(workspace), before);
   });
 
-  test("is true or false and nothing else", async () => {
+  test("dry_run must be true or false", async () => {
     const workspace = await twoUsers();
     for (const dry_run of ["true", 1, null]) {
       const sent = remove(workspace, { external_ids: ["m"], dry_run });
@@ -271,11 +271,11 @@ describe("a dry run", () => {
   });
 });
 
-describe("the audit", () => {
+describe("the identity audit", () => {
   /** Nothing that is a value of the users; their names for things may stand. */
   const VALUES = ["emmy", "Emmy", "Kay", "Noether", "example.com", "other", "53", "device-of"];
 
-  test("keeps who merged whom when, and what came of it, without any value", async () => {
+  test("the identity audit records a merge with its time, key, request and effects, but no user data", async () => {
     const workspace = await twoUsers();
     const [k, m] = await everybody(workspace);
     const options = { headers: { "x-request-id": "request-1" } };
@@ -327,7 +327,7 @@ describe("the audit", () => {
     for (const value of VALUES) assert.ok(!JSON.stringify(effects).includes(value), value);
   });
 
-  test("keeps deletions and identifications too, and nothing of what had no effect", async () => {
+  test("the identity audit records deletions and identifications, but nothing without an effect", async () => {
     const workspace = await twoUsers();
     await makeUsers(workspace, byAlias("a"), byAlias("b"));
     const [k, m] = await everybody(workspace);
@@ -354,7 +354,7 @@ describe("the audit", () => {
     for (const value of VALUES) assert.ok(!JSON.stringify(deletion.effects).includes(value), value);
   });
 
-  test("is read by user and page by page, the newest first", async () => {
+  test("the identity audit can be filtered by user and paginated, newest entry first", async () => {
     const workspace = await server.workspace();
     await makeUsers(workspace, ...many(5, (index) => id(`u${index}`)));
     const ids = await Promise.all(
@@ -376,7 +376,7 @@ describe("the audit", () => {
     assert.equal(second.body.next_cursor, undefined);
   });
 
-  test("is the administrator's, of one workspace, and emptied by a reset", async () => {
+  test("the identity audit requires the admin token, covers one workspace and is emptied by a reset", async () => {
     const workspace = await server.workspace();
     const other = await server.workspace();
     await makeUsers(workspace, { ...id("ada"), email: "ada@example.com" });

@@ -37,7 +37,7 @@ const throughAllServers = (workspace: TestWorkspace): TestWorkspace[] => [
   ...others.map(({ url }) => workspaceAt(url, workspace)),
 ];
 
-test("nothing is lost or doubled and nobody comes back to life, whoever is faster", async () => {
+test("concurrent merges, deletes and writes lose nothing, duplicate nothing and revive no deleted user", async () => {
   const workspace = await server.workspace();
   await runChaos(server, throughAllServers(workspace), {
     seed: SEED,
@@ -47,7 +47,7 @@ test("nothing is lost or doubled and nobody comes back to life, whoever is faste
   });
 });
 
-test("neither where a few people are fought over", async () => {
+test("concurrent writes to only a few users lose nothing, duplicate nothing and revive no deleted user", async () => {
   const workspace = await server.workspace();
   await runChaos(server, throughAllServers(workspace), {
     seed: SEED + 1,
@@ -57,7 +57,7 @@ test("neither where a few people are fought over", async () => {
   });
 });
 
-test("neither where merged external ids lead to the kept users", async () => {
+test("concurrent writes lose and duplicate nothing while merged external ids redirect to the kept users", async () => {
   const settings = { redirect_merged_ids: true, rate_limits: { "users.track": "off" } };
   const workspace = await server.workspace({ settings });
   await runChaos(server, throughAllServers(workspace), {
@@ -69,7 +69,7 @@ test("neither where merged external ids lead to the kept users", async () => {
   });
 });
 
-test("nor is anything answered with a failure while the workspace is emptied", async () => {
+test("concurrent requests do not fail while the workspace is reset", async () => {
   // In several workspaces, because what one reset leaves behind the next one takes away.
   const rounds = Array.from({ length: 10 }, (_, index) => index);
   for (const round of rounds) {
@@ -84,7 +84,7 @@ test("nor is anything answered with a failure while the workspace is emptied", a
   }
 });
 
-test("after all of that every row belongs to somebody who is there, and they all agree", async () => {
+test("after concurrent merges, deletes and resets, every row belongs to an existing user and all rows agree", async () => {
   await Promise.all(others.map((other) => other.end("SIGTERM")));
   await server.stop();
   const database = await openDatabase(server.config);

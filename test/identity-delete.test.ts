@@ -61,7 +61,7 @@ async function makeAda(workspace: TestWorkspace): Promise<string> {
 
 const ALL_FIELDS = ["message_history", "recent_activity", "custom_events", "devices", "apps"];
 
-describe("every kind of identifier deletes whom it names", () => {
+describe("every kind of identifier deletes the user that it names", () => {
   const cases: [kind: string, identifier: (platformId: string) => unknown][] = [
     ["external_ids", () => "ada"],
     ["user_aliases", () => alias("a")],
@@ -91,7 +91,7 @@ describe("every kind of identifier deletes whom it names", () => {
   }
 });
 
-test("several users are deleted by one request, and an alias-only user as well", async () => {
+test("one delete request removes several users, including alias-only users", async () => {
   const workspace = await server.workspace();
   await makeUsers(workspace, id("ada"), id("bob"), id("cleo"), byAlias("a"), byAlias("b"));
   await succeeds(remove(workspace, { external_ids: ["ada", "bob"] }));
@@ -106,7 +106,7 @@ test("several users are deleted by one request, and an alias-only user as well",
   );
 });
 
-test("no identifier that is used anew leads to the former data", async () => {
+test("reusing the identifiers of a deleted user never brings back its data", async () => {
   const workspace = await server.workspace();
   const platformId = await makeAda(workspace);
   await succeeds(remove(workspace, { external_ids: ["ada"] }));
@@ -125,7 +125,7 @@ test("no identifier that is used anew leads to the former data", async () => {
   await skips(remove(workspace, { platform_ids: [platformId] }), "platform_ids 0 USER_NOT_FOUND");
 });
 
-test("the state of the address stays, because a refusal must outlive the profile", async () => {
+test("the email state of an address outlives its deleted user", async () => {
   const workspace = await server.workspace();
   await makeAda(workspace);
   await succeeds(remove(workspace, { external_ids: ["ada"] }));
@@ -133,7 +133,7 @@ test("the state of the address stays, because a refusal must outlive the profile
   assert.equal((await userOf(workspace, "eve"))?.email_subscribe, "unsubscribed");
 });
 
-test("what was merged into the user goes too, and its id leads nowhere", async () => {
+test("deleting a user also removes the users merged into it, and their ids lead nowhere", async () => {
   const workspace = await server.workspace({ settings: { redirect_merged_ids: true } });
   await makeUsers(workspace, id("old"), id("older"), id("ada"));
   const { platform_id } = (await userOf(workspace, "old")) ?? {};
@@ -150,7 +150,7 @@ test("what was merged into the user goes too, and its id leads nowhere", async (
   assert.deepEqual(countsOf(await userOf(workspace, "older")), { older: 1 });
 });
 
-test("the id of a merged user deletes the one it leads to", async () => {
+test("deleting by the platform_id of a merged user deletes the kept user", async () => {
   const workspace = await server.workspace();
   await makeUsers(workspace, id("old"), id("ada"));
   const { platform_id } = (await userOf(workspace, "old")) ?? {};
@@ -159,7 +159,7 @@ test("the id of a merged user deletes the one it leads to", async () => {
   assert.equal(await userOf(workspace, "ada"), undefined);
 });
 
-test("whom nobody is, and who is named twice, is counted and told", async () => {
+test("a delete request counts unknown and repeated identifiers and reports them as skipped", async () => {
   const workspace = await server.workspace();
   await makeUsers(workspace, id("ada"));
   const answer = await skips(
@@ -175,14 +175,14 @@ test("whom nobody is, and who is named twice, is counted and told", async () => 
   );
 });
 
-test("numbers are read as external ids", async () => {
+test("a delete request reads numbers as external ids", async () => {
   const workspace = await server.workspace();
   await makeUsers(workspace, id("17"));
   await succeeds(remove(workspace, { external_ids: [17] }));
   assert.equal(await userOf(workspace, "17"), undefined);
 });
 
-describe("refusals", () => {
+describe("refused delete requests", () => {
   const kinds: [kind: string, some: unknown[]][] = [
     ["external_ids", ["ada"]],
     ["user_aliases", [alias("a")]],
@@ -191,13 +191,13 @@ describe("refusals", () => {
     ["phone_numbers", [byPhone(PHONE)]],
   ];
 
-  test("a request without any kind of identifiers is refused", async () => {
+  test("a delete request without any kind of identifier is refused", async () => {
     const workspace = await server.workspace();
     await refuses(remove(workspace, {}), /^Exactly one of 'external_ids', .* must be given/);
     await refuses(remove(workspace, { externalIds: ["ada"] }), /^Exactly one of/);
   });
 
-  test("two kinds of identifiers in one request are refused, and nobody is deleted", async () => {
+  test("a delete request with two kinds of identifiers is refused and deletes no user", async () => {
     const workspace = await server.workspace();
     await makeAda(workspace);
     for (const [one, some] of kinds) {
@@ -219,7 +219,7 @@ describe("refusals", () => {
     }
   });
 
-  test("each kind is an array", async () => {
+  test("every identifier list of a delete request must be an array", async () => {
     const workspace = await server.workspace();
     for (const [kind] of kinds) {
       for (const value of ["ada", { a: 1 }, 5]) {
@@ -228,7 +228,7 @@ describe("refusals", () => {
     }
   });
 
-  test("50 identifiers of each kind are taken and 51 are not", async () => {
+  test("a delete request accepts 50 identifiers of each kind and refuses 51", async () => {
     const workspace = await server.workspace();
     await makeUsers(workspace, { ...id("u0"), email: "u0@example.com" });
     const lists: Record<string, unknown[]> = {
@@ -252,7 +252,7 @@ describe("refusals", () => {
     assert.equal(await userOf(workspace, "u0"), undefined);
   });
 
-  test("a delete request with faulty identifiers lists each of them and deletes no user", async () => {
+  test("a delete request with invalid identifiers lists each of them and deletes no user", async () => {
     const workspace = await server.workspace();
     await makeUsers(workspace, id("ada"), byAlias("a"), { ...id("bob"), email: "b@example.com" });
     const external = await remove(workspace, {

@@ -30,7 +30,7 @@ const removeIds = (workspace: TestWorkspace, ...external_ids: unknown[]) =>
   workspace.call<any>("POST", "/users/external_ids/remove", { external_ids });
 
 describe("POST /users/external_ids/rename", () => {
-  test("a rename gives the user a new external_id, and the old one keeps leading there", async () => {
+  test("a rename gives the user a new external_id, and the old one still resolves to the user", async () => {
     const workspace = await server.workspace();
     await makeUsers(workspace, id("old"));
     const { status, body } = await rename(workspace, renaming("old", "new"));
@@ -43,7 +43,7 @@ describe("POST /users/external_ids/rename", () => {
     assert.deepEqual([user?.external_id, countsOf(user)], ["new", { old: 1, late: 1 }]);
   });
 
-  test("a rename to an external_id in use, or of one that no user has, changes nothing and says why", async () => {
+  test("a rename to an external_id in use, or of an unknown one, changes nothing and reports the reason", async () => {
     const workspace = await server.workspace();
     await makeUsers(workspace, id("ada"), id("bob"));
     await rename(workspace, renaming("ada", "ada-2"));
@@ -81,7 +81,7 @@ describe("POST /users/external_ids/rename", () => {
     await refuses(rename(workspace, ...tooMany), /exceeded/);
   });
 
-  test("a deprecated external_id follows its user into a merge, and goes with a deletion", async () => {
+  test("a deprecated external_id resolves to the kept user after a merge and is removed with a deletion", async () => {
     const workspace = await server.workspace();
     await makeUsers(workspace, id("ada"), id("bob"));
     await rename(workspace, renaming("ada", "ada-2"));
@@ -91,7 +91,7 @@ describe("POST /users/external_ids/rename", () => {
     assert.equal(await userOf(workspace, "ada"), undefined);
   });
 
-  test("renames have a limit of 1,000 requests a minute", async () => {
+  test("external_id renames are limited to 1,000 requests per minute", async () => {
     const workspace = await server.workspace();
     const { headers } = await rename(workspace);
     assert.equal(headers.get("x-ratelimit-limit"), "1000");
@@ -100,7 +100,7 @@ describe("POST /users/external_ids/rename", () => {
 });
 
 describe("POST /users/external_ids/remove", () => {
-  test("a removed external_id leaves its user, and names a new user from then on", async () => {
+  test("a removed external_id no longer resolves to its user and can identify a new user", async () => {
     const workspace = await server.workspace();
     await makeUsers(workspace, id("old"));
     await rename(workspace, renaming("old", "new"));
@@ -115,7 +115,7 @@ describe("POST /users/external_ids/remove", () => {
     assert.deepEqual(countsOf(await userOf(workspace, "new")), { old: 1 });
   });
 
-  test("an external_id that is in use, or unknown, is not removed, and the response says why", async () => {
+  test("an external_id that is in use or unknown is not removed, and the response gives the reason", async () => {
     const workspace = await server.workspace();
     await makeUsers(workspace, id("ada"), id("bob"));
     await rename(workspace, renaming("bob", "bob-2"));
@@ -129,7 +129,7 @@ describe("POST /users/external_ids/remove", () => {
     assert.equal((await userOf(workspace, "ada"))?.external_id, "ada");
   });
 
-  test("the redirect of a merged user's external_id can be removed; the platform_id keeps leading to the kept user", async () => {
+  test("a merged user's external_id redirect can be removed; the platform_id still resolves to the kept user", async () => {
     const workspace = await server.workspace({ settings: { redirect_merged_ids: true } });
     await makeUsers(workspace, id("ada"), id("bob"));
     const { platform_id } = (await userOf(workspace, "ada")) ?? {};
@@ -140,7 +140,7 @@ describe("POST /users/external_ids/remove", () => {
     assert.deepEqual(countsOf(await userOf(workspace, "bob")), { ada: 1, bob: 1, late: 1 });
   });
 
-  test("a removal request with malformed ids, or more than 50, removes nothing", async () => {
+  test("a removal request with malformed external_ids, or more than 50, removes nothing", async () => {
     const workspace = await server.workspace();
     await makeUsers(workspace, id("ada"));
     await rename(workspace, renaming("ada", "ada-2"));
@@ -150,7 +150,7 @@ describe("POST /users/external_ids/remove", () => {
     assert.equal((await userOf(workspace, "ada"))?.external_id, "ada-2");
   });
 
-  test("removals have a limit of 1,000 requests a minute", async () => {
+  test("external_id removals are limited to 1,000 requests per minute", async () => {
     const workspace = await server.workspace();
     const { headers } = await removeIds(workspace);
     assert.equal(headers.get("x-ratelimit-limit"), "1000");

@@ -67,10 +67,10 @@ async function withAnonymous(names: readonly string[] = []): Promise<TestWorkspa
 
 const FIELDS = ["message_history", "devices", "apps", "push_tokens", "engagement_times"];
 
-describe("where nobody has the external_id", () => {
+describe("identify gives an unused external_id to the aliased user", () => {
   for (const more of [{}, { merge_behavior: "merge" }, { merge_behavior: "none" }]) {
     const how = JSON.stringify(more);
-    test(`the aliased user gets it and keeps everything, with ${how}`, async () => {
+    test(`identify with ${how} gives an unused external_id to the aliased user and keeps all data`, async () => {
       const workspace = await withAnonymous();
       const before = await workspace.profile({ user_aliases: [alias("a")] });
       const answer = await succeeds(identifyAliases(workspace, [["a", "ada"]], more));
@@ -82,8 +82,8 @@ describe("where nobody has the external_id", () => {
   }
 });
 
-describe("where somebody has the external_id", () => {
-  test("the alias-only user is combined into that one and removed", async () => {
+describe("identify with an external_id that is in use", () => {
+  test("identify combines an alias-only user into the user with the external_id and removes it", async () => {
     const workspace = await withAnonymous(["ada"]);
     const before = await workspace.profile({ user_aliases: [alias("a")] });
     const [own] = await workspace.profiles({ external_ids: ["ada"] });
@@ -101,7 +101,7 @@ describe("where somebody has the external_id", () => {
     assert.deepEqual(await workspace.profiles({ email_address: "a@example.com" }), [ada]);
   });
 
-  test("merge, and no merge_behavior, bring everything but the device information", async () => {
+  test("merge_behavior merge, which is the default, carries over everything but device information", async () => {
     for (const more of [{ merge_behavior: "merge" }, {}]) {
       const workspace = await withAnonymous(["ada"]);
       await succeeds(identifyAliases(workspace, [["a", "ada"]], more));
@@ -114,7 +114,7 @@ describe("where somebody has the external_id", () => {
     }
   });
 
-  test("none brings the push tokens and the message history alone", async () => {
+  test("merge_behavior none carries over only aliases, push tokens and message history", async () => {
     const workspace = await withAnonymous(["ada"]);
     const own = (await userOf(workspace, "ada")) as Record<string, any>;
     await succeeds(identifyAliases(workspace, [["a", "ada"]], { merge_behavior: "none" }));
@@ -128,7 +128,7 @@ describe("where somebody has the external_id", () => {
     assert.deepEqual([message_history[0].message_id, apps, devices], ["m1", [], []]);
   });
 
-  test("none leaves attributes, events and purchases out of reach, also of whoever comes later", async () => {
+  test("merge_behavior none never carries over attributes, events or purchases, even on a second call", async () => {
     const workspace = await withAnonymous(["ada"]);
     const { platform_id } = await workspace.profile({ user_aliases: [alias("a")] });
     const none = { merge_behavior: "none" };
@@ -145,7 +145,7 @@ describe("where somebody has the external_id", () => {
     assert.deepEqual(countsOf(await userOf(workspace, "ada")), { ada: 1, after: 1 });
   });
 
-  test("several aliases of one label come together, and none is dropped", async () => {
+  test("all aliases of one label are kept when they are identified as one user", async () => {
     const workspace = await server.workspace();
     await makeUsers(workspace, id("ada"), byAlias("a"), byAlias("b"), byAlias("c"));
     await succeeds(
@@ -161,8 +161,8 @@ describe("where somebody has the external_id", () => {
   });
 });
 
-describe("what is valid and changes nothing succeeds, is counted, and is told", () => {
-  test("an alias that nobody has makes nobody", async () => {
+describe("identify requests that change nothing", () => {
+  test("identify skips an unknown alias and creates no user", async () => {
     const workspace = await server.workspace();
     const sent = identifyAliases(workspace, [["a", "ada"]]);
     const answer = await skips(sent, "aliases_to_identify 0 USER_NOT_FOUND");
@@ -170,7 +170,7 @@ describe("what is valid and changes nothing succeeds, is counted, and is told", 
     assert.equal(await userOf(workspace, "ada"), undefined);
   });
 
-  test("an alias of another identified user is not moved", async () => {
+  test("identify never moves an alias of another identified user", async () => {
     const workspace = await server.workspace();
     await makeUsers(workspace, id("ada"), id("bob"));
     await succeeds(newAliases(workspace, { ...id("bob"), ...alias("b") }));
@@ -186,7 +186,7 @@ describe("what is valid and changes nothing succeeds, is counted, and is told", 
     assert.deepEqual((await userOf(workspace, "ada"))?.user_aliases, []);
   });
 
-  test("the same alias twice is identified once", async () => {
+  test("identify handles an alias once, even if it is repeated in or across requests", async () => {
     const workspace = await server.workspace();
     await makeUsers(workspace, byAlias("a"));
     const pair = ["a", "ada"] as const;
@@ -198,7 +198,7 @@ describe("what is valid and changes nothing succeeds, is counted, and is told", 
 });
 
 describe("emails_to_identify and phone_numbers_to_identify", () => {
-  test("a user found by email or phone becomes identified, or is combined", async () => {
+  test("a user found by email or phone is identified, or combined into the user with the external_id", async () => {
     const workspace = await server.workspace();
     await makeUsers(workspace, id("ada"));
     await workspace.track({
@@ -224,7 +224,7 @@ describe("emails_to_identify and phone_numbers_to_identify", () => {
     assert.equal((await userOf(workspace, "bob"))?.email, "bob@example.com");
   });
 
-  test("lists are carried out one after the other: aliases, emails, phone numbers", async () => {
+  test("identify processes aliases before emails, whatever their order in the request", async () => {
     const workspace = await server.workspace();
     await makeUsers(workspace, { ...byAlias("a"), email: "a@example.com" });
     const answer = await skips(
@@ -238,7 +238,7 @@ describe("emails_to_identify and phone_numbers_to_identify", () => {
     assert.equal(await userOf(workspace, "second"), undefined);
   });
 
-  test("an email that identifies an identified user changes nothing", async () => {
+  test("identify skips an email of a user who is already identified, and an unknown email", async () => {
     const workspace = await server.workspace();
     await makeUsers(workspace, { ...id("ada"), email: "ada@example.com" });
     await skips(
@@ -256,8 +256,8 @@ describe("emails_to_identify and phone_numbers_to_identify", () => {
   });
 });
 
-describe("refusals", () => {
-  test("a request without any list is refused, and one with any of them is not", async () => {
+describe("refused identify requests", () => {
+  test("an identify request without any list is refused, and one with a single list is accepted", async () => {
     const workspace = await server.workspace();
     const required = /'aliases_to_identify' or 'emails_to_identify' or .* is required/;
     await refuses(identify(workspace, {}), required);
@@ -277,14 +277,14 @@ describe("refusals", () => {
     assert.deepEqual(countsOf(await userOf(workspace, "ada")), { a: 1 });
   });
 
-  test("a list that is no array is refused", async () => {
+  test("an identify list that is not an array is refused", async () => {
     const workspace = await server.workspace();
     for (const list of ["aliases_to_identify", "emails_to_identify"]) {
       await refuses(identify(workspace, { [list]: {} }), `'${list}' must be an array`);
     }
   });
 
-  test("another merge_behavior is refused", async () => {
+  test("identify refuses an unknown merge_behavior", async () => {
     const workspace = await withAnonymous(["ada"]);
     for (const merge_behavior of ["both", "", null, true]) {
       const sent = identifyAliases(workspace, [["a", "ada"]], { merge_behavior });
@@ -293,7 +293,7 @@ describe("refusals", () => {
     assert.deepEqual(countsOf(await userOf(workspace, "ada")), { ada: 1 });
   });
 
-  test("50 aliases are taken and 51 are not", async () => {
+  test("identify accepts 50 aliases and refuses 51", async () => {
     const workspace = await server.workspace();
     const pairs = many(51, (index) => [`a${index}`, "ada"] as const);
     await makeUsers(workspace, byAlias("a0"));
@@ -304,7 +304,7 @@ describe("refusals", () => {
     assert.deepEqual(countsOf(await userOf(workspace, "ada")), { a0: 1 });
   });
 
-  test("50 emails or phone numbers are taken and 51 are not", async () => {
+  test("identify accepts 50 emails or phone numbers and refuses 51", async () => {
     const workspace = await server.workspace();
     const lists: Record<string, object[]> = {
       emails_to_identify: many(51, (index) => byEmail(`u${index}@example.com`)),
@@ -318,7 +318,7 @@ describe("refusals", () => {
     }
   });
 
-  test("an identify request with faulty objects lists each of them and identifies no user", async () => {
+  test("an identify request with invalid objects lists each of them and identifies no user", async () => {
     const workspace = await server.workspace();
     await makeUsers(workspace, byAlias("a"));
     const { status, body } = await identify(workspace, {
@@ -356,7 +356,7 @@ describe("refusals", () => {
     assert.equal(await userOf(workspace, "ada"), undefined);
   });
 
-  test("a blocked external_id is given to nobody", async () => {
+  test("identify refuses a blocked external_id", async () => {
     const workspace = await server.workspace({ settings: { blocked_external_ids: ["dummy"] } });
     await makeUsers(workspace, byAlias("a"));
     const { status, body } = await identifyAliases(workspace, [["a", "dummy"]]);
@@ -367,7 +367,7 @@ describe("refusals", () => {
   });
 });
 
-test("an alias-only user can be merged, identified and tracked after one another", async () => {
+test("an alias-only user can be merged, then identified and then tracked", async () => {
   const workspace = await server.workspace();
   await makeUsers(workspace, byAlias("a"), byAlias("b"));
   await succeeds(merge(workspace, [[byAlias("a"), byAlias("b")]]));

@@ -17,13 +17,13 @@ const REQUESTS: readonly (readonly [path: string, body: object])[] = [
   ["/users/delete", { external_ids: [] }],
 ];
 
-describe("the limit", () => {
+describe("the rate limit of identity endpoints", () => {
   const remaining = async (workspace: TestWorkspace, path: string, body: object) => {
     const { headers } = await workspace.call("POST", path, body);
     return [headers.get("x-ratelimit-limit"), headers.get("x-ratelimit-remaining")];
   };
 
-  test("is 20,000 requests a minute, shared by all of them", async () => {
+  test("all identity endpoints share a limit of 20,000 requests per minute", async () => {
     const workspace = await server.workspace();
     for (const [index, [path, body]] of REQUESTS.entries()) {
       const left = `${20_000 - index - 1}`;
@@ -31,7 +31,7 @@ describe("the limit", () => {
     }
   });
 
-  test("holds for /users/identify of every workspace, and can be changed", async () => {
+  test("the rate limit of /users/identify can be changed for a workspace", async () => {
     const rate_limits = { "users.identify": { requests: 2, per_seconds: 60 } };
     const workspace = await server.workspace({ settings: { rate_limits } });
     const send = () => workspace.call("POST", "/users/identify", IDENTIFY);

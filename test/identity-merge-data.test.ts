@@ -11,7 +11,7 @@ import { EARLY, LATE, MIDDLE, make, merged, workspaceWithApps } from "./merged-u
 
 const server = await startServer();
 
-describe("a field comes over where the kept user lacks it, and stays where it has it", () => {
+describe("a merge fills missing fields of the kept user and never overwrites existing ones", () => {
   const fields: [field: string, own: unknown, other: unknown][] = [
     ["first_name", "Ada", "Grace"],
     ["last_name", "Lovelace", "Hopper"],
@@ -38,7 +38,7 @@ describe("a field comes over where the kept user lacks it, and stays where it ha
   }
 });
 
-test("custom attributes of the kept user stay, missing ones are added", async () => {
+test("a merge keeps the kept user's custom attributes and adds missing ones", async () => {
   const user = await merged(
     server,
     { attributes: { plan: "own", nested: { a: 1 } } },
@@ -48,7 +48,7 @@ test("custom attributes of the kept user stay, missing ones are added", async ()
   assert.deepEqual(user.custom_attributes, custom);
 });
 
-test("the first session is the earlier one and the last session the later one", async () => {
+test("a merge keeps the earlier first session and the later last session", async () => {
   const dates = (first: string, last: string) => ({
     attributes: { date_of_first_session: first, date_of_last_session: last },
   });
@@ -58,7 +58,7 @@ test("the first session is the earlier one and the last session the later one", 
   assert.deepEqual([inner.date_of_first_session, inner.date_of_last_session], [EARLY, LATE]);
 });
 
-test("events of both are at the kept user: counts added up, the earlier first, the later last date", async () => {
+test("a merge combines custom events: it adds up counts and keeps the earliest and latest dates", async () => {
   const at = (name: string, time: string) => ({ name, time, properties: { a: 1 } });
   const user = await merged(
     server,
@@ -72,7 +72,7 @@ test("events of both are at the kept user: counts added up, the earlier first, t
   ]);
 });
 
-test("purchases of both are at the kept user: counts and amounts added up, first and last dates", async () => {
+test("a merge combines purchases: it adds up counts and amounts and keeps the earliest and latest dates", async () => {
   const bought = (product_id: string, price: number, time: string, quantity = 1) => ({
     product_id,
     currency: "USD",
@@ -93,7 +93,7 @@ test("purchases of both are at the kept user: counts and amounts added up, first
   assert.deepEqual(user.revenue_by_currency, { USD: 5.55 });
 });
 
-test("counts of the last Y days, and spending, take in what the merged user did", async () => {
+test("after a merge, counts and spending of the last Y days include the merged user's activity", async () => {
   const ago = (days: number) => new Date(Date.now() - days * 86_400_000 + 3_600_000).toISOString();
   const opened = (days: number) => ({ name: "opened", time: ago(days) });
   const bought = (days: number, price: number) => ({
@@ -124,7 +124,7 @@ test("counts of the last Y days, and spending, take in what the merged user did"
   });
 });
 
-describe("subscriptions", () => {
+describe("subscription states in a merge", () => {
   const states = (...pairs: [string, string][]) => ({
     attributes: {
       subscription_groups: pairs.map(([subscription_group_id, subscription_state]) => ({
@@ -134,7 +134,7 @@ describe("subscriptions", () => {
     },
   });
 
-  test("group states of the kept user stand, missing ones come over", async () => {
+  test("a merge keeps the kept user's subscription group states and adds missing ones", async () => {
     const { subscription_groups } = await merged(
       server,
       states([NEWSLETTER, "unsubscribed"]),
@@ -146,7 +146,7 @@ describe("subscriptions", () => {
     assert.deepEqual(byGroup, { [NEWSLETTER]: "unsubscribed", [ALERTS]: "subscribed" });
   });
 
-  test("of a chain each link stands before the ones merged into it", async () => {
+  test("in a chain of merges, each user's group states win over those of the users merged into it", async () => {
     const workspace = await workspaceWithApps(server);
     await make(server, workspace, "a", states([NEWSLETTER, "subscribed"], [ALERTS, "subscribed"]));
     await make(server, workspace, "b", states([NEWSLETTER, "unsubscribed"]));
@@ -164,14 +164,14 @@ describe("subscriptions", () => {
     assert.deepEqual(byGroup, { [NEWSLETTER]: "unsubscribed", [ALERTS]: "subscribed" });
   });
 
-  test("the email state is the address's: it is the state of whoever has the address", async () => {
+  test("after a merge, the kept user's email state is the state of its email address", async () => {
     const own = { attributes: { email: "k@example.com", email_subscribe: "opted_in" } };
     const other = { attributes: { email: "m@example.com", email_subscribe: "unsubscribed" } };
     assert.equal((await merged(server, own, other)).email_subscribe, "opted_in");
     assert.equal((await merged(server, {}, other)).email_subscribe, "unsubscribed");
   });
 
-  test("a state that waited for an address holds once the kept user has one without a state", async () => {
+  test("after a merge, a pending email state applies to an email address that has no state of its own", async () => {
     const waiting = { attributes: { email_subscribe: "unsubscribed" } };
     const address = { attributes: { email: "k@example.com" } };
     assert.equal((await merged(server, address, waiting)).email_subscribe, "unsubscribed");
@@ -180,7 +180,7 @@ describe("subscriptions", () => {
   });
 });
 
-test("what the kept user is stays: its id, when it was made, its bucket", async () => {
+test("a merge keeps the kept user's id, creation time and random bucket", async () => {
   const workspace = await workspaceWithApps(server);
   await make(server, workspace, "m", {});
   await make(server, workspace, "k", {});
@@ -189,7 +189,7 @@ test("what the kept user is stays: its id, when it was made, its bucket", async 
   assert.deepEqual(await userOf(workspace, "k"), before);
 });
 
-test("a merge of two users with thousands of events keeps every one of them", async () => {
+test("a merge of two users with thousands of events keeps every event", async () => {
   const workspace = await workspaceWithApps(server, { track_max_updates: 1_000 });
   for (const name of ["k", "m"]) {
     for (let round = 0; round < 3; round++) {
@@ -209,7 +209,7 @@ test("a merge of two users with thousands of events keeps every one of them", as
   assert.deepEqual(countsOf(user.recent_activity[0]), all);
 });
 
-test("an alias-only user can be kept, and gets everything of an identified one", async () => {
+test("an alias-only user can be kept in a merge and receives the external_id and data of an identified user", async () => {
   const workspace = await workspaceWithApps(server);
   await make(server, workspace, "m", { attributes: { first_name: "Ada" } });
   await makeUsers(workspace, byAlias("k"));
@@ -218,10 +218,10 @@ test("an alias-only user can be kept, and gets everything of an identified one",
   assert.deepEqual([user?.first_name, countsOf(user)], ["Ada", { k: 1 }]);
 });
 
-describe("an export that asks for merged_ids tells which ids of merged users lead to the user", () => {
+describe("merged_ids in an export", () => {
   for (const redirect_merged_ids of [false, true]) {
     const leads = redirect_merged_ids ? "and external ids that do too" : "and no external id";
-    test(`platform ids over all merges, ${leads}`, async () => {
+    test(`merged_ids lists the platform ids that lead to the user after all merges, ${leads}`, async () => {
       const workspace = await server.workspace({ settings: { redirect_merged_ids } });
       const names = ["a", "b", "c", "d"];
       await makeUsers(workspace, ...names.map(id));

@@ -9,7 +9,7 @@ import { EARLY, LATE, MIDDLE, merged, OTHER_APP } from "./merged-users.ts";
 
 const server = await startServer();
 
-describe("what no public call writes", () => {
+describe("merging imported engagement data", () => {
   const app = (app_id: string, sessions: number, first_used: string, last_used: string) => ({
     app_id,
     sessions,
@@ -18,7 +18,7 @@ describe("what no public call writes", () => {
     version: `${sessions}`,
   });
 
-  test("sessions are added up for an app that both have, with the earlier and the later date", async () => {
+  test("a merge adds up the sessions of an app that both users have, and keeps the earliest and latest dates", async () => {
     const { apps } = await merged(
       server,
       { imported: { apps: [app(WEB_APP, 2, MIDDLE, MIDDLE)] } },
@@ -29,7 +29,7 @@ describe("what no public call writes", () => {
     ]);
   });
 
-  test("the summary of an app that only the merged user has comes over as it is", async () => {
+  test("a merge carries over the summary of an app that only the merged user has", async () => {
     const { apps } = await merged(
       server,
       { imported: { apps: [app(WEB_APP, 2, MIDDLE, MIDDLE)] } },
@@ -43,7 +43,7 @@ describe("what no public call writes", () => {
     assert.equal(sessions[0] + sessions[1], 5);
   });
 
-  test("device information comes over where the kept user lacks it", async () => {
+  test("a merge carries over device information that the kept user lacks", async () => {
     const { devices } = await merged(
       server,
       { imported: { devices: [{ device_id: "one", model: "own", os: "17" }] } },
@@ -62,7 +62,7 @@ describe("what no public call writes", () => {
     ]);
   });
 
-  test("push tokens of both are at the kept user", async () => {
+  test("a merge keeps the push tokens of both users", async () => {
     const tokens = (...names: string[]) => ({
       push_tokens: names.map((token) => ({
         app_id: WEB_APP,
@@ -78,7 +78,7 @@ describe("what no public call writes", () => {
     assert.deepEqual({ push_tokens }, tokens("one", "two", "three"));
   });
 
-  test("Last_X_at fields take the merged user's date where it is newer", async () => {
+  test("a merge keeps the newer date of each Last_X_at field", async () => {
     const { engagement_times } = await merged(
       server,
       {
@@ -103,7 +103,7 @@ describe("what no public call writes", () => {
     });
   });
 
-  test("campaign interactions keep the most recent date", async () => {
+  test("a merge keeps the most recent date of each campaign interaction", async () => {
     const campaign = (api_campaign_id: string, last_received: string, more: object) => ({
       api_campaign_id,
       last_received,
@@ -139,7 +139,7 @@ describe("what no public call writes", () => {
     ]);
   });
 
-  test("canvas summaries keep the most recent date", async () => {
+  test("a merge keeps the most recent date of each canvas summary", async () => {
     const { canvases_received, cards_clicked } = await merged(
       server,
       {
@@ -179,7 +179,7 @@ describe("what no public call writes", () => {
     assert.deepEqual(cards_clicked, [{ name: "one", last_clicked: LATE }, { name: "two" }]);
   });
 
-  test("messages and what was done with them are at the kept user", async () => {
+  test("a merge keeps the messages of both users with their interactions", async () => {
     const message = (message_id: string, sent_at: string, more: object = {}) => ({
       message_id,
       channel: "email",

@@ -36,7 +36,7 @@ async function withUsers(names: readonly string[], settings: object = {}): Promi
   return workspace;
 }
 
-describe("who is merged and who is kept", () => {
+describe("a merge accepts every kind of identifier for the merged and the kept user", () => {
   const cases: [identifier: string, toMerge: object, toKeep: object][] = [
     ["external_id", id("m"), id("k")],
     ["user_alias", byAlias("m"), byAlias("k")],
@@ -45,7 +45,7 @@ describe("who is merged and who is kept", () => {
     ["an alias into an email", byAlias("m"), byEmail("k@example.com")],
   ];
   for (const [identifier, toMerge, toKeep] of cases) {
-    test(`are named by ${identifier}`, async () => {
+    test(`a merge finds its users by ${identifier}`, async () => {
       const workspace = await server.workspace();
       await makeUsers(
         workspace,
@@ -62,13 +62,13 @@ describe("who is merged and who is kept", () => {
     });
   }
 
-  test("numbers are read as external ids", async () => {
+  test("a merge reads numbers as external ids", async () => {
     const workspace = await withUsers(["1", "2"]);
     await succeeds(merge(workspace, [[{ external_id: 1 }, { external_id: 2 }]]));
     assert.deepEqual(countsOf(await userOf(workspace, "2")), { "1": 1, "2": 1 });
   });
 
-  test("where one leads to nobody nothing happens, and it is told", async () => {
+  test("a merge that names an unknown user is skipped and reported", async () => {
     const workspace = await withUsers(["a"]);
     await skips(
       merge(workspace, [
@@ -84,11 +84,11 @@ describe("who is merged and who is kept", () => {
   });
 });
 
-describe("merges are carried out in the order of the array and of the requests", () => {
+describe("merges are executed in the order of the array and of the requests", () => {
   const pairs = (...names: string[]): [object, object][] =>
     names.map((pair) => pair.split(">").map(id) as [object, object]);
 
-  test("a chain in one request: A into B, B into C", async () => {
+  test("a chain of merges in one request ends in the last user", async () => {
     const workspace = await withUsers(["a", "b", "c"]);
     const ids = await Promise.all(["a", "b"].map((name) => platformIdOf(workspace, name)));
     await succeeds(merge(workspace, pairs("a>b", "b>c")));
@@ -99,7 +99,7 @@ describe("merges are carried out in the order of the array and of the requests",
     }
   });
 
-  test("a chain in two requests, through the middle", async () => {
+  test("a chain of merges in two requests ends in the last user", async () => {
     const workspace = await withUsers(["a", "b", "c"]);
     const a = await platformIdOf(workspace, "a");
     await succeeds(merge(workspace, pairs("a>b")));
@@ -109,14 +109,14 @@ describe("merges are carried out in the order of the array and of the requests",
     assert.deepEqual(await workspace.profiles({ platform_ids: [a] }), [c]);
   });
 
-  test("the order of a chain decides: B is gone before A would be merged into it", async () => {
+  test("a merge into a user that an earlier merge removed is skipped", async () => {
     const workspace = await withUsers(["a", "b", "c"]);
     await skips(merge(workspace, pairs("b>c", "a>b")), "merge_updates 1 USER_NOT_FOUND");
     assert.deepEqual(countsOf(await userOf(workspace, "c")), { b: 1, c: 1 });
     assert.deepEqual(countsOf(await userOf(workspace, "a")), { a: 1 });
   });
 
-  test("a cycle ends with its first link", async () => {
+  test("a cycle of merges ends after its first merge", async () => {
     const workspace = await withUsers(["a", "b", "c"]);
     await skips(merge(workspace, pairs("a>b", "b>a")), "merge_updates 1 USER_NOT_FOUND");
     assert.deepEqual(countsOf(await userOf(workspace, "b")), { a: 1, b: 1 });
@@ -124,7 +124,7 @@ describe("merges are carried out in the order of the array and of the requests",
     assert.deepEqual(countsOf(await userOf(workspace, "c")), { a: 1, b: 1, c: 1 });
   });
 
-  test("a user into itself is skipped, however it is named", async () => {
+  test("a merge of a user into itself is skipped, however the user is named", async () => {
     const workspace = await withUsers(["a"]);
     await succeeds(newAliases(workspace, { ...id("a"), ...alias("a") }));
     await skips(
@@ -140,14 +140,14 @@ describe("merges are carried out in the order of the array and of the requests",
     assert.deepEqual(countsOf(await userOf(workspace, "a")), { a: 1 });
   });
 
-  test("the same pair twice merges once", async () => {
+  test("a repeated pair is merged once", async () => {
     const workspace = await withUsers(["a", "b"]);
     await skips(merge(workspace, pairs("a>b", "a>b")), "merge_updates 1 USER_NOT_FOUND");
     await skips(merge(workspace, pairs("a>b")), "merge_updates 0 USER_NOT_FOUND");
     assert.deepEqual(countsOf(await userOf(workspace, "b")), { a: 1, b: 1 });
   });
 
-  test("several into one: what the first brings stands before what the later ones bring", async () => {
+  test("data of an earlier merge into a user takes precedence over data of a later one", async () => {
     const workspace = await server.workspace();
     const named = (name: string, first_name: string) => ({ ...id(name), first_name });
     await makeUsers(workspace, named("a", "A"), named("b", "B"), id("k"));
@@ -155,7 +155,7 @@ describe("merges are carried out in the order of the array and of the requests",
     assert.equal((await userOf(workspace, "k"))?.first_name, "B");
   });
 
-  test("merges of different people do not depend on their order", async () => {
+  test("merges of unrelated users do not depend on their order", async () => {
     const names = ["a", "b", "c", "d", "e", "f"];
     const ends: unknown[] = [];
     for (const order of [pairs("a>b", "c>d", "e>f"), pairs("e>f", "c>d", "a>b")]) {
@@ -176,8 +176,8 @@ describe("merges are carried out in the order of the array and of the requests",
   });
 });
 
-describe("where ids lead after a merge", () => {
-  test("the merged external_id names nobody and is free", async () => {
+describe("a merge decides where the ids of both users lead", () => {
+  test("the external_id of a merged user matches no user and can be used again", async () => {
     const workspace = await withUsers(["m", "k"]);
     await succeeds(merge(workspace, [[id("m"), id("k")]]));
     assert.equal(await userOf(workspace, "m"), undefined);
@@ -187,7 +187,7 @@ describe("where ids lead after a merge", () => {
     assert.deepEqual(countsOf(await userOf(workspace, "k")), { k: 1, m: 1 });
   });
 
-  test("the merged platform_id leads to the kept user: in export, track and delete", async () => {
+  test("the platform_id of a merged user leads to the kept user in export and track", async () => {
     const workspace = await withUsers(["m", "k"]);
     const platform_id = await platformIdOf(workspace, "m");
     await succeeds(merge(workspace, [[id("m"), id("k")]]));
@@ -203,7 +203,7 @@ describe("where ids lead after a merge", () => {
     assert.deepEqual(after?.custom_attributes, { plan: "x" });
   });
 
-  test("the kept user gets the external_id where it has none, and all aliases", async () => {
+  test("a kept user without an external_id gets the merged one, and all aliases", async () => {
     const workspace = await server.workspace();
     await makeUsers(workspace, id("m"), byAlias("k"));
     await succeeds(newAliases(workspace, { ...id("m"), ...alias("m") }));
@@ -218,7 +218,7 @@ describe("where ids lead after a merge", () => {
     );
   });
 
-  test("the kept user gets the addresses where it has none of the kind", async () => {
+  test("a kept user gets the merged user's email or phone only if it has none", async () => {
     const workspace = await server.workspace();
     await makeUsers(
       workspace,
@@ -236,7 +236,7 @@ describe("where ids lead after a merge", () => {
 describe("with redirect_merged_ids the merged external_id leads to the kept user", () => {
   const withRedirects = (...names: string[]) => withUsers(names, { redirect_merged_ids: true });
 
-  test("in track and export; the kept user keeps its own", async () => {
+  test("a redirected external_id works in track and export, and the kept user keeps its own", async () => {
     const workspace = await withRedirects("m", "k");
     await succeeds(merge(workspace, [[id("m"), id("k")]]));
     await workspace.track({ events: [{ ...id("m"), name: "late", time: TIME }] });
@@ -246,7 +246,7 @@ describe("with redirect_merged_ids the merged external_id leads to the kept user
     assert.deepEqual(await userOf(workspace, "k"), m);
   });
 
-  test("also over further merges, in one request and in several", async () => {
+  test("a redirected external_id follows further merges, in one request and in several", async () => {
     const workspace = await withRedirects("a", "b", "c", "d");
     await succeeds(
       merge(workspace, [
@@ -260,7 +260,7 @@ describe("with redirect_merged_ids the merged external_id leads to the kept user
     for (const name of ["a", "b", "c"]) assert.deepEqual(await userOf(workspace, name), d);
   });
 
-  test("in merge and identify, where it names the kept user", async () => {
+  test("a redirected external_id names the kept user in merge, alias and identify requests", async () => {
     const workspace = await withRedirects("m", "k");
     await makeUsers(workspace, byAlias("a"));
     const again: [object, object][] = [
@@ -276,7 +276,7 @@ describe("with redirect_merged_ids the merged external_id leads to the kept user
     assert.deepEqual(countsOf(k), { a: 1, k: 1, m: 1 });
   });
 
-  test("a track request keeps its order where two ids name one user", async () => {
+  test("a track request is applied in order even if two ids name one user", async () => {
     const workspace = await withRedirects("m", "k");
     await succeeds(merge(workspace, [[id("m"), id("k")]]));
     const attributes = many(40, (index) => ({ ...id(index % 2 ? "m" : "k"), last: index }));
@@ -285,7 +285,7 @@ describe("with redirect_merged_ids the merged external_id leads to the kept user
   });
 });
 
-describe("refusals", () => {
+describe("refused merge requests", () => {
   const pair = { identifier_to_merge: id("m"), identifier_to_keep: id("k") };
   const NO_ARRAY = "'merge_updates' must be an array of objects";
   const OTHERS = "'merge_updates' must only have 'identifier_to_merge' and 'identifier_to_keep'";
@@ -316,7 +316,7 @@ describe("refusals", () => {
     for (const update of ["a", null, [pair], 5]) await refusesUpdate(update, NO_ARRAY);
   });
 
-  test("50 merges are taken and 51 are not", async () => {
+  test("a merge request accepts 50 updates and refuses 51", async () => {
     const workspace = await server.workspace();
     const names = many(51, (index) => `u${index}`);
     await makeUsers(workspace, ...names.slice(0, 20).map(id));
@@ -333,14 +333,14 @@ describe("refusals", () => {
     assert.deepEqual(Object.keys(last).length, 51);
   });
 
-  test("an update has its two identifiers and nothing else", async () => {
+  test("a merge update must have its two identifiers and nothing else", async () => {
     await refusesUpdate({ ...pair, merge_behavior: "merge" }, OTHERS);
     await refusesUpdate({ external_id: "m" }, OTHERS);
     await refusesUpdate({ identifier_to_merge: id("m") }, IDENTIFIERS);
     await refusesUpdate({}, IDENTIFIERS);
   });
 
-  describe("identifiers are of the known shapes", () => {
+  describe("a merge identifier must have a known form", () => {
     const cases: [why: string, identifier: unknown, message: string | RegExp][] = [
       ["text", "m", IDENTIFIERS],
       ["nothing", null, IDENTIFIERS],
@@ -366,7 +366,7 @@ describe("refusals", () => {
     }
   });
 
-  test("a merge request with faulty updates lists each of them and merges no user", async () => {
+  test("a merge request with invalid updates lists each of them and merges no user", async () => {
     const workspace = await withUsers(["m", "k"]);
     const merge_updates = [pair, { ...pair, identifier_to_keep: id("\0") }, {}, "a"];
     const sent = workspace.call<any>("POST", "/users/merge", { merge_updates });
@@ -379,13 +379,13 @@ describe("refusals", () => {
     assert.deepEqual(countsOf(await userOf(workspace, "m")), { m: 1 });
   });
 
-  test("no updates are a success", async () => {
+  test("a merge request without updates succeeds", async () => {
     const workspace = await server.workspace();
     await succeeds(merge(workspace, []));
   });
 });
 
-test("a repeated Idempotency-Key merges once", async () => {
+test("a merge repeated with its Idempotency-Key is executed once", async () => {
   const workspace = await withUsers(["m", "k"]);
   const merge_updates = [{ identifier_to_merge: id("m"), identifier_to_keep: id("k") }];
   const options = { headers: { "idempotency-key": "merge-1" } };

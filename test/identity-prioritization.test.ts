@@ -48,7 +48,7 @@ async function goneAfter(
   return order.filter((name) => !names.includes(name));
 }
 
-describe("the entries of a prioritization narrow the match in their order", () => {
+describe("the entries of a prioritization narrow the match in order", () => {
   const cases: [why: string, order: string[], prioritization: string[], gone: string[]][] = [
     ["the latest", ["id1", "a1", "id2", "a2"], ["most_recently_updated"], ["a2"]],
     [
@@ -91,14 +91,14 @@ describe("the entries of a prioritization narrow the match in their order", () =
     ["no entry, two matches", ["id1", "a1"], [], []],
   ];
   for (const [why, order, prioritization, gone] of cases) {
-    test(`${why}: ${prioritization.join(", ") || "none"} among ${order.join(", ")}`, async () => {
+    test(`prioritization ${prioritization.join(", ") || "none"} among ${order.join(", ")} resolves correctly: ${why}`, async () => {
       const workspace = await sharers(order);
       assert.deepEqual(await goneAfter(workspace, order, prioritization), gone);
     });
   }
 });
 
-test("any write counts as an update: an event after an attribute", async () => {
+test("an event makes its user the most recently updated one", async () => {
   const workspace = await sharers(["id1", "id2"]);
   await workspace.track({
     events: [{ external_id: "id1", name: "late", time: "2020-01-01T00:00:00Z" }],
@@ -106,7 +106,7 @@ test("any write counts as an update: an event after an attribute", async () => {
   assert.deepEqual(await goneAfter(workspace, ["id1", "id2"], ["most_recently_updated"]), ["id1"]);
 });
 
-describe("of two users who were updated at the same moment the one made later is the latest", () => {
+describe("of two users updated at the same moment, the one created later counts as most recently updated", () => {
   const headers = { "idempotency-key": "profiles are locked before they are read" };
   for (const [how, options] of [
     ["as a request comes", {}],
@@ -130,7 +130,7 @@ describe("of two users who were updated at the same moment the one made later is
   }
 });
 
-test("an ambiguous match does nothing and is told, in merge, identify and delete", async () => {
+test("an ambiguous match in merge, identify or delete changes nothing and is reported as skipped", async () => {
   const order = ["id1", "id2", "a1", "a2"];
   const workspace = await sharers(order);
   await makeUsers(workspace, id("ada"));
@@ -164,7 +164,7 @@ test("an ambiguous match does nothing and is told, in merge, identify and delete
   assert.equal((await workspace.profiles({ email_address: EMAIL })).length, 4);
 });
 
-test("the items before are seen: what a merge leaves is no longer ambiguous", async () => {
+test("a merge item sees the effects of earlier items, so that its match may no longer be ambiguous", async () => {
   const workspace = await sharers(["id1", "id2"]);
   await makeUsers(workspace, id("ada"));
   const identified = byEmail(EMAIL, ["identified"]);
@@ -180,14 +180,14 @@ test("the items before are seen: what a merge leaves is no longer ambiguous", as
   assert.deepEqual([ada?.external_id, ada?.email, others], ["ada", EMAIL, []]);
 });
 
-test("an address is found whatever its case", async () => {
+test("an email address in a delete request is matched case-insensitively", async () => {
   const workspace = await server.workspace();
   await makeUsers(workspace, { ...id("ada"), email: "Ada@Example.com" });
   await succeeds(remove(workspace, { email_addresses: [byEmail("aDA@eXAMPLE.com")] }));
   assert.deepEqual(await workspace.profiles({ external_ids: ["ada"] }), []);
 });
 
-describe("a prioritization that is none is refused", () => {
+describe("an invalid prioritization is refused", () => {
   const cases: [why: string, prioritization: unknown][] = [
     ["it is missing", undefined],
     ["it is null", null],
@@ -201,7 +201,7 @@ describe("a prioritization that is none is refused", () => {
     ],
   ];
   for (const [why, prioritization] of cases) {
-    test(`${why}, in merge, identify and delete`, async () => {
+    test(`merge, identify and delete refuse a prioritization if ${why}`, async () => {
       const workspace = await sharers(["id1", "a1"]);
       const email = { email: EMAIL, prioritization };
       const phone = { phone: PHONE, prioritization };

@@ -32,7 +32,7 @@ const bodiesOf = (endpoint: string) =>
 const send = (workspace: TestWorkspace, path: string, body: unknown) =>
   workspace.call<any>("POST", path, body);
 
-test("recorded identify bodies: each alias leads to its user, with everything it had", async () => {
+test("recorded identify requests give each aliased user its external_id and keep its data", async () => {
   const workspace = await server.workspace();
   const bodies = bodiesOf("/users/identify");
   assert.equal(bodies.length, 5);
@@ -62,7 +62,7 @@ test("recorded identify bodies: each alias leads to its user, with everything it
   }
 });
 
-test("recorded merge bodies: the kept users have what both had", async () => {
+test("recorded merge requests give the kept users the data of both", async () => {
   const workspace = await server.workspace();
   const bodies = bodiesOf("/users/merge");
   assert.equal(bodies.length, 3);
@@ -81,7 +81,7 @@ test("recorded merge bodies: the kept users have what both had", async () => {
   }
 });
 
-test("recorded delete bodies: users are gone; a body without a known kind is refused", async () => {
+test("recorded delete requests delete their users, and a body without a known identifier kind is refused", async () => {
   const workspace = await server.workspace();
   const bodies = bodiesOf("/users/delete");
   const known = bodies.filter((body) => body.external_ids);
@@ -101,7 +101,7 @@ test("recorded delete bodies: users are gone; a body without a known kind is ref
 });
 
 describe("an existing client library", () => {
-  test("names, identifies, merges and deletes users", async () => {
+  test("an existing client library creates aliases and identifies, merges and deletes users", async () => {
     const workspace = await server.workspace();
     const client = new Client(server.url, workspace.key);
     await makeUsers(workspace, id("ada"), id("bob"));
@@ -128,7 +128,7 @@ describe("an existing client library", () => {
   });
 });
 
-test("a program's first day: an anonymous user signs up, is merged with a duplicate, and leaves", async () => {
+test("an anonymous user can be identified, merged with a duplicate and deleted", async () => {
   const workspace = await server.workspace();
   const anonymous = { user_alias: alias("browser-1", "device") };
   await makeUsers(workspace, { ...anonymous, landing_page: "/spring" });

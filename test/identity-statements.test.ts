@@ -94,7 +94,7 @@ async function nameSome(count: number): Promise<number> {
   return statementsOf((counting) => addAliases(services(counting), context, aliases));
 }
 
-describe("50 items take no more statements than one", () => {
+describe("50 identity changes in one request take no more statements than one", () => {
   const requests: [what: string, run: (count: number) => Promise<number>, most: number][] = [
     ["merges of different users", mergePairs, 32],
     ["a chain of merges", mergeChain, 32],

@@ -76,7 +76,7 @@ async function rowsWith(text: RegExp): Promise<string[]> {
   }
 }
 
-test("nothing is left of deleted users but the states of their addresses", async () => {
+test("deleting users erases every trace of them except the states of their email addresses", async () => {
   const workspace = await server.workspace({ settings: { redirect_merged_ids: true } });
   const ids = ["ada", "bea", "cleo", "eve"].map((name) => `trace-${name}`);
   const [ada = "", bea = "", cleo = "", eve = ""] = ids;

@@ -44,7 +44,7 @@ const countOf = async (workspace: TestWorkspace, users: number): Promise<number>
 };
 
 describe("rapport import", { concurrency: 3 }, () => {
-  test("imports every user of a file, and once more without a change", async () => {
+  test("rapport import imports every user of a file, and repeating it changes nothing", async () => {
     const workspace = await server.workspace();
     const users = Array.from({ length: 2_201 }, (_, index) => ({
       external_id: `user ${index}`,
@@ -64,7 +64,7 @@ describe("rapport import", { concurrency: 3 }, () => {
     );
   });
 
-  test("names each line that cannot be imported with the reason, and imports the others", async () => {
+  test("rapport import reports each rejected line with the reason, imports the rest and exits with 2", async () => {
     const workspace = await server.workspace();
     const path = await fileOf(
       ndjson([
@@ -88,7 +88,7 @@ describe("rapport import", { concurrency: 3 }, () => {
     assert.equal((await workspace.profiles({ external_ids: ["ada", "bob", "eve"] })).length, 2);
   });
 
-  test("imports events once: a second time only with --again", async () => {
+  test("rapport import imports a file of events a second time only with --again", async () => {
     const workspace = await server.workspace();
     const path = await fileOf(ndjson([event(0), event(1), { ...event(2), name: "" }]));
     assert.equal((await importing("events", path, workspace)).code, 2);
@@ -102,7 +102,7 @@ describe("rapport import", { concurrency: 3 }, () => {
     assert.equal(await countOf(workspace, 7), 4);
   });
 
-  test("continues after a kill with --resume, three times, and imports every event once", async () => {
+  test("rapport import --resume continues after three kills and imports every event exactly once", async () => {
     const workspace = await server.workspace();
     const total = 12_000;
     const events = Array.from({ length: total }, (_, n) => (n % 1_000 === 3 ? "bad" : event(n)));
@@ -124,7 +124,7 @@ describe("rapport import", { concurrency: 3 }, () => {
     );
   });
 
-  test("writes rejected rows with row, code and message to a file that only its owner can read", async () => {
+  test("rapport import --rejects writes rejected rows to a file that only its owner can read", async () => {
     const workspace = await server.workspace();
     const path = await fileOf(ndjson([{ external_id: "ada", email: "nonsense" }]));
     const rejects = join(folder, `rejects-${++files}`);
@@ -142,7 +142,7 @@ describe("rapport import", { concurrency: 3 }, () => {
     });
   });
 
-  test("stops when more rows are rejected than --max-rejects allows", async () => {
+  test("rapport import stops when more rows are rejected than --max-rejects allows", async () => {
     const workspace = await server.workspace();
     const rows = Array.from({ length: 2_500 }, (_, n) => (n < 3 ? "bad" : { external_id: `${n}` }));
     const path = await fileOf(ndjson(rows));
@@ -152,7 +152,7 @@ describe("rapport import", { concurrency: 3 }, () => {
     assert.equal((await workspace.profiles({ external_ids: ["5", "2400"] })).length, 1);
   });
 
-  test("reads purchases packed with gzip, and subscriptions from standard input", async () => {
+  test("rapport import reads gzip files of purchases, and subscriptions from standard input", async () => {
     const workspace = await server.workspace();
     const purchase = {
       external_id: "ada",
@@ -186,7 +186,7 @@ describe("rapport import", { concurrency: 3 }, () => {
     assert.equal(ada.email_subscribe, "opted_in");
   });
 
-  test("imports what the API exports: identifiers, attributes, states and history", async () => {
+  test("rapport import restores an exported user with identifiers, attributes, states and history", async () => {
     const [from, to] = [await server.workspace(), await server.workspace()];
     await from.track({
       attributes: [
@@ -239,7 +239,7 @@ describe("rapport import", { concurrency: 3 }, () => {
     assert.deepEqual(own(await to.profile(fields)), own(before));
   });
 
-  test("reports an alias that another user has, and imports the rest of the row", async () => {
+  test("rapport import reports an alias that another user has and imports the rest of the row", async () => {
     const workspace = await server.workspace();
     const alias = { alias_name: "a", alias_label: "crm" };
     await workspace.call("POST", "/users/alias/new", { user_aliases: [alias] });
@@ -252,7 +252,7 @@ describe("rapport import", { concurrency: 3 }, () => {
     assert.equal((await workspace.profile({ external_ids: ["ada"] })).first_name, "Ada");
   });
 
-  test("asks for a workspace where there are several, and names one that does not exist", async () => {
+  test("rapport import asks for a workspace if there are several, and names one that does not exist", async () => {
     const path = await fileOf(ndjson([{ external_id: "ada" }]));
     await server.workspace();
     await server.workspace();
@@ -271,11 +271,11 @@ describe("rapport import", { concurrency: 3 }, () => {
   });
 });
 
-describe("the batches of an import", () => {
+describe("import batches", () => {
   const rows = (from: number, length = 2) =>
     Array.from({ length }, (_, index) => event(from + index));
 
-  test("are written once, also when they are sent again, and only in their order", async () => {
+  test("an import batch is written once, even if it is sent again, and only in its order", async () => {
     const workspace = await server.workspace();
     const path = `/admin/v1/workspaces/${workspace.name}/imports/file`;
     const send = (first_row: number, list: unknown[]) =>
@@ -298,7 +298,7 @@ describe("the batches of an import", () => {
     assert.equal((await server.admin("GET", path)).status, 404);
   });
 
-  test("are written once, also when several clients send the same at the same time", async () => {
+  test("an import batch is written once, even if several clients send it concurrently", async () => {
     const workspace = await server.workspace();
     const path = `/admin/v1/workspaces/${workspace.name}/imports/file`;
     const body = { kind: "events", first_row: 1, rows: rows(0, 50) };
@@ -309,7 +309,7 @@ describe("the batches of an import", () => {
     assert.equal(await countOf(workspace, 7), 50);
   });
 
-  test("are forgotten with the users of the workspace", async () => {
+  test("a reset of the workspace deletes the progress of its imports", async () => {
     const workspace = await server.workspace();
     const path = `/admin/v1/workspaces/${workspace.name}/imports/file`;
     await server.admin("POST", path, { kind: "events", first_row: 1, rows: rows(0) });

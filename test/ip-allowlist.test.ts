@@ -21,7 +21,7 @@ async function statusFrom(server: TestServer, allowlist: string[], forwardedFor?
   return answer.status;
 }
 
-describe("the IP allow list of a key", () => {
+describe("the IP allowlist of a key limits the addresses that can use the key", () => {
   const cases: readonly [
     what: string,
     server: TestServer,
@@ -73,8 +73,8 @@ describe("the IP allow list of a key", () => {
   }
 });
 
-describe("an entry of an allow list", () => {
-  test("is an address or a block, and nothing else", () => {
+describe("an entry of an IP allowlist", () => {
+  test("an entry of an IP allowlist must be an IP address or a CIDR block", () => {
     for (const entry of ["10.0.0.1", "10.0.0.0/8", "::1", "2001:db8::/32", "0.0.0.0/0"]) {
       assert.ok(isAllowlistEntry(entry), entry);
       assert.equal(typeof isAllowed([entry], "192.0.2.1"), "boolean");

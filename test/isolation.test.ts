@@ -106,7 +106,7 @@ async function stopped<Result>(server: TestServer, read: (database: Database) =>
   return read(database).finally(() => database.close());
 }
 
-describe("a key of one workspace", async () => {
+describe("an API key of one workspace", async () => {
   const samples = (await sendSamples(first, victim)).map(({ sample }) => sample);
   const people = peopleOf(samples);
   for (let index = 0; index < people.length; index += 50) {
@@ -133,14 +133,14 @@ describe("a key of one workspace", async () => {
   }
   const after = await stopped(second, (database) => rowsOf(database, victim.name));
 
-  test("changes no row of another, whatever ids it sends to whatever endpoint", () => {
+  test("an API key of one workspace cannot change data of another through any endpoint", () => {
     assert.ok(Object.values(before).flat().length > 5, "there is something to change");
     assert.ok(JSON.stringify(before).includes(MARK), "and something to see");
     assert.ok(platformId);
     assert.deepEqual(after, before);
   });
 
-  test("is shown nothing of another", () => {
+  test("an API key of one workspace cannot see data of another", () => {
     for (const { name, answer } of sent) {
       const shown = JSON.stringify([answer.body, [...answer.headers]]);
       assert.ok(!shown.includes(MARK), `${name} shows it: ${shown}`);
@@ -148,7 +148,7 @@ describe("a key of one workspace", async () => {
     }
   });
 
-  test("gets an answer from every endpoint, and never a 5xx", () => {
+  test("no endpoint responds with a 5xx status to a request that names data of another workspace", () => {
     for (const { name, answer } of sent)
       assert.ok(answer.status < 500, `${name}: ${answer.status}`);
     assert.ok(sent.length >= ENDPOINTS.length);

@@ -76,7 +76,7 @@ function event<Value = void>() {
 const newKind = (): string => `test.${randomUUID()}`;
 
 describe("a job", () => {
-  test("is there once: it can be added again only when it is finished", async () => {
+  test("a job is queued only once until it has finished", async () => {
     const name = newKind();
     const [begun, release, ended] = [event(), event(), event()];
     const worker = await start({
@@ -98,7 +98,7 @@ describe("a job", () => {
     assert.ok(await add(name));
   });
 
-  test("is done by one of many processes", async () => {
+  test("every job runs in exactly one of several workers", async () => {
     const name = newKind();
     const done: string[] = [];
     const all = event();
@@ -118,7 +118,7 @@ describe("a job", () => {
     assert.deepEqual(done.sort(), subjects.sort());
   });
 
-  test("whose process stood still is another's, and its first holder can commit nothing", async () => {
+  test("a job whose lease expired moves to another worker, and its first holder can commit nothing", async () => {
     const name = newKind();
     const [begun, taken, refused] = [event(), event(), event<unknown[]>()];
     // Its clock stands still in the past: whatever lease it takes has run out for the others.
@@ -167,7 +167,7 @@ describe("a job", () => {
     release.happen();
   });
 
-  test("that fails is tried again, and forgets its failures once it got somewhere", async () => {
+  test("a failed job is retried, and progress resets its failure count", async () => {
     const name = newKind();
     const failures: number[] = [];
     const ended = event();
@@ -190,7 +190,7 @@ describe("a job", () => {
     assert.deepEqual(failures, [0, 1, 2, 1, 2]);
   });
 
-  test("that was withdrawn can commit nothing any more", async () => {
+  test("a withdrawn job can commit nothing", async () => {
     const name = newKind();
     const [begun, gone, ended] = [event(), event(), event<unknown>()];
     const worker = await start({
@@ -209,7 +209,7 @@ describe("a job", () => {
     assert.ok((await ended.happened) instanceof LeaseLost);
   });
 
-  test("of a process that stops is told so, given back, and gone on with at once", async () => {
+  test("a job is aborted and released when its worker stops, and another worker resumes it at once", async () => {
     const name = newKind();
     const [begun, ended] = [event(), event<number>()];
     const first = await start({
@@ -254,7 +254,7 @@ describe("a schedule", () => {
   const nextOf = async (kind: string, subject: string) =>
     (await readNextTimes(database, kind, 1)).get(subject)?.toISOString();
 
-  test("puts its job into the queue when its time in UTC has come, not before", async () => {
+  test("a schedule queues its job at its time in UTC, and not before", async () => {
     const name = newKind();
     const clock = clockAt("2020-03-28T23:00:00Z");
     await set(clock, name, "s", "30 4 * * *");
@@ -268,7 +268,7 @@ describe("a schedule", () => {
     assert.equal(await nextOf(name, "s"), "2020-03-30T04:30:00.000Z");
   });
 
-  test("whose times nobody saw is made up for once, and a job that is still there is not doubled", async () => {
+  test("a schedule with missed times queues its job once, and never next to an unfinished one", async () => {
     const name = newKind();
     const clock = clockAt("2020-01-01T00:00:00Z");
     await set(clock, name, "s", "*/15 * * * *");
@@ -281,7 +281,7 @@ describe("a schedule", () => {
     assert.deepEqual(await jobsOf(name), ["s"]);
   });
 
-  test("ends when it is removed", async () => {
+  test("a removed schedule queues no more jobs", async () => {
     const name = newKind();
     const clock = clockAt("2020-01-01T00:00:00Z");
     for (const subject of ["kept", "gone"]) await set(clock, name, subject, "* * * * *");
@@ -291,7 +291,7 @@ describe("a schedule", () => {
     assert.deepEqual(await jobsOf(name), ["kept"]);
   });
 
-  test("is a cron expression of five fields that comes true", () => {
+  test("a schedule accepts only a five-field cron expression or shorthand that can come due", () => {
     const cases: [text: string, isOne: boolean][] = [
       ["*/15 * * * *", true],
       ["0 4 1 * MON-FRI", true],

@@ -28,7 +28,7 @@ const rapport = (...args: string[]) =>
 describe("rapport keys", () => {
   const keys = (...args: string[]) => rapport("keys", ...args);
 
-  test("creates, lists, rotates and revokes a key of a running server", async () => {
+  test("rapport keys creates, lists, rotates and revokes a key of a running server", async () => {
     const workspace = await server.workspace();
     const { stdout: older } = await keys(
       "create",
@@ -47,7 +47,7 @@ describe("rapport keys", () => {
     assert.deepEqual([await opens(older.trim()), await opens(newer.trim())], [false, false]);
   });
 
-  test("says in words why it cannot", async () => {
+  test("rapport keys explains why a command fails", async () => {
     const workspace = await server.workspace();
     await assert.rejects(keys("rotate", workspace.name, "nobody"), /There is no API key 'nobody'/);
     await assert.rejects(keys("rotate", workspace.name, "test", "--overlap", "soon"), /30m, 24h/);
@@ -60,7 +60,7 @@ describe("rapport scim-tokens", () => {
   const admits = async (token: string, headers: Record<string, string> = {}): Promise<boolean> =>
     (await server.send("GET", "/scim/v2/Users", undefined, { key: token, headers })).status === 200;
 
-  test("creates, lists, rotates and revokes a token of a running server", async () => {
+  test("rapport scim-tokens creates, lists, rotates and revokes a token of a running server", async () => {
     await server.workspace();
     const origin = { "x-request-origin": "acme.example" };
     const { stdout: made } = await tokens("create", "okta", "--service-origin", "acme.example");
@@ -77,7 +77,7 @@ describe("rapport scim-tokens", () => {
     assert.match((await tokens("list")).stdout, /^okta .* {2}revoked 20/m);
   });
 
-  test("makes a token for a provider that sends no header of its own", async () => {
+  test("rapport scim-tokens creates a token for a provider that sends no origin header", async () => {
     const { stdout } = await tokens(
       "create",
       "entra",

@@ -41,8 +41,8 @@ async function letThrough(
   return states.filter((state) => state.isTaken).length;
 }
 
-describe("windows that several processes share", () => {
-  test("never let through more than the limit, whoever asks when", async () => {
+describe("rate limit windows shared by several processes", () => {
+  test("processes that share a rate limit window never exceed the limit together", async () => {
     const turn = fc.record({
       process: fc.nat({ max: 2 }),
       requests: fc.integer({ min: 1, max: 40 }),
@@ -71,7 +71,7 @@ describe("windows that several processes share", () => {
     );
   });
 
-  test("a process that is alone gets the whole limit and not one more", async () => {
+  test("a single process gets exactly the whole rate limit", async () => {
     for (const requests of [1, 10, 1_000, 3_000]) {
       const [take] = processes(1) as [ReturnType<typeof createLimitWindows>];
       const limit = limitOf(requests);
@@ -84,7 +84,7 @@ describe("windows that several processes share", () => {
     }
   });
 
-  test("a small limit is exact to the request, however the processes take turns", async () => {
+  test("a small rate limit is exact across several processes", async () => {
     const all = processes(3);
     const limit = limitOf(39);
     const taken: boolean[] = [];
@@ -95,7 +95,7 @@ describe("windows that several processes share", () => {
     assert.deepEqual(taken, [...Array(39).fill(true), false, false]);
   });
 
-  test("a process that has gone quiet withholds less than a sixteenth", async () => {
+  test("an idle process withholds less than a sixteenth of a shared rate limit", async () => {
     const [busy, quiet] = processes(2) as [
       ReturnType<typeof createLimitWindows>,
       ReturnType<typeof createLimitWindows>,
@@ -113,7 +113,7 @@ describe("windows that several processes share", () => {
     assert.ok(taken <= 3_000 && taken > 3_000 * (15 / 16), `${taken}`);
   });
 
-  test("under load a statement serves many requests, and a full window none", async () => {
+  test("under load, one database statement serves many rate-limited requests, and a full window needs none", async () => {
     const [take] = processes(1) as [ReturnType<typeof createLimitWindows>];
     const limit = limitOf(20_000);
     for (let round = 0; round < 10; round++) {
@@ -132,7 +132,7 @@ describe("windows that several processes share", () => {
     assert.equal(statements, 0);
   });
 
-  test("a window ends at one time for all, and the next begins with the next request", async () => {
+  test("a rate limit window ends at the same time in all processes, and the next request starts a new one", async () => {
     const [one, other] = processes(2) as [
       ReturnType<typeof createLimitWindows>,
       ReturnType<typeof createLimitWindows>,
@@ -150,7 +150,7 @@ describe("windows that several processes share", () => {
     assert.equal(next.endsAt.getTime(), now + 60_000);
   });
 
-  test("another number of requests holds for the running window", async () => {
+  test("a changed number of requests applies to the running rate limit window", async () => {
     const [one, other] = processes(2) as [
       ReturnType<typeof createLimitWindows>,
       ReturnType<typeof createLimitWindows>,
@@ -161,7 +161,7 @@ describe("windows that several processes share", () => {
     assert.equal(await letThrough(one, { ...limit, requests: 1 }, 1), 0);
   });
 
-  test("what cannot be asked for is not let through, and the next request asks again", async () => {
+  test("a rate-limited request fails if the database is unavailable, and the next request tries again", async () => {
     let isDown = true;
     const take = createLimitWindows(async (limit, wanted, at) => {
       if (isDown) throw new Error("no connection");
@@ -174,8 +174,8 @@ describe("windows that several processes share", () => {
   });
 });
 
-describe("a window of the only process", () => {
-  test("is counted without asking anybody, to the request", async () => {
+describe("a rate limit window of a single process", () => {
+  test("a single process counts its rate limit exactly and without the database", async () => {
     const take = createLimitWindows(lendToOneProcess(), clock);
     const limit = limitOf(3);
     const states = [await take(limit), await take(limit), await take(limit), await take(limit)];
@@ -200,7 +200,7 @@ describe("a clock that jumps 30 days ahead and back", () => {
     "of the only process": lendToOneProcess(),
   };
   for (const [where, lend] of Object.entries(lenders)) {
-    test(`a full window ${where} closes for one window length at most, also after a restart`, async () => {
+    test(`after a clock jump, a full window ${where} blocks for at most one window length, even after a restart`, async () => {
       const limit = limitOf(2);
       const today = now;
       now += 30 * 86_400_000;

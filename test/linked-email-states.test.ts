@@ -62,7 +62,7 @@ for (const [title, link] of LINKS) {
       assert.equal(newest?.subscription_state, "unsubscribed");
     });
 
-    test("an older opt-in of the user does not undo the refusal of the address", async () => {
+    test("an older opt-in of the user does not override a newer unsubscribe of the address", async () => {
       const workspace = await server.workspace();
       const waiting = give(workspace, "w", { email_subscribe: "opted_in" });
       await inOrder(waiting, store(workspace, "unsubscribed"), () => link(workspace));
@@ -70,7 +70,7 @@ for (const [title, link] of LINKS) {
       assert.equal((await historyOf(server, workspace, { email: EMAIL })).length, 1);
     });
 
-    test("an opt-in older than a repeated refusal does not undo it", async () => {
+    test("an opt-in older than a repeated unsubscribe of the address does not override it", async () => {
       const workspace = await server.workspace();
       const refuse = store(workspace, "unsubscribed");
       const waiting = give(workspace, "w", { email_subscribe: "opted_in" });
@@ -79,7 +79,7 @@ for (const [title, link] of LINKS) {
       assert.equal((await historyOf(server, workspace, { email: EMAIL })).length, 1);
     });
 
-    test("a newer opt-in of the user prevails over an older refusal of the address", async () => {
+    test("a newer opt-in of the user prevails over an older unsubscribe of the address", async () => {
       const workspace = await server.workspace();
       const waiting = give(workspace, "w", { email_subscribe: "opted_in" });
       await inOrder(store(workspace, "unsubscribed"), waiting, () => link(workspace));
@@ -88,7 +88,7 @@ for (const [title, link] of LINKS) {
   });
 }
 
-describe("several states", () => {
+describe("several email states", () => {
   test("of two users who get one address in one request, the newer state prevails", async () => {
     for (const [first, second] of [
       ["a", "b"],
@@ -105,7 +105,7 @@ describe("several states", () => {
     }
   });
 
-  test("of two merged users without an address, the newer state stays", async () => {
+  test("of two merged users without an address, the newer email state is kept", async () => {
     const workspace = await server.workspace();
     await inOrder(
       give(workspace, "k", { email_subscribe: "opted_in" }),
@@ -119,7 +119,7 @@ describe("several states", () => {
     ["unsubscribed", "opted_in"],
     ["opted_in", "unsubscribed"],
   ]) {
-    test(`of two states in one request, the later one stays: ${first}, ${second}`, async () => {
+    test(`of two email states in one request, the later one is kept: ${first}, ${second}`, async () => {
       const [set, waits] = [await server.workspace(), await server.workspace()];
       const waiting = (email_subscribe?: string) => ({ external_id: "w", email_subscribe });
       const onAddress = (email_subscribe?: string) => ({
@@ -135,7 +135,7 @@ describe("several states", () => {
     });
   }
 
-  test("a refusal that waited since before a repeated state counts, in one request too", async () => {
+  test("a repeated opt-in of an address does not override an unsubscribe that waited to be linked", async () => {
     const workspace = await server.workspace();
     await give(workspace, "k", { email: EMAIL, email_subscribe: "opted_in" })();
     await users(
@@ -147,7 +147,7 @@ describe("several states", () => {
     assert.equal(await stateOfAddress(workspace), "unsubscribed");
   });
 
-  test("a state that is sent with the address prevails over one that waited", async () => {
+  test("a state sent together with the address prevails over the earlier state of the user", async () => {
     const workspace = await server.workspace();
     await give(workspace, "w", { email_subscribe: "unsubscribed" })();
     await give(workspace, "w", { email: EMAIL, email_subscribe: "opted_in" })();

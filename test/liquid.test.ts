@@ -31,7 +31,7 @@ const faultOf = (content: string): string => {
 };
 
 describe("reading translation tags", () => {
-  test("ids and texts come out in their order, as they were written", () => {
+  test("translation tags are read in order, with their ids and texts as written", () => {
     const cases: [content: string, tags: [string, string][]][] = [
       ["", []],
       ["Hello", []],
@@ -70,7 +70,7 @@ describe("reading translation tags", () => {
     }
   });
 
-  test("whatever text stands in a tag is read as it stands", () => {
+  test("any text inside a translation tag is read unchanged", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (text) => {
         fc.pre(!/\{[{%]|\{$/.test(text));
@@ -79,7 +79,7 @@ describe("reading translation tags", () => {
     );
   });
 
-  test("what is not Liquid is refused with the place", () => {
+  test("invalid Liquid is refused with the reason", () => {
     const cases: [content: string, reason: RegExp][] = [
       ["{% translation id_0 %}Hello", /not closed, line:1, col:1/],
       ["\n\nHello{% endtranslation %}", /"endtranslation" not found, line:3/],
@@ -99,7 +99,7 @@ describe("reading translation tags", () => {
     }
   });
 
-  test("the strings of all parts make one source; the same id with two texts is refused", () => {
+  test("the strings of all parts form one source, and an id with two different texts is refused", () => {
     const read = readSource(
       { subject: tag("id_0", "Hi"), body: tag("id_0", "Hi") + tag("b", "B") },
       "content",
@@ -112,29 +112,29 @@ describe("reading translation tags", () => {
   });
 });
 
-describe("rendering a content", () => {
-  test("each tag shows its translation, or its own text where there is none", () => {
+describe("rendering content", () => {
+  test("a tag renders its translation, or its own text if it has none", () => {
     const content = `<p>${tag("id_0", "Hello")}, ${tag("id_1", "world")}!</p>`;
     assert.equal(rendered(content), "<p>Hello, world!</p>");
     assert.equal(rendered(content, { id_0: "Hola" }), "<p>Hola, world!</p>");
     assert.equal(rendered(content, { id_0: "", id_1: "<b>$&</b>" }), "<p>, <b>$&</b>!</p>");
   });
 
-  test("Liquid in the content and in its strings is rendered; nobody reads, so defaults show", () => {
+  test("Liquid in content and in its strings is rendered, and personalization shows its defaults", () => {
     const content = `{% assign n = 2 %}${tag("id_0", `{{ n | plus: 1 }} {{\${first_name} | default: 'you'}}`)}`;
     assert.equal(rendered(content), "3 you");
     assert.equal(rendered(content, { id_0: `{{\${first_name} | default: 'tú'}} {{ n }}` }), "tú 2");
     assert.equal(rendered(`[{{custom_attribute.\${the plan}}}{{\${a}}}]`), "[]");
   });
 
-  test("what is no Liquid stays as it is, also where it looks like personalization", () => {
+  test("text that is not Liquid is rendered unchanged, even if it looks like personalization", () => {
     for (const text of [`<script>\${x} \`\${y}\`</script>`, "a } b { c %", "\u2028\u0001👋🏽"]) {
       assert.equal(rendered(text), text);
     }
     assert.equal(rendered(`{% raw %}{{ \${a b} }}{% endraw %}`), `{{ \${a b} }}`);
   });
 
-  test("a content cannot loop, grow or nest without end, nor read files", () => {
+  test("content cannot loop, grow or nest without limit, or read files", () => {
     const doubling = "{% assign a = a | append: a %}".repeat(60);
     const nested = "{% for i in a %}".repeat(40);
     const ends = "{% endfor %}".repeat(40);
@@ -150,7 +150,7 @@ describe("rendering a content", () => {
       assert.match(faultOf(content), reason, content.slice(0, 80));
   });
 
-  test("a content sees nothing of the program", () => {
+  test("content has no access to JavaScript objects or the process", () => {
     for (const name of ["constructor", "__proto__", "process", "globalThis", "this", "tag"]) {
       assert.equal(rendered(`[{{ ${name} }}{{ a.${name} }}{{ "".${name} }}]`), "[]", name);
     }
@@ -158,7 +158,7 @@ describe("rendering a content", () => {
 });
 
 describe("checking a string", () => {
-  test("ordinary text and good Liquid pass, faulty Liquid is told with its place", () => {
+  test("valid Liquid is accepted, and invalid Liquid is reported with its place", () => {
     for (const text of [
       "",
       "50 % off {now}",
@@ -173,7 +173,7 @@ describe("checking a string", () => {
     assert.equal(countLiquid("{{a}}{% b %}{c}{{{"), 3);
   });
 
-  test("never throws, and takes whatever can be rendered", () => {
+  test("the Liquid check never throws, and accepts only strings that can be rendered", () => {
     const liquid = fc.array(
       fc.constantFrom(
         "{{",
@@ -206,7 +206,7 @@ describe("checking a string", () => {
     );
   });
 
-  test("an id has no blanks and nothing that XML could not hold", () => {
+  test("a translation id contains no blanks and no characters that XML forbids", () => {
     for (const id of ["id_0", "a.b-c", "é", "👋🏽", "0"]) assert.ok(isTranslationId(id), id);
     for (const id of [
       "",

@@ -45,8 +45,8 @@ const post = (path: string, length: number, key?: string) =>
   `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n` +
   `${key ? `Authorization: Bearer ${key}\r\n` : ""}Content-Length: ${length}\r\n\r\n`;
 
-describe("a server that works on as many requests as it can", () => {
-  test("the next request gets 503 and Retry-After, and every request that was begun is finished", async () => {
+describe("a server at its request limit", () => {
+  test("a server at its request limit responds with 503 and Retry-After and completes the accepted requests", async () => {
     const answers = await Promise.all(Array.from({ length: 40 }, () => workspace.track(EVENT)));
     const refused = answers.filter(({ status }) => status !== 201);
     assert.ok(refused.length > 0 && refused.length < 40, `${refused.length} refused`);
@@ -61,7 +61,7 @@ describe("a server that works on as many requests as it can", () => {
     assert.equal((await server.send("GET", "/health/ready")).status, 200);
   });
 
-  test("a body over the limit is refused without taking room", async () => {
+  test("a body over the size limit is refused with 413 and keeps no request slot", async () => {
     const raw = " ".repeat(4_194_305);
     const statuses = [];
     for (let turn = 0; turn < 5; turn++) statuses.push((await workspace.track(0, { raw })).status);
@@ -80,7 +80,7 @@ describe("requests whose bodies do not arrive", async () => {
     ["300 large bodies announced with a key", 300, post("/users/track", 4_194_304, workspace.key)],
   ];
   for (const [what, count, head] of attacks) {
-    test(`${what} take no room from anybody`, async () => {
+    test(`${what} do not block other requests`, async () => {
       const withKey = head.replace(workspace.key, own.key);
       const sockets = await headsOf(count, withKey, Number(new URL(roomy.url).port));
       for (let turn = 0; turn < 5; turn++) assert.equal((await own.track(EVENT)).status, 201);
@@ -89,14 +89,14 @@ describe("requests whose bodies do not arrive", async () => {
     });
   }
 
-  test("an unknown path is refused before its body arrives", async () => {
+  test("a request to an unknown path is refused before its body arrives", async () => {
     const [socket] = (await headsOf(1, post("/nowhere", 1_000_000))) as [Socket];
     const [answer] = await once(socket, "data");
     assert.match(String(answer), /^HTTP\/1\.1 404 /);
     socket.destroy();
   });
 
-  test("a body of which nothing arrives for ten seconds is refused with 408", async () => {
+  test("a request whose body stalls for ten seconds is refused with 408", async () => {
     const [socket] = await headsOf(1, post("/users/track", 100_000, workspace.key));
     const [answer] = await once(socket as Socket, "data");
     assert.match(String(answer), /^HTTP\/1\.1 408 /);
@@ -104,8 +104,8 @@ describe("requests whose bodies do not arrive", async () => {
   });
 });
 
-describe("responses that are not read", () => {
-  test("250 connections of 20 requests each hold no slot that a track request needs", async () => {
+describe("unread responses", () => {
+  test("250 connections with 20 unread responses each do not block a track request", async () => {
     const few = await startOwnServer({ maxRequests: 40 });
     const own = await few.workspace();
     const request =
@@ -125,7 +125,7 @@ describe("responses that are not read", () => {
     assert.equal((await few.send("GET", "/health/ready")).status, 200);
   });
 
-  test("a connection that sends more than 256 requests ahead of its responses is closed", async () => {
+  test("a connection that pipelines more than 256 requests is closed", async () => {
     const socket = await open();
     socket.on("error", () => {}).resume();
     socket.write("GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n".repeat(1_000));
@@ -134,8 +134,8 @@ describe("responses that are not read", () => {
   });
 });
 
-describe("many connections", () => {
-  test("a thousand idle ones do not keep a request from its answer", async () => {
+describe("idle connections", () => {
+  test("a thousand idle connections do not block a request", async () => {
     const idle = await Promise.all(Array.from({ length: 1_000 }, () => open()));
     assert.equal((await workspace.track(EVENT)).status, 201);
     assert.equal((await server.send("GET", "/health/ready")).status, 200);

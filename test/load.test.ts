@@ -19,8 +19,8 @@ function admitted(room: Room | string): Room {
   return room;
 }
 
-describe("a pool that callers share", () => {
-  test("one caller alone gets three quarters of a pool, and the next caller still gets a part", () => {
+describe("a pool shared by several callers", () => {
+  test("one caller gets at most three quarters of a pool, and the next caller still gets a share", () => {
     const pool = createPool(100);
     let one = 0;
     while (pool.take("one", 1)) one++;
@@ -43,8 +43,8 @@ describe("a pool that callers share", () => {
   });
 });
 
-describe("the room of a request", () => {
-  test("a handler holds its slot until it ends, even if the caller has left", () => {
+describe("the capacity that a request holds", () => {
+  test("a handler holds its slot until it ends, even if the client has disconnected", () => {
     const load = loadOf({ requests: 1 });
     const room = admitted(load.admit(ONE));
     assert.ok(load.startWork(room));
@@ -56,7 +56,7 @@ describe("the room of a request", () => {
     assert.ok(load.startWork(admitted(load.admit(OTHER))));
   });
 
-  test("a request that only arrives holds no slot", () => {
+  test("a request that is still arriving holds no slot", () => {
     const load = loadOf({ requests: 1 });
     for (let turn = 0; turn < 100; turn++) assert.ok(load.holdBody(admitted(load.admit(ONE)), 1));
     assert.ok(load.startWork(admitted(load.admit(OTHER))));
@@ -74,7 +74,7 @@ describe("the room of a request", () => {
     assert.ok(load.holdBody(admitted(load.admit(OTHER)), 400));
   });
 
-  test("the bytes of a response count until it was read, and hold no slot", () => {
+  test("the bytes of a response count until it has been read, and hold no slot", () => {
     const load = loadOf({ requests: 1 });
     const room = admitted(load.admit(ONE));
     assert.ok(load.startWork(room));
@@ -87,7 +87,7 @@ describe("the room of a request", () => {
     assert.ok(load.holdResponse(other, 400));
   });
 
-  test("callers without a key have pools of their own, and no part of the others'", () => {
+  test("callers without a key have pools of their own and take nothing from other callers", () => {
     const load = loadOf({ requests: 80 });
     let anonymous = 0;
     while (anonymous < 80) {

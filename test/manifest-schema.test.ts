@@ -45,15 +45,15 @@ function withoutVariables(node: unknown): unknown {
 
 const SELF_EVIDENT = ["name", "country", "language"];
 
-describe("the published schema of a manifest", () => {
-  test("is the one that manifests are validated with, but for variables that are not filled in", () => {
+describe("the published manifest schema", () => {
+  test("the published manifest schema equals the one used for validation, apart from variable placeholders", () => {
     const { $schema, ...rest } = served;
     assert.equal($schema, "https://json-schema.org/draft/2020-12/schema");
     const own = schemaOf({ resources: RESOURCES, companyResources: COMPANY_RESOURCES });
     assert.deepEqual(withoutVariables(rest), JSON.parse(JSON.stringify(own)));
   });
 
-  test("takes a variable where a text has to look a certain way", () => {
+  test("the manifest schema accepts a variable in place of a string that must match a pattern", () => {
     const locale = { name: "French", country: "France", language: "French" };
     const manifest = (id: string, locale_key: string) => ({
       company: { name: "Acme" },
@@ -95,7 +95,7 @@ describe("the published schema of a manifest", () => {
     },
   };
   for (const [what, manifest] of Object.entries(refused)) {
-    test(`refuses what the server refuses, at the same place: ${what}`, async () => {
+    test(`the manifest schema and the server report a fault at the same place: ${what}`, async () => {
       const fault = findManifestFaults(served as TSchema, manifest)[0];
       const answer = await server.admin("POST", "/admin/v1/apply", manifest);
       assert.equal(answer.status, 400);
@@ -103,7 +103,7 @@ describe("the published schema of a manifest", () => {
     });
   }
 
-  test("accepts every whole manifest of the guides, and so does the server", async () => {
+  test("the manifest schema and the server accept every complete manifest in the guides", async () => {
     const docs = join(packageRoot(), "docs");
     const guides = readdirSync(docs)
       .filter((name) => name.endsWith(".md"))
@@ -123,18 +123,18 @@ describe("the published schema of a manifest", () => {
     }
   });
 
-  test("may be named in the manifest itself, where JSON has no comments", async () => {
+  test("a manifest may name its schema in a $schema member", async () => {
     const $schema = `${server.url}/manifest.schema.json`;
     const manifest = { $schema, company: { name: "Acme" }, workspaces: [] };
     assert.equal((await server.admin("POST", "/admin/v1/apply", manifest)).status, 200);
   });
 
-  test("says of every section and setting what it is", () => {
+  test("the manifest schema describes every section and setting", () => {
     assert.deepEqual(undescribed(served), [], "Give it a description; a section an `about`.");
     assert.ok(served.title && served.description);
   });
 
-  test("is printed by rapport schema without a server", async () => {
+  test("rapport schema prints the manifest schema without a server", async () => {
     const { code, stdout } = await runCommand(["schema"], {});
     assert.equal(code, 0);
     assert.deepEqual(JSON.parse(stdout), served);

@@ -48,7 +48,7 @@ const track = (bearer: string, body: object) =>
 const EVENT = { external_id: "ada", name: "opened", time: "2026-01-01T12:00:00Z" };
 
 describe("applying a manifest", () => {
-  test("makes what is not there and answers with what changed; a second time nothing does", async () => {
+  test("applying a manifest creates what is missing and reports it, and a second time changes nothing", async () => {
     await apply();
     const name = newName();
     const first = await apply(full(name));
@@ -67,7 +67,7 @@ describe("applying a manifest", () => {
     assert.deepEqual(second.body, { changes: [], message: "success" });
   });
 
-  test("changes what is declared otherwise and takes away what a list has no more", async () => {
+  test("applying a manifest updates changed entries and removes entries that its lists omit", async () => {
     const name = newName();
     await apply(full(name));
     const declared = full(name);
@@ -90,7 +90,7 @@ describe("applying a manifest", () => {
     for (const change of body.changes) assert.equal(change.workspace, name);
   });
 
-  test("leaves lists that are absent, and workspaces that it does not name, as they are", async () => {
+  test("applying a manifest leaves absent lists and unnamed workspaces unchanged", async () => {
     const [one, two] = [newName(), newName()];
     await apply(full(one), full(two));
     const { body } = await apply({ name: one, allow_reset: true, settings: full(one).settings });
@@ -100,7 +100,7 @@ describe("applying a manifest", () => {
     }
   });
 
-  test("sets a setting that is left out to its default", async () => {
+  test("applying a manifest resets an omitted setting to its default", async () => {
     const name = newName();
     await apply({ ...full(name), settings: { track_max_updates: 2 } });
     const events = [EVENT, EVENT, EVENT];
@@ -111,7 +111,7 @@ describe("applying a manifest", () => {
     assert.equal((await track(`${name}-dev`, { events: Array(51).fill(EVENT) })).status, 400);
   });
 
-  test("holds for the next request: keys, permissions, blocked ids, groups and apps", async () => {
+  test("keys, permissions, blocked ids, groups and apps of a manifest apply from the next request", async () => {
     const name = newName();
     const bearer = `${name}-key`;
     const attributes = [
@@ -139,7 +139,7 @@ describe("applying a manifest", () => {
     assert.equal((await track(`${bearer}-2`, { events: [EVENT] })).status, 401);
   });
 
-  test("at the same time as others makes each workspace once", async () => {
+  test("manifests that are applied concurrently create each workspace once", async () => {
     const all = Array.from({ length: 8 }, newName);
     const shared = newName();
     const answers = await Promise.all(all.map((name) => apply(full(name), { name: shared })));
@@ -160,7 +160,7 @@ describe("applying a manifest", () => {
     }
   });
 
-  test("keeps no secret but as a hash, and never answers with one", async () => {
+  test("the secrets of a manifest are stored only as hashes and never returned", async () => {
     const own = await startOwnServer({ dataDir: await temporaryFolder() });
     const secret = "a-secret-that-nobody-may-see";
     const manifest = {
@@ -175,7 +175,7 @@ describe("applying a manifest", () => {
   });
 });
 
-describe("a manifest with a fault is refused with the place and the rule, and applies nothing", () => {
+describe("an invalid manifest is refused with the place and the rule, and nothing is applied", () => {
   const faults: [fault: object, place: (string | number)[], message: RegExp][] = [
     [{ nme: "x" }, ["nme"], /'nme'/],
     [{ name: "" }, ["name"], /'workspaces\[1\]\.name'/],
@@ -250,7 +250,7 @@ describe("a manifest with a fault is refused with the place and the rule, and ap
     });
   }
 
-  test("a key that another workspace has already is a conflict that names it", async () => {
+  test("a manifest key whose secret is already in use is refused with 409 and the name of the key", async () => {
     const [one, two] = [newName(), newName()];
     await apply(full(one));
     const answer = await apply({ name: two, api_keys: [key("mine", `${one}-dev`)] });

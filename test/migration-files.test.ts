@@ -10,7 +10,7 @@ const FOLDER = join(packageRoot(), "migrations");
 
 const FILES = readdirSync(FOLDER).filter((name) => name.endsWith(".sql"));
 
-test("every migration has a number of its own and a name that says what it does", () => {
+test("every migration has a unique number and a descriptive name", () => {
   for (const name of FILES) assert.match(name, /^\d{4}-[a-z0-9-]+\.sql$/);
   const numbers = FILES.map((name) => name.slice(0, 4));
   assert.equal(new Set(numbers).size, numbers.length);
@@ -24,7 +24,7 @@ test("every migration declares in its first line whether the previous version ke
   }
 });
 
-test("a migration that was recorded never changes", async () => {
+test("a recorded migration never changes", async () => {
   const record = readFileSync(join(FOLDER, "SHA256SUMS"), "utf8");
   assert.equal(
     record,

@@ -30,8 +30,8 @@ const appliedTo = async (database: Database) =>
     (row) => row.name,
   );
 
-describe("migrating", () => {
-  test("applies every file once, in the order of the numbers; a second time there is nothing to do", async () => {
+describe("migrations", () => {
+  test("migrating applies every file once in numeric order, and a second run does nothing", async () => {
     const config = await keptConfig();
     await withDatabase(config, async (database) => {
       const now = await migrate(database);
@@ -42,7 +42,7 @@ describe("migrating", () => {
     });
   });
 
-  test("at once from several connections applies every file once", {
+  test("concurrent migrations from several connections apply every file exactly once", {
     skip: ENGINE !== "postgres",
   }, async () => {
     const config = await keptConfig();
@@ -52,7 +52,7 @@ describe("migrating", () => {
     });
   });
 
-  test("refuses a database with a file that was changed after it was applied", async () => {
+  test("a database is refused if a migration file was changed after it was applied", async () => {
     const config = await keptConfig();
     await withDatabase(config, async (database) => {
       await migrate(database);
@@ -65,7 +65,7 @@ describe("migrating", () => {
     assert.match(stderr, /^rapport: The migration .* was changed after it was applied\./);
   });
 
-  test("refuses a database that a newer version was used with, and leaves it as it is", async () => {
+  test("a database used by a newer version is refused and left unchanged", async () => {
     const config = await keptConfig();
     await withDatabase(config, async (database) => {
       await migrate(database);
@@ -79,7 +79,7 @@ describe("migrating", () => {
     });
   });
 
-  test("all or nothing: a file that cannot be applied leaves no trace of those before it", {
+  test("a failed migration rolls back every file applied in the same run", {
     skip: ENGINE !== "postgres",
   }, async () => {
     const config = await keptConfig();
@@ -102,7 +102,7 @@ const environmentOf = (config: Awaited<ReturnType<typeof keptConfig>>) => ({
   ...(config.databaseUrl !== undefined && { DATABASE_URL: config.databaseUrl }),
 });
 
-test("rapport migrate says what it applied, and then that there is nothing to do", async () => {
+test("rapport migrate lists what it applied, and a second run reports nothing to do", async () => {
   const environment = environmentOf(await keptConfig());
   const first = await runCommand(["migrate"], environment);
   const made = ENGINE === "embedded" ? "Nothing to do.\n" : `${FILES.join("\n")}\n`;

@@ -36,7 +36,7 @@ describe("a request whose switch or choice is null is refused", () => {
     ],
   ];
   for (const [path, body, name] of requests) {
-    test(`POST ${path} refuses ${name}: null`, async () => {
+    test(`POST ${path} refuses null for ${name}`, async () => {
       const answer = await workspace.call("POST", path, body);
       assert.equal(answer.status, 400);
       assert.match(String(answer.body.message), new RegExp(name));
@@ -44,7 +44,7 @@ describe("a request whose switch or choice is null is refused", () => {
   }
 });
 
-test("a switch of a track item that is null is read as one that is left out", async () => {
+test("a null flag of a track item is treated as absent", async () => {
   const answer = await workspace.track({
     attributes: [{ external_id: "null-switch", _update_existing_only: null, seen: true }],
   });

@@ -91,7 +91,7 @@ function placeholdersIn(value: unknown, path: string): string[] {
 }
 
 describe("GET /openapi.json", () => {
-  test("is a valid OpenAPI 3.1 document, served to anybody", async () => {
+  test("GET /openapi.json returns a valid OpenAPI 3.1 document without authentication", async () => {
     const validator = new Validator();
     const result = await validator.validate(structuredClone(document));
     assert.deepEqual(result.errors, undefined);
@@ -99,7 +99,7 @@ describe("GET /openapi.json", () => {
     assert.equal(validator.version, "3.1");
   });
 
-  test("has every declared endpoint at the first spelling of its path, and nothing else", () => {
+  test("the OpenAPI document lists every endpoint under the first spelling of its path, and nothing else", () => {
     const declared = contracts.map(
       (each) => `${each.method} ${templateOf(pathsOf(each)[0] ?? "")}`,
     );
@@ -112,7 +112,7 @@ describe("GET /openapi.json", () => {
     assert.deepEqual(committed, document, "openapi.json is stale. Run `npm run openapi`.");
   });
 
-  test("gives every operation a name, a tag and a description that are its own", () => {
+  test("the OpenAPI document gives every operation a unique id, a known tag and a summary", () => {
     const names = operations.map(({ operationId }) => operationId);
     assert.equal(new Set(names).size, names.length);
     const known = TAGS.map(({ name }) => name);
@@ -126,7 +126,7 @@ describe("GET /openapi.json", () => {
     assert.deepEqual(gone, [], "Remove these from src/reference/operation-names.ts.");
   });
 
-  test("describes every parameter, with an example that its schema accepts", () => {
+  test("the OpenAPI document describes every parameter, with an example that its schema accepts", () => {
     for (const { key, parameters = [] } of operations) {
       for (const each of parameters.map(resolve)) {
         assert.ok(
@@ -139,7 +139,7 @@ describe("GET /openapi.json", () => {
     }
   });
 
-  test("describes every field of every body", () => {
+  test("the OpenAPI document describes every field of every body", () => {
     const missing = shown.flatMap(({ place, content }) =>
       undescribed(inlined(content.schema), place),
     );
@@ -147,7 +147,7 @@ describe("GET /openapi.json", () => {
     assert.deepEqual([...new Set(missing)], [], advice);
   });
 
-  test("shows every body with examples that its schema accepts", () => {
+  test("the OpenAPI document shows every body with examples that its schema accepts", () => {
     for (const { place, content } of shown) {
       const examples = examplesOf(content);
       assert.ok(examples.length > 0, place);
@@ -159,7 +159,7 @@ describe("GET /openapi.json", () => {
     }
   });
 
-  test("shows no placeholders", () => {
+  test("the examples in the OpenAPI document contain no placeholders", () => {
     const places = shown.flatMap(({ place, content }) =>
       examplesOf(content)
         .flatMap((example) => placeholdersIn(example, ""))
@@ -170,7 +170,7 @@ describe("GET /openapi.json", () => {
   });
 
   for (const contract of contracts) {
-    test(`says of ${keyOf(contract)} who may call it, what it takes and how it responds`, () => {
+    test(`the OpenAPI document describes the access, input and responses of ${keyOf(contract)}`, () => {
       const template = templateOf(pathsOf(contract)[0] ?? "");
       const operation = document.paths[template][contract.method.toLowerCase()];
       assert.equal(operation.summary, contract.summary);
@@ -198,7 +198,7 @@ describe("GET /openapi.json", () => {
     });
   }
 
-  test("tells the truth about the refusals of track", async () => {
+  test("the documented 400 response of POST /users/track matches its real refusals", async () => {
     const workspace = await server.workspace();
     const refusal = trackEndpoints[0]?.contract.replies[400];
     assert.ok(refusal);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startOwnServer } from "./harness.ts";
 
-test("more than the write queue holds is refused with 429 and Retry-After; what is taken is whole", async () => {
+test("track requests beyond the write queue get 429 with Retry-After, and accepted ones are fully applied", async () => {
   const server = await startOwnServer();
   const workspace = await server.workspace({
     settings: { track_max_updates: 1_000, rate_limits: { "users.track": "off" } },

@@ -38,7 +38,7 @@ describe("a compressed body", () => {
       );
     });
 
-    test(`a ${encoding} body that is truncated or not ${encoding} is refused with a sentence`, async () => {
+    test(`a ${encoding} body that is truncated or not ${encoding} is refused with 400`, async () => {
       for (const raw of [pack(plain).subarray(0, -12), plain]) {
         const answer = await sendPacked(encoding, raw);
         assert.equal(answer.status, 400);
@@ -56,7 +56,7 @@ describe("a compressed body", () => {
     assert.equal((await sendPacked("gzip", gzipSync(larger))).status, 413);
   });
 
-  test("an unknown Content-Encoding is refused with the list of known ones, and identity means unpacked", async () => {
+  test("an unknown Content-Encoding is refused with the known ones, and identity means uncompressed", async () => {
     for (const encoding of ["zstd", "gzip, br", "__proto__", "constructor"]) {
       const answer = await sendPacked(encoding, plain);
       assert.equal(answer.status, 415, encoding);

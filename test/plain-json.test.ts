@@ -22,7 +22,7 @@ describe("findUnstorable", () => {
     ...['{"":1}', '{"proto":{"a":[1,"2",null,true]}}', '"\\uffff"'],
   ];
   for (const text of storable) {
-    test(`finds nothing in ${text}`, () => {
+    test(`findUnstorable finds nothing in ${text}`, () => {
       assert.equal(findUnstorable(parsed(text), "properties"), undefined);
     });
   }
@@ -72,49 +72,49 @@ describe("findUnstorable", () => {
     ],
   ];
   for (const [json, code, message] of unstorable) {
-    test(`finds ${code} in ${json}`, () => {
+    test(`findUnstorable finds ${code} in ${json}`, () => {
       assert.deepEqual(findUnstorable(parsed(json), "properties"), { code, message });
     });
   }
 
-  test("finds what JSON cannot write: NaN and both infinities", () => {
+  test("findUnstorable finds NaN and both infinities", () => {
     for (const number of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]) {
       assert.equal(findUnstorable({ number }, "")?.code, "NUMBER_NOT_EXACT");
     }
   });
 
-  test("the path of a whole item begins with its first key", () => {
+  test("findUnstorable starts the path of a whole item with its first key", () => {
     const message = "'a.b[0]' is not valid: the text holds a NUL character";
     assert.equal(findUnstorable({ a: { b: ["\0"] } }, "")?.message, message);
     assert.match(findUnstorable(["\0"], "")?.message ?? "", /^'\[0\]' is not valid/);
     assert.match(findUnstorable("\0", "")?.message ?? "", /^'value' is not valid/);
   });
 
-  test("names the first of several faults, in the order they were sent", () => {
+  test("findUnstorable names the first of several faults in the order of the input", () => {
     assert.match(findUnstorable({ a: "fine", b: "\0", c: 1e300 }, "")?.message ?? "", /'b'/);
   });
 
-  test("takes 100 levels and refuses the 101st", () => {
+  test("findUnstorable accepts 100 levels of nesting and refuses the 101st", () => {
     for (const nested of [arraysInArrays, objectsInObjects]) {
       assert.equal(findUnstorable(nested(100), "properties"), undefined);
       assert.equal(findUnstorable(nested(101), "properties")?.code, "NESTED_TOO_DEEP");
     }
   });
 
-  test("survives 100,000 levels", () => {
+  test("findUnstorable survives 100,000 levels of nesting", () => {
     for (const nested of [arraysInArrays, objectsInObjects]) {
       assert.equal(findUnstorable(nested(100_000), "properties")?.code, "NESTED_TOO_DEEP");
     }
   });
 
-  test("a sentence stays short and printable however long the keys are", () => {
+  test("a message of findUnstorable stays short and printable, however long the keys are", () => {
     const key = `\u{1f600}\n${"k".repeat(100_000)}`;
     const fault = findUnstorable({ [key]: { [key]: "\0" } }, "properties");
     assert.ok(fault && fault.message.length < 300);
     assert.ok(fault.message.isWellFormed() && !fault.message.includes("\n"));
   });
 
-  test("a key cut inside a surrogate pair leaves no half of it", () => {
+  test("a key that findUnstorable shortens inside a surrogate pair leaves no half of it", () => {
     const fault = findUnstorable({ [`${"k".repeat(59)}\u{1f600}`]: "\0" }, "properties");
     assert.equal(
       fault?.message,
@@ -146,8 +146,8 @@ const plantable = fc.constantFrom<readonly [value: unknown, code: string]>(
   [arraysInArrays(101), "NESTED_TOO_DEEP"],
 );
 
-describe("findUnstorable, over all values", () => {
-  test("finds nothing in what can be stored, and changes nothing", () => {
+describe("findUnstorable with generated values", () => {
+  test("findUnstorable finds nothing in any storable value and does not modify it", () => {
     fc.assert(
       fc.property(storableValues, (value) => {
         const before = JSON.stringify(value);
@@ -157,7 +157,7 @@ describe("findUnstorable, over all values", () => {
     );
   });
 
-  test("finds a planted fault and names exactly its place", () => {
+  test("findUnstorable finds a planted fault and names its exact path", () => {
     const steps = fc.array(
       fc.oneof(fc.stringMatching(/^[a-z]{1,5}$/), fc.integer({ min: 0, max: 3 })),
       { minLength: 1, maxLength: 8 },
@@ -179,7 +179,7 @@ describe("findUnstorable, over all values", () => {
     );
   });
 
-  test("never throws, at any depth and with any text", () => {
+  test("findUnstorable never throws, at any depth and with any text", () => {
     fc.assert(
       fc.property(fc.nat(20_000), fc.string({ unit: "binary" }), (levels, text) => {
         let value: unknown = text;

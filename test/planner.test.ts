@@ -23,7 +23,7 @@ async function settingsOf(queryable: Queryable): Promise<string> {
 
 const INTAKE = "off off off off";
 
-test("intake plans by key alone, lookups by any index, and analysis as PostgreSQL does by default", async () => {
+test("intake plans by key alone, lookups by any index, and analysis by PostgreSQL's defaults", async () => {
   const database: Database = await openDatabase(await testConfig());
   await migrate(database);
   const settings = {

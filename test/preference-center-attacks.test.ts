@@ -71,19 +71,19 @@ async function send(page: string): Promise<void> {
 
 const centerId = await createCenter(workspace, { name: "attack" });
 
-describe("a costly page never holds the event loop for more than 50 ms", () => {
+describe("costly pages and the event loop", () => {
   for (const [name, pageOfSize] of Object.entries(ATTACKS)) {
     for (const size of [6_700, 130_900]) {
       const page = pageOfSize(size);
       if (page.length > 524_288) continue;
-      test(`a page is checked beside the event loop: ${size} ${name}`, async () => {
+      test(`checking a costly page blocks the event loop for less than 50 ms: ${size} ${name}`, async () => {
         const delay = await longestDelay(() => send(page));
         assert.ok(delay < MOST_DELAY_MS, `${delay} ms`);
       });
     }
   }
 
-  test("a page that is costly only for some readers is replaced by the ready page for them", async () => {
+  test("a page that is too costly to render for some users is replaced by the default page for them", async () => {
     const page = `<i id="own">x</i>
       {% for a in custom_attribute.list %}{% for b in (1..2000) %}x{% endfor %}{% endfor %}`;
     const id = await createCenter(workspace, { name: "some", preference_center_page_html: page });
@@ -101,7 +101,7 @@ describe("a costly page never holds the event loop for more than 50 ms", () => {
   });
 });
 
-describe("the work of parsing a page grows no faster than the page", () => {
+describe("the work of parsing a page", () => {
   // The parser moves children one by one and looks for each among its siblings: that is quadratic, by
   // a small factor, until the budget ends it.
   const MOVES_CHILDREN = [
@@ -110,7 +110,7 @@ describe("the work of parsing a page grows no faster than the page", () => {
   ];
 
   for (const name of MOVES_CHILDREN) {
-    test(`the budget ends parsing: ${name}`, () => {
+    test(`the work budget stops the parsing of a costly page: ${name}`, () => {
       const { fault, work } = parseHtml(ATTACKS[name]?.(50_000) ?? "");
       assert.ok(fault?.budget, "no budget was exceeded");
       assert.ok(work <= 300_000, String(work));
@@ -119,7 +119,7 @@ describe("the work of parsing a page grows no faster than the page", () => {
 
   for (const [name, pageOfSize] of Object.entries(ATTACKS)) {
     if (MOVES_CHILDREN.includes(name)) continue;
-    test(`twice the size takes at most twice the work: ${name}`, () => {
+    test(`the work of parsing a page grows at most linearly with its size: ${name}`, () => {
       const [one, two] = [200, 400].map((size) => parseHtml(pageOfSize(size)));
       assert.ok(one && two);
       const isRefused = one.fault?.budget !== undefined && two.fault?.budget !== undefined;
@@ -127,7 +127,7 @@ describe("the work of parsing a page grows no faster than the page", () => {
     });
   }
 
-  test("checkboxes are matched with their hidden fields in one pass", () => {
+  test("the checkboxes of a page are matched with their hidden fields in one pass", () => {
     const page = `<form>${Array.from({ length: 2_000 }, (_, index) => field(index)).join("")}</form>`;
     let reads = 0;
     const counted = new Proxy(Object(page), {
@@ -144,7 +144,7 @@ describe("the work of parsing a page grows no faster than the page", () => {
   const OPTIONS = { "meta-viewport-content": "width=device-width" };
 });
 
-test("a page over a budget is refused with the budget's name and the line", async () => {
+test("a page that exceeds a budget is refused with the name of the budget and, for HTML, the line", async () => {
   const cases: [budget: string, page: string][] = [
     ["html_formatting", `\n<p>${formatting(240)}</p>`],
     ["html_nodes", `\n${"<br>".repeat(30_000)}`],

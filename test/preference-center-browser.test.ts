@@ -78,7 +78,7 @@ describe("the ready page in a browser without scripts", { skip }, async () => {
 
   const widthOf = (page: Page) => page.locator("html").evaluate((root) => root.scrollWidth);
 
-  test("two choices are changed, saved, and read through the API", async () => {
+  test("two choices on the ready page are saved and visible through the API", async () => {
     const { workspace, url } = await withAda(server);
     assert.deepEqual(await statesOf(workspace), ["Subscribed", "Unknown"]);
     const { page, complaints } = await open(url);
@@ -94,7 +94,7 @@ describe("the ready page in a browser without scripts", { skip }, async () => {
     assert.deepEqual(complaints, []);
   });
 
-  test("the keyboard alone is enough, and shows where it is", async () => {
+  test("the ready page can be used with the keyboard alone and shows the focus", async () => {
     const { workspace, url } = await withAda(server);
     const { page } = await open(url);
     await page.keyboard.press("Tab");
@@ -111,7 +111,7 @@ describe("the ready page in a browser without scripts", { skip }, async () => {
     assert.deepEqual(await statesOf(workspace), ["Unsubscribed", "Subscribed"]);
   });
 
-  test("a phone shows all of it, without scrolling sideways, and large enough to touch", async () => {
+  test("the ready page fits a phone without horizontal scrolling and has large touch targets", async () => {
     const { workspace, url } = await withAda(server);
     const { page } = await open(url, { viewport: PHONE, hasTouch: true, isMobile: true });
     assert.ok((await widthOf(page)) <= PHONE.width);
@@ -125,7 +125,7 @@ describe("the ready page in a browser without scripts", { skip }, async () => {
     assert.deepEqual(await statesOf(workspace), ["Subscribed", "Subscribed"]);
   });
 
-  test("one click ends all mail, and another begins it again", async () => {
+  test("one click unsubscribes from all emails, and another one subscribes again", async () => {
     const { workspace, url } = await withAda(server);
     const emailState = async () =>
       (await workspace.profile({ external_ids: ["ada"] })).email_subscribe;
@@ -140,7 +140,7 @@ describe("the ready page in a browser without scripts", { skip }, async () => {
     assert.equal(await stateOf(workspace, NEWSLETTER), "Subscribed");
   });
 
-  test("a script in a page and in a value does not run, though the browser could", async () => {
+  test("scripts in a page and in a value do not run, even in a browser with scripts enabled", async () => {
     const { workspace } = await withAda(server);
     const page_html = `<title>Before</title><script>document.title = "script"</script>
 <p onclick="document.title = 'attribute'">{{\${first_name} | raw}}</p>
@@ -159,7 +159,7 @@ describe("the ready page in a browser without scripts", { skip }, async () => {
     assert.equal(await page.title(), "Before");
   });
 
-  test("a form goes on to where the center sends its readers", async () => {
+  test("saving the form leads to the redirect URL of the preference center", async () => {
     const { workspace } = await withAda(server);
     const path = `/admin/v1/workspaces/${workspace.name}/preference-centers/${CENTER}`;
     // Another origin, which a browser asks the policy of the page for.

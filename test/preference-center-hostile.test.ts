@@ -24,7 +24,7 @@ const refusalOf = async (page: string, field = "preference_center_page_html") =>
 
 const FIRST_LINES = "<!doctype html>\n<p>\n";
 
-describe("faulty Liquid and HTML", () => {
+describe("invalid Liquid and HTML", () => {
   const cases: [page: string, line: number, reason: RegExp][] = [
     ["{% iff x %}", 3, /tag "iff" not found/],
     ["{% if x %}", 3, /not closed/],
@@ -55,7 +55,7 @@ describe("faulty Liquid and HTML", () => {
     ["<b>".repeat(300) + "</b>".repeat(300), 3, /inside one another|formatting elements/],
   ];
 
-  test("is refused at create and update with the member and the line", async () => {
+  test("a page with invalid Liquid or HTML is refused at create and update with the field and the line", async () => {
     const id = await createCenter(workspace, { name: "kept" });
     for (const [fault, line, reason] of cases) {
       const page = FIRST_LINES + fault;
@@ -73,7 +73,7 @@ describe("faulty Liquid and HTML", () => {
     }
   });
 
-  test("is told apart from HTML that Liquid makes whole", async () => {
+  test("a page whose HTML is completed by Liquid is accepted", async () => {
     const pages = [
       "<b {% if x %}class='a'{% else %}class='b'{% endif %}>x</b>",
       "{% if y %}<i>{% else %}<i class=a>{% endif %}x</i>",
@@ -93,7 +93,7 @@ describe("faulty Liquid and HTML", () => {
     }
   });
 
-  test("what no browser heeds is taken with a warning: scripts, frames, style sheets, forms", async () => {
+  test("scripts, frames, style sheets and forms in a page are accepted with a warning", async () => {
     const page = `<script>alert(1)</script>
 <a href="javascript:alert(1)" onclick="alert(2)">x</a>
 <iframe src="https://x.example"></iframe>
@@ -113,7 +113,7 @@ describe("faulty Liquid and HTML", () => {
   });
 });
 
-describe("what would never end, or fill the memory", () => {
+describe("pages that would exceed time or memory", () => {
   const pages: Record<string, string> = {
     "a range without end": "{% for i in (1..1000000000) %}x{% endfor %}",
     "loops in loops":
@@ -137,26 +137,26 @@ describe("what would never end, or fill the memory", () => {
   };
 
   for (const [name, page] of Object.entries(pages)) {
-    test(`is refused when it is written: ${name}`, async () => {
+    test(`a page that exceeds the limits is refused when it is written: ${name}`, async () => {
       const { message } = await refusalOf(page);
       assert.match(message, /is rejected|cannot be rendered|longer|Liquid tags/);
     });
   }
 
-  test("takes no time that grows faster than the page: openings that are never closed", async () => {
+  test("a large page of openings that are never closed is still checked", async () => {
     const page = `{% raw %}${"{{".repeat(9_000)}${"x".repeat(450_000)}{% endraw %}`;
     await createCenter(workspace, { name: "openings", preference_center_page_html: page });
     await refusalOf("<".repeat(400_000));
   });
 });
 
-describe("values of a person in a page", () => {
+describe("user values in a page", () => {
   const page = `<p id="text">{{\${first_name}}}</p><a id="quoted" title="{{\${first_name}}}" class='{{\${first_name}}}'>x</a>
 <i id="echo">{% echo \${first_name} %}</i><i id="cycle">{% cycle \${first_name} %}</i>
 <i id="captured">{% capture x %}{{\${first_name}}}{% endcapture %}y</i>
 <i id="twice">{{\${first_name} | escape}}</i><i id="filtered">{{\${first_name} | upcase}}</i>`;
 
-  test("are escaped wherever they stand, whatever they are", async () => {
+  test("user values are escaped everywhere in a page", async () => {
     const id = await createCenter(workspace, { name: "values", preference_center_page_html: page });
     await workspace.track({ attributes: [{ external_id: "eve" }] });
     const path = await pageOf(workspace, id, "eve");
@@ -196,7 +196,7 @@ describe("values of a person in a page", () => {
       .replaceAll('"', "&#34;")
       .replaceAll("'", "&#39;");
 
-  test("reach nothing behind the values: no prototype, no method, no other person", async () => {
+  test("Liquid in a page reaches no prototypes, methods or globals", async () => {
     const probes = [
       "custom_attribute.constructor",
       "custom_attribute.__proto__",
@@ -220,7 +220,7 @@ describe("values of a person in a page", () => {
 });
 
 describe("keys that cannot be stored", () => {
-  test("options with a NUL or a lone surrogate in a key are refused, with an Idempotency-Key too", async () => {
+  test("a NUL or a lone surrogate in a key of options or translations is refused", async () => {
     for (const key of ["a\0b", "\ud800"]) {
       for (const body of [{ options: { [key]: "x" } }, { translations: { [key]: 5 } }]) {
         const answer = await workspace.call<any>("POST", PATH, center({ name: "keys", ...body }), {
@@ -232,7 +232,7 @@ describe("keys that cannot be stored", () => {
     }
   });
 
-  test("a language or a text called __proto__ is refused, never dropped", async () => {
+  test("a language or a text named __proto__ is refused, never dropped", async () => {
     const send = (translations: string) =>
       workspace.call<any>("POST", PATH, undefined, {
         raw: JSON.stringify(center({ name: "proto" })).replace(
@@ -247,7 +247,7 @@ describe("keys that cannot be stored", () => {
   });
 });
 
-test("any page is taken or refused, and one that is taken can be opened", async () => {
+test("any page is refused or can be opened", async () => {
   await workspace.track({ attributes: [{ external_id: "any", plan: "x" }] });
   const piece = fc.constantFrom(
     ...`<p> </p> <div class=" "> </div> <input type=checkbox name= > < & &lt; <!-- --> {{ }} {% %} {% if x %} {% else %} {% endif %} {% for i in (1..3) %} {% endfor %} \${first_name} {{\${first_name}}} {% raw %} {% endraw %} {% form_field_name :email_global_state %} <html> <head> <body> </html> <title> </title> <style> </style> {% case x %} {% when 1 %} {% endcase %} {% translation a %} {% endtranslation %} ' =`.split(

@@ -13,7 +13,7 @@ const server = await startOwnServer({ pageLimit: LIMIT, trustedProxies: ["127.0.
 const from = (address: string) => ({ "x-forwarded-for": address });
 
 describe("GET /preferences/{link}", () => {
-  test("one client gets a 429 page with Retry-After once its limit is used up, others do not", async () => {
+  test("a client that exceeds the page limit gets a 429 page with Retry-After; other clients do not", async () => {
     const { path } = await opened(server);
     for (let sent = 0; sent < LIMIT; sent++) {
       assert.equal((await openPage(server, path, from("192.0.2.1"))).status, 200);
@@ -26,7 +26,7 @@ describe("GET /preferences/{link}", () => {
     assert.equal((await openPage(server, path, from("192.0.2.2"))).status, 200);
   });
 
-  test("forged links use up the limit of the client", async () => {
+  test("requests with forged preference links count towards the page limit of the client", async () => {
     const { path } = await opened(server);
     for (let sent = 0; sent < LIMIT; sent++) {
       assert.equal((await openPage(server, `${path}x`, from("192.0.2.3"))).status, 404);
@@ -34,7 +34,7 @@ describe("GET /preferences/{link}", () => {
     assert.equal((await openPage(server, path, from("192.0.2.3"))).status, 429);
   });
 
-  test("addresses of one IPv6 network are one client", async () => {
+  test("all addresses of an IPv6 /64 network share one page limit", async () => {
     const { path } = await opened(server);
     for (let sent = 0; sent < LIMIT; sent++) {
       const answer = await openPage(server, path, from(`2001:db8::1:${sent}`));
@@ -46,7 +46,7 @@ describe("GET /preferences/{link}", () => {
 });
 
 describe("POST /preferences/{link}", () => {
-  test("a one-click unsubscribe is served where pages are refused, up to a limit of its own", async () => {
+  test("a one-click unsubscribe works even if pages are rate limited, up to a limit of its own", async () => {
     const { workspace, path } = await opened(server);
     const local = Array.from({ length: LIMIT + 1 }, () => openPage(server, path));
     const statuses = (await Promise.all(local)).map(({ status }) => status);
@@ -60,11 +60,11 @@ describe("POST /preferences/{link}", () => {
   });
 });
 
-describe("the limits of pages", () => {
+describe("page limits", () => {
   const page = (address: string) => ({ address, isOneClick: false });
   const isRefused = (error: unknown) => error instanceof Problem && error.code === "RATE_LIMITED";
 
-  test("a workspace gets 50 times what one client gets, and another workspace has its own", () => {
+  test("the page limit of a workspace is 50 times that of a client and is counted per workspace", () => {
     const limits = createPageLimits(2, () => 0);
     for (let sent = 0; sent < 100; sent++) limits.countForWorkspace(1, page(`${sent}`));
     assert.throws(() => limits.countForWorkspace(1, page("new")), isRefused);
@@ -72,7 +72,7 @@ describe("the limits of pages", () => {
     limits.countForWorkspace(2, page("new"));
   });
 
-  test("a used-up limit fills up within a minute", () => {
+  test("an exhausted page limit refills within one minute", () => {
     let now = 0;
     const limits = createPageLimits(2, () => now);
     const open = () => limits.countForAddress(page("192.0.2.1"));
@@ -88,7 +88,7 @@ describe("the limits of pages", () => {
     assert.throws(open, isRefused);
   });
 
-  test("the counters of at most 20,000 client addresses are kept", () => {
+  test("page limits are counted for at most 20,000 client addresses", () => {
     const limits = createPageLimits(1, () => 0);
     const first = () => limits.countForAddress(page("192.0.2.1"));
     first();

@@ -19,7 +19,7 @@ import {
 
 const server = await startServer();
 
-describe("one click in a mail program (RFC 8058)", () => {
+describe("one-click unsubscribe in a mail program (RFC 8058)", () => {
   const oneClick = async (path: string, body: FormData | URLSearchParams) => {
     body.set("List-Unsubscribe", "One-Click");
     const url = server.url + path;
@@ -30,7 +30,7 @@ describe("one click in a mail program (RFC 8058)", () => {
     ["urlencoded", () => new URLSearchParams()],
     ["multipart", () => new FormData()],
   ] as const) {
-    test(`unsubscribes from all mail, sent as ${kind}, without a redirect`, async () => {
+    test(`a one-click request sent as ${kind} unsubscribes from all mail without a redirect`, async () => {
       const { workspace, path } = await opened(server, {
         redirect_page_html: "https://shop.example/",
       });
@@ -41,14 +41,14 @@ describe("one click in a mail program (RFC 8058)", () => {
     });
   }
 
-  test("opening the link, as programs that look at links do, changes nothing", async () => {
+  test("GET and HEAD requests to a preference link change nothing", async () => {
     const { workspace, path } = await opened(server);
     await htmlOf(server, path);
     await fetch(server.url + path, { method: "HEAD" });
     assert.equal(await emailStateOf(workspace), "subscribed");
   });
 
-  test("leaves every group where there is no address any more", async () => {
+  test("a one-click request of a user without an address unsubscribes from every group", async () => {
     const { workspace, path } = await opened(server);
     await workspace.track({ attributes: [{ external_id: "ada", email: null }] });
     assert.equal((await oneClick(path, new URLSearchParams())).status, 200);
@@ -57,7 +57,7 @@ describe("one click in a mail program (RFC 8058)", () => {
   });
 });
 
-describe("a link", () => {
+describe("a preference link", () => {
   const assertTellsNothing = async (
     path: string,
     expected: string,
@@ -79,7 +79,7 @@ describe("a link", () => {
     return path.slice(0, at) + (path[at] === "A" ? "B" : "A") + path.slice(at + 1);
   };
 
-  test("that is forged or altered in any place shows one friendly page that tells nothing", async () => {
+  test("a forged or altered preference link shows one error page that reveals nothing", async () => {
     const { workspace, path } = await opened(server);
     const refusal = await openPage(server, "/preferences/x");
     assert.equal(refusal.status, 404);
@@ -106,7 +106,7 @@ describe("a link", () => {
     assert.equal(await stateOf(workspace), "Subscribed");
   });
 
-  test("to somebody deleted, to a center that is gone or a draft shows the same page", async () => {
+  test("a link to a deleted user, a removed center or a draft shows the same error page", async () => {
     const refusal = (await openPage(server, "/preferences/x")).body;
     const deleted = await opened(server);
     await deleted.workspace.call("POST", "/users/delete", { external_ids: ["ada"] });
@@ -125,7 +125,7 @@ describe("a link", () => {
     await assertTellsNothing(reset.path, refusal);
   });
 
-  test("made by another installation, with a key of its own, does not open", async () => {
+  test("a link created by another installation does not open", async () => {
     const other = await startOwnServer();
     const workspace = await emptyWorkspace(other);
     await workspace.track({ attributes: [{ external_id: "ada" }] });
@@ -134,7 +134,7 @@ describe("a link", () => {
     await assertTellsNothing(path, refusal);
   });
 
-  test("a link leads on to the kept user, who took over the address in a merge", async () => {
+  test("the link of a merged user opens the page of the kept user, who took over the address", async () => {
     const { workspace, path } = await opened(server);
     await workspace.track({ attributes: [{ external_id: "kept", first_name: "Kept" }] });
     await workspace.call("POST", "/users/merge", {
@@ -151,7 +151,7 @@ describe("a link", () => {
   });
 });
 
-describe("a link after a merge, a rotation, and its last day", () => {
+describe("a preference link after a merge or a rotation", () => {
   const merge = async (workspace: any, from: string, into: string) =>
     assert.equal(
       (
@@ -181,7 +181,7 @@ describe("a link after a merge, a rotation, and its last day", () => {
     }
   });
 
-  test("the link of a merged user still opens where the kept user has the same address", async () => {
+  test("the link of a merged user still opens if the kept user has the same address", async () => {
     const { workspace, path } = await opened(server);
     await workspace.track({
       attributes: [{ external_id: "kept", email: "ADA@example.com", first_name: "Kept" }],
@@ -190,7 +190,7 @@ describe("a link after a merge, a rotation, and its last day", () => {
     assert.equal(textIn(await htmlOf(server, path), "first"), "Kept");
   });
 
-  test("after a rotation new links open, and old ones until the overlap ends", async () => {
+  test("after a rotation, new links open, and old links open only during the overlap", async () => {
     const own = await startOwnServer();
     const { workspace, centerId, path } = await opened(own);
     const rotate = (overlap_days: number) =>
@@ -225,7 +225,7 @@ describe("the language of a page", () => {
   };
   const seen = (html: string) => [textIn(html, "h"), textIn(html, "m"), textIn(html, "l")];
 
-  test("is the person's own, then the browser's, then the source's", async () => {
+  test("a page is shown in the user's language, else the browser's, else the source language", async () => {
     const { workspace, path } = await opened(server, {
       preference_center_page_html: page,
       translations,
@@ -247,7 +247,7 @@ describe("the language of a page", () => {
     assert.match(spanish, /<html lang="es"><head>.*<title>Preferencias<\/title>/);
   });
 
-  test("a fault in a text is refused with its language and its id", async () => {
+  test("an invalid translation is refused with its language and its id", async () => {
     const workspace = await emptyWorkspace(server);
     for (const [text, reason] of [
       ["{{ x", /'translations.es.hello'.*not closed/],

@@ -41,7 +41,7 @@ const changesOf = (answer: { body: any }) =>
     .map((each: any) => [each.action, each.name]);
 
 describe("preference centers in a manifest", () => {
-  test("have an id, name, title, state and both pages, and are served", async () => {
+  test("a preference center in a manifest has an id, name, title, state and both pages, and is served", async () => {
     const workspace = await server.workspace({ preference_centers: [DECLARED] });
     const { body } = await workspace.call<any>("GET", `${PATH}/${ID}`);
     assert.deepEqual(
@@ -60,7 +60,7 @@ describe("preference centers in a manifest", () => {
     assert.equal(textIn(page.body, "email"), "ada@example.com");
   });
 
-  test("the state is active or draft, and a draft is not served", async () => {
+  test("the state of a preference center is active or draft, and a draft is not served", async () => {
     const workspace = await server.workspace({
       preference_centers: [{ ...DECLARED, state: "draft" }],
     });
@@ -74,7 +74,7 @@ describe("preference centers in a manifest", () => {
     assert.match(refused.body.message, /state' must be one of active, draft/);
   });
 
-  test("applied again change nothing; a change of any member is told, and what goes is gone", async () => {
+  test("a manifest reports each change of a preference center, and applying it again changes nothing", async () => {
     const workspace = await server.workspace({ preference_centers: [DECLARED] });
     const { name } = workspace;
     assert.deepEqual(changesOf(await apply(name, [DECLARED])), []);
@@ -98,7 +98,7 @@ describe("preference centers in a manifest", () => {
     assert.equal((await workspace.call("GET", `${PATH}/${ID}`)).status, 404);
   });
 
-  test("a fault in a page is refused with the place, and nothing is applied", async () => {
+  test("an invalid page in a manifest is refused with its place, and nothing is applied", async () => {
     const workspace = await server.workspace({ preference_centers: [DECLARED] });
     const faulty = { ...DECLARED, title: "Changed", confirmation_html: "<p>\n{% if %}" };
     const { status, body } = await apply(workspace.name, [faulty]);
@@ -119,7 +119,7 @@ describe("preference centers in a manifest", () => {
     }
   });
 
-  test("what the API made stays when a manifest has none, and what it changed is changed back", async () => {
+  test("a manifest keeps preference centers of the API and restores declared ones that the API changed", async () => {
     const workspace = await server.workspace({
       preference_centers: [DECLARED],
       settings: { rate_limits: { "preference_center.update": "off" } },
@@ -137,7 +137,7 @@ describe("preference centers in a manifest", () => {
 });
 
 describe("a new workspace", () => {
-  test("has a ready page that lists its groups, in the reader's language", async () => {
+  test("a new workspace has a ready page that lists its groups, in the reader's language", async () => {
     const workspace = await server.workspace();
     const { body } = await workspace.call<any>("GET", `${PATH}/list`);
     assert.deepEqual(
@@ -174,7 +174,7 @@ describe("a new workspace", () => {
     }
   });
 
-  test("that declares its centers, or none, has those alone", async () => {
+  test("a new workspace that declares its preference centers, or none, has only those", async () => {
     for (const preference_centers of [[], [{ id: ID, name: "main" }]]) {
       const workspace = await server.workspace({ preference_centers });
       const { body } = await workspace.call<any>("GET", `${PATH}/list`);
@@ -182,7 +182,7 @@ describe("a new workspace", () => {
     }
   });
 
-  test("is told of its page by the answer that makes it, once", async () => {
+  test("applying a manifest reports the default preference center of a new workspace once", async () => {
     const name = `new-${process.pid}`;
     assert.deepEqual(changesOf(await apply(name)), [["created", "default"]]);
     assert.deepEqual(changesOf(await apply(name)), []);
@@ -190,7 +190,7 @@ describe("a new workspace", () => {
 });
 
 describe("the admin API of preference centers", () => {
-  test("makes, lists, reads, changes and removes one at a time, in the words of the manifest", async () => {
+  test("the admin API creates, lists, reads, updates and removes a preference center", async () => {
     const workspace = await emptyWorkspace(server);
     const { id, ...content } = DECLARED;
     const made = await server.admin("PUT", adminPath(workspace, `/${id}`), content);
@@ -231,7 +231,7 @@ describe("the admin API of preference centers", () => {
     }
   });
 
-  test("refuses what the manifest refuses, and unknown workspaces", async () => {
+  test("the admin API refuses an invalid preference center and an unknown workspace", async () => {
     const workspace = await emptyWorkspace(server);
     for (const [body, message] of [
       [{}, /'name' is required/],
@@ -256,7 +256,7 @@ describe("the admin API of preference centers", () => {
     assert.equal(put.status, 404);
   });
 
-  test("every change is audited, by whom and through what, without the pages", async () => {
+  test("every change of a preference center is audited with actor and call, and without the pages", async () => {
     const workspace = await emptyWorkspace(server);
     const id = await createCenter(workspace);
     await server.admin("PUT", adminPath(workspace, `/${id}`), { name: "main", title: "T" });
@@ -292,7 +292,7 @@ describe("the preview of a page", () => {
   const preview = (workspace: TestWorkspace, query = "") =>
     server.admin("GET", adminPath(workspace, `/${ID}/preview${query}`));
 
-  test("shows a draft with a sample user, and its form leads nowhere", async () => {
+  test("a preview shows a draft with a sample user, and its form has no effect", async () => {
     const workspace = await server.workspace({
       preference_centers: [{ ...DECLARED, state: "draft" }],
     });
@@ -306,7 +306,7 @@ describe("the preview of a page", () => {
     assert.match(textIn(confirmation.body, "done") ?? "", /^Saved for Sam/);
   });
 
-  test("shows it as a user sees it, in a language that is asked for", async () => {
+  test("a preview shows the page of a given user in a given language", async () => {
     const workspace = await server.workspace({
       preference_centers: [
         {

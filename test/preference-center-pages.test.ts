@@ -18,8 +18,8 @@ import {
 
 const server = await startServer();
 
-describe("a page", () => {
-  test("shows the email state and the states of groups as they are", async () => {
+describe("a preference page", () => {
+  test("a preference page shows the current email state and group states", async () => {
     const { workspace, path } = await opened(server);
     const before = await htmlOf(server, path);
     assert.equal(textIn(before, "global"), "subscribed");
@@ -40,18 +40,18 @@ describe("a page", () => {
     assert.match(after, /value="subscribed">/);
   });
 
-  test("shows who was never given a state as not subscribed", async () => {
+  test("a preference page shows a user without a group state as unsubscribed", async () => {
     const { path } = await opened(server, {}, { external_id: "ada" });
     assert.equal(textIn(await htmlOf(server, path), "group"), "unsubscribed");
   });
 
-  test("gives the names of the fields for the email state and for a group", async () => {
+  test("a preference page provides the form field names for the email state and for a group", async () => {
     const html = await htmlOf(server, (await opened(server)).path);
     assert.match(html, /<select name="email_global_state">/);
     assert.ok(html.includes(`<input type="checkbox" name="${newsletterField}"`));
   });
 
-  test("gives the address that the form is sent to, as an output and as a tag", async () => {
+  test("a preference page provides the submit URL of its form as a Liquid output and as a tag", async () => {
     const { path } = await opened(server, {
       preference_center_page_html:
         '<form action="{{preference_center_submit_url}}"></form><form action="{% preference_center_submit_url %}"></form>',
@@ -62,14 +62,14 @@ describe("a page", () => {
     assert.deepEqual(actions, [path, path]);
   });
 
-  test("shows the user's email", async () => {
+  test("a preference page shows the user's email", async () => {
     assert.equal(
       textIn(await htmlOf(server, (await opened(server)).path), "email"),
       "Ada@example.com",
     );
   });
 
-  test("shows standard attributes, custom attributes, and defaults for what is not there", async () => {
+  test("a preference page shows standard and custom attributes, and defaults for missing ones", async () => {
     const page = `<p id="first">{{\${first_name} | default: 'you'}}</p><p id="plan">{{custom_attribute.\${plan}}}</p>
 <p id="odd">{{custom_attribute.\${odd name (1.0)}}}</p><p id="deep">{{custom_attribute.\${home}.city}}</p>
 <p id="list">{% for each in custom_attribute.\${likes} %}{{each}};{% endfor %}</p>
@@ -103,7 +103,7 @@ describe("a page", () => {
     assert.equal(textIn(after, "all"), "Byron|London|GB|en|ada|+14155552671");
   });
 
-  test("is a whole document: title, viewport and icons are added where they are missing", async () => {
+  test("a preference page is a complete document: a missing title, viewport or icon is added", async () => {
     const { path } = await opened(server, {
       preference_center_page_html: "<p>Only this</p>",
       preference_center_title: "Tea & {{ 1 | plus: 1 }}",
@@ -126,7 +126,7 @@ describe("a page", () => {
     assert.equal(ownHtml.match(/name="viewport"/g)?.length, 1);
   });
 
-  test("is told to browsers as one person's, which runs and embeds nothing", async () => {
+  test("the headers of a preference page forbid scripts, framing, caching and indexing", async () => {
     const { headers } = await openPage(server, (await opened(server)).path);
     const policy = headers.get("content-security-policy") ?? "";
     for (const part of [
@@ -145,7 +145,7 @@ describe("a page", () => {
     assert.match(headers.get("content-type") ?? "", /^text\/html; charset=utf-8/);
   });
 
-  test("changes for the next view when its center does", async () => {
+  test("a change of a preference center appears on the next view of its page", async () => {
     const { workspace, centerId, path } = await opened(server);
     await htmlOf(server, path);
     const body = { preference_center_page_html: "<p>New</p>", confirmation_page_html: "<p>x</p>" };
@@ -153,7 +153,7 @@ describe("a page", () => {
     assert.match(await htmlOf(server, path), /<p>New<\/p>/);
   });
 
-  test("many at once get each their own", async () => {
+  test("users who open preference pages at the same time each get their own page", async () => {
     const workspace = await emptyWorkspace(server);
     const names = Array.from({ length: 40 }, (_, index) => `user-${index}`);
     await workspace.track({
@@ -168,7 +168,7 @@ describe("a page", () => {
     );
   });
 
-  test("that cannot be rendered for somebody gives way to the ready one, which can unsubscribe", async () => {
+  test("a preference page that cannot be rendered is replaced by a default page that can unsubscribe", async () => {
     const page = `{% for a in custom_attribute.\${list} %}{% for b in custom_attribute.\${list} %}{% for c in custom_attribute.\${list} %}{% for d in custom_attribute.\${list} %}0123456789{% endfor %}{% endfor %}{% endfor %}{% endfor %}`;
     const { workspace, path } = await opened(server, { preference_center_page_html: page });
     const before = await htmlOf(server, path);
@@ -181,8 +181,8 @@ describe("a page", () => {
   });
 });
 
-describe("the form of a page", () => {
-  test("changes group and email states as the API does, with history, and shows the confirmation", async () => {
+describe("the form of a preference page", () => {
+  test("submitting a preference form changes group and email states with history and shows the confirmation", async () => {
     const { workspace, path } = await opened(server);
     const { status, html } = await submit(server, path, {
       [newsletterField]: "unsubscribed",
@@ -211,14 +211,14 @@ describe("the form of a page", () => {
     for (const each of byPage) assert.equal(each.key_name, null);
   });
 
-  test("reaches everybody who shares the address", async () => {
+  test("a preference form updates all users who share the email address", async () => {
     const { workspace, path } = await opened(server);
     await workspace.track({ attributes: [{ external_id: "eve", email: "ada@example.com" }] });
     await submit(server, path, { [newsletterField]: "unsubscribed" });
     assert.equal(await stateOf(workspace, NEWSLETTER, "eve"), "Unsubscribed");
   });
 
-  test("an unticked box unsubscribes, without a script and without a hidden field in the page", async () => {
+  test("an unticked box unsubscribes without a script or a hidden field in the page template", async () => {
     const { workspace, path } = await opened(server);
     const html = await htmlOf(server, path);
     const sent = [...html.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]+)">/g)].map(
@@ -231,7 +231,7 @@ describe("the form of a page", () => {
     assert.equal(await stateOf(workspace), "Subscribed");
   });
 
-  test("a ticked box without a value subscribes; a hidden field of the page's own is not doubled", async () => {
+  test("a ticked box without a value subscribes, and a hidden field in the page template is not duplicated", async () => {
     const name = `name="{% form_field_name :subscription_group ${NEWSLETTER} %}"`;
     const page = `<form><input type="hidden" ${name} value="unsubscribed"><input ${name} type=checkbox></form>`;
     const { workspace, path } = await opened(server, { preference_center_page_html: page });
@@ -245,7 +245,7 @@ describe("the form of a page", () => {
     assert.equal(await emailStateOf(workspace), "opted_in");
   });
 
-  describe("sends what an unticked box means", () => {
+  describe("the hidden field for an unticked box", () => {
     const name = `name="{% form_field_name :subscription_group ${NEWSLETTER} %}"`;
     const hiddenIn = (html: string) =>
       [...html.matchAll(/<input type="hidden" name="?([\w-]+)"? value="([^"]+)">/g)].map(
@@ -253,7 +253,7 @@ describe("the form of a page", () => {
       );
     const UNTICKED = [newsletterField, "unsubscribed"];
 
-    test("of whichever alternative the box is that is shown", async () => {
+    test("a box in any rendered Liquid branch gets a hidden field for its unticked state", async () => {
       const state = `subscribed_state.\${${NEWSLETTER}}`;
       const { workspace, path } = await opened(server, {
         preference_center_page_html: `<form>{% if ${state} == "unsubscribed" %}<input type="checkbox" ${name}>
@@ -267,7 +267,7 @@ describe("the form of a page", () => {
       }
     });
 
-    test("and nothing where ticking it would unsubscribe", async () => {
+    test("a box that unsubscribes when ticked gets no hidden field", async () => {
       const { path } = await opened(server, {
         preference_center_page_html: `<form><input type="checkbox" ${name} value="unsubscribed">
 <input type="checkbox" name="{% form_field_name :email_global_state %}" value="unsubscribed"></form>`,
@@ -275,7 +275,7 @@ describe("the form of a page", () => {
       assert.deepEqual(hiddenIn(await htmlOf(server, path)), []);
     });
 
-    test("in each form for itself", async () => {
+    test("each form of a page gets its own hidden field for an unticked box", async () => {
       const { path } = await opened(server, {
         preference_center_page_html: `<form><input type="hidden" ${name} value="unsubscribed"></form>
 <form><input type="checkbox" ${name}></form>`,
@@ -283,7 +283,7 @@ describe("the form of a page", () => {
       assert.deepEqual(hiddenIn(await htmlOf(server, path)), [UNTICKED, UNTICKED]);
     });
 
-    test("of a box whose name stands without quotes", async () => {
+    test("a box with an unquoted name attribute gets a hidden field for its unticked state", async () => {
       const { path } = await opened(server, {
         preference_center_page_html: `<form action={% preference_center_submit_url %} method=post>
 <input name={% form_field_name :subscription_group ${NEWSLETTER} %} type=checkbox></form>`,
@@ -294,7 +294,7 @@ describe("the form of a page", () => {
     });
   });
 
-  test("goes on to the center's address where it has one", async () => {
+  test("submitting a preference form redirects to the URL of the center if it has one", async () => {
     const { workspace, path } = await opened(server, {
       redirect_page_html: "https://shop.example/dank?ä",
     });
@@ -309,7 +309,7 @@ describe("the form of a page", () => {
     assert.equal(await stateOf(workspace), "Unsubscribed");
   });
 
-  test("what holds no choice, or one that there is not, changes nothing and says so", async () => {
+  test("a preference form without a valid choice changes nothing and gets a 400 page that says so", async () => {
     const { workspace, path } = await opened(server);
     const forms: Record<string, string>[] = [
       {},
@@ -332,7 +332,7 @@ describe("the form of a page", () => {
     assert.equal(await emailStateOf(workspace), "subscribed");
   });
 
-  test("of another kind, or too large, is refused on a page", async () => {
+  test("a preference form of another type, malformed or too large, is refused with an HTML page", async () => {
     const { path } = await opened(server);
     const send = (type: string, raw: string) =>
       server.send("POST", path, undefined, { raw, headers: { "content-type": type } });
@@ -351,7 +351,7 @@ describe("the form of a page", () => {
     assert.equal((await server.send("PUT", path, {})).status, 405);
   });
 
-  test("a person without an address can choose groups, and an email state is left out", async () => {
+  test("a user without an email address can choose groups on a preference page, but no email state", async () => {
     const { workspace, path } = await opened(server, {}, { external_id: "ada" });
     const both = { [newsletterField]: "subscribed", email_global_state: "unsubscribed" };
     assert.equal((await submit(server, path, both)).status, 200);

@@ -18,8 +18,8 @@ const target = fc.record({
   centerId: fc.string({ unit: "grapheme", minLength: 1, maxLength: 255 }),
 });
 
-describe("a link", () => {
-  test("leads where it was made to lead, and is one word for a URL", () => {
+describe("a preference link", () => {
+  test("a preference link leads to its target and is safe in a URL", () => {
     fc.assert(
       fc.property(target, (where) => {
         const link = linkOf(KEY, where, "ada@example.com", LATER);
@@ -32,7 +32,7 @@ describe("a link", () => {
     );
   });
 
-  test("leads nowhere with any character changed, added or left out, or with another secret", () => {
+  test("a link that was altered or signed with another secret leads nowhere", () => {
     const change = fc.record({
       at: fc.nat(),
       character: fc.constantFrom(..."ABCxyz019-_=+/ é"),
@@ -52,7 +52,7 @@ describe("a link", () => {
     );
   });
 
-  test("a link stops opening after its last day, and when its secret is no longer good", () => {
+  test("a link stops opening after its last day and when its secret is no longer valid", () => {
     const where = {
       workspaceId: 1,
       profileId: "00000000-0000-0000-0000-000000000001",
@@ -69,12 +69,12 @@ describe("a link", () => {
     assert.equal(opens("2026-11-22T12:00:00Z", { version: 2 }), false);
   });
 
-  test("any text is read without an error", () => {
+  test("arbitrary text is no valid link and causes no error", () => {
     fc.assert(fc.property(fc.string(), (text) => readLink([KEY], text, NOW) === undefined));
   });
 });
 
-describe("the language of a reader", () => {
+describe("the language of a preference page", () => {
   const offered = {
     locale: "en",
     translations: { es: {}, "es-MX": {}, "pt-BR": {}, "zh-Hant": {} },
@@ -100,12 +100,12 @@ describe("the language of a reader", () => {
     [undefined, undefined, "es;q=9", "en"],
   ];
   for (const [language, country, acceptLanguage, shown] of cases) {
-    test(`${language ?? "none"}-${country ?? ""} with "${acceptLanguage}" reads ${shown}`, () => {
+    test(`${language ?? "none"}-${country ?? ""} with Accept-Language "${acceptLanguage}" selects ${shown}`, () => {
       assert.equal(chooseLocale(offered, { language, country, acceptLanguage }), shown);
     });
   }
 
-  test("is one that is offered, whatever the browser says", () => {
+  test("the selected language is always one that the page offers", () => {
     fc.assert(
       fc.property(fc.string(), fc.option(fc.string(), { nil: undefined }), (header, language) => {
         const shown = chooseLocale(offered, { language, country: "MX", acceptLanguage: header });
@@ -114,7 +114,7 @@ describe("the language of a reader", () => {
     );
   });
 
-  test("a tag has one spelling", () => {
+  test("a language tag is normalized to one spelling", () => {
     assert.deepEqual(["ES_mx", "en", "zh-hant-tw", "iw", "no tag", "", "e"].map(localeTag), [
       "es-MX",
       "en",
@@ -151,7 +151,7 @@ describe("a page without its Liquid", () => {
   );
   const page = fc.array(piece, { maxLength: 20 }).map((pieces) => pieces.join(""));
 
-  test("has every character where it was, or a blank or a letter in its place", () => {
+  test("removing Liquid keeps every other character in its position", () => {
     fc.assert(
       fc.property(page, (html) => {
         const view = viewWithoutLiquid(html);
@@ -164,7 +164,7 @@ describe("a page without its Liquid", () => {
     );
   });
 
-  test("has no tag and no output of Liquid in it, outside of raw", () => {
+  test("removing Liquid leaves no tag and no output outside of raw", () => {
     fc.assert(
       fc.property(page, (html) => {
         fc.pre(!html.includes("raw") && "template" in parsePage(html));
@@ -182,6 +182,7 @@ describe("a page without its Liquid", () => {
     ["<a href={%- preference_center_submit_url %} id=b>", `<a href=${"x".repeat(35)} id=b>`],
   ];
   for (const [html, view] of shown) {
-    test(`of ${html} keeps what is shown first`, () => assert.equal(viewWithoutLiquid(html), view));
+    test(`removing Liquid from ${html} keeps what is shown first`, () =>
+      assert.equal(viewWithoutLiquid(html), view));
   }
 });

@@ -31,7 +31,7 @@ const read = async (workspace: TestWorkspace, id: string) =>
   (await workspace.call<any>("GET", `${PATH}/${id}`)).body;
 
 describe("creating a preference center", () => {
-  test("answers 201 with its id, the tag for messages and the time", async () => {
+  test("creating a preference center responds with 201, its id, its Liquid tag and the time", async () => {
     const workspace = await emptyWorkspace(server);
     const { status, body } = await workspace.call<any>("POST", PATH, center());
     assert.equal(status, 201);
@@ -42,7 +42,7 @@ describe("creating a preference center", () => {
     assert.equal(body.warnings, undefined);
   });
 
-  test("takes what is not said from what is publicly known", async () => {
+  test("a new preference center has defaults for omitted fields", async () => {
     const workspace = await emptyWorkspace(server);
     const id = await createCenter(workspace, { preference_center_title: undefined });
     const made = await read(workspace, id);
@@ -52,7 +52,7 @@ describe("creating a preference center", () => {
     assert.match(made.preference_center_options["meta-viewport-content"], /width=device-width/);
   });
 
-  test("refuses a name that another center has, and names it", async () => {
+  test("a preference center with an existing name is refused with 409 and the name", async () => {
     const workspace = await emptyWorkspace(server);
     await createCenter(workspace);
     const { status, body } = await workspace.call<any>("POST", PATH, center());
@@ -60,7 +60,7 @@ describe("creating a preference center", () => {
     assert.match(body.message, /'main'/);
   });
 
-  test("an Idempotency-Key makes one center of two requests", async () => {
+  test("two requests with one Idempotency-Key create one preference center", async () => {
     const workspace = await emptyWorkspace(server);
     const options = { headers: { "idempotency-key": "once" } };
     const first = await workspace.call<any>("POST", PATH, center(), options);
@@ -71,7 +71,7 @@ describe("creating a preference center", () => {
 });
 
 describe("reading preference centers", () => {
-  test("the list has name, id and times of each, and needs no parameters", async () => {
+  test("the list of preference centers has their names, ids and times, and requires no parameters", async () => {
     const workspace = await emptyWorkspace(server);
     const [b, a] = [
       await createCenter(workspace, { name: "b" }),
@@ -99,7 +99,7 @@ describe("reading preference centers", () => {
     }
   });
 
-  test("one is read by its id alone, with all of its fields", async () => {
+  test("a preference center is read by its id with all of its fields", async () => {
     const workspace = await emptyWorkspace(server);
     const id = await createCenter(workspace, {
       options: { "meta-viewport-content": "width=400" },
@@ -126,7 +126,7 @@ describe("reading preference centers", () => {
     });
   });
 
-  test("an id that is none of the workspace's is 404, another workspace's too", async () => {
+  test("an unknown preference center, or one of another workspace, gets 404", async () => {
     const workspace = await emptyWorkspace(server);
     const other = await createCenter(await emptyWorkspace(server));
     for (const id of [other, "00000000-0000-4000-8000-000000000000", "no-uuid", "%00"]) {
@@ -141,7 +141,7 @@ describe("reading preference centers", () => {
 });
 
 describe("updating a preference center", () => {
-  test("PUT changes what it gives, keeps the rest, and answers with id and times", async () => {
+  test("PUT changes the given fields of a preference center, keeps the others and returns id and times", async () => {
     const workspace = await emptyWorkspace(server);
     const id = await createCenter(workspace, { state: "draft" });
     const before = await read(workspace, id);
@@ -176,7 +176,7 @@ describe("updating a preference center", () => {
     });
   });
 
-  test("PUT takes what GET answers, changed, with its options under either name", async () => {
+  test("PUT accepts a modified GET response of a preference center, with options under either name", async () => {
     const workspace = await emptyWorkspace(server);
     const id = await createCenter(workspace);
     const before = await read(workspace, id);
@@ -190,7 +190,7 @@ describe("updating a preference center", () => {
     assert.deepEqual((await read(workspace, id)).preference_center_options, options);
   });
 
-  test("POST on the same path does what PUT does", async () => {
+  test("POST on the path of a preference center does the same as PUT", async () => {
     const workspace = await emptyWorkspace(server);
     const id = await createCenter(workspace);
     const body = update({ preference_center_title: "By POST", state: "active" });
@@ -200,7 +200,7 @@ describe("updating a preference center", () => {
     assert.equal((await read(workspace, id)).preference_center_title, "By POST");
   });
 
-  test("state takes a center out of service and brings it back, for the next request", async () => {
+  test("the state takes a preference center out of service and back, for the next request", async () => {
     const workspace = await emptyWorkspace(server);
     await workspace.track({ attributes: [{ external_id: "ada" }] });
     const id = await createCenter(workspace);
@@ -212,7 +212,7 @@ describe("updating a preference center", () => {
     assert.equal((await openPage(server, path)).status, 200);
   });
 
-  test("it may rename, to a name that is free", async () => {
+  test("PUT renames a preference center, but not to an existing name", async () => {
     const workspace = await emptyWorkspace(server);
     const id = await createCenter(workspace);
     await createCenter(workspace, { name: "taken" });
@@ -222,7 +222,7 @@ describe("updating a preference center", () => {
     assert.equal((await read(workspace, id)).name, "renamed");
   });
 
-  test("concurrent updates of different members lose none of them", async () => {
+  test("concurrent updates of different fields of a preference center are all kept", async () => {
     const workspace = await emptyWorkspace(server);
     const id = await createCenter(workspace);
     await Promise.all([
@@ -238,7 +238,7 @@ describe("updating a preference center", () => {
   });
 });
 
-describe("a body that cannot be meant", () => {
+describe("an invalid preference center", () => {
   const cases: [field: RegExp, changes: Record<string, unknown>][] = [
     [/'name'/, { name: 5 }],
     [/'name'/, { name: "two words" }],
@@ -273,7 +273,7 @@ describe("a body that cannot be meant", () => {
     [/surrogate/, { preference_center_page_html: "<p>\ud800</p>" }],
   ];
 
-  test("is refused with the field, by create and by update alike, and changes nothing", async () => {
+  test("an invalid preference center is refused with the field by create and update, and changes nothing", async () => {
     const workspace = await emptyWorkspace(server);
     const id = await createCenter(workspace, { name: "kept" });
     const before = await read(workspace, id);
@@ -294,7 +294,7 @@ describe("a body that cannot be meant", () => {
     assert.equal(list.body.preference_centers.length, 1);
   });
 
-  test("create needs a name", async () => {
+  test("creating a preference center requires a name", async () => {
     const workspace = await emptyWorkspace(server);
     const answer = await workspace.call<any>("POST", PATH, center({ name: undefined }));
     assert.equal(answer.status, 400);
@@ -302,8 +302,8 @@ describe("a body that cannot be meant", () => {
   });
 });
 
-describe("the address of a user's page", () => {
-  test("is one of its own for each user and center, and the same each time", async () => {
+describe("the URL of a user's page", () => {
+  test("each user and preference center has a stable page URL of its own, without the external_id", async () => {
     const workspace = await emptyWorkspace(server);
     await workspace.track({ attributes: [{ external_id: "ada" }, { external_id: "eve/é ?" }] });
     const [one, two] = [
@@ -323,7 +323,7 @@ describe("the address of a user's page", () => {
     }
   });
 
-  test("is 404 for a user or a center that is not there", async () => {
+  test("the page URL of an unknown user or preference center gets 404", async () => {
     const workspace = await emptyWorkspace(server);
     await workspace.track({ attributes: [{ external_id: "ada" }] });
     const id = await createCenter(workspace);
@@ -332,7 +332,7 @@ describe("the address of a user's page", () => {
     }
   });
 
-  test("begins with PUBLIC_URL where there is one, its path included", async () => {
+  test("a page URL begins with PUBLIC_URL, including its path", async () => {
     const behind = await startOwnServer({ publicUrl: "https://people.example/mail" });
     const workspace = await emptyWorkspace(behind);
     await workspace.track({ attributes: [{ external_id: "ada" }] });
@@ -346,12 +346,12 @@ describe("the address of a user's page", () => {
   });
 });
 
-describe("the limits of preference centers", () => {
+describe("rate limits of preference centers", () => {
   const remaining = (answer: { headers: Headers }) =>
     Number(answer.headers.get("x-ratelimit-remaining"));
   const limit = (answer: { headers: Headers }) => Number(answer.headers.get("x-ratelimit-limit"));
 
-  test("create and update share ten a minute, by PUT and by POST", async () => {
+  test("creating and updating preference centers share a limit of 10 requests per minute", async () => {
     const workspace = await server.workspace({ preference_centers: [], settings: {} });
     const created = await workspace.call<any>("POST", PATH, center());
     assert.deepEqual([limit(created), remaining(created)], [10, 9]);
@@ -367,7 +367,7 @@ describe("the limits of preference centers", () => {
     assert.equal((await workspace.call("POST", PATH, center({ name: "b" }))).status, 429);
   });
 
-  test("list, get and the user's address have 1,000 a minute each", async () => {
+  test("listing and reading preference centers and page URLs are limited to 1,000 requests per minute each", async () => {
     const workspace = await emptyWorkspace(server);
     await workspace.track({ attributes: [{ external_id: "ada" }] });
     const id = await createCenter(workspace);

@@ -55,13 +55,13 @@ const sendAny = (workspace: TestWorkspace, contract: Contract) =>
     contract.method === "GET" ? undefined : {},
   );
 
-describe("limits of every endpoint", () => {
+describe("the rate limit of every endpoint", () => {
   for (const { contract } of ENDPOINTS) {
     const { access, method } = contract;
     if (access.by !== "key") continue;
     const [path = ""] = pathsOf(contract);
 
-    test(`${method} ${path} has the limit of ${access.permission}`, async () => {
+    test(`${method} ${path} has the rate limit of ${access.permission}`, async () => {
       const workspace = await workspaceWith();
       const [requests, perSeconds] = LIMITS[access.permission] ?? DEFAULT_LIMIT;
       const sentAt = Math.floor(Date.now() / 1_000);
@@ -85,7 +85,7 @@ const SHARED: readonly (readonly Permission[])[] = [
   ["email.status", "subscription.status.get", "subscription.groups.get"],
 ];
 
-describe("limits that several endpoints share", () => {
+describe("rate limits shared by several endpoints", () => {
   const byKey = ENDPOINTS.map((each) => each.contract).filter(({ access }) => access.by === "key");
   const permissionOf = ({ access }: Contract) => (access as { permission: Permission }).permission;
   const buckets = [
@@ -93,7 +93,7 @@ describe("limits that several endpoints share", () => {
     ...PERMISSIONS.filter((each) => !SHARED.flat().includes(each)).map((each) => [each]),
   ];
 
-  test("count the requests to all of them, and to no other endpoint", async () => {
+  test("a shared rate limit counts the requests to all of its endpoints and to no other", async () => {
     const workspace = await workspaceWith();
     for (const bucket of buckets) {
       const contracts = byKey.filter((contract) => bucket.includes(permissionOf(contract)));
@@ -105,8 +105,8 @@ describe("limits that several endpoints share", () => {
   });
 });
 
-describe("a limit", () => {
-  test("refuses what is over it with 429 and says when to come back", async () => {
+describe("a rate limit", () => {
+  test("a request over the rate limit is refused with 429 and Retry-After", async () => {
     const workspace = await workspaceWith({
       "users.export.ids": { requests: 2, per_seconds: 600 },
     });
@@ -124,7 +124,7 @@ describe("a limit", () => {
     );
   });
 
-  test("counts requests that are refused for another reason", async () => {
+  test("a request that is refused for another reason counts towards the rate limit", async () => {
     const workspace = await workspaceWith({
       "users.export.ids": { requests: 2, per_seconds: 600 },
     });
@@ -132,7 +132,7 @@ describe("a limit", () => {
     assert.equal(limitHeaders(await exported(workspace)).remaining, 0);
   });
 
-  test("does not count who is not authenticated, nor tell them of a limit", async () => {
+  test("an unauthenticated request does not count towards a rate limit and gets no rate limit headers", async () => {
     const workspace = await workspaceWith({
       "users.export.ids": { requests: 2, per_seconds: 600 },
     });
@@ -144,7 +144,7 @@ describe("a limit", () => {
     assert.equal(limitHeaders(await exported(workspace)).remaining, 1);
   });
 
-  test("that is off has no headers and refuses nobody", async () => {
+  test("a rate limit that is off refuses no request and sends no headers", async () => {
     const workspace = await workspaceWith({ "users.export.ids": "off" });
     const answer = await exported(workspace);
     assert.equal(answer.status, 201);
@@ -153,7 +153,7 @@ describe("a limit", () => {
     }
   });
 
-  test("of a manifest holds from the next request on", async () => {
+  test("a rate limit that a manifest sets applies from the next request", async () => {
     const workspace = await workspaceWith();
     assert.equal(limitHeaders(await exported(workspace)).limit, 2_500);
     await server.admin("POST", "/admin/v1/apply", {
@@ -169,7 +169,7 @@ describe("a limit", () => {
     assert.deepEqual([limit, remaining], [7, 5], "what was counted before counts");
   });
 
-  test("counts each workspace and each permission for itself", async () => {
+  test("rate limits are counted separately for each workspace and each permission", async () => {
     const limits = {
       "users.export.ids": { requests: 1, per_seconds: 600 },
       "users.track": { requests: 1, per_seconds: 600 },
@@ -183,7 +183,7 @@ describe("a limit", () => {
     assert.equal((await track()).status, 429);
   });
 
-  test("counts the keys of a workspace together", async () => {
+  test("the keys of a workspace share its rate limits", async () => {
     const name = `limited-${process.pid}`;
     const keys = ["one", "two"].map((each) => `${name}-${each}`);
     await server.admin("POST", "/admin/v1/apply", {
@@ -205,8 +205,8 @@ describe("a limit", () => {
   });
 });
 
-describe("limits across server processes", { skip: ENGINE !== "postgres" }, () => {
-  test("two servers on one database let through the limit together, and not one more", async () => {
+describe("rate limits across server processes", { skip: ENGINE !== "postgres" }, () => {
+  test("two servers on one database share a rate limit and never exceed it together", async () => {
     const other = await startOwnServer({ databaseUrl: server.config.databaseUrl });
     const workspace = await workspaceWith({
       "users.export.ids": { requests: 60, per_seconds: 3_600 },
@@ -228,7 +228,7 @@ describe("limits across server processes", { skip: ENGINE !== "postgres" }, () =
     }
   });
 
-  test("a limit of ten is ten for two servers together", async () => {
+  test("a rate limit of ten requests is exact across two servers", async () => {
     const other = await startOwnServer({ databaseUrl: server.config.databaseUrl });
     const workspace = await workspaceWith({
       "users.export.ids": { requests: 10, per_seconds: 3_600 },

@@ -42,20 +42,20 @@ describe("the host of a request", () => {
 });
 
 describe("every response", () => {
-  test("a response tells browsers not to guess its type, whatever its status", async () => {
+  test("every response carries X-Content-Type-Options: nosniff, whatever its status", async () => {
     for (const path of ["/health/live", "/nowhere", "/users/track", "/openapi.json"]) {
       const { headers } = await server.send("GET", path);
       assert.equal(headers.get("x-content-type-options"), "nosniff", path);
     }
   });
 
-  test("a SCIM response is not stored by caches", async () => {
+  test("a SCIM response carries Cache-Control: no-store", async () => {
     const { headers } = await server.send("GET", "/scim/v2/Users");
     assert.equal(headers.get("cache-control"), "no-store");
   });
 });
 
-describe("what clients send that is not quite what is documented", () => {
+describe("slight deviations from the documented requests", () => {
   test("a byte order mark before JSON is ignored", async () => {
     const raw = `\uFEFF${JSON.stringify(EVENT)}`;
     assert.equal((await workspace.track(undefined, { raw })).status, 201);
@@ -67,7 +67,7 @@ describe("what clients send that is not quite what is documented", () => {
     assert.equal((await server.send("OPTIONS", "/nowhere")).status, 404);
   });
 
-  test("a repeated parameter that takes one value is refused by name", async () => {
+  test("a single-valued query parameter that is given twice is refused by name", async () => {
     const { status, body } = await workspace.call(
       "GET",
       "/subscription/user/status?external_id=ada&limit=1&limit=2",
@@ -76,7 +76,7 @@ describe("what clients send that is not quite what is documented", () => {
     assert.match(String(body.message), /^'\w+' is given more than once, and takes one value$/);
   });
 
-  test("a refusal other than 400 carries no errors", async () => {
+  test("a 401, 413 or 415 response contains only a message", async () => {
     for (const [options, status] of [
       [{ key: "nobody" }, 401],
       [{ headers: { "content-type": "text/plain" } }, 415],
@@ -89,7 +89,7 @@ describe("what clients send that is not quite what is documented", () => {
   });
 });
 
-test("a proxy that forwards a protocol other than http or https does not get it into links", async () => {
+test("a forwarded protocol other than http or https is refused with 400", async () => {
   const status = await new Promise((resolve, reject) => {
     const sent = request(
       `${server.url}/docs`,

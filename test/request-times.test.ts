@@ -14,7 +14,7 @@ describe("an ISO 8601 date-time is accepted wherever a request holds a timestamp
     "20200124T062902.402Z",
   ];
   for (const time of forms) {
-    test(`${time} in attributes, events, purchases and imports`, async () => {
+    test(`the time ${time} is accepted in attributes, events, purchases and imports`, async () => {
       const workspace = await server.workspace();
       const identifier = { external_id: "ada" };
       const sent = await workspace.track({

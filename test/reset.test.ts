@@ -41,7 +41,7 @@ const everybody = async (workspace: TestWorkspace) => [
 const reset = (name: string) => server.admin("POST", `/admin/v1/workspaces/${name}/reset`);
 
 describe("the reset of a workspace", () => {
-  test("empties it of all user data, and no other workspace", async () => {
+  test("a reset deletes all user data of its workspace and of no other", async () => {
     const [workspace, other] = [await server.workspace(), await server.workspace()];
     await fill(workspace);
     await fill(other);
@@ -51,7 +51,7 @@ describe("the reset of a workspace", () => {
     assert.equal((await everybody(other)).length, 4);
   });
 
-  test("leaves nothing behind that people who come later could inherit", async () => {
+  test("a user created after a reset inherits no data from before", async () => {
     const workspace = await server.workspace();
     await fill(workspace);
     await reset(workspace.name);
@@ -64,7 +64,7 @@ describe("the reset of a workspace", () => {
     );
   });
 
-  test("leaves what is declared: the same requests work as before, with the same keys", async () => {
+  test("a reset keeps everything declared: the same requests work as before, with the same keys", async () => {
     const workspace = await server.workspace();
     const first = await fill(workspace);
     const before = await everybody(workspace);
@@ -80,7 +80,7 @@ describe("the reset of a workspace", () => {
     assert.deepEqual(withoutIds(after), withoutIds(before));
   });
 
-  test("is refused with 403 unless the manifest allows it, and changes nothing", async () => {
+  test("a reset is refused with 403 and changes nothing unless the manifest allows it", async () => {
     for (const declared of [{ allow_reset: false }, { allow_reset: undefined }]) {
       const workspace = await server.workspace(declared);
       await fill(workspace);
@@ -91,13 +91,13 @@ describe("the reset of a workspace", () => {
     }
   });
 
-  test("of a workspace that is not there is a 404", async () => {
+  test("a reset of an unknown workspace responds with 404", async () => {
     const answer = await reset("no-such-workspace");
     assert.equal(answer.status, 404);
     assert.equal(answer.body.message, "There is no workspace 'no-such-workspace'.");
   });
 
-  test("while others write neither fails nor leaves half a person", async () => {
+  test("a reset during concurrent writes neither fails nor leaves a partial user", async () => {
     const workspace = await server.workspace();
     const outcomes = await Promise.all(
       Array.from({ length: 24 }, async (_, index) => {

@@ -26,7 +26,7 @@ describe("a workspace", () => {
     assert.equal(answer.status, 201);
   });
 
-  test("changed settings apply to the next request and leave allow_reset as it is", async () => {
+  test("changed settings apply to the next request and leave allow_reset unchanged", async () => {
     const workspace = await server.workspace();
     const two = { attributes: [{ external_id: "a" }, { external_id: "b" }] };
     assert.equal((await workspace.track(two)).status, 201);
@@ -44,7 +44,7 @@ describe("a workspace", () => {
     assert.equal((await workspace.track(two)).status, 201);
   });
 
-  test("a workspace and its settings are checked with the rules of a manifest", async () => {
+  test("a workspace and its settings are validated by the rules of a manifest", async () => {
     const workspace = await server.workspace();
     for (const [path, body, message] of [
       ["", { settings: { track_max_updates: 0 } }, /'settings.track_max_updates'/],
@@ -69,7 +69,7 @@ describe("a workspace", () => {
 });
 
 describe("changes to resources take effect before the response", () => {
-  test("requests can name an app and a subscription group until these are removed", async () => {
+  test("requests can use an app and a subscription group until these are removed", async () => {
     const workspace = await server.workspace();
     const token = { push_tokens: [{ app_id: "app-2", token: "t" }] };
     const track = async () =>
@@ -100,7 +100,7 @@ describe("changes to resources take effect before the response", () => {
     assert.ok(groups.subscription_groups.some((each: { id: string }) => each.id === NEWSLETTER));
   });
 
-  test("SCIM requests can name teams and permission sets until these are removed, and get the defaults", async () => {
+  test("SCIM requests can use teams, permission sets and defaults until these are removed", async () => {
     await declare(server);
     const scim = scimClient(server);
     const permissions = {
@@ -145,7 +145,7 @@ describe("changes to resources take effect before the response", () => {
     assert.equal((await server.admin("PUT", "/admin/v1/scim-defaults", unknown)).status, 400);
   });
 
-  test("the id of another team is refused, by the admin API and in a manifest", async () => {
+  test("a team id that another team has is refused, by the admin API and in a manifest", async () => {
     const workspace = await server.workspace();
     await admin("PUT", pathOf(workspace, "/teams/One"), { id: "same" });
     const answer = await server.admin("PUT", pathOf(workspace, "/teams/Two"), { id: "same" });
@@ -160,7 +160,7 @@ describe("changes to resources take effect before the response", () => {
     assert.equal(applied.status, 409);
   });
 
-  test("concurrent changes are all applied", async () => {
+  test("concurrent changes to apps and workspaces are all applied", async () => {
     const workspace = await server.workspace();
     const ids = Array.from({ length: 12 }, (_, index) => `app-${index}`);
     const app = { name: "App", platform: "web" };

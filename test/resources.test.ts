@@ -162,7 +162,7 @@ test("every resource of a manifest can be changed through the admin API", () => 
   }
 });
 
-test("every resource with derived endpoints has a case in this file, and no other has", () => {
+test("every resource with derived endpoints is covered by these tests, and no other one is", () => {
   assert.deepEqual(
     RESOURCES.filter(isEditable)
       .map(({ key }) => key)
@@ -189,7 +189,7 @@ function checkList(key: string, each: Case, id: string): void {
   const listed = async ({ path }: Place): Promise<Members | undefined> =>
     (await admin("GET", path))[key].find((found: Members) => found[identity] === id);
 
-  test(`${key}: an entry is created, read, listed, changed and removed, and each change is audited once`, async () => {
+  test(`an entry of ${key} is created, read, listed, changed and removed, and each change is audited once`, async () => {
     const place = await newPlace(key, owner, id);
     assert.equal((await server.admin("GET", one(place))).status, 404);
     const created = await admin("PUT", one(place), entry);
@@ -211,7 +211,7 @@ function checkList(key: string, each: Case, id: string): void {
     assert.deepEqual(await rowsOf(place, each, name), ["created", "updated", ...removed], kind);
   });
 
-  test(`${key}: a refused body names the field and changes nothing`, async () => {
+  test(`a refused body for ${key} names the field and changes nothing`, async () => {
     const place = await newPlace(key, owner, id);
     const before = await listed(place);
     await refuses(one(place), invalid.body, `'${invalid.field}`);
@@ -221,7 +221,7 @@ function checkList(key: string, each: Case, id: string): void {
     assert.deepEqual(await listed(place), before);
   });
 
-  test(`${key}: a manifest and the admin API read and write the same entry`, async () => {
+  test(`a manifest and the admin API read and write the same entry of ${key}`, async () => {
     const place = await newPlace(key, owner, id);
     await apply(place.manifest([declaredEntry]));
     const declared = await listed(place);
@@ -242,7 +242,7 @@ function checkList(key: string, each: Case, id: string): void {
   });
 
   if (!isRemovable) return;
-  test(`${key}: a manifest keeps an entry of the admin API until it has declared it`, async () => {
+  test(`a manifest keeps an entry of ${key} from the admin API until the manifest declares it`, async () => {
     const place = await newPlace(key, owner, id);
     await admin("PUT", one(place), entry);
     await apply(place.manifest([]));
@@ -258,7 +258,7 @@ function checkValue(key: string, each: Case): void {
   const { owner, entry, other, invalid } = each;
   const contentOf = (body: Members): Members => (key in body ? (body[key] as Members) : body);
 
-  test(`${key}: the value is set and read, and each change is audited once`, async () => {
+  test(`the value of ${key} is set and read, and each change is audited once`, async () => {
     const place = await newPlace(key, owner);
     await admin("PUT", place.path, entry);
     const name = each.auditName ?? (place.path.split("/")[4] as string);
@@ -270,7 +270,7 @@ function checkValue(key: string, each: Case): void {
     assert.deepEqual(await rowsOf(place, each, name), [...before, "updated"]);
   });
 
-  test(`${key}: a refused body names the field and changes nothing`, async () => {
+  test(`a refused body for ${key} names the field and changes nothing`, async () => {
     const place = await newPlace(key, owner);
     const before = await admin("PUT", place.path, entry);
     await refuses(place.path, invalid.body, `'${invalid.field}'`);
@@ -278,7 +278,7 @@ function checkValue(key: string, each: Case): void {
     assert.deepEqual(await admin("GET", place.path), before);
   });
 
-  test(`${key}: a manifest overrides what the admin API has set`, async () => {
+  test(`a manifest overrides what the admin API has set in ${key}`, async () => {
     const place = await newPlace(key, owner);
     await admin("PUT", place.path, other);
     await apply(place.manifest(entry));

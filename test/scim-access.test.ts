@@ -45,13 +45,13 @@ const everywhere = async (
 describe("a SCIM endpoint", () => {
   const origin = { "x-request-origin": TOKEN.service_origin };
 
-  test("takes a SCIM token with the service origin of the token", async () => {
+  test("every SCIM endpoint accepts a SCIM token with its service origin", async () => {
     await everywhere({ key: TOKEN.token, headers: origin }, ({ status }, what) => {
       assert.ok(status < 300 || status === 404 || status === 400, what);
     });
   });
 
-  test("refuses a request without a token, or with one nobody issued", async () => {
+  test("every SCIM endpoint refuses a missing or unknown token with 401", async () => {
     for (const key of [null, "", "nobody's", TOKEN.service_origin]) {
       await everywhere({ key, headers: origin }, (answer, what) => {
         assertScim(answer);
@@ -60,7 +60,7 @@ describe("a SCIM endpoint", () => {
     }
   });
 
-  test("refuses an API key and the admin token in place of a SCIM token", async () => {
+  test("every SCIM endpoint refuses an API key and the admin token in place of a SCIM token", async () => {
     for (const key of ["dev-key", server.adminToken]) {
       await everywhere({ key, headers: origin }, ({ status }, what) =>
         assert.equal(status, 401, what),
@@ -68,7 +68,7 @@ describe("a SCIM endpoint", () => {
     }
   });
 
-  test("refuses a request without X-Request-Origin, or with another one than the token's", async () => {
+  test("every SCIM endpoint refuses a missing or different X-Request-Origin with 403", async () => {
     for (const headers of [{}, { "x-request-origin": "" }, { "x-request-origin": "acme.exampl" }]) {
       await everywhere({ key: TOKEN.token, headers }, (answer, what) => {
         assertScim(answer);
@@ -77,7 +77,7 @@ describe("a SCIM endpoint", () => {
     }
   });
 
-  test("does not ask for X-Request-Origin where the token waives it", async () => {
+  test("a SCIM endpoint does not require X-Request-Origin if the token waives it", async () => {
     for (const headers of [{}, { "x-request-origin": "elsewhere" }]) {
       await everywhere({ key: WAIVED.token, headers }, ({ status }, what) =>
         assert.ok(![401, 403].includes(status), what),
@@ -85,7 +85,7 @@ describe("a SCIM endpoint", () => {
     }
   });
 
-  test("every SCIM response forbids caching and content sniffing, a refusal too", async () => {
+  test("every SCIM response, including refusals, forbids caching and content sniffing", async () => {
     const answers = [
       await scim.users("POST", "", newUser()),
       await scim.users("GET", "/nobody"),
@@ -98,13 +98,13 @@ describe("a SCIM endpoint", () => {
     }
   });
 
-  test("is no way to the data of a workspace", async () => {
+  test("a SCIM token cannot be used as an API key", async () => {
     const answer = await server.send("POST", "/users/track", {}, { key: TOKEN.token });
     assert.equal(answer.status, 401);
   });
 });
 
-describe("an error below /scim", () => {
+describe("an error under /scim", () => {
   const cases: [string, string, string, number, string?][] = [
     ["an unknown path", "GET", "/scim/v2/Nothing", 404],
     ["a path of another version", "GET", "/scim/v1/Users", 404],
@@ -116,12 +116,12 @@ describe("an error below /scim", () => {
     ["a filter on what cannot be filtered", "GET", "/scim/v2/Schemas?filter=id%20pr", 403],
   ];
   for (const [what, method, path, status, scimType] of cases) {
-    test(`has the SCIM error schema: ${what}`, async () => {
+    test(`an error under /scim has the SCIM error schema: ${what}`, async () => {
       assertRefused(await scim.call(method, path), status, scimType);
     });
   }
 
-  test("has it for bodies that cannot be read", async () => {
+  test("a SCIM request whose body cannot be read gets an error with the SCIM error schema", async () => {
     const post = (raw: string, type = "application/json") =>
       scim.call("POST", "/scim/v2/Users", undefined, { raw, headers: { "content-type": type } });
     assertRefused(await post("{"), 400, "invalidSyntax");
@@ -137,14 +137,14 @@ describe("an error below /scim", () => {
     );
   });
 
-  test("leaves the errors of other paths as they are", async () => {
+  test("an error outside /scim does not have the SCIM error schema", async () => {
     const answer = await server.send("GET", "/scimitar", undefined, {});
     assert.deepEqual([answer.status, Object.keys(answer.body)], [404, ["message"]]);
   });
 });
 
-describe("the limit of SCIM", () => {
-  test("is 5,000 requests a day, for all SCIM endpoints of a company together", async () => {
+describe("the SCIM rate limit", () => {
+  test("all SCIM endpoints of a company share a limit of 5,000 requests per day", async () => {
     const one = await scim.call("GET", "/scim/v2/Schemas");
     const other = await scim.users("POST", "", {});
     const remaining = ({ headers }: typeof one) => Number(headers.get("x-ratelimit-remaining"));
@@ -155,7 +155,7 @@ describe("the limit of SCIM", () => {
     assert.ok(reset > 86_000 && reset <= 86_401);
   });
 
-  test("refuses the request after the last with the time to wait, each company for itself", async () => {
+  test("a SCIM request over the daily limit is refused with the time to wait, separately for each company", async () => {
     // On the embedded engine the database is not asked.
     const database = { engine: "embedded" } as Database;
     const limits = createRateLimits({ database, clock: systemClock });
@@ -177,7 +177,7 @@ describe("the limit of SCIM", () => {
 describe("a SCIM request with an Idempotency-Key", () => {
   const options = (key: string) => ({ headers: { "idempotency-key": key } });
 
-  test("is applied once and answered alike", async () => {
+  test("a SCIM request repeated with its Idempotency-Key is applied once and gets the same response", async () => {
     const body = newUser();
     const first = await scim.call("POST", "/scim/v2/Users", body, options("make"));
     const again = await scim.call("POST", "/scim/v2/Users", body, options("make"));
@@ -186,7 +186,7 @@ describe("a SCIM request with an Idempotency-Key", () => {
     assert.equal(again.headers.get("idempotency-replayed"), "true");
   });
 
-  test("keeps an answer without a body, and a refusal", async () => {
+  test("a SCIM response without a body and a SCIM refusal are replayed for their Idempotency-Key", async () => {
     const user = await scim.user();
     const path = `/scim/v2/Users/${user.id}`;
     for (const _ of [1, 2]) {
@@ -197,13 +197,13 @@ describe("a SCIM request with an Idempotency-Key", () => {
     }
   });
 
-  test("is refused for another request, in the SCIM dialect", async () => {
+  test("an Idempotency-Key reused for a different SCIM request is refused with a SCIM error", async () => {
     await scim.call("POST", "/scim/v2/Users", newUser(), options("once"));
     const other = await scim.call("POST", "/scim/v2/Users", newUser(), options("once"));
     assertRefused(other, 422);
   });
 
-  test("is not in the way of a workspace's key of the same name", async () => {
+  test("an Idempotency-Key of a SCIM request does not affect the same key in a workspace", async () => {
     await scim.call("POST", "/scim/v2/Users", newUser(), options("shared"));
     const track = await server.send(
       "POST",

@@ -6,7 +6,7 @@ import { USER_SCHEMA } from "./scim-client.ts";
 
 const path = (...names: string[]) => ({ schema: undefined, names });
 
-describe("the filter language", () => {
+describe("the SCIM filter language", () => {
   const eq = (name: string, value: string | number | boolean | null): Filter => ({
     op: "eq",
     path: path(name),
@@ -40,7 +40,7 @@ describe("the filter language", () => {
     ],
   ];
   for (const [text, filter] of cases) {
-    test(`reads ${text}`, () => assert.deepEqual(parseFilter(text), filter));
+    test(`the SCIM filter ${text} is parsed`, () => assert.deepEqual(parseFilter(text), filter));
   }
 
   const faults = [
@@ -71,7 +71,7 @@ describe("the filter language", () => {
     Array(101).fill("a pr").join(" or "),
   ];
   for (const text of faults) {
-    test(`refuses ${text.slice(0, 40)} with invalidFilter`, () => {
+    test(`the SCIM filter ${text.slice(0, 40)} is refused with invalidFilter`, () => {
       assert.throws(
         () => parseFilter(text),
         (error: any) => error.details.scimType === "invalidFilter" && error.message.length < 200,
@@ -79,7 +79,7 @@ describe("the filter language", () => {
     });
   }
 
-  test("reads or refuses every text, and never breaks", () => {
+  test("any text is parsed or refused as a SCIM filter or path, without any other error", () => {
     const word = fc.constantFrom(
       "a",
       "(",
@@ -113,7 +113,7 @@ describe("the filter language", () => {
     );
   });
 
-  test("takes filters at the limits", () => {
+  test("a SCIM filter at the limits of nesting and length is accepted", () => {
     parseFilter(`${"(".repeat(20)}a pr${")".repeat(20)}`);
     parseFilter(Array(100).fill("a pr").join(" or "));
   });

@@ -126,8 +126,8 @@ async function verdictOn({ endpoint, path, body }: Recorded): Promise<string> {
 
 const total = async (): Promise<number> => (await scim.list({ count: "0" })).body.totalResults;
 
-describe("the requests of Okta's and Microsoft's test collections", () => {
-  test("each has its verdict here", () => {
+describe("the requests of the Okta and Microsoft test collections", () => {
+  test("every request of the Okta and Microsoft test collections has an expected verdict", () => {
     assert.deepEqual(
       VERDICTS.map(([name]) => name),
       recorded.map(({ source }) =>
@@ -136,14 +136,14 @@ describe("the requests of Okta's and Microsoft's test collections", () => {
     );
   });
 
-  test("without defaults: what lacks a required member is refused, all else works", async () => {
+  test("without SCIM defaults, Okta and Microsoft requests get their expected verdicts and create no user", async () => {
     for (const [index, line] of recorded.entries()) {
       assert.equal(await verdictOn(line), VERDICTS[index]?.[1], line.source);
     }
     assert.equal(await total(), 1, "a refusal makes nobody");
   });
 
-  test("with defaults: everything works but userNames that are no addresses", async () => {
+  test("with SCIM defaults, Okta and Microsoft requests get their expected verdicts and create their users", async () => {
     const scim_defaults = { department: "marketing", permissions: {} };
     await declare(server, { scim_defaults });
     for (const [index, line] of recorded.entries()) {
@@ -153,7 +153,7 @@ describe("the requests of Okta's and Microsoft's test collections", () => {
     assert.equal(await total(), 1 + made);
   });
 
-  test("an employee of Microsoft's collection is kept as far as the server knows such attributes", async () => {
+  test("a user of the Microsoft collection is stored with its emails and the default department and permissions", async () => {
     const { body } = await scim.list({ filter: 'userName sw "person" and active eq false' });
     assert.ok(body.totalResults > 0);
     const [employee] = body.Resources;

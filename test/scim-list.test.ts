@@ -122,7 +122,7 @@ describe("GET /scim/v2/Users with a filter", () => {
     ],
   ];
   for (const [filter, identifier] of cases) {
-    test(`finds ${identifier || "nobody"} by ${filter}`, async () => {
+    test(`the SCIM filter ${filter} finds ${identifier || "nobody"}`, async () => {
       assert.equal(await found(filter), identifier);
     });
   }
@@ -149,12 +149,12 @@ describe("GET /scim/v2/Users with a filter", () => {
     ['permissions.appGroup.team.teamId eq "1"', /cannot be filtered by/],
   ];
   for (const [filter, detail] of refused) {
-    test(`refuses ${JSON.stringify(filter)} with invalidFilter`, async () => {
+    test(`the SCIM filter ${JSON.stringify(filter)} is refused with invalidFilter`, async () => {
       assertRefused(await scim.list({ filter }), 400, "invalidFilter", detail);
     });
   }
 
-  test("takes it URL-encoded, with blanks as + or %20, and with a slash after Users", async () => {
+  test("a SCIM filter may be URL-encoded with blanks as + or %20, and follow a slash after Users", async () => {
     for (const query of [
       "?filter=userName+eq+%22ada%40acme.example%22",
       "?filter=userName%20eq%20%22ada@acme.example%22",
@@ -165,14 +165,14 @@ describe("GET /scim/v2/Users with a filter", () => {
     }
   });
 
-  test("answers with the ListResponse schema, totalResults and Resources", async () => {
+  test("a filtered SCIM list has the ListResponse schema, totalResults and Resources", async () => {
     const { body } = await scim.list({ filter: `id eq "${ada}"` });
     assert.deepEqual(body.schemas, ["urn:ietf:params:scim:api:messages:2.0:ListResponse"]);
     assert.deepEqual([body.totalResults, body.startIndex, body.itemsPerPage], [1, 1, 1]);
     assert.deepEqual(body.Resources, [(await scim.users("GET", `/${ada}`)).body]);
   });
 
-  test("finds in the database what the rules find in memory", async () => {
+  test("a SCIM filter finds the same users in the database as in memory", async () => {
     const resources = (await scim.list({})).body.Resources as Record<string, any>[];
     const text = fc.constantFrom(
       "ada",
@@ -232,8 +232,8 @@ describe("GET /scim/v2/Users with a filter", () => {
   });
 });
 
-describe("GET /scim/v2/Users page by page", () => {
-  test("shows every user once, in the order of creation, from either end", async () => {
+describe("GET /scim/v2/Users, paginated", () => {
+  test("SCIM pages of any size show every user once in the order of creation", async () => {
     const tag = "page";
     const made: string[] = [];
     for (let index = 0; index < 23; index++) {
@@ -258,7 +258,7 @@ describe("GET /scim/v2/Users page by page", () => {
     }
   });
 
-  test("reads startIndex below 1 as 1, a negative count as 0, and nothing after the end", async () => {
+  test("startIndex below 1 is read as 1, a negative count as 0, and a page past the end is empty", async () => {
     const first = (await scim.list({ count: "1" })).body;
     assert.equal(first.Resources[0].id, ada);
     for (const startIndex of ["0", "-5"]) {
@@ -281,7 +281,7 @@ describe("GET /scim/v2/Users page by page", () => {
     }
   });
 
-  test("shows 100 users where count is not given, and never more than 1,000", async () => {
+  test("a SCIM list shows 100 users by default, and the published maximum is 1,000", async () => {
     for (let index = 0; index < 10; index++) {
       await Promise.all(Array.from({ length: 10 }, () => scim.users("POST", "", newUser())));
     }
@@ -293,7 +293,7 @@ describe("GET /scim/v2/Users page by page", () => {
     assert.equal(config.filter.maxResults, 1_000);
   });
 
-  test("shows what attributes ask for", async () => {
+  test("a SCIM list contains only the requested attributes", async () => {
     const { body } = await scim.list({ filter: `id eq "${ada}"`, attributes: "userName" });
     assert.deepEqual(body.Resources, [
       { schemas: [USER_SCHEMA], id: ada, userName: "ada@acme.example" },

@@ -21,7 +21,7 @@ const users = (token: string, origin = TOKEN.service_origin) =>
   });
 
 describe("company.scim_tokens", () => {
-  test("are made, changed and removed, and applying them again changes nothing", async () => {
+  test("SCIM tokens of a manifest are created, changed and removed, and applying them again changes nothing", async () => {
     const named = { ...TOKEN, name: "named" };
     const first = await declare(server, { scim_tokens: [named] });
     assert.deepEqual(
@@ -42,12 +42,12 @@ describe("company.scim_tokens", () => {
     assert.equal((await users(TOKEN.token, "other.example")).status, 401);
   });
 
-  test("never come back in an answer", async () => {
+  test("a SCIM token of a manifest is never returned", async () => {
     const answer = await declare(server, { scim_tokens: [{ ...TOKEN, token: "very-secret" }] });
     assert.ok(!JSON.stringify(answer.body).includes("very-secret"));
   });
 
-  describe("are refused with the place, and nothing is applied", () => {
+  describe("invalid SCIM tokens of a manifest are refused with the place, and nothing is applied", () => {
     const twice = [TOKEN, { ...TOKEN, name: "other" }];
     const cases: [string, unknown, number, RegExp][] = [
       ["no list", TOKEN, 400, /'company.scim_tokens' must be an array/],
@@ -101,7 +101,7 @@ describe("workspaces[].teams and company.permission_sets", () => {
   };
   const withTeams = (...teams: unknown[]) => [{ ...WORKSPACE, teams }];
 
-  test("are what permissions can name; a team keeps its id", async () => {
+  test("SCIM permissions can name the teams and permission sets of a manifest, and a team keeps its id", async () => {
     await declare(server);
     const user = await scim.user({ permissions });
     const [red, blue] = user.permissions.appGroup[0].team;
@@ -112,7 +112,7 @@ describe("workspaces[].teams and company.permission_sets", () => {
     assert.deepEqual(again.permissions, user.permissions);
   });
 
-  test("what is removed is gone from users, and holds no other change up", async () => {
+  test("a removed team or permission set is removed from users and blocks no other change", async () => {
     await declare(server);
     const user = await scim.user({ permissions });
     const changes = await declare(server, { permission_sets: [] }, withTeams({ name: "Blue" }));
@@ -138,7 +138,7 @@ describe("workspaces[].teams and company.permission_sets", () => {
     assertRefused(await scim.users("POST", "", newUser({ permissions })), 400, "invalidValue");
   });
 
-  describe("are refused with the place", () => {
+  describe("invalid teams and permission sets are refused with the place", () => {
     const cases: [string, Record<string, unknown>, unknown[], RegExp][] = [
       ["a team without a name", {}, withTeams({ id: "a" }), /'workspaces\[0\].teams\[0\].name'/],
       [
@@ -184,7 +184,7 @@ describe("company.scim_defaults", () => {
   const { department: _, permissions: __, ...undecided } = newUser();
   const fresh = () => ({ ...undecided, userName: newUser().userName });
 
-  test("stand in for department and permissions, in POST and in PUT", async () => {
+  test("SCIM defaults fill omitted fields of a POST, and a PUT that omits them keeps the user's values", async () => {
     const applied = await declare(server, { scim_defaults: defaults });
     assert.equal(applied.status, 200);
     assert.deepEqual((await declare(server, { scim_defaults: defaults })).body.changes, []);
@@ -199,7 +199,7 @@ describe("company.scim_defaults", () => {
     assert.deepEqual(replaced.body.permissions, given.permissions);
   });
 
-  test("each stands for itself; without them everything is required", async () => {
+  test("each SCIM default applies on its own, and a field without a default is required", async () => {
     await declare(server, { scim_defaults: { department: "pm" } });
     const answer = await scim.users("POST", "", fresh());
     assertRefused(answer, 400, "invalidValue", "'permissions' is required");
@@ -208,13 +208,13 @@ describe("company.scim_defaults", () => {
     assertRefused(none, 400, "invalidValue", "'department', 'permissions' are required");
   });
 
-  test("are no excuse for a value that is wrong", async () => {
+  test("an invalid value is refused even if there is a SCIM default", async () => {
     await declare(server, { scim_defaults: defaults });
     assertRefused(await scim.users("POST", "", newUser({ department: "x" })), 400, "invalidValue");
     await declare(server, { scim_defaults: {} });
   });
 
-  describe("are refused with the rule", () => {
+  describe("invalid SCIM defaults are refused with the rule", () => {
     const cases: [string, unknown, RegExp][] = [
       ["a list", [], /'company.scim_defaults' must be an object/],
       ["an unknown key", { name: {} }, /not known: 'name'/],

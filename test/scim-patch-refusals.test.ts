@@ -13,7 +13,7 @@ const ada = () => scim.user({ externalId: "ext-1", displayName: "Ada", emails: [
 
 type Operation = Record<string, unknown>;
 
-describe("PATCH refuses with a keyword, and changes nothing of the user", () => {
+describe("a refused SCIM PATCH reports a scimType and changes nothing", () => {
   const cases: [string, Operation, string, RegExp][] = [
     [
       "an unknown operation",
@@ -204,7 +204,7 @@ describe("PATCH refuses with a keyword, and changes nothing of the user", () => 
     });
   }
 
-  test("a body that is no list of operations", async () => {
+  test("a SCIM PATCH without a valid list of operations or schemas is refused with invalidSyntax", async () => {
     const { id } = await ada();
     const bodies: [unknown, RegExp][] = [
       [{ schemas: [PATCH_SCHEMA] }, /'Operations' must be an array/],

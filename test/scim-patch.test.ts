@@ -204,7 +204,7 @@ describe("PATCH /scim/v2/Users/{id}", () => {
     });
   }
 
-  test("answers 200 with the whole user, or with what attributes ask for", async () => {
+  test("a SCIM PATCH responds with 200 and the requested attributes of the user", async () => {
     const user = await ada();
     const body = { schemas: [PATCH_SCHEMA], Operations: [{ op: "remove", path: "displayName" }] };
     const answer = await scim.users("PATCH", `/${user.id}?attributes=userName`, body);
@@ -212,20 +212,20 @@ describe("PATCH /scim/v2/Users/{id}", () => {
     assert.deepEqual(answer.body, { schemas: [USER_SCHEMA], id: user.id, userName: user.userName });
   });
 
-  test("takes the userName that the user has, in any case", async () => {
+  test("a SCIM PATCH accepts the user's current userName in any case", async () => {
     const user = await ada();
     const value = user.userName.toUpperCase();
     const { status, body } = await scim.patch(user.id, { op: "replace", path: "userName", value });
     assert.deepEqual([status, body], [200, user]);
   });
 
-  test("leaves lastModified where nothing changes", async () => {
+  test("a SCIM PATCH that changes nothing leaves lastModified unchanged", async () => {
     const user = await ada();
     const same = await scim.patch(user.id, { op: "replace", path: "displayName", value: "Ada" });
     assert.deepEqual(same.body, user);
   });
 
-  test("changes permissions: a workspace is known by its name, a team by its own", async () => {
+  test("a SCIM PATCH of permissions identifies a workspace and a team by name", async () => {
     const path = 'permissions.appGroup[appGroupName eq "demo"]';
     const before = {
       appGroupName: "demo",
@@ -266,14 +266,14 @@ describe("PATCH /scim/v2/Users/{id}", () => {
     assert.deepEqual(permissions, { companyPermissions: [], appGroup: [] });
   });
 
-  test("an id that nobody has is answered with 404", async () => {
+  test("a SCIM PATCH of an unknown id gets 404", async () => {
     const id = "01a1fbaf-f926-76e9-9f88-ff84832d9fb9";
     const answer = await scim.patch(id, { op: "remove", path: "displayName" });
     assertRefused(answer, 404, undefined, "User not found");
   });
 });
 
-describe("PATCH takes what Microsoft Entra and Okta send", () => {
+describe("a SCIM PATCH accepts what Microsoft Entra and Okta send", () => {
   const cases: [string, Operation[], Record<string, unknown>][] = [
     [
       "names of operations with a capital",
@@ -353,7 +353,7 @@ describe("PATCH takes what Microsoft Entra and Okta send", () => {
   }
 });
 
-test("two changes of one user at the same time both last", async () => {
+test("concurrent changes to one SCIM user are all kept", async () => {
   const user = await scim.user();
   const answers = await Promise.all(
     Array.from({ length: 20 }, (_, index) =>

@@ -13,12 +13,12 @@ const server = await startOwnServer();
 await declare(server);
 const scim = scimClient(server);
 
-describe("permissions", () => {
+describe("SCIM permissions", () => {
   const appGroup = (members: Record<string, unknown>) => ({
     permissions: { appGroup: [{ appGroupName: "demo", ...members }] },
   });
 
-  test("are kept and answered with the ids of workspace and team", async () => {
+  test("SCIM permissions are stored and returned with the ids of workspace and team", async () => {
     const permissions = {
       companyPermissions: ["admin", "manage_company_settings"],
       appGroup: [
@@ -45,7 +45,7 @@ describe("permissions", () => {
     });
   });
 
-  test("take every name of the publicly known lists, and department every department", async () => {
+  test("every documented SCIM permission and department is accepted", async () => {
     const permissions = {
       companyPermissions: [...COMPANY_PERMISSIONS],
       appGroup: [
@@ -70,7 +70,7 @@ describe("permissions", () => {
     );
   });
 
-  test("manage_company_settings, basic_access, send_campaigns_canvases, export_user_data and admin work", async () => {
+  test("manage_company_settings, basic_access, send_campaigns_canvases, export_user_data and admin are stored", async () => {
     const names = ["basic_access", "send_campaigns_canvases", "export_user_data", "admin"];
     const companyPermissions = ["manage_company_settings", "admin"];
     const { permissions } = await scim.user({
@@ -80,7 +80,7 @@ describe("permissions", () => {
     assert.deepEqual(permissions.appGroup[0].appGroupPermissions, names);
   });
 
-  test("ids in a request are passed over", async () => {
+  test("workspace and team ids in SCIM permissions of a request are ignored", async () => {
     const user = await scim.user(
       appGroup({ appGroupId: "mine", team: [{ teamId: "mine", teamName: "Red" }] }),
     );
@@ -89,7 +89,7 @@ describe("permissions", () => {
     assert.equal(group.team[0].teamId, "team-red");
   });
 
-  test("lists that are left out are empty, and doubles are kept once", async () => {
+  test("omitted lists of SCIM permissions are empty, and duplicates are stored once", async () => {
     const none = await scim.user({ permissions: {} });
     assert.deepEqual(none.permissions, { companyPermissions: [], appGroup: [] });
     const user = await scim.user(appGroup({ appGroupPermissions: ["admin", "admin"] }));
@@ -102,7 +102,7 @@ describe("permissions", () => {
     });
   });
 
-  describe("that name what is not known are refused with invalidValue", () => {
+  describe("invalid or unknown SCIM permissions are refused with invalidValue", () => {
     const company = (companyPermissions: unknown) => ({ permissions: { companyPermissions } });
     const cases: [string, Record<string, unknown>, RegExp][] = [
       ["permissions is an array", { permissions: [] }, /'permissions' must be an object/],

@@ -42,8 +42,8 @@ const auditOf = async (name: string) => {
   return body.entries as { action: string; details: Record<string, unknown> | null }[];
 };
 
-describe("SCIM tokens of the admin API", () => {
-  test("a token is made with a secret that opens SCIM from its origin, and is never shown again", async () => {
+describe("SCIM tokens in the admin API", () => {
+  test("a created SCIM token gives access to SCIM from its origin, and its secret is never shown again", async () => {
     const answer = await server.admin("POST", PATH, { name: "okta", service_origin: ORIGIN });
     assert.equal(answer.status, 201);
     assert.equal(answer.headers.get("cache-control"), "no-store");
@@ -57,12 +57,12 @@ describe("SCIM tokens of the admin API", () => {
     }
   });
 
-  test("a token that does not require the origin opens without it", async () => {
+  test("a SCIM token that does not require its origin works without it", async () => {
     const { token } = await created({ require_origin: false });
     assert.equal(await statusWith(token, undefined), 200);
   });
 
-  test("a list tells its origin, when it was made and when it was last used", async () => {
+  test("the list of SCIM tokens shows the origin, the creation time and the last use", async () => {
     const { name, token } = await created();
     const before = await listed(name);
     assert.deepEqual(
@@ -75,13 +75,13 @@ describe("SCIM tokens of the admin API", () => {
     assert.equal(after.created_at, before.created_at);
   });
 
-  test("a token that is refused for its origin does not count as used", async () => {
+  test("a SCIM token that is refused for its origin does not count as used", async () => {
     const { name, token } = await created();
     assert.equal(await statusWith(token, "elsewhere.example"), 403);
     assert.equal((await listed(name)).last_seen_at, null);
   });
 
-  test("both secrets of a rotated token are good until the overlap ends, and no third one", async () => {
+  test("both secrets of a rotated SCIM token work until the overlap ends, and no older one does", async () => {
     const { name, token: first } = await created();
     const rotate = (body: object) => server.admin("POST", `${PATH}/${name}/rotate`, body);
     const { status, body } = await rotate({});
@@ -97,7 +97,7 @@ describe("SCIM tokens of the admin API", () => {
     assert.deepEqual([await opens(third), await opens(last)], [false, true]);
   });
 
-  test("where a token is used from changes at once, and its secret stays", async () => {
+  test("a changed origin of a SCIM token takes effect immediately, and its secret stays valid", async () => {
     const { name, token } = await created();
     const grant = { service_origin: "other.example", require_origin: true };
     assert.equal((await server.admin("PUT", `${PATH}/${name}`, grant)).status, 200);
@@ -105,7 +105,7 @@ describe("SCIM tokens of the admin API", () => {
     assert.equal(await statusWith(token, "other.example"), 200);
   });
 
-  test("a revoked token opens nothing at once, and makes room for a new one of its name", async () => {
+  test("a revoked SCIM token stops working immediately, and its name can be reused", async () => {
     const { name, token } = await created();
     const newer = (await server.admin("POST", `${PATH}/${name}/rotate`, {})).body.token;
     assert.equal((await server.admin("DELETE", `${PATH}/${name}`)).status, 200);
@@ -120,7 +120,7 @@ describe("SCIM tokens of the admin API", () => {
     assert.deepEqual([await opens(token), await opens(again.body.token)], [false, true]);
   });
 
-  test("a name that is taken, an unknown token and a grant that cannot be meant are refused", async () => {
+  test("a duplicate SCIM token name, an unknown token and an invalid request are refused", async () => {
     const { name } = await created();
     const taken = await server.admin("POST", PATH, { name, service_origin: ORIGIN });
     assert.deepEqual(
@@ -143,7 +143,7 @@ describe("SCIM tokens of the admin API", () => {
     }
   });
 
-  test("every change leaves a row in the audit, without the secret", async () => {
+  test("every change of a SCIM token leaves a row in the audit", async () => {
     const { name } = await created();
     const grant = { service_origin: "other.example", require_origin: false };
     await server.admin("PUT", `${PATH}/${name}`, grant);
@@ -159,7 +159,7 @@ describe("SCIM tokens of the admin API", () => {
   });
 });
 
-describe("SCIM tokens of a manifest", () => {
+describe("SCIM tokens in a manifest", () => {
   const idp = (token: string, more: object = {}) => ({
     name: "idp",
     token,
@@ -167,7 +167,7 @@ describe("SCIM tokens of a manifest", () => {
     ...more,
   });
 
-  test("the previous token is good until its time", async () => {
+  test("the previous SCIM token of a manifest works until previous_token_until", async () => {
     const until = (ms: number) => new Date(Date.now() + ms).toISOString();
     const rotating = (previous_token_until: string) =>
       idp("manifest-b", { previous_token: "manifest-a", previous_token_until });
@@ -180,7 +180,7 @@ describe("SCIM tokens of a manifest", () => {
     assert.match(half.body.message, /both 'previous_token' and 'previous_token_until', or neither/);
   });
 
-  test("a rotation and a revocation stand when the same manifest is applied again", async () => {
+  test("applying the same manifest again does not undo the rotation or revocation of a SCIM token", async () => {
     await apply([idp("manifest-d")]);
     const rotated = await server.admin("POST", `${PATH}/idp/rotate`, { overlap_seconds: 0 });
     assert.deepEqual((await apply([idp("manifest-d")])).body.changes, []);
@@ -192,7 +192,7 @@ describe("SCIM tokens of a manifest", () => {
     assert.equal(await opens("manifest-e"), true);
   });
 
-  test("a revoked secret cannot come back under another name, nor as an API key", async () => {
+  test("the secret of a revoked SCIM token cannot be reused under another name or as an API key", async () => {
     await apply([idp("manifest-f")]);
     await server.admin("DELETE", `${PATH}/idp`);
     const renamed = await apply([{ ...idp("manifest-f"), name: "other" }]);
@@ -210,7 +210,7 @@ describe("SCIM tokens of a manifest", () => {
     assert.match(asKey.body.message, /has a secret that opens something already/);
   });
 
-  test("one that the manifest drops is gone, and one of the admin API stays", async () => {
+  test("a SCIM token dropped from the manifest stops working; one created in the admin API stays", async () => {
     const { token } = await created();
     await apply([idp("manifest-g")]);
     await apply([]);

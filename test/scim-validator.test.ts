@@ -51,8 +51,8 @@ const full = () =>
 
 const plain = (value: unknown) => JSON.parse(JSON.stringify(value));
 
-describe("an independent SCIM library reads", () => {
-  test("every user that the server answers with, whole, by the schema that it publishes", async () => {
+describe("an independent SCIM library", () => {
+  test("an independent SCIM library reads every returned user completely with the published schema", async () => {
     const schema = await publishedSchema();
     const created = (await scim.users("POST", "", full())).body;
     const answers = [
@@ -65,7 +65,7 @@ describe("an independent SCIM library reads", () => {
     for (const user of answers) assert.deepEqual(plain(schema.coerce(user, "out")), user);
   });
 
-  test("the published schema, and finds the same in it", async () => {
+  test("an independent SCIM library reads the published schema without loss", async () => {
     const published = await get(`Schemas/${USER_SCHEMA}`);
     const { attributes } = plain((await publishedSchema()).describe()) as {
       attributes: Definition[];
@@ -81,7 +81,7 @@ describe("an independent SCIM library reads", () => {
     assert.deepEqual(names(attributes), names(published.attributes));
   });
 
-  test("lists, refusals, the service provider's configuration and the resource types", async () => {
+  test("an independent SCIM library reads lists, errors, ServiceProviderConfig and resource types", async () => {
     const page = await get("Users?count=1");
     assert.deepEqual(plain(new Messages.ListResponse(page)), page);
     for (const list of ["Schemas", "ResourceTypes"]) {
@@ -102,8 +102,8 @@ describe("an independent SCIM library reads", () => {
   });
 });
 
-describe("discovery", () => {
-  test("/ServiceProviderConfig says what the server does", async () => {
+describe("SCIM discovery", () => {
+  test("/ServiceProviderConfig declares filter and patch as supported", async () => {
     const config = await get("ServiceProviderConfig");
     const supported = Object.entries(config).flatMap(([name, value]) =>
       (value as { supported?: boolean }).supported ? [name] : [],
@@ -112,7 +112,7 @@ describe("discovery", () => {
     assert.equal(config.authenticationSchemes[0].type, "oauthbearertoken");
   });
 
-  test("/ResourceTypes and /Schemas list what is there, and each has its own path", async () => {
+  test("every entry of /ResourceTypes and /Schemas can be read at its own path", async () => {
     for (const collection of ["ResourceTypes", "Schemas"]) {
       const { Resources } = await get(collection);
       for (const resource of Resources) {
@@ -122,7 +122,7 @@ describe("discovery", () => {
     }
   });
 
-  test("/Schemas holds the departments and the names of permissions", async () => {
+  test("/Schemas contains the departments and the names of permissions", async () => {
     const { attributes } = await get(`Schemas/${USER_SCHEMA}`);
     const find = (list: Definition[], name: string) => list.find((each) => each.name === name);
     const permissions = find(attributes, "permissions")?.subAttributes ?? [];

@@ -8,8 +8,8 @@ const server = await startOwnServer();
 await declare(server);
 const scim = scimClient(server);
 
-describe("an answer", () => {
-  test("shows what attributes or excludedAttributes ask for, and always id and schemas", async () => {
+describe("a SCIM response", () => {
+  test("attributes and excludedAttributes select what a SCIM response shows besides id and schemas", async () => {
     const emails = [
       { value: "a@acme.example", type: "work" },
       { value: "b@acme.example", type: "home" },
@@ -51,7 +51,7 @@ describe("an answer", () => {
   });
 });
 
-describe("lastSignInAt", () => {
+describe("lastSignInAt is written in UTC", () => {
   // Elsewhere than in UTC: what is said of UTC must not hold by chance.
   process.env.TZ = "Asia/Kolkata";
 
@@ -63,7 +63,7 @@ describe("lastSignInAt", () => {
     ["2026-01-05T01:00:00Z", "Monday, January 5, 2026 1:00:00 AM"],
   ];
   for (const [time, text] of times) {
-    test(`is written in UTC like ${text}`, () => {
+    test(`lastSignInAt is written in UTC as ${text}`, () => {
       assert.equal(signInText(time === null ? null : new Date(time)), text);
     });
   }

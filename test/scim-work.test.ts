@@ -80,7 +80,7 @@ const ATTACKS: [what: string, operations: (size: number) => Operation[]][] = [
 
 describe("the work of one SCIM request", () => {
   for (const [what, operations] of ATTACKS) {
-    test(`a PATCH with ${what} is refused with tooMany before it exceeds the budget`, async () => {
+    test(`a SCIM PATCH with ${what} is refused with tooMany when it exceeds the work budget`, async () => {
       const { id } = await scim.user();
       for (const size of [100, 400]) {
         const answer = await scim.users("PATCH", `/${id}`, {
@@ -92,7 +92,7 @@ describe("the work of one SCIM request", () => {
     });
   }
 
-  test("a list that a PATCH grows is refused as soon as it has more than 500 values", async () => {
+  test("a SCIM PATCH that grows a list beyond 500 values is refused", async () => {
     const { id } = await scim.user({ emails: emails(500) });
     const path = 'emails[value eq "other"].type';
     const detail = /must have at most 500 values/;
@@ -104,7 +104,7 @@ describe("the work of one SCIM request", () => {
     }
   });
 
-  test("twice the input takes at most twice the work", () => {
+  test("twice the input of a SCIM request takes at most twice the work", () => {
     const spentOn = (run: (work: Work) => unknown): number => {
       const work = startWork(Number.POSITIVE_INFINITY);
       run(work);
@@ -161,7 +161,7 @@ describe("the work of one SCIM request", () => {
     }
   });
 
-  test("no PATCH takes more than 50 ms of processor time before it is refused", () => {
+  test("a costly SCIM PATCH is refused within 50 ms of processor time", () => {
     for (const [what, operations] of ATTACKS) {
       const patch = readPatch({ schemas: [PATCH_SCHEMA], Operations: operations(100) as [] });
       const used: number[] = [];
@@ -175,7 +175,7 @@ describe("the work of one SCIM request", () => {
     }
   });
 
-  test("a user is at most 256 KB", async () => {
+  test("a SCIM user larger than 256 KB is refused", async () => {
     const wide = times(500, (index) => ({ value: "é".repeat(255), display: `${index}` }));
     const detail = /larger than 262144 bytes/;
     assertRefused(
@@ -189,7 +189,7 @@ describe("the work of one SCIM request", () => {
     assertRefused(await scim.patch(id, patch), 400, "invalidValue", detail);
   });
 
-  test("a page ends at 1 MB, and every user is still on one of the pages", async () => {
+  test("a SCIM list of large users is split into pages that together contain every user once", async () => {
     const display = "x".repeat(250);
     const large = { emails: times(500, (index) => ({ value: `${index}`, display })) };
     const ids = new Set<string>();
@@ -207,7 +207,7 @@ describe("the work of one SCIM request", () => {
     assert.ok(pages >= 2);
   });
 
-  test("a response cannot be cut down by more than 100 names", async () => {
+  test("a SCIM request that selects more than 100 attributes is refused", async () => {
     const attributes = times(101, (index) => `n${index}`).join(",");
     assertRefused(await scim.list({ attributes }), 400, "invalidValue", /at most 100 names/);
   });

@@ -19,7 +19,7 @@ const without = (key: string) => ({ ...newUser(), [key]: undefined });
 const UNKNOWN_ID = "01a1fbaf-f926-76e9-9f88-ff84832d9fb9";
 
 describe("POST /scim/v2/Users", () => {
-  test("answers 201 with the dashboard user, its id and lastSignInAt", async () => {
+  test("POST /scim/v2/Users responds with 201 and the user, including its id and lastSignInAt", async () => {
     const sent = newUser({ userName: "Ada.Lovelace@acme.example" });
     const { status, body, headers } = await scim.users("POST", "", sent);
     assert.equal(status, 201);
@@ -38,12 +38,12 @@ describe("POST /scim/v2/Users", () => {
     assert.equal(body.meta.created, new Date(body.meta.created).toISOString());
   });
 
-  test("what was created can be read by the next request", async () => {
+  test("a created SCIM user can be read by the next request", async () => {
     const user = await scim.user();
     assert.deepEqual((await scim.users("GET", `/${user.id}`)).body, user);
   });
 
-  test("takes both JSON types, and both spellings of the path", async () => {
+  test("POST /scim/v2/Users accepts both JSON types and a trailing slash", async () => {
     for (const type of [
       "application/json",
       "application/scim+json",
@@ -55,7 +55,7 @@ describe("POST /scim/v2/Users", () => {
     }
   });
 
-  test("keeps what identity providers hold beside: externalId, displayName, emails, active", async () => {
+  test("a SCIM user keeps externalId, displayName, active and emails", async () => {
     const beside = {
       externalId: "00u1",
       displayName: "Ada L.",
@@ -70,7 +70,7 @@ describe("POST /scim/v2/Users", () => {
     assert.deepEqual({ externalId, displayName, active, emails }, beside);
   });
 
-  test("matches the names of attributes in any case, and reads booleans from strings", async () => {
+  test("SCIM attribute names match in any case, and booleans may be sent as strings", async () => {
     const user = await scim.user({
       USERNAME: "case@acme.example",
       userName: undefined,
@@ -82,7 +82,7 @@ describe("POST /scim/v2/Users", () => {
     assert.equal(user.active, false);
   });
 
-  test("passes over what is read-only or not kept, and says so by what it answers", async () => {
+  test("POST /scim/v2/Users ignores read-only and unsupported attributes", async () => {
     const user = await scim.user({
       id: "mine",
       lastSignInAt: "Friday, January 2, 1970 12:00:00 AM",
@@ -98,9 +98,9 @@ describe("POST /scim/v2/Users", () => {
     assert.equal(user.department, "engineering");
   });
 
-  describe("requires schemas, userName, name, department and permissions", () => {
+  describe("POST /scim/v2/Users requires schemas, userName, name, department and permissions", () => {
     for (const member of ["schemas", "userName", "name", "department", "permissions"]) {
-      test(`${member} is missing, or null`, async () => {
+      test(`a new SCIM user is refused if ${member} is missing or null`, async () => {
         const scimType = member === "schemas" ? "invalidSyntax" : "invalidValue";
         for (const body of [without(member), newUser({ [member]: null })]) {
           const answer = await scim.users("POST", "", body);
@@ -109,14 +109,14 @@ describe("POST /scim/v2/Users", () => {
       });
     }
 
-    test("several missing members are named at once", async () => {
+    test("the refusal of a new SCIM user names all missing members at once", async () => {
       const answer = await scim.users("POST", "", { schemas: [USER_SCHEMA] });
       const detail = "'userName', 'name', 'department', 'permissions' are required";
       assertRefused(answer, 400, "invalidValue", detail);
     });
   });
 
-  describe("refuses with a keyword, names the attribute, and makes nobody", () => {
+  describe("an invalid new SCIM user is refused with a scimType and the attribute, and is not created", () => {
     const long = "x".repeat(256);
     const cases: [string, Record<string, unknown>, string, RegExp][] = [
       [
@@ -219,7 +219,7 @@ describe("POST /scim/v2/Users", () => {
     }
   });
 
-  test("an address that has a user, in any case, is answered with 409 and its body", async () => {
+  test("creating a SCIM user with an existing userName, in any case, gets 409 with scimType uniqueness", async () => {
     await scim.user({ userName: "taken@acme.example" });
     const answer = await scim.users("POST", "", newUser({ userName: "TAKEN@acme.example" }));
     assert.equal(answer.status, 409);
@@ -231,7 +231,7 @@ describe("POST /scim/v2/Users", () => {
     });
   });
 
-  test("50 parallel creations of one userName make one user", async () => {
+  test("50 concurrent creations of one userName create one SCIM user", async () => {
     const body = newUser({ userName: "once@acme.example" });
     const answers = await Promise.all(
       Array.from({ length: 50 }, () => scim.users("POST", "", body)),
@@ -244,7 +244,7 @@ describe("POST /scim/v2/Users", () => {
 });
 
 describe("GET /scim/v2/Users/{id}", () => {
-  test("takes the id of a creation and of a look-up, and answers with the user", async () => {
+  test("GET /scim/v2/Users/{id} responds with the user for an id found with a filter", async () => {
     const user = await scim.user();
     const found = await scim.list({ filter: `userName eq "${user.userName}"` });
     const { status, body } = await scim.users("GET", `/${found.body.Resources[0].id}`);
@@ -252,7 +252,7 @@ describe("GET /scim/v2/Users/{id}", () => {
     assert.deepEqual(body, user);
   });
 
-  test("an id that nobody has, or that is none, is answered with 404 and User not found", async () => {
+  test("GET /scim/v2/Users/{id} with an unknown or malformed id gets 404", async () => {
     for (const id of [UNKNOWN_ID, "00919288221112222", "nobody"]) {
       assertRefused(await scim.users("GET", `/${id}`), 404, undefined, "User not found");
     }
@@ -260,7 +260,7 @@ describe("GET /scim/v2/Users/{id}", () => {
 });
 
 describe("PUT /scim/v2/Users/{id}", () => {
-  test("answers 200 with the user as it is after the update", async () => {
+  test("PUT /scim/v2/Users/{id} responds with 200 and the user after the update", async () => {
     const user = await scim.user({ externalId: "before", displayName: "Before" });
     const { userName: _, ...sent } = newUser({
       name: { givenName: "Grace", familyName: "Hopper" },
@@ -279,7 +279,7 @@ describe("PUT /scim/v2/Users/{id}", () => {
     assert.deepEqual((await scim.users("GET", `/${user.id}`)).body, body);
   });
 
-  test("ignores another userName", async () => {
+  test("PUT /scim/v2/Users/{id} ignores a different userName", async () => {
     const user = await scim.user();
     for (const userName of ["other@acme.example", "no address"]) {
       const { status, body } = await scim.users("PUT", `/${user.id}`, newUser({ userName }));
@@ -290,13 +290,13 @@ describe("PUT /scim/v2/Users/{id}", () => {
     assert.equal(other.body.totalResults, 0);
   });
 
-  test("leaves active as it is where it does not say", async () => {
+  test("PUT /scim/v2/Users/{id} without active leaves active unchanged", async () => {
     const user = await scim.user({ active: false });
     const { body } = await scim.users("PUT", `/${user.id}`, newUser());
     assert.equal(body.active, false);
   });
 
-  test("moves lastModified only where something changes", async () => {
+  test("PUT /scim/v2/Users/{id} leaves lastModified unchanged if nothing changes", async () => {
     const sent = newUser();
     const user = await scim.user(sent);
     const same = await scim.users("PUT", `/${user.id}`, sent);
@@ -307,9 +307,9 @@ describe("PUT /scim/v2/Users/{id}", () => {
     assert.equal(other.body.displayName, "New");
   });
 
-  describe("requires schemas, name, department and permissions, and changes nothing without", () => {
+  describe("PUT /scim/v2/Users/{id} requires schemas, name, department and permissions", () => {
     for (const member of ["schemas", "name", "department", "permissions"]) {
-      test(`${member} is missing`, async () => {
+      test(`a SCIM PUT without ${member} is refused and changes nothing`, async () => {
         const user = await scim.user();
         const answer = await scim.users("PUT", `/${user.id}`, without(member));
         const scimType = member === "schemas" ? "invalidSyntax" : "invalidValue";
@@ -319,7 +319,7 @@ describe("PUT /scim/v2/Users/{id}", () => {
     }
   });
 
-  test("an id that nobody has is answered with 404 and its body", async () => {
+  test("PUT /scim/v2/Users/{id} with an unknown id gets 404", async () => {
     const answer = await scim.users("PUT", `/${UNKNOWN_ID}`, newUser());
     assert.equal(answer.status, 404);
     assert.deepEqual(answer.body, {
@@ -332,7 +332,7 @@ describe("PUT /scim/v2/Users/{id}", () => {
 });
 
 describe("DELETE /scim/v2/Users/{id}", () => {
-  test("answers 204 without a body, and the user is gone", async () => {
+  test("DELETE /scim/v2/Users/{id} responds with 204 and removes the user", async () => {
     const user = await scim.user();
     assert.equal((await scim.users("DELETE", `/${user.id}`)).status, 204);
     assertRefused(await scim.users("GET", `/${user.id}`), 404, undefined, "User not found");
@@ -340,7 +340,7 @@ describe("DELETE /scim/v2/Users/{id}", () => {
     await scim.user({ userName: user.userName });
   });
 
-  test("takes a Content-Type without a body, which some clients send with every request", async () => {
+  test("DELETE /scim/v2/Users/{id} accepts a Content-Type without a body", async () => {
     const user = await scim.user();
     const headers = { "content-type": "application/json" };
     const answer = await scim.call("DELETE", `/scim/v2/Users/${user.id}`, undefined, { headers });

@@ -6,8 +6,8 @@ import { temporaryFolder } from "./stored-rows.ts";
 
 const EVENT = { events: [{ external_id: "ada", name: "came", time: "2026-01-01T00:00:00Z" }] };
 
-describe("the secrets of keys, of SCIM tokens and of the administrator", () => {
-  test("stand nowhere in the database, in no log line and in no answer but the one that shows them", async () => {
+describe("secrets of API keys, SCIM tokens and the administrator", () => {
+  test("a secret appears in no database row, no log line and no response but the one that shows it", async () => {
     const lines: string[] = [];
     const config = { ...(await testConfig()), dataDir: await temporaryFolder(), logLevel: "trace" };
     const running = await serve(config, { write: (line) => void lines.push(line) });

@@ -23,7 +23,7 @@ const tokenOf = (length: number) => [
 ];
 
 describe("keys and tokens", () => {
-  test("a manifest with an API key under 24 characters is refused and names the key", async () => {
+  test("a manifest with an API key under 24 characters is refused with the name of the key", async () => {
     const { status, body } = await apply({}, { api_keys: keyOf(23) });
     assert.equal(status, 400);
     assert.match(body.message, /^The key of the API key 'dev' has 23 characters; .* at least 24/);
@@ -36,7 +36,7 @@ describe("keys and tokens", () => {
     assert.match(body.message, /^The token of the SCIM token 'idp' has 23 characters/);
   });
 
-  test("keys and tokens of 24 characters are accepted", async () => {
+  test("API keys and SCIM tokens of 24 characters are accepted", async () => {
     const { status } = await apply({ scim_tokens: tokenOf(24) }, { api_keys: keyOf(24) });
     assert.equal(status, 200);
   });
@@ -46,7 +46,7 @@ describe("keys and tokens", () => {
     await assert.rejects(serve(config), /^Error: ADMIN_TOKEN has 23 characters|ADMIN_TOKEN has 23/);
   });
 
-  test("only DATA_DIR=memory: accepts shorter keys and tokens", () => {
+  test("only DATA_DIR=memory: accepts keys and tokens under 24 characters", () => {
     assert.equal(readConfig({}).shortestSecret, 24);
     assert.equal(readConfig({ DATA_DIR: "memory:" }).shortestSecret, 1);
   });
@@ -59,8 +59,8 @@ test("an app on an unknown platform is refused with the list of platforms", asyn
   assert.match(body.message, /platform' must be one of android, fire_os, ios, .*web/);
 });
 
-describe("an address that other machines can reach", () => {
-  test("no demo workspace and no key are created without a manifest, unless DEMO=true", async () => {
+describe("a server that other machines can reach", () => {
+  test("a server that other machines can reach creates no demo workspace and no key unless DEMO=true", async () => {
     assert.equal(readConfig({ HOST: "0.0.0.0" }).demo, false);
     assert.equal(readConfig({ HOST: "0.0.0.0", DEMO: "true" }).demo, true);
     for (const HOST of ["127.0.0.1", "localhost", "::1"])
@@ -86,7 +86,7 @@ describe("an address that other machines can reach", () => {
     }
   });
 
-  test("metrics listen on a loopback address unless METRICS_HOST says otherwise", () => {
+  test("metrics listen on a loopback address by default, even if HOST is a public address", () => {
     const config = readConfig({ HOST: "0.0.0.0", METRICS_PORT: "9090" });
     assert.equal(config.metricsHost, "127.0.0.1");
   });

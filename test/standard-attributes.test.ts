@@ -284,21 +284,22 @@ describe("a standard attribute", () => {
     }
   });
 
-  test("is one of the names in the table and no other", () => {
+  test("only the listed names are standard attributes", () => {
     for (const name of names) assert.ok(standardAttribute(name), name);
     const others = ["First_Name", "bio", "external_id", "constructor", "__proto__", ""];
     for (const name of others) assert.ok(!standardAttribute(name), name);
   });
 
   for (const name of names) {
-    test(`${name} is removed by null`, () => {
+    test(`null removes the standard attribute ${name}`, () => {
       assert.deepEqual(check(name, null), { value: null });
     });
   }
 
   for (const [name, values] of Object.entries(keptAsSent)) {
     for (const value of values) {
-      test(`${name} keeps ${shown(value)}`, () => assert.deepEqual(check(name, value), { value }));
+      test(`${name} stores ${shown(value)} as sent`, () =>
+        assert.deepEqual(check(name, value), { value }));
     }
   }
 
@@ -322,7 +323,7 @@ describe("a standard attribute", () => {
   }
 });
 
-test("a date of birth may be as late as tomorrow, and is bounded by the present", () => {
+test("a date of birth may be at most one day in the future", () => {
   const birth = (day: string, present: string) =>
     checkStandardAttribute("dob", day, new Date(present));
   assert.ok("value" in birth("2026-05-29", "2026-05-28T00:00:00.000Z"));
@@ -330,8 +331,8 @@ test("a date of birth may be as late as tomorrow, and is bounded by the present"
   assert.ok("value" in checkStandardAttribute("dob", "2020-01-24"));
 });
 
-describe("over all values", () => {
-  test("a check never throws, never changes its input, and says yes or no", () => {
+describe("standard attributes with generated values", () => {
+  test("an attribute check never throws, never modifies its input, and accepts or refuses", () => {
     const values = fc.oneof(
       fc.string({ unit: "binary" }),
       fc.jsonValue({ noUnicodeString: false }),
@@ -347,7 +348,7 @@ describe("over all values", () => {
     );
   });
 
-  test("what was stored is taken again, unchanged", () => {
+  test("a stored attribute value is accepted again, unchanged", () => {
     const accepted = [
       ...Object.entries(keptAsSent).flatMap(([name, values]) => values.map((v) => [name, v])),
       ...translated,
@@ -361,7 +362,7 @@ describe("over all values", () => {
     );
   });
 
-  test("every point on earth is a location", () => {
+  test("every point on earth is a valid location", () => {
     const points = fc.record({
       longitude: fc.double({ min: -180, max: 180, noNaN: true }),
       latitude: fc.double({ min: -90, max: 90, noNaN: true }),
@@ -373,7 +374,7 @@ describe("over all values", () => {
     );
   });
 
-  test("the common form of an address is always an email", () => {
+  test("an address in the common form is always a valid email", () => {
     const addresses = fc.tuple(
       fc.stringMatching(/^[a-z0-9]{1,20}([.+_-][a-z0-9]{1,10})?$/),
       fc.stringMatching(/^[a-z]([a-z0-9-]{0,10}[a-z0-9])?$/),

@@ -60,14 +60,16 @@ const resetOf = ({ url }: ChildServer, token: string) =>
   post(`${url}/admin/v1/workspaces/demo/reset`, token, {});
 
 describe("the first start", () => {
-  test("prints the base URL and a key of the demo workspace that works", async () => {
+  test("the first start prints the base URL and a working key of the demo workspace", async () => {
     assert.match(server.greeting, /^\s*Rapport is ready at http:\/\/127\.0\.0\.1:\d+\n/);
     assert.match(server.greeting, /API key +\S{20,} \(workspace demo\)/);
     assert.equal((await track(server, EVENT)).status, 201);
     assert.deepEqual(await eventsOf(server), [["opened", 1]]);
   });
 
-  test("prints a curl line that works when pasted", { skip: !hasCurl() }, async () => {
+  test("the first start prints a curl command that works when pasted", {
+    skip: !hasCurl(),
+  }, async () => {
     const line = /^ *(curl .*)$/m.exec(server.greeting)?.[1] ?? "";
     const { stdout } = await promisify(execFile)("sh", ["-c", line]);
     assert.deepEqual(JSON.parse(stdout), { events_processed: 1, message: "success" });
@@ -77,7 +79,7 @@ describe("the first start", () => {
     ]);
   });
 
-  test("makes an admin token, kept in the data folder for its owner only", async () => {
+  test("the first start creates an admin token in the data folder, readable only by its owner", async () => {
     const path = join(home.DATA_DIR, "admin-token");
     assert.ok(server.greeting.includes(path));
     const token = (await readFile(path, "utf8")).trim();
@@ -91,8 +93,8 @@ describe("the first start", () => {
   });
 });
 
-describe("a start that cannot be", () => {
-  test("on a data folder in use ends with a sentence that says so, and harms nobody", {
+describe("a start that fails", () => {
+  test("a start on a data folder in use exits with an explanation and does not affect the running server", {
     skip: ENGINE !== "embedded",
   }, async () => {
     const second = await runCommand(["serve"], { PORT: "0", ...home });
@@ -105,7 +107,7 @@ describe("a start that cannot be", () => {
     assert.equal((await track(server, EVENT)).status, 201);
   });
 
-  test("on a port in use ends with a sentence that names it", async () => {
+  test("a start on a port in use exits with an explanation that names the port", async () => {
     const { port } = new URL(server.url);
     const environment = { ...home, DATA_DIR: "memory:" };
     const refused = await runCommand(["serve"], { ...environment, PORT: port });
@@ -119,7 +121,7 @@ describe("a start that cannot be", () => {
     );
   });
 
-  test("without a database behind DATABASE_URL ends with a sentence and tells no password", async () => {
+  test("a start without the database of DATABASE_URL exits with an explanation and reveals no password", async () => {
     const DATABASE_URL = "postgres://nobody:secret@127.0.0.1:9/none";
     for (const command of ["serve", "migrate"]) {
       const refused = await runCommand([command], { PORT: "0", DATABASE_URL });
@@ -133,9 +135,9 @@ describe("a start that cannot be", () => {
   });
 });
 
-describe("a server that is told to stop", () => {
+describe("a server that is stopping", () => {
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
-    test(`by ${signal} answers what is in flight, takes nothing new, and ends with 0`, async () => {
+    test(`a server stopped by ${signal} completes requests in flight, accepts no new ones and exits with 0`, async () => {
       const before = (await eventsOf(server, signal)) ?? [];
       assert.deepEqual(before, []);
       const idle = await fetch(`${server.url}/health/live`);
@@ -169,7 +171,7 @@ describe("a server that is told to stop", () => {
     });
   }
 
-  test("while many write has kept all that it answered with 201", async () => {
+  test("a server stopped during many writes keeps every write that got 201", async () => {
     const users = Array.from({ length: 16 }, (_, index) => `user-${index}`);
     let taken = 0;
     const writing = Promise.all(
@@ -195,7 +197,7 @@ describe("a server that is told to stop", () => {
 });
 
 describe("a later start", () => {
-  test("has the data, the key and the admin token of the one before", async () => {
+  test("a later start has the data, the key and the admin token of the one before", async () => {
     await track(server, { ...EVENT, external_id: "bob" });
     const { key } = server;
     const token = await readFile(join(home.DATA_DIR, "admin-token"), "utf8");
@@ -206,7 +208,7 @@ describe("a later start", () => {
     assert.equal(await readFile(join(home.DATA_DIR, "admin-token"), "utf8"), token);
   });
 
-  test("with ADMIN_TOKEN takes that one in the place of the kept one", async () => {
+  test("ADMIN_TOKEN replaces the admin token in the data folder", async () => {
     await server.end("SIGTERM");
     server = await startChild({ ...home, ADMIN_TOKEN: "given-token-of-24-characters" });
     assert.equal((await resetOf(server, "given-token-of-24-characters")).status, 200);
@@ -215,7 +217,7 @@ describe("a later start", () => {
     await server.end("SIGTERM");
   });
 
-  test("with DATA_DIR=memory: begins anew, with a fresh key", {
+  test("a start with DATA_DIR=memory: begins without data and with a new key", {
     skip: ENGINE !== "embedded",
   }, async () => {
     const before = await startChild({ DATA_DIR: "memory:" });
@@ -241,7 +243,7 @@ async function isListening(url: string): Promise<boolean> {
 }
 
 describe("HOST and PORT", () => {
-  test("decide where the server listens, and nowhere else", { skip: !isLinux }, async () => {
+  test("the server listens only where HOST and PORT say", { skip: !isLinux }, async () => {
     const PORT = String(await freePort("127.0.0.2"));
     const own = await startChild({ ...(await place()), HOST: "127.0.0.2", PORT });
     assert.equal(own.url, `http://127.0.0.2:${PORT}`);

@@ -175,7 +175,7 @@ function clientOf(watchedDatabase: Database) {
 // Citus plans on its nodes, each for its part.
 const skip = (process.env.TEST_CITUS_WORKERS ?? "") !== "";
 
-test("no request that concerns single people reads all of a large table", { skip }, async () => {
+test("no request about individual users scans a whole large table", { skip }, async () => {
   const { id: workspaceId, name, settings } = WORKSPACE;
   const row = { id: workspaceId, name, settings, allowReset: false };
   await database.transaction((tx) => insertWorkspace(tx, NO_COMPANY, row, new Date()));

@@ -38,8 +38,8 @@ async function begun(server: TestServer, key: string, length = BODY.length) {
 
 const TIMEOUT = { timeout: 30_000 };
 
-describe("a server that stops", () => {
-  test("answers a request that is on its way", TIMEOUT, async () => {
+describe("a server that is stopping", () => {
+  test("a stopping server completes a request that has begun", TIMEOUT, async () => {
     const server = await startOwnServer();
     const { key } = await server.workspace();
     const { socket, state, closed } = await begun(server, key);
@@ -50,7 +50,7 @@ describe("a server that stops", () => {
     assert.match(state.heard, /HTTP\/1\.1 201/);
   });
 
-  test("does not wait for a request that trickles in", TIMEOUT, async () => {
+  test("a stopping server does not wait for a body that arrives slowly", TIMEOUT, async () => {
     const server = await startOwnServer({ requestTimeoutSeconds: 1 });
     const { key } = await server.workspace();
     const { socket, state, closed } = await begun(server, key, 1_000_000);
@@ -61,24 +61,32 @@ describe("a server that stops", () => {
     assert.doesNotMatch(state.heard, /HTTP\/1\.1 2\d\d OK/);
   });
 
-  test("does not wait for headers that trickle in, nor for who says nothing", TIMEOUT, async () => {
-    const server = await startOwnServer();
-    const [slow, silent] = await Promise.all([open(server), open(server)]);
-    for (const socket of [slow, silent]) socket.on("error", () => {});
-    slow.write("GET /health/live HTTP/1.1\r\nHost: x\r\n");
-    const trickle = setInterval(() => slow.write("X-A: a\r\n"), 20);
-    await server.stop();
-    clearInterval(trickle);
-  });
+  test(
+    "a stopping server does not wait for headers that arrive slowly, or for silent connections",
+    TIMEOUT,
+    async () => {
+      const server = await startOwnServer();
+      const [slow, silent] = await Promise.all([open(server), open(server)]);
+      for (const socket of [slow, silent]) socket.on("error", () => {});
+      slow.write("GET /health/live HTTP/1.1\r\nHost: x\r\n");
+      const trickle = setInterval(() => slow.write("X-A: a\r\n"), 20);
+      await server.stop();
+      clearInterval(trickle);
+    },
+  );
 
-  test("does not wait for a client that does not read its answer", TIMEOUT, async () => {
-    const server = await startOwnServer({ requestTimeoutSeconds: 1 });
-    const socket = await open(server);
-    socket.on("error", () => {});
-    const page = "GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n";
-    socket.pause();
-    socket.write(page.repeat(500));
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    await server.stop();
-  });
+  test(
+    "a stopping server does not wait for a client that does not read its responses",
+    TIMEOUT,
+    async () => {
+      const server = await startOwnServer({ requestTimeoutSeconds: 1 });
+      const socket = await open(server);
+      socket.on("error", () => {});
+      const page = "GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n";
+      socket.pause();
+      socket.write(page.repeat(500));
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      await server.stop();
+    },
+  );
 });

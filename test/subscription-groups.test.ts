@@ -10,7 +10,7 @@ const pathOf = (name: string, id?: string) =>
   `/admin/v1/workspaces/${name}/subscription-groups${id === undefined ? "" : `/${encodeURIComponent(id)}`}`;
 
 describe("subscription groups in the admin API", () => {
-  test("a group that is put can be set by the next request", async () => {
+  test("a group created through the admin API can be set by the next request", async () => {
     const workspace = await server.workspace();
     await users(workspace, { external_id: "ada" });
     const id = "product/news ü";
@@ -27,7 +27,7 @@ describe("subscription groups in the admin API", () => {
     assert.deepEqual(read.body, answer.body);
   });
 
-  test("groups are listed by name, with those that the manifest declared", async () => {
+  test("groups are listed by name, including those that the manifest declared", async () => {
     const workspace = await server.workspace();
     await server.admin("PUT", pathOf(workspace.name, "m"), { name: "Magazine", channel: "email" });
     const answer = await server.admin("GET", pathOf(workspace.name));
@@ -39,7 +39,7 @@ describe("subscription groups in the admin API", () => {
     ]);
   });
 
-  test("applying a manifest leaves groups that were put, and takes back declared ones", async () => {
+  test("applying a manifest keeps groups of the admin API and restores declared groups", async () => {
     const workspace = await server.workspace();
     await server.admin("PUT", pathOf(workspace.name, "own"), { name: "Own", channel: "sms" });
     const renamed = { name: "Renamed", channel: "email" };
@@ -73,7 +73,7 @@ describe("subscription groups in the admin API", () => {
     );
   });
 
-  test("a group that is removed is unknown, and its states are kept", async () => {
+  test("a removed group is unknown, and its states are kept until the group is restored", async () => {
     const workspace = await server.workspace();
     await users(workspace, { external_id: "ada" });
     await setV2(workspace, NEWSLETTER, "subscribed", { external_ids: ["ada"] });
@@ -88,7 +88,7 @@ describe("subscription groups in the admin API", () => {
     assert.deepEqual(await statesOf(workspace, NEWSLETTER, "ada"), { ada: "Subscribed" });
   });
 
-  test("what cannot be meant is refused, and an unknown workspace is not found", async () => {
+  test("an invalid group is refused with 400, an unknown workspace with 404 and an API key with 401", async () => {
     const workspace = await server.workspace();
     const good = { name: "News", channel: "email" };
     const bad = [
@@ -122,7 +122,7 @@ describe("subscription groups in the admin API", () => {
   });
 });
 
-describe("who may call", () => {
+describe("access to subscription endpoints", () => {
   const set = { subscription_group_id: NEWSLETTER, subscription_state: "subscribed" };
   const CALLS: [permission: string, method: string, path: string, body?: unknown][] = [
     [
@@ -151,7 +151,7 @@ describe("who may call", () => {
     ],
   ];
 
-  test("each subscription endpoint asks for its own permission and for no other", async () => {
+  test("each subscription endpoint requires its own permission and no other", async () => {
     const keyOf = (permission: string, kind: string) => `${kind}-${permission}`;
     const workspace = await workspaceWithGroups(server, {
       api_keys: [...new Set(CALLS.map(([permission]) => permission))].flatMap((permission) => [
@@ -176,7 +176,7 @@ describe("who may call", () => {
     }
   });
 
-  test("both versions of the set share 5,000 requests a minute", async () => {
+  test("both versions of the set share a limit of 5,000 requests per minute", async () => {
     const workspace = await server.workspace();
     const remaining: number[] = [];
     for (const [permission, method, path, body] of CALLS) {

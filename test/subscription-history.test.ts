@@ -31,8 +31,8 @@ async function linesOf(workspace: TestWorkspace, query: Record<string, string> =
   });
 }
 
-describe("what is recorded", () => {
-  test("every change tells who, what, when, and by which call", async () => {
+describe("subscription history entries", () => {
+  test("every subscription history entry holds the user or address, the new state, the time and the API call", async () => {
     const workspace = await newWorkspace();
     const options = { headers: { "x-request-id": "request-7" } };
     const startedAt = Date.now();
@@ -111,7 +111,7 @@ describe("what is recorded", () => {
     );
   });
 
-  test("everybody whom a set reaches has an entry", async () => {
+  test("a subscription change adds a history entry for every user it affects", async () => {
     const workspace = await newWorkspace();
     await users(
       workspace,
@@ -123,7 +123,7 @@ describe("what is recorded", () => {
     assert.deepEqual((await linesOf(workspace)).sort(), lines);
   });
 
-  test("setting what stands already is no change", async () => {
+  test("setting a subscription state that already holds adds no history entry", async () => {
     const workspace = await newWorkspace();
     await users(workspace, { external_id: "ada", email: "ada@example.com" });
     for (let round = 0; round < 2; round++) {
@@ -140,7 +140,7 @@ describe("what is recorded", () => {
     assert.deepEqual(await linesOf(workspace), lines);
   });
 
-  test("a request that changes one state several times has an entry for each change", async () => {
+  test("a request that changes one subscription state several times adds a history entry for each change", async () => {
     const workspace = await newWorkspace();
     const steps = ["unsubscribed", "subscribed", "subscribed", "unsubscribed"];
     await users(
@@ -178,7 +178,7 @@ describe("what is recorded", () => {
     ]);
   });
 
-  test("a state that waited for an address is recorded when the address is linked", async () => {
+  test("a pending email state is recorded in the history when its user gets an address", async () => {
     const workspace = await newWorkspace();
     await users(workspace, { external_id: "ada", email_subscribe: "opted_in" });
     assert.deepEqual(await linesOf(workspace), []);
@@ -186,7 +186,7 @@ describe("what is recorded", () => {
     assert.deepEqual(await linesOf(workspace), ["ada@example.com email opted_in"]);
   });
 
-  test("a request that is refused leaves no entry", async () => {
+  test("a refused subscription change adds no history entry", async () => {
     const workspace = await newWorkspace();
     await users(workspace, { external_id: "ada" });
     await setV2(workspace, "1234", "subscribed", { external_ids: ["ada"] });
@@ -221,7 +221,7 @@ describe("GET /admin/v1/workspaces/{name}/subscription-history", () => {
     return workspace;
   }
 
-  test("external_id finds the changes of a user and of the user's address", async () => {
+  test("the subscription history of an external_id includes the changes of the user's address", async () => {
     const workspace = await told();
     assert.deepEqual(await linesOf(workspace, { external_id: "ada" }), [
       "home@example.com email unsubscribed",
@@ -230,7 +230,7 @@ describe("GET /admin/v1/workspaces/{name}/subscription-history", () => {
     assert.deepEqual(await linesOf(workspace, { external_id: "nobody" }), []);
   });
 
-  test("email finds the changes of the address and of all who have it", async () => {
+  test("the subscription history of an email includes the changes of all users with that address", async () => {
     const workspace = await told();
     const found = await linesOf(workspace, { email: "HOME@example.com" });
     assert.deepEqual(found.sort(), [
@@ -242,7 +242,7 @@ describe("GET /admin/v1/workspaces/{name}/subscription-history", () => {
     assert.deepEqual(alone, ["nobody@example.com email opted_in"]);
   });
 
-  test("subscription_group_id narrows to a group", async () => {
+  test("the subscription history can be filtered by subscription_group_id", async () => {
     const workspace = await told();
     const query = { subscription_group_id: NEWSLETTER };
     assert.equal((await linesOf(workspace, query)).length, 3);
@@ -251,7 +251,7 @@ describe("GET /admin/v1/workspaces/{name}/subscription-history", () => {
     assert.deepEqual(await linesOf(workspace, { subscription_group_id: "1234" }), []);
   });
 
-  test("since is included and until is not", async () => {
+  test("since is inclusive and until is exclusive in a subscription history query", async () => {
     const workspace = await told();
     const all = await historyOf(server, workspace);
     const times = [...new Set(all.map((change) => change.changed_at))].sort();
@@ -266,7 +266,7 @@ describe("GET /admin/v1/workspaces/{name}/subscription-history", () => {
     assert.deepEqual(zoned.body.changes, []);
   });
 
-  test("pages with the cursor hold every change once, the newest first", async () => {
+  test("the pages of the subscription history contain every change once, newest first", async () => {
     const workspace = await told();
     const all = await historyOf(server, workspace);
     assert.equal(all.length, 6);
@@ -288,7 +288,7 @@ describe("GET /admin/v1/workspaces/{name}/subscription-history", () => {
     }
   });
 
-  test("what cannot be meant is refused, and an unknown workspace is not found", async () => {
+  test("an invalid subscription history query gets 400, and an unknown workspace gets 404", async () => {
     const { name } = await newWorkspace();
     const bad = [
       "cursor=x",
@@ -310,14 +310,14 @@ describe("GET /admin/v1/workspaces/{name}/subscription-history", () => {
     }
   });
 
-  test("only the administrator reads it, and each workspace has its own", async () => {
+  test("each workspace has its own subscription history, which only the admin token can read", async () => {
     const workspace = await told();
     const other = await newWorkspace();
     assert.deepEqual(await linesOf(other), []);
     assert.equal((await workspace.call("GET", pathOf(workspace.name))).status, 401);
   });
 
-  test("a reset empties it", async () => {
+  test("a reset deletes the subscription history of its workspace", async () => {
     const workspace = await told();
     await server.admin("POST", `/admin/v1/workspaces/${workspace.name}/reset`);
     assert.deepEqual(await linesOf(workspace), []);

@@ -36,7 +36,7 @@ async function newWorkspace() {
 const GROUP = `subscription_group_id=${NEWSLETTER}`;
 
 describe("GET /subscription/status/get", () => {
-  test("a state is read as Subscribed, Unsubscribed or Unknown by external_id", async () => {
+  test("a group state is read by external_id as Subscribed, Unsubscribed or Unknown", async () => {
     const workspace = await newWorkspace();
     const names = ["ada", "bob", "cy", "nobody"].map((id) => `external_id[]=${id}`);
     const answer = await get(workspace, `${GROUP}&${names.join("&")}`);
@@ -49,7 +49,7 @@ describe("GET /subscription/status/get", () => {
     assert.deepEqual(other.body.status, { ada: "Unknown" });
   });
 
-  test("every spelling of a list is one list", async () => {
+  test("every spelling of a query list is read as the same list", async () => {
     const workspace = await newWorkspace();
     const spellings = [
       "external_id=ada&external_id=bob",
@@ -65,7 +65,7 @@ describe("GET /subscription/status/get", () => {
     assert.deepEqual(one.body.status, { ada: "Subscribed" });
   });
 
-  test("a list holds 1 to 50 names", async () => {
+  test("a query list accepts at most 50 identifiers", async () => {
     const workspace = await newWorkspace();
     const listsOf = (count: number) => {
       const each = (name: (index: number) => string) =>
@@ -88,7 +88,7 @@ describe("GET /subscription/status/get", () => {
     }
   });
 
-  test("external_id, email or phone is required", async () => {
+  test("reading a group state requires external_id, email or phone", async () => {
     const workspace = await newWorkspace();
     const answer = await get(workspace, GROUP);
     assert.equal(answer.status, 400);
@@ -98,7 +98,7 @@ describe("GET /subscription/status/get", () => {
     }
   });
 
-  test("subscription_group_id is required and must be one of the workspace", async () => {
+  test("reading a group state requires a subscription_group_id of the workspace", async () => {
     const workspace = await newWorkspace();
     const none = await get(workspace, "external_id=ada");
     assert.equal(none.status, 400);
@@ -110,7 +110,7 @@ describe("GET /subscription/status/get", () => {
     }
   });
 
-  test("a NUL character in a name or in the group is refused with INVALID_TEXT", async () => {
+  test("a NUL character in an identifier or a group id is refused with INVALID_TEXT", async () => {
     const workspace = await newWorkspace();
     const queries = ["external_id=a%00", "email=%00@example.com", "phone[]=%00"].map(
       (name) => `${GROUP}&${name}`,
@@ -123,7 +123,7 @@ describe("GET /subscription/status/get", () => {
     assert.deepEqual([status, body.code], [400, "INVALID_TEXT"]);
   });
 
-  test("beside external_id neither email nor phone counts", async () => {
+  test("a group state read by external_id ignores email and phone", async () => {
     const workspace = await newWorkspace();
     const others = [
       "email=ada@example.com",
@@ -144,14 +144,14 @@ describe("GET /subscription/status/get", () => {
     assert.deepEqual(several.body.status, { bob: "Unsubscribed", cy: "Unknown" });
   });
 
-  test("email and phone together without external_id are an error", async () => {
+  test("email and phone together are refused if external_id is missing", async () => {
     const workspace = await newWorkspace();
     const answer = await get(workspace, `${GROUP}&email=ada@example.com&phone=%2B14155552671`);
     assert.equal(answer.status, 400);
     assert.match(answer.body.message, /^Either an email address or a phone number/);
   });
 
-  test("a phone must be E.164; a plus sign that is not encoded is read as one", async () => {
+  test("a phone must be in E.164 format, and an unencoded plus sign is accepted", async () => {
     const workspace = await newWorkspace();
     for (const number of ["%2B14155552671", "+14155552671"]) {
       const answer = await get(workspace, `${GROUP}&phone=${number}`);
@@ -169,7 +169,7 @@ describe("GET /subscription/status/get", () => {
     assert.deepEqual(tagged.body.status, { tag: "Unknown" });
   });
 
-  test("the answer is keyed by external_id, and by the address for a user without one", async () => {
+  test("a group state is keyed by external_id, or by the address for a user without one", async () => {
     const workspace = await newWorkspace();
     const found = await get(workspace, `${GROUP}&email[]=ADA@example.com&email[]=bob@example.com`);
     assert.deepEqual(found.body.status, { ada: "Subscribed", bob: "Unsubscribed" });
@@ -187,7 +187,7 @@ describe("GET /subscription/status/get", () => {
     assert.deepEqual(caller.body.status, { [OTHER_PHONE]: "Unknown" });
   });
 
-  test("all who share an address are answered", async () => {
+  test("a group state is returned for every user who shares the address", async () => {
     const workspace = await newWorkspace();
     await users(
       workspace,
@@ -199,7 +199,7 @@ describe("GET /subscription/status/get", () => {
     assert.deepEqual(answer.body.status, { dan: "Subscribed", eve: "Subscribed" });
   });
 
-  test("an external_id that leads to the user it was merged into is answered for, as it was asked", async () => {
+  test("a redirected external_id gets the kept user's state under the requested name", async () => {
     const workspace = await workspaceWithGroups(server, {
       settings: { redirect_merged_ids: true },
     });
@@ -216,7 +216,7 @@ describe("GET /subscription/status/get", () => {
     assert.deepEqual(both.body.status, { old: "Subscribed", kept: "Subscribed" });
   });
 
-  test("an external_id may be any text, also a name that objects have", async () => {
+  test("an external_id may be any text, including __proto__", async () => {
     const workspace = await newWorkspace();
     await users(workspace, { external_id: "__proto__" }, { external_id: "ünï & co" });
     await setV2(workspace, NEWSLETTER, "subscribed", { external_ids: ["__proto__", "ünï & co"] });
@@ -231,7 +231,7 @@ describe("GET /subscription/status/get", () => {
 });
 
 describe("GET /subscription/user/status", () => {
-  test("lists of each user the groups with a state, with name and channel", async () => {
+  test("GET /subscription/user/status lists each user's groups with state, name and channel", async () => {
     const workspace = await newWorkspace();
     await setV2(workspace, CHAT, "unsubscribed", { external_ids: ["ada"] });
     const answer = await list(workspace, "external_id=ada");
@@ -256,7 +256,7 @@ describe("GET /subscription/user/status", () => {
     assert.deepEqual(none, [cy]);
   });
 
-  test("names of all kinds are taken together, and nobody is listed for what leads to nobody", async () => {
+  test("identifiers of all kinds are combined in one list, and unknown ones add no entry", async () => {
     const workspace = await newWorkspace();
     const query = "external_id=cy&external_id=nobody&email=BOB@example.com&phone=+14155552671";
     const answer = await list(workspace, query);
@@ -268,7 +268,7 @@ describe("GET /subscription/user/status", () => {
     assert.equal((await list(workspace, "limit=1")).status, 400);
   });
 
-  test("pages with limit and offset fit together, and the count is of all", async () => {
+  test("pages with limit and offset cover every user once, and total_count counts all users", async () => {
     const workspace = await newWorkspace();
     await workspace.track({
       attributes: Array.from({ length: 5 }, (_, index) => ({
@@ -288,7 +288,7 @@ describe("GET /subscription/user/status", () => {
     }
   });
 
-  test("a group that was removed is not listed, and its states hold again when it is back", async () => {
+  test("a removed group is not listed, and its states return when the group is restored", async () => {
     const workspace = await newWorkspace();
     const path = `/admin/v1/workspaces/${workspace.name}/subscription-groups/${NEWSLETTER}`;
     await server.admin("DELETE", path);
@@ -302,7 +302,7 @@ describe("GET /subscription/user/status", () => {
   });
 });
 
-test("an existing client sets, reads and lists states", async () => {
+test("an existing client library sets, reads and lists group states", async () => {
   const workspace = await newWorkspace();
   const client = new Braze(server.url, workspace.key);
   const group = { subscription_group_id: NEWSLETTER };

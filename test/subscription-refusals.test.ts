@@ -58,8 +58,8 @@ async function refused(answer: { status: number; body: any }, message: RegExp): 
   return answer.body;
 }
 
-describe("what both versions refuse", () => {
-  test("each list takes 50 users and not 51", async () => {
+describe("refusals of both versions", () => {
+  test("a set accepts 50 users in each list and refuses 51", async () => {
     const lists: [keyof Names, (count: number) => unknown[]][] = [
       ["external_ids", ids],
       ["emails", emails],
@@ -77,7 +77,7 @@ describe("what both versions refuse", () => {
     }
   });
 
-  test("an empty list of emails or phones is refused", async () => {
+  test("a set with an empty list of emails or phones is refused", async () => {
     for (const set of VERSIONS) {
       for (const list of ["emails", "phones"]) {
         const names = { external_ids: ["ada"], [list]: [] };
@@ -86,7 +86,7 @@ describe("what both versions refuse", () => {
     }
   });
 
-  test("a state other than subscribed and unsubscribed is refused", async () => {
+  test("a set with a state other than subscribed or unsubscribed is refused", async () => {
     for (const state of ["Subscribed", "opted_in", "", 1, null, true]) {
       const names = { external_ids: ["ada"] };
       const rule = /subscription_state' must be one of subscribed, unsubscribed/;
@@ -95,7 +95,7 @@ describe("what both versions refuse", () => {
     }
   });
 
-  test("subscription_group_id and subscription_state are required", async () => {
+  test("a set requires subscription_group_id and subscription_state", async () => {
     for (const name of ["subscription_group_id", "subscription_state"]) {
       const rule = new RegExp(`${name}' is required`);
       await refused(await callV2({ [name]: undefined }), rule);
@@ -108,7 +108,7 @@ describe("what both versions refuse", () => {
     }
   });
 
-  test("names of another type are refused", async () => {
+  test("a set with identifiers of another type is refused", async () => {
     for (const value of [5, true, {}, "x"]) {
       for (const list of ["external_ids", "emails", "phones"]) {
         await refused(await callV2({ [list]: value }), new RegExp(`${list}' must be an array`));
@@ -135,7 +135,7 @@ describe("what both versions refuse", () => {
     await refused(await callV1({ external_id: "" }), /external_id\[0\]' is not valid/);
   });
 
-  test("a number that is not E.164 is refused with its place, one that nobody has is not", async () => {
+  test("a phone that is not E.164 is refused with its position, and an unassigned number is accepted", async () => {
     const wrong = ["5055077683", "14155552671", "+1 415 555 2671", "+15", "+0123456789", "", "x"];
     wrong.push(`+${"1".repeat(16)}`);
     for (const set of VERSIONS) {
@@ -153,7 +153,7 @@ describe("what both versions refuse", () => {
     }
   });
 
-  test("an address that is none is refused with its place", async () => {
+  test("an invalid email in a set is refused with its position", async () => {
     for (const set of VERSIONS) {
       for (const address of ["ada", "ada@", "@example.com", "a b@example.com", ""]) {
         const names = { emails: ["ada@example.com", address] };
@@ -164,7 +164,7 @@ describe("what both versions refuse", () => {
     }
   });
 
-  test("emails and phones together are refused", async () => {
+  test("a set with emails and phones together is refused", async () => {
     const names = { emails: ["ada@example.com"], phones: [PHONE] };
     for (const set of VERSIONS) {
       for (const groupId of [NEWSLETTER, ALERTS, CHAT]) {
@@ -180,7 +180,7 @@ describe("what both versions refuse", () => {
     }
   });
 
-  test("a group that the workspace does not have is refused with the known message", async () => {
+  test("a set of a group unknown to the workspace is refused with Invalid subscription group ID", async () => {
     const other = await server.workspace({
       subscription_groups: [{ id: "other-group", name: "Other", channel: "email" }],
     });
@@ -197,7 +197,7 @@ describe("what both versions refuse", () => {
     }
   });
 
-  test("a NUL character or a lone surrogate refuses the request with INVALID_TEXT", async () => {
+  test("a set with a NUL character or a lone surrogate is refused with INVALID_TEXT", async () => {
     for (const text of ["a\u0000b", "\ud800"]) {
       for (const set of VERSIONS) {
         const answer = await set(workspace, NEWSLETTER, "subscribed", { external_ids: [text] });
@@ -208,14 +208,14 @@ describe("what both versions refuse", () => {
     }
   });
 
-  test("a double opt-in is refused, because nobody would ask for the confirmation", async () => {
+  test("a set with double opt-in is refused", async () => {
     const wish = { use_double_opt_in_logic: true };
     await refused(await callV2(wish), /use_double_opt_in_logic/);
     await refused(await callV1(wish), /use_double_opt_in_logic/);
   });
 });
 
-describe("what version 2 refuses", () => {
+describe("refusals of version 2", () => {
   test("subscription_groups must be an array of 1 to 50 objects", async () => {
     const rule = /subscription_groups/;
     for (const value of [undefined, null, {}, "x", [], [1], [null], [[]]]) {
@@ -228,7 +228,7 @@ describe("what version 2 refuses", () => {
     await refused(over, /'subscription_groups' must have at most 50 items/);
   });
 
-  test("an object needs external_ids, emails or phones", async () => {
+  test("a set of version 2 requires external_ids, emails or phones", async () => {
     for (const external_ids of [undefined, []]) {
       const { message } = await refused(await callV2({}, { external_ids }), /is required/);
       const names = ["external_ids", "emails", "phones"];
@@ -237,7 +237,7 @@ describe("what version 2 refuses", () => {
     }
   });
 
-  test("one bad object among good ones refuses all of them, and every bad one is named", async () => {
+  test("one invalid set refuses all sets of the request, and every invalid set is reported", async () => {
     const answer = await callV2(
       {},
       { subscription_group_id: "1234" },
@@ -258,15 +258,15 @@ describe("what version 2 refuses", () => {
   });
 });
 
-describe("what version 1 asks for", () => {
-  test("an email group requires external_id or email", async () => {
+describe("requirements of version 1", () => {
+  test("a version 1 set of an email group requires external_id or email", async () => {
     for (const names of [{}, { external_ids: [] }, { phones: [PHONE] }]) {
       const answer = await setV1(workspace, NEWSLETTER, "subscribed", names);
       await refused(answer, /^'external_id' or 'email' is required$/);
     }
   });
 
-  test("an SMS or WhatsApp group requires external_id or phone", async () => {
+  test("a version 1 set of an SMS or WhatsApp group requires external_id or phone", async () => {
     for (const groupId of [ALERTS, CHAT]) {
       for (const names of [{}, { external_ids: [] }, { emails: ["ada@example.com"] }]) {
         const answer = await setV1(workspace, groupId, "subscribed", names);
@@ -275,7 +275,7 @@ describe("what version 1 asks for", () => {
     }
   });
 
-  test("each list may be one value instead, and an id may be a number", async () => {
+  test("a version 1 set accepts a single value for each list, and a number as external_id", async () => {
     const own = await workspaceWithGroups(server);
     await users(own, { external_id: "42", email: "ada@example.com", phone: PHONE });
     const call = (body: Record<string, unknown>) =>
@@ -305,7 +305,7 @@ describe("what version 1 asks for", () => {
   });
 });
 
-test("objects of the wrong form are all named with their place, and no state changes", async () => {
+test("every set of the wrong form is reported with its position, and no state changes", async () => {
   const before = await statesOf(workspace, NEWSLETTER, "ada");
   const { status, body } = await workspace.call<any>("POST", V2, {
     subscription_groups: [

@@ -22,7 +22,7 @@ const server = await startServer();
 const newWorkspace = () => workspaceWithGroups(server);
 
 describe("setting group states", () => {
-  test("a user becomes subscribed from any state before", async () => {
+  test("a user in any previous state can be subscribed to a group", async () => {
     for (const set of VERSIONS) {
       const workspace = await newWorkspace();
       await users(workspace, { external_id: "ada" });
@@ -34,7 +34,7 @@ describe("setting group states", () => {
     }
   });
 
-  test("a user becomes unsubscribed from any state before", async () => {
+  test("a user in any previous state can be unsubscribed from a group", async () => {
     for (const set of VERSIONS) {
       const workspace = await newWorkspace();
       await users(workspace, { external_id: "ada" });
@@ -46,7 +46,7 @@ describe("setting group states", () => {
     }
   });
 
-  test("groups of all channels can be set, each apart from the others", async () => {
+  test("the states of email, SMS and WhatsApp groups can be set independently of each other", async () => {
     for (const set of VERSIONS) {
       const workspace = await newWorkspace();
       await users(workspace, { external_id: "ada" });
@@ -59,7 +59,7 @@ describe("setting group states", () => {
     }
   });
 
-  test("version 2 sets the objects of a request in their order", async () => {
+  test("/v2/subscription/status/set applies the objects of a request in order", async () => {
     const workspace = await newWorkspace();
     await users(workspace, { external_id: "ada" }, { external_id: "bob" });
     const of = (groupId: string, state: string, ...external_ids: string[]) => ({
@@ -82,7 +82,7 @@ describe("setting group states", () => {
     assert.deepEqual(await statesOf(workspace, ALERTS, "ada", "bob"), alerts);
   });
 
-  test("version 1 answers 201 and leaves the data of the profile as it was", async () => {
+  test("/subscription/status/set responds with 201 and changes no other data of the profile", async () => {
     const workspace = await newWorkspace();
     await users(workspace, {
       external_id: "ada",
@@ -104,7 +104,7 @@ describe("setting group states", () => {
   });
 });
 
-describe("who is reached", () => {
+describe("users affected by a group state change", () => {
   const EVERYBODY = ["ada", "bob", "cy", "dee"];
 
   /** Ada and Bob share an email, Bob and Cy a phone; Dee has both for herself. */
@@ -131,7 +131,7 @@ describe("who is reached", () => {
       .sort();
   };
 
-  test("version 2 updates all users who share the email", async () => {
+  test("/v2/subscription/status/set updates all users who share the email", async () => {
     for (const names of [{ emails: ["home@example.com"] }, { external_ids: ["ada"] }]) {
       const workspace = await neighbours();
       await setV2(workspace, NEWSLETTER, "subscribed", names);
@@ -139,7 +139,7 @@ describe("who is reached", () => {
     }
   });
 
-  test("version 1 updates all users who share the email", async () => {
+  test("/subscription/status/set updates all users who share the email", async () => {
     for (const names of [{ emails: ["home@example.com"] }, { external_ids: ["bob"] }]) {
       const workspace = await neighbours();
       await setV1(workspace, NEWSLETTER, "subscribed", names);
@@ -147,7 +147,7 @@ describe("who is reached", () => {
     }
   });
 
-  test("a group that sends to phones also reaches all users who share the number", async () => {
+  test("setting the state of an SMS or WhatsApp group updates all users who share the phone number", async () => {
     for (const set of VERSIONS) {
       for (const groupId of [ALERTS, CHAT]) {
         const workspace = await neighbours();
@@ -157,7 +157,7 @@ describe("who is reached", () => {
     }
   });
 
-  test("a group that sends email does not reach users who only share the number", async () => {
+  test("setting the state of an email group does not update users who share only the phone number", async () => {
     for (const set of VERSIONS) {
       const workspace = await neighbours();
       await set(workspace, NEWSLETTER, "subscribed", { external_ids: ["bob"] });
@@ -165,7 +165,7 @@ describe("who is reached", () => {
     }
   });
 
-  test("external ids, emails and phones can each be sent alone", async () => {
+  test("a group state can be set by external ids, emails or phones alone", async () => {
     const cases = [
       { names: { external_ids: ["dee"] }, reached: ["dee"] },
       { names: { emails: ["dee@example.com"] }, reached: ["dee"] },
@@ -180,7 +180,7 @@ describe("who is reached", () => {
     }
   });
 
-  test("external ids together with emails, or with phones, name the union of both", async () => {
+  test("external ids combined with emails or phones in a subscription request select the union of both", async () => {
     for (const set of VERSIONS) {
       const workspace = await neighbours();
       const byEmail = { external_ids: ["cy"], emails: ["dee@example.com"] };
@@ -192,7 +192,7 @@ describe("who is reached", () => {
     }
   });
 
-  test("track gives a state to the user and to all users with the same email", async () => {
+  test("POST /users/track sets a group state for the user and for all users with the same email", async () => {
     const workspace = await neighbours();
     const subscription_groups = [
       { subscription_group_id: NEWSLETTER, subscription_state: "subscribed" },
@@ -203,7 +203,7 @@ describe("who is reached", () => {
     assert.deepEqual(await subscribed(workspace, NEWSLETTER), ["ada", "bob", "dee"]);
   });
 
-  test("a list that is null is not there, as existing clients write it", async () => {
+  test("a null identifier list in a subscription request counts as omitted", async () => {
     for (const set of VERSIONS) {
       const workspace = await neighbours();
       const byId = { external_ids: ["dee"], emails: null, phones: null };
@@ -221,7 +221,7 @@ describe("who is reached", () => {
     }
   });
 
-  test("an id or an address of nobody is skipped with its place, and no profile is made", async () => {
+  test("an unknown id or address in a subscription request is skipped with its position and creates no profile", async () => {
     const workspace = await neighbours();
     const skip = (kind: string, input_array: string, index: number) => ({
       message: `no user has this '${kind}'`,
@@ -250,7 +250,7 @@ describe("who is reached", () => {
     assert.deepEqual(await workspace.profiles({ phone: "+14155552672" }), []);
   });
 
-  test("users of another workspace are never reached", async () => {
+  test("setting a group state never affects users of another workspace", async () => {
     const mine = await neighbours();
     const other = await neighbours();
     await setV2(mine, NEWSLETTER, "subscribed", { emails: ["home@example.com"] });
@@ -258,8 +258,8 @@ describe("who is reached", () => {
   });
 });
 
-describe("setting as a write", () => {
-  test("a set makes the user the most recently updated one", async () => {
+describe("group state changes as writes", () => {
+  test("setting a group state makes its user the most recently updated one", async () => {
     for (const set of VERSIONS) {
       const workspace = await newWorkspace();
       await users(workspace, { external_id: "ada", phone: PHONE });
@@ -274,7 +274,7 @@ describe("setting as a write", () => {
     }
   });
 
-  test("a request repeated with its Idempotency-Key gets the first answer and changes nothing", async () => {
+  test("a subscription request repeated with its Idempotency-Key gets the first response and changes nothing", async () => {
     const workspace = await newWorkspace();
     await users(workspace, { external_id: "ada" });
     const body = {
@@ -292,7 +292,7 @@ describe("setting as a write", () => {
     assert.deepEqual(await statesOf(workspace, NEWSLETTER, "ada"), { ada: "Unsubscribed" });
   });
 
-  test("sets and tracks of one user at the same time lose nothing", async () => {
+  test("concurrent group state changes and track requests for one user lose no update", async () => {
     const workspace = await newWorkspace();
     await users(
       workspace,
@@ -332,7 +332,7 @@ describe("setting as a write", () => {
   });
 });
 
-test("requests of an existing program are taken, but for numbers that are no E.164", async () => {
+test("requests recorded from an existing client are accepted unless a phone number is not E.164", async () => {
   const lines = readFileSync(join(packageRoot(), "test/fixtures/requests.jsonl"), "utf8");
   const bodies = lines
     .trim()

@@ -36,7 +36,7 @@ async function latestOf(workspace: TestWorkspace, email: string): Promise<string
 }
 
 describe("GET /subscription/status/get", () => {
-  test("with an external_id, any number of emails and phones beside it are not looked at", async () => {
+  test("a group state read by external_id ignores any number of emails and phones", async () => {
     const workspace = await workspaceWithGroups(server);
     await users(workspace, { external_id: "ada", email: SHARED });
     await setV2(workspace, NEWSLETTER, "subscribed", { external_ids: ["ada"] });
@@ -46,7 +46,7 @@ describe("GET /subscription/status/get", () => {
     assert.deepEqual(answer.body.status, { ada: "Subscribed" });
   });
 
-  test("without an external_id, more than 50 emails are refused", async () => {
+  test("a group state read without external_id refuses more than 50 emails", async () => {
     const workspace = await workspaceWithGroups(server);
     const many = Array.from({ length: 51 }, (_, index) => `email[]=a${index}@example.com`);
     const answer = await get(workspace, many.join("&"));
@@ -54,7 +54,7 @@ describe("GET /subscription/status/get", () => {
     assert.match(answer.body.message, /'email' must have at most 50 items/);
   });
 
-  test("of users without external_id who share an address, Unsubscribed wins over Subscribed over Unknown", async () => {
+  test("among users without external_id at one address, Unsubscribed prevails over Subscribed and Unknown", async () => {
     const workspace = await workspaceWithGroups(server);
     const state = (subscription_state: string) => ({
       subscription_groups: [{ subscription_group_id: NEWSLETTER, subscription_state }],
@@ -75,7 +75,7 @@ describe("GET /subscription/status/get", () => {
     assert.deepEqual(await shown(), { [SHARED]: "Unsubscribed" });
   });
 
-  test("a user whose external_id is a requested address keeps their own entry", async () => {
+  test("the entry of a user whose external_id is a requested address is never overwritten", async () => {
     const workspace = await workspaceWithGroups(server);
     const other = "other@example.com";
     await users(workspace, { external_id: other, email: SHARED }, nameless("no", { email: other }));
@@ -87,7 +87,7 @@ describe("GET /subscription/status/get", () => {
   });
 });
 
-test("a set makes the user it names the most recently updated of those who share the address", async () => {
+test("setting a group state makes the named user the most recently updated one at the address", async () => {
   for (const set of VERSIONS) {
     const workspace = await workspaceWithGroups(server);
     const ids = ["ada", "bob", "cy"];
@@ -104,7 +104,7 @@ test("a set makes the user it names the most recently updated of those who share
   }
 });
 
-test("the id of a subscription group is accepted in upper case by every call", async () => {
+test("every call accepts the id of a subscription group in upper case", async () => {
   const workspace = await workspaceWithGroups(server);
   const upper = NEWSLETTER.toUpperCase();
   await users(workspace, { external_id: "ada" });
@@ -122,14 +122,14 @@ test("the id of a subscription group is accepted in upper case by every call", a
   assert.deepEqual(await statesOf(workspace, NEWSLETTER, "ada"), { ada: "Subscribed" });
 });
 
-test("a parameter that takes one value is refused when it is repeated", async () => {
+test("a single-valued parameter is refused when it is repeated", async () => {
   const workspace = await workspaceWithGroups(server);
   const answer = await get(workspace, `external_id=ada&subscription_group_id=${NEWSLETTER}`);
   assert.equal(answer.status, 400);
   assert.match(answer.body.message, /'subscription_group_id' is given more than once/);
 });
 
-test("a later holder of an address inherits no group state and is not subscribed", async () => {
+test("a later user of an address inherits no group state and is not subscribed", async () => {
   const workspace = await workspaceWithGroups(server);
   const emails = { emails: [SHARED] };
   await users(workspace, { external_id: "ada", email: SHARED });
@@ -144,7 +144,7 @@ test("a later holder of an address inherits no group state and is not subscribed
   }
 });
 
-test("a refused set reports every faulty group and every faulty name with its place", async () => {
+test("a refused set reports every invalid group and every invalid identifier with its position", async () => {
   const workspace = await workspaceWithGroups(server);
   const set = (subscription_group_id: string, names: object) => ({
     subscription_group_id,

@@ -70,7 +70,7 @@ const setOf = (
 
 const platformId = (value: string): PersonIdentifier => ({ kind: "platform_id", value });
 
-describe("the cost of a set", () => {
+describe("the cost of setting subscription states", () => {
   const names = (count: number) => Array.from({ length: count }, (_, index) => `u${index}`);
 
   async function costOf(workspace: Workspace, sets: readonly GroupSet[]) {
@@ -79,7 +79,7 @@ describe("the cost of a set", () => {
     return { transactions: counted.transactions, statements: counted.statements.length };
   }
 
-  test("50 users of several groups take one transaction and as many statements as one user", async () => {
+  test("a set of 50 users in several groups takes one transaction and as many statements as one user", async () => {
     const workspace = newWorkspace();
     await people(workspace, ...names(50), ...names(25));
     const one = await costOf(workspace, [setOf("news", "subscribed", [emailOf("u7")])]);
@@ -89,7 +89,7 @@ describe("the cost of a set", () => {
     assert.deepEqual(await costOf(workspace, many), one);
   });
 
-  test("what stands already costs no statement for the history", async () => {
+  test("a set that changes no state costs no statement for the history", async () => {
     const workspace = newWorkspace();
     await people(workspace, ...names(50));
     const sets = [setOf("news", "subscribed", names(50).map(emailOf))];
@@ -98,7 +98,7 @@ describe("the cost of a set", () => {
     assert.equal(second.statements, first.statements - 1);
   });
 
-  test("50 addresses take one transaction and as many statements as one address", async () => {
+  test("setting 50 email states takes one transaction and as many statements as setting one", async () => {
     const workspace = newWorkspace();
     await people(workspace, ...names(25));
     const costs = [];
@@ -116,7 +116,7 @@ describe("the cost of a set", () => {
   });
 });
 
-describe("when a profile goes", () => {
+describe("subscriptions after a merge or a deletion", () => {
   const services = { database, clock: systemClock };
 
   const set = (workspace: Workspace, groupId: string, state: GroupSet["state"], id: string) =>
@@ -141,7 +141,7 @@ describe("when a profile goes", () => {
     return rows.reverse().map((row) => `${row.groupId} ${row.state} by ${row.context.call}`);
   };
 
-  test("a merge keeps the states of the kept profile and brings the missing ones", async () => {
+  test("a merge keeps the group states of the kept profile and adds the missing ones", async () => {
     const workspace = newWorkspace();
     const [kept = "", one = "", other = "", bystander = ""] = await people(
       workspace,
@@ -179,7 +179,7 @@ describe("when a profile goes", () => {
     assert.deepEqual(history.slice(5).sort(), resulting);
   });
 
-  test("a merge leaves the email state to the address", async () => {
+  test("a merge leaves the email state with its address", async () => {
     const workspace = newWorkspace();
     const [kept = "", merged = ""] = await people(workspace, "kept", "merged");
     await setEmailStates(services, contextIn(workspace), [emailOf("merged")], "unsubscribed");
@@ -199,7 +199,7 @@ describe("when a profile goes", () => {
     );
   });
 
-  test("a deletion takes group states and history, and leaves the state of the address", async () => {
+  test("a deletion removes group states and their history, and keeps the state of the address", async () => {
     const workspace = newWorkspace();
     const [gone = "", stays = ""] = await people(workspace, "gone", "stays");
     for (const id of [gone, stays]) await set(workspace, "news", "subscribed", id);

@@ -11,7 +11,7 @@ const server = await startOwnServer();
 const workspace = await server.workspace(sampleWorkspace());
 const samples = await sampleRequests(server, workspace);
 
-describe("calls that write about users succeed with 201", () => {
+describe("POST endpoints for users, email states and subscriptions succeed with 201", () => {
   const paths = [
     "/users/track",
     "/users/alias/new",
@@ -34,7 +34,7 @@ describe("calls that write about users succeed with 201", () => {
   }
 });
 
-describe("every GET and every PUT succeeds with 200 and nothing else", () => {
+describe("every GET and PUT endpoint succeeds only with 200", () => {
   const declared = ENDPOINTS.map(({ contract }) => contract);
   const contracts: readonly Contract[] = [
     ...declared,
@@ -44,7 +44,7 @@ describe("every GET and every PUT succeeds with 200 and nothing else", () => {
     const { method, replies } = contract;
     if (method !== "GET" && method !== "PUT") continue;
     // The harness refuses an answer with a success that is not declared, in all tests.
-    test(`${method} ${pathsOf(contract)[0]}`, () => {
+    test(`${method} ${pathsOf(contract)[0]} declares 200 as its only success`, () => {
       const successes = Object.keys(replies).filter((status) => !status.startsWith("3"));
       assert.deepEqual(successes, ["200"]);
     });

@@ -16,12 +16,12 @@ const HOLD = defineWork<typeof work.holdFor>(FILE, "holdFor", 20_000);
 const threads = createThreadPool(2);
 after(() => threads.stop());
 
-test("a call returns what its function returns, and fails with what it throws", async () => {
+test("a call in the thread pool returns its function's result and fails with its function's error", async () => {
   assert.equal(await threads.run(DOUBLE, 1, 21), 42);
   await assert.rejects(threads.run(FAIL, 1, undefined), { message: "No such thing." });
 });
 
-test("a call that never ends is ended at its deadline while the event loop stays free", async () => {
+test("a call that never ends is stopped at its deadline while the event loop stays responsive", async () => {
   await threads.run(DOUBLE, 1, 1);
   const delay = monitorEventLoopDelay({ resolution: 5 });
   delay.enable();
@@ -31,13 +31,13 @@ test("a call that never ends is ended at its deadline while the event loop stays
   assert.equal(await threads.run(DOUBLE, 1, 4), 8, "the thread was replaced");
 });
 
-test("a call that fills its memory is ended, and the server goes on", async () => {
+test("a call that exhausts its memory is stopped, and the thread pool keeps working", async () => {
   const filled = threads.run(FILL_MEMORY, 1, undefined);
   await assert.rejects(filled, { name: "WorkExceeded", budget: "memory" });
   assert.equal(await threads.run(DOUBLE, 1, 5), 10);
 });
 
-test("a workspace with many slow calls delays another one by none of them", async () => {
+test("many slow calls of one workspace do not delay the calls of another one", async () => {
   const slow = Array.from({ length: 10 }, () => threads.run(HOLD, "greedy", 100));
   await threads.run(DOUBLE, "modest", 1);
   const answeredAt = Date.now();

@@ -100,20 +100,20 @@ const refusedByBoth = [
   "9999-12-31T23:59:60Z",
 ];
 
-describe("times of events and attributes", () => {
+describe("times of events and attributes are read in every form of ISO 8601", () => {
   for (const [text, instant] of readAlike) {
-    test(`${text} is ${instant}`, () => {
+    test(`${text} is read as ${instant}`, () => {
       for (const parse of both) assert.equal(parse(text)?.toISOString(), instant);
     });
   }
 
   for (const text of refusedByBoth) {
-    test(`${JSON.stringify(text)} is refused, not rolled over`, () => {
+    test(`${JSON.stringify(text)} is refused as a time, and not rolled over`, () => {
       for (const parse of both) assert.equal(parse(text), undefined);
     });
   }
 
-  test("an event may be as late as the year 9999, an attribute's date as late as 3000", () => {
+  test("the last year for an event is 9999, and for the date of an attribute 3000", () => {
     assert.equal(parseTime("9999-12-31T23:59:59.999Z")?.getUTCFullYear(), 9999);
     assert.equal(parseAttributeTime("3000-12-31T23:59:59Z")?.getUTCFullYear(), 3000);
     assert.equal(parseAttributeTime("3001-01-01"), undefined);
@@ -134,7 +134,7 @@ describe("times of events and attributes", () => {
     );
   });
 
-  test("an offset moves the instant by itself and by nothing else", () => {
+  test("an offset shifts the instant by exactly its amount", () => {
     const offsets = fc.record({
       sign: fc.constantFrom("+", "-"),
       hours: fc.integer({ min: 0, max: 17 }),
@@ -150,7 +150,7 @@ describe("times of events and attributes", () => {
     );
   });
 
-  test("no day exists that the calendar does not have", () => {
+  test("a date is accepted only if the calendar has that day", () => {
     const dates = fc.tuple(
       fc.integer({ min: 1000, max: 2999 }),
       fc.integer({ min: 0, max: 99 }),
@@ -166,7 +166,7 @@ describe("times of events and attributes", () => {
     );
   });
 
-  test("no text makes either parser throw", () => {
+  test("no text makes a time parser throw", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (text) => {
         for (const parse of both) parse(text);
@@ -186,7 +186,7 @@ describe("times of attributes only", () => {
     ["fri jan 3 11:59:02 -0800 2020", "2020-01-03T19:59:02.000Z"],
   ];
   for (const [text, instant] of table) {
-    test(`${text} is ${instant} in an attribute and nothing in an event`, () => {
+    test(`${text} is read as ${instant} in an attribute and refused in an event`, () => {
       assert.equal(parseAttributeTime(text)?.toISOString(), instant);
       assert.equal(parseTime(text), undefined);
     });
@@ -198,6 +198,7 @@ describe("times of attributes only", () => {
     ...["Fri 01 24 11:59:02.PST 2020", "Fri 13 24 11:59:02.Z 2020", "Fri 01 24 11:59:02 2020"],
   ];
   for (const text of refused) {
-    test(`${text} is refused`, () => assert.equal(parseAttributeTime(text), undefined));
+    test(`${text} is refused as the time of an attribute`, () =>
+      assert.equal(parseAttributeTime(text), undefined));
   }
 });

@@ -36,8 +36,8 @@ const placesOf = (notes: readonly ItemNote[] | undefined) =>
 const profilesOf = (workspace: TestWorkspace, ...external_ids: string[]) =>
   workspace.profiles({ external_ids });
 
-describe("a request that was processed", () => {
-  test("is answered with 201, success and a counter for each array that was sent", async () => {
+describe("a processed track request", () => {
+  test("a track request gets 201, success and a counter for each array that it sends", async () => {
     const workspace = await server.workspace();
     const all = {
       attributes: [attributes("ada"), attributes("bob")],
@@ -65,7 +65,7 @@ describe("a request that was processed", () => {
     });
   });
 
-  test("has no counter for an array that is null: it is not there", async () => {
+  test("a null array in a track request counts as omitted and gets no counter", async () => {
     const workspace = await server.workspace();
     const answer = await workspace.track({ attributes: null, events: [event("ada")] });
     assert.deepEqual(answer.body, { events_processed: 1, message: "success" });
@@ -73,7 +73,7 @@ describe("a request that was processed", () => {
     assert.deepEqual([none.status, none.body.message], [400, NOTHING_VALID]);
   });
 
-  test("counts the different users among the attributes objects, however they are named", async () => {
+  test("attributes_processed counts the distinct users, however they are identified", async () => {
     const workspace = await server.workspace();
     const email = "ada@example.com";
     const answer = await workspace.track({
@@ -87,21 +87,21 @@ describe("a request that was processed", () => {
     assert.equal(answer.body.attributes_processed, 2);
   });
 
-  test("takes what clients send beside the three arrays", async () => {
+  test("a track request may contain other fields than the three arrays", async () => {
     const workspace = await server.workspace();
     const answer = await workspace.track({ partner: "Router", api_key: "x", events: [event("a")] });
     assert.deepEqual(answer.body, { events_processed: 1, message: "success" });
   });
 
-  test("may come from nowhere but this endpoint: no app has seen its users", async () => {
+  test("a track request creates a user who was never seen in an app", async () => {
     const workspace = await server.workspace();
     await workspace.track({ events: [event("never-in-an-app")] });
     assert.equal((await profilesOf(workspace, "never-in-an-app")).length, 1);
   });
 });
 
-describe("objects that cannot be taken", () => {
-  test("stand in errors with type, message, code, array and index; all others are processed", async () => {
+describe("invalid objects in a track request", () => {
+  test("a track request lists invalid objects with type, message, code, array and index and processes the rest", async () => {
     const workspace = await server.workspace();
     const answer = await workspace.track({
       attributes: [attributes("ada", { a: 1 }), attributes("ada", { email: "bad" }), {}],
@@ -139,7 +139,7 @@ describe("objects that cannot be taken", () => {
     assert.deepEqual([ada?.custom_events[0].count, ada?.purchases[0].count], [1, 1]);
   });
 
-  test("keep the place they were sent at when some fail only once they are applied", async () => {
+  test("track errors keep the index at which an object was sent, even if some fail only when applied", async () => {
     const workspace = await server.workspace();
     const answer = await workspace.track({
       attributes: [
@@ -158,7 +158,7 @@ describe("objects that cannot be taken", () => {
     ]);
   });
 
-  test("that are no objects are told with the array they stand in", async () => {
+  test("a track array entry that is not an object is reported with the name of its array", async () => {
     const workspace = await server.workspace();
     for (const array of ["attributes", "events", "purchases"]) {
       for (const object of [null, "text", 5, true, [], [{ external_id: "ada" }]]) {
@@ -170,7 +170,7 @@ describe("objects that cannot be taken", () => {
     }
   });
 
-  test("are a 400 with the same errors where there is nothing else", async () => {
+  test("a track request with only invalid objects gets 400 and lists their errors", async () => {
     const workspace = await server.workspace();
     const answer = await workspace.track({
       attributes: [attributes("ada", { email: "bad" })],
@@ -186,7 +186,7 @@ describe("objects that cannot be taken", () => {
     assert.deepEqual(await profilesOf(workspace, "ada"), []);
   });
 
-  test("are a 400 also where the last of them fails only once it is applied", async () => {
+  test("a track request gets 400 even if its last remaining object fails only when applied", async () => {
     const workspace = await server.workspace();
     await workspace.track({ attributes: [attributes("ada", { plan: "pro" })] });
     const answer = await workspace.track({
@@ -199,7 +199,7 @@ describe("objects that cannot be taken", () => {
     ]);
   });
 
-  test("never make the profile that they name", async () => {
+  test("an invalid object in a track request never creates a profile", async () => {
     const workspace = await server.workspace();
     await workspace.track({
       attributes: [attributes("good"), attributes("bad-1", { plan: { inc: "x" } })],
@@ -214,8 +214,8 @@ describe("objects that cannot be taken", () => {
   });
 });
 
-describe("a request that is refused as a whole", () => {
-  test("without any object is a 400 that says what must be provided, in message and errors", async () => {
+describe("a track request that is refused as a whole", () => {
+  test("a track request without objects gets 400 and names the required fields in message and errors", async () => {
     const workspace = await server.workspace();
     for (const body of [{}, { attributes: [] }, { events: [], purchases: [] }, { partner: "x" }]) {
       const answer = await workspace.track(body);
@@ -225,7 +225,7 @@ describe("a request that is refused as a whole", () => {
   });
 
   for (const array of ["attributes", "events", "purchases"]) {
-    test(`is one whose ${array} are not an array; the sentence names the field`, async () => {
+    test(`a track request whose ${array} are not an array is refused with the name of the field`, async () => {
       const workspace = await server.workspace();
       for (const value of [{}, "text", 5, true, { 0: {} }]) {
         const answer = await workspace.track({ events: [event("ada")], [array]: value });
@@ -238,7 +238,7 @@ describe("a request that is refused as a whole", () => {
   }
 });
 
-describe("the cap on updates", () => {
+describe("the cap on objects per track request", () => {
   /** `count` objects spread over the three arrays. */
   const spread = (count: number) => ({
     attributes: Array.from({ length: count - 4 }, () => attributes("ada", { n: { inc: 1 } })),
@@ -246,7 +246,7 @@ describe("the cap on updates", () => {
     purchases: [purchase("ada"), purchase("ada")],
   });
 
-  test("is 50 together; 51 are refused as a whole and nothing is applied", async () => {
+  test("a track request may have 50 objects in total; one with 51 is refused and applies nothing", async () => {
     const workspace = await server.workspace();
     const refused = await workspace.track(spread(51));
     assert.equal(refused.status, 400);
@@ -262,13 +262,13 @@ describe("the cap on updates", () => {
     assert.deepEqual([ada?.custom_attributes.n, ada?.custom_events[0].count], [46, 2]);
   });
 
-  test("counts objects that could not be taken", async () => {
+  test("invalid objects count towards the cap of a track request", async () => {
     const workspace = await server.workspace();
     const answer = await workspace.track({ events: [event("ada"), ...Array(50).fill({})] });
     assert.deepEqual([answer.status, answer.body.message], [400, "Max Input Length Exceeded"]);
   });
 
-  test("is what track_max_updates of the workspace says", async () => {
+  test("the workspace setting track_max_updates sets the cap of a track request", async () => {
     const few = await server.workspace({ settings: { track_max_updates: 5 } });
     assert.equal((await few.track(spread(6))).status, 400);
     assert.equal((await few.track(spread(5))).status, 201);
@@ -278,8 +278,8 @@ describe("the cap on updates", () => {
   });
 });
 
-describe("objects that are valid and change nothing", () => {
-  test("are counted, listed in skipped with their place, and never in errors", async () => {
+describe("valid objects that change nothing", () => {
+  test("a valid track object for an unknown user is counted and listed in skipped, not in errors", async () => {
     const workspace = await server.workspace();
     const answer = await workspace.track({
       attributes: [attributes("ada"), attributes("eve", { _update_existing_only: true }), NOBODY],
@@ -307,7 +307,7 @@ describe("objects that are valid and change nothing", () => {
     assert.match(skipped?.[1]?.message ?? "", /'user_alias'/);
   });
 
-  test("make a success also where there is nothing else", async () => {
+  test("a track request with only skipped objects succeeds with 201", async () => {
     const workspace = await server.workspace();
     const answer = await workspace.track({ events: [NOBODYS_EVENT] });
     assert.equal(answer.status, 201);
@@ -315,8 +315,8 @@ describe("objects that are valid and change nothing", () => {
   });
 });
 
-describe("the order of effects within a request", () => {
-  test("is attributes, then events, then purchases, whatever the order of the keys", async () => {
+describe("the order of effects within a track request", () => {
+  test("a track request applies attributes, then events, then purchases, regardless of the key order", async () => {
     const workspace = await server.workspace();
     const email = "order@example.com";
     const identifier = { email, _update_existing_only: true };
@@ -341,7 +341,7 @@ describe("the order of effects within a request", () => {
     assert.equal(ada?.custom_events[0].count, 1);
   });
 
-  test("is the order of the array, and a later request sees what an earlier one did", async () => {
+  test("the objects of a track array are applied in order, and a later request sees the effects of earlier ones", async () => {
     const workspace = await server.workspace();
     for (let round = 0; round < 5; round++) {
       const list = Array.from({ length: 10 }, (_, index) =>

@@ -20,7 +20,7 @@ const customOf = async (workspace: TestWorkspace) => (await profileOf(workspace)
 
 const inWords = (object: object) => JSON.stringify(object).slice(1, -1);
 
-describe("a standard attribute is kept and exported, and null removes it", () => {
+describe("a standard attribute is stored and exported, and null removes it", () => {
   const cases: [sent: Record<string, unknown>, exported?: Record<string, unknown>][] = [
     [{ first_name: "Ada" }],
     [{ last_name: "Lovelace" }],
@@ -76,7 +76,7 @@ describe("a standard attribute is kept and exported, and null removes it", () =>
     });
   }
 
-  test("what a request does not name stays", async () => {
+  test("attributes that a request does not name stay unchanged", async () => {
     const workspace = await server.workspace();
     await set(workspace, { first_name: "Ada", home_city: "London", plan: "pro", seats: 3 });
     await set(workspace, { home_city: "Paris", plan: "free" });
@@ -85,7 +85,7 @@ describe("a standard attribute is kept and exported, and null removes it", () =>
     assert.deepEqual(custom_attributes, { plan: "free", seats: 3 });
   });
 
-  test("names of standard attributes are case sensitive: another case is a custom attribute", async () => {
+  test("a standard attribute name in another case is a custom attribute", async () => {
     const workspace = await server.workspace();
     await set(workspace, { First_Name: "Ada", firstname: "Ada" });
     const { first_name, custom_attributes } = await profileOf(workspace);
@@ -94,7 +94,7 @@ describe("a standard attribute is kept and exported, and null removes it", () =>
   });
 });
 
-describe("a value that cannot be taken is reported with its object and changes nothing", () => {
+describe("an invalid value is reported with its object and changes nothing", () => {
   const cases: [sent: Record<string, unknown>, code: string][] = [
     [{ first_name: 5 }, "INVALID_ATTRIBUTE"],
     [{ last_name: "x".repeat(256) }, "INVALID_ATTRIBUTE"],
@@ -130,7 +130,7 @@ describe("a value that cannot be taken is reported with its object and changes n
     [{ _merge_objects: 1 }, "INVALID_FLAG"],
   ];
   for (const [sent, code] of cases) {
-    test(`${inWords(sent).slice(0, 70)} is ${code}`, async () => {
+    test(`${inWords(sent).slice(0, 70)} is refused with ${code}`, async () => {
       const workspace = await server.workspace();
       const answer = await workspace.track({
         attributes: [
@@ -149,7 +149,7 @@ describe("a value that cannot be taken is reported with its object and changes n
     });
   }
 
-  test("an operation that does not fit what is stored refuses its whole object", async () => {
+  test("an operation that does not fit the stored value refuses its whole object", async () => {
     const workspace = await server.workspace();
     await set(workspace, { plan: "pro", tags: ["a"], big: Number.MAX_SAFE_INTEGER });
     const answer = await set(
@@ -173,7 +173,7 @@ describe("a value that cannot be taken is reported with its object and changes n
     assert.deepEqual(await customOf(workspace), expected);
   });
 
-  test("a refused object makes no profile, sets no address and no subscription", async () => {
+  test("a refused object creates no profile and sets no address", async () => {
     const workspace = await server.workspace();
     const answer = await workspace.track({
       attributes: [{ external_id: "eve", email: "eve@example.com", plan: { inc: "x" } }],
@@ -184,7 +184,7 @@ describe("a value that cannot be taken is reported with its object and changes n
   });
 });
 
-describe("a custom attribute is kept with its type and value", () => {
+describe("a custom attribute is stored with its type and value", () => {
   const values: unknown[] = [
     "text",
     "",
@@ -217,14 +217,14 @@ describe("a custom attribute is kept with its type and value", () => {
     });
   }
 
-  test("any key but identifiers, standard attributes and controls is a custom attribute", async () => {
+  test("every key other than identifiers, standard attributes and flags is a custom attribute", async () => {
     const workspace = await server.workspace();
     const custom = { constructor: 1, toString: "x", "with space": 1, "with.dot": 2, _private: 3 };
     await set(workspace, { ...custom, _update_existing_only: false, _merge_objects: false });
     assert.deepEqual(await customOf(workspace), custom);
   });
 
-  test("removing one attribute leaves the values of all others as they are", async () => {
+  test("removing one attribute leaves the values of all others unchanged", async () => {
     const workspace = await server.workspace();
     const kept = { list: ["a", ""], object: { empty: "", zero: 0, no: false }, none: [] };
     await set(workspace, { ...kept, gone: 1 });
@@ -233,7 +233,7 @@ describe("a custom attribute is kept with its type and value", () => {
   });
 });
 
-describe("operations on what is stored", () => {
+describe("an operation changes the stored value", () => {
   const GUS = { id: 1, name: "Gus", type: "dog" };
   const LIL = { id: 2, name: "Lil" };
   const cases: [what: string, before: unknown, sent: object, after: unknown][] = [
@@ -274,7 +274,7 @@ describe("operations on what is stored", () => {
     });
   }
 
-  test("_merge_objects merges nested objects at every depth, as a boolean or as text", async () => {
+  test("_merge_objects merges nested objects at every depth, as a boolean or as a string", async () => {
     const workspace = await server.workspace();
     await set(workspace, { it: { a: 1, deep: { x: 1, list: [1, 2] } } });
     await set(workspace, { _merge_objects: true, it: { b: 2, deep: { y: 2, list: [3] } } });
@@ -283,7 +283,7 @@ describe("operations on what is stored", () => {
     assert.deepEqual(await customOf(workspace), { it });
   });
 
-  test("_merge_objects merges the new object of $update into what matches", async () => {
+  test("_merge_objects merges the new object of $update into every match", async () => {
     const workspace = await server.workspace();
     await set(workspace, { pets: [GUS, LIL] });
     const update = { $identifier_key: "id", $identifier_value: 1, $new_object: { age: 9 } };
@@ -291,7 +291,7 @@ describe("operations on what is stored", () => {
     assert.deepEqual(await customOf(workspace), { pets: [{ ...GUS, age: 9 }, LIL] });
   });
 
-  test("objects of one request apply in their order, each to what the one before left", async () => {
+  test("objects of one request are applied in order, each to the result of the one before", async () => {
     const workspace = await server.workspace();
     await set(
       workspace,
@@ -304,7 +304,7 @@ describe("operations on what is stored", () => {
 });
 
 describe("push tokens", () => {
-  test("are added to those that are there, and one that is sent again keeps its device", async () => {
+  test("new push tokens are added to existing ones, and a repeated token keeps its device", async () => {
     const workspace = await server.workspace();
     await set(workspace, { push_tokens: [{ app_id: WEB_APP, token: "one" }] });
     const [first] = (await profileOf(workspace)).push_tokens;

@@ -116,7 +116,7 @@ async function sameTogether(lists: readonly (readonly Sent[])[]): Promise<void> 
   assert.deepEqual(await everybody(together), await everybody(single));
 }
 
-test("objects have the same effects and verdicts together as one after the other", async () => {
+test("objects have the same effects and results in one request as in separate requests", async () => {
   await fc.assert(fc.asyncProperty(requests, sameTogether), { numRuns: 20 });
 });
 
@@ -133,7 +133,7 @@ const emailStates: fc.Arbitrary<Sent> = fc
   )
   .map(([change, external_id]) => ({ array: "attributes", object: { ...change, external_id } }));
 
-test("email states that wait, are linked and are set in one request end as one after the other", async () => {
+test("email states end the same in one request as in separate requests", async () => {
   const lists = fc.array(fc.array(emailStates, { minLength: 1, maxLength: 8 }), { maxLength: 3 });
   await fc.assert(fc.asyncProperty(lists, sameTogether), { numRuns: 25 });
 });

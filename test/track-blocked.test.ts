@@ -29,7 +29,7 @@ const profilesOf = (workspace: TestWorkspace, ...external_ids: string[]) =>
   workspace.profiles({ external_ids });
 
 describe("a blocked external_id", () => {
-  test("is refused with an error that says so, in every array; all others are processed", async () => {
+  test("a track object with a blocked external_id is refused in every array; all other objects are processed", async () => {
     const workspace = await server.workspace({
       settings: { blocked_external_ids: ["dummy-user", "0", "dummy@example.com"] },
     });
@@ -57,7 +57,7 @@ describe("a blocked external_id", () => {
 });
 
 describe("a user whose external_id is blocked", () => {
-  test("is not written through an email, an alias or a platform_id either", async () => {
+  test("a user with a blocked external_id cannot be updated through an email, an alias or a platform_id", async () => {
     const workspace = await server.workspace();
     const alias = { alias_name: "dummy", alias_label: "crm" };
     const email = "dummy@example.com";

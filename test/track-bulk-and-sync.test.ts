@@ -18,7 +18,7 @@ describe("POST /users/track/bulk", () => {
       external_id: `u${Math.floor(index / perUser)}`,
     }));
 
-  test("a bulk request takes 1,000 objects in total, whatever track_max_updates says, and no more", async () => {
+  test("a bulk request accepts 1,000 objects in total, whatever track_max_updates is, and no more", async () => {
     const workspace = await server.workspace({ settings: { track_max_updates: 5 } });
     const purchases = [{ ...PURCHASE, external_id: "u0" }];
     const refused = await bulk(workspace, { events: events(1_000), purchases });
@@ -37,7 +37,7 @@ describe("POST /users/track/bulk", () => {
     assert.equal(user.custom_events[0].count, 10);
   });
 
-  test("a bulk request takes 100 objects of one user, and names the first object beyond that", async () => {
+  test("a bulk request accepts 100 objects of one user, and names the first object beyond that", async () => {
     const workspace = await server.workspace();
     const attributes = [{ external_id: "u0", plan: "pro" }];
     const refused = await bulk(workspace, { attributes, events: events(100, 100) });
@@ -49,7 +49,7 @@ describe("POST /users/track/bulk", () => {
     assert.equal(taken.status, 201);
   });
 
-  test("a bulk request takes a body of 2 MB and no larger one", async () => {
+  test("a bulk request accepts a body of 2 MB and no larger one", async () => {
     const workspace = await server.workspace();
     const body = JSON.stringify({ events: [EVENT] });
     assert.equal((await bulk(workspace, undefined, body.padEnd(2_097_152))).status, 201);
@@ -60,7 +60,7 @@ describe("POST /users/track/bulk", () => {
     );
   });
 
-  test("a bulk request reports a verdict for every invalid object and writes the others", async () => {
+  test("a bulk request reports an error for every invalid object and writes the others", async () => {
     const workspace = await server.workspace();
     const bad = { ...EVENT, time: "yesterday" };
     const answer = await bulk(workspace, { events: [EVENT, bad], purchases: [{}] });
@@ -79,7 +79,7 @@ describe("POST /users/track/sync", () => {
   const sync = (workspace: TestWorkspace, body: unknown, headers = {}) =>
     workspace.call<any>("POST", "/users/track/sync", body, { headers });
 
-  test("a sync request takes exactly one object", async () => {
+  test("a sync request accepts exactly one object", async () => {
     const workspace = await server.workspace();
     for (const [body, array, index] of [
       [{ events: [EVENT, EVENT] }, "events", 1],
@@ -98,7 +98,7 @@ describe("POST /users/track/sync", () => {
     assert.deepEqual(await workspace.profiles({ external_ids: ["ada"] }), []);
   });
 
-  test("a sync request shows the custom attributes that it touched as they are stored now", async () => {
+  test("a sync request returns the custom attributes that it changed with their stored values", async () => {
     const workspace = await server.workspace();
     await workspace.track({ attributes: [{ external_id: "ada", n: 1, old: 1, other: true }] });
     const attributes = [{ external_id: "ada", n: { inc: 2 }, old: null, first_name: "Ada" }];
@@ -107,7 +107,7 @@ describe("POST /users/track/sync", () => {
     assert.deepEqual([answer.status, answer.body], [201, { users, message: "success" }]);
   });
 
-  test("a sync request shows first, last and count of its event or product, all currencies together", async () => {
+  test("a sync request returns first, last and count of its event or product across all currencies", async () => {
     const workspace = await server.workspace();
     const [first, last] = ["2025-01-01T00:00:00.000Z", TIME];
     await workspace.track({
@@ -127,7 +127,7 @@ describe("POST /users/track/sync", () => {
     ]);
   });
 
-  test("a sync request shows the user under the identifier that it used", async () => {
+  test("a sync request returns the user under the identifier of the request", async () => {
     const workspace = await server.workspace();
     const user_alias = { alias_name: "a", alias_label: "b" };
     const created = { _update_existing_only: false };
@@ -146,7 +146,7 @@ describe("POST /users/track/sync", () => {
     }
   });
 
-  test("a sync request that finds no user to update shows none and says why", async () => {
+  test("a sync request that finds no user to update returns none and says why", async () => {
     const workspace = await server.workspace();
     const { status, body } = await sync(workspace, {
       attributes: [{ external_id: "eve", _update_existing_only: true, plan: "pro" }],
@@ -154,7 +154,7 @@ describe("POST /users/track/sync", () => {
     assert.deepEqual([status, body.users, body.skipped[0].code], [201, [], "USER_NOT_FOUND"]);
   });
 
-  test("a sync request repeated with its Idempotency-Key is written once and gets the same answer", async () => {
+  test("a sync request repeated with its Idempotency-Key is written once and gets the same response", async () => {
     const workspace = await server.workspace();
     const headers = { "idempotency-key": "once" };
     const first = await sync(workspace, { events: [EVENT] }, headers);
@@ -166,7 +166,7 @@ describe("POST /users/track/sync", () => {
     assert.equal(ada.custom_events[0].count, 2);
   });
 
-  test("concurrent sync requests of one user lose no event, and the last to be written shows them all", async () => {
+  test("concurrent sync requests of one user lose no event, and the last one written reports them all", async () => {
     const workspace = await server.workspace();
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => sync(workspace, { events: [EVENT] })),

@@ -56,14 +56,14 @@ const everyMark = sorted(
 );
 
 for (const [where, servers] of Object.entries(SERVERS)) {
-  describe(`16 writers ${where}`, () => {
+  describe(`16 concurrent writers ${where}`, () => {
     const start = async (): Promise<[TestWorkspace, Send]> => {
       const workspace = await first.workspace();
       return [workspace, senderTo(servers, workspace)];
     };
     const ada = (workspace: TestWorkspace) => workspace.profile({ external_ids: ["ada"] });
 
-    test("lose no element that is added to an array, no increment and no nested key", async () => {
+    test("concurrent requests lose no array element, no increment and no nested key", async () => {
       const [workspace, send] = await start();
       await inParallel(ROUNDS, async (writer, round) => {
         const mark = `${writer}-${round}`;
@@ -93,7 +93,7 @@ for (const [where, servers] of Object.entries(SERVERS)) {
       assert.equal(own.length, WRITERS * ROUNDS);
     });
 
-    test("lose no event and no purchase, and the summaries are exact", async () => {
+    test("concurrent requests lose no event and no purchase, and the summaries are exact", async () => {
       const [workspace, send] = await start();
       await inParallel(ROUNDS, (writer, round) =>
         send({
@@ -117,7 +117,7 @@ for (const [where, servers] of Object.entries(SERVERS)) {
       assert.deepEqual(revenue_by_currency, { EUR: 14.4, USD: 14.4 });
     });
 
-    test("lose nothing where they name one person in different ways", async () => {
+    test("concurrent requests that name one user in different ways lose nothing", async () => {
       const [workspace, send] = await start();
       const email = "ada@example.com";
       await send({ attributes: [{ external_id: "ada", email, phone: PHONE }] });
@@ -144,7 +144,7 @@ for (const [where, servers] of Object.entries(SERVERS)) {
       user_alias: { user_alias: { alias_name: "new", alias_label: "crm" } },
     };
     for (const [kind, identifier] of Object.entries(names)) {
-      test(`make one person who is named by a new ${kind}`, async () => {
+      test(`concurrent requests with the same new ${kind} create one user`, async () => {
         const [workspace, send] = await start();
         await inParallel(2, (writer, round) =>
           send({
@@ -171,7 +171,7 @@ for (const [where, servers] of Object.entries(SERVERS)) {
       });
     }
 
-    test("write many people in opposite orders without an error, and each of them completely", async () => {
+    test("concurrent requests for many users in opposite orders all succeed and are complete", async () => {
       const [workspace, send] = await start();
       const people = Array.from({ length: 24 }, (_, index) => `person-${index}`);
       await inParallel(4, (writer) => {
@@ -188,7 +188,7 @@ for (const [where, servers] of Object.entries(SERVERS)) {
       );
     });
 
-    test("who pass one address around lose no event that is sent to it", async () => {
+    test("concurrent requests that pass an address between users lose no event sent to it", async () => {
       const [workspace, send] = await start();
       const email = "passed@example.com";
       await inParallel(6, async (writer, round) => {

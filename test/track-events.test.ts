@@ -24,7 +24,7 @@ async function verdictOn(workspace: TestWorkspace, event: object): Promise<strin
 const shown = (value: unknown) => JSON.stringify(value)?.slice(0, 60);
 
 describe("an event", () => {
-  test("is one occurrence of a name that nobody declared, by one user, at one time", async () => {
+  test("an event records one occurrence of an undeclared name by one user at one time", async () => {
     const workspace = await server.workspace();
     const names = ["opened", "Opened", "ein Ereignis \u{1f600}", "x".repeat(255)];
     const answer = await send(workspace, ...names.map((name) => ({ ...EVENT, name })));
@@ -35,14 +35,14 @@ describe("an event", () => {
     assert.deepEqual((await eventsOf(workspace)).sort(byName), expected.sort(byName));
   });
 
-  test("that looks exactly like another is counted apart, within a request and across requests", async () => {
+  test("identical events are counted separately, within a request and across requests", async () => {
     const workspace = await server.workspace();
     await send(workspace, EVENT, EVENT, EVENT);
     await Promise.all([send(workspace, EVENT), send(workspace, EVENT)]);
     assert.equal((await eventsOf(workspace))[0].count, 5);
   });
 
-  test("moves first and last to the earliest and the latest time, in whatever order they come", async () => {
+  test("first and last hold the earliest and latest time of an event, whatever order the events arrive in", async () => {
     const workspace = await server.workspace();
     const at = (time: string) => ({ ...EVENT, time });
     await send(workspace, at("2026-01-02T00:00:00Z"));
@@ -84,7 +84,7 @@ describe("the fields of an event", () => {
   ];
   for (const [field, values, code] of bad) {
     for (const value of values) {
-      test(`${field} ${shown(value)} is refused and names the field`, async () => {
+      test(`an event with ${field} ${shown(value)} is refused with the name of the field`, async () => {
         const workspace = await server.workspace();
         const answer = await send(workspace, { ...EVENT, [field]: value });
         assert.equal(answer.status, 400);
@@ -94,7 +94,7 @@ describe("the fields of an event", () => {
     }
   }
 
-  test("app_id, properties and _update_existing_only are optional", async () => {
+  test("app_id, properties and _update_existing_only are optional in an event", async () => {
     const workspace = await server.workspace();
     const optional = { app_id: WEB_APP, properties: { a: 1 }, _update_existing_only: false };
     await send(workspace, EVENT);
@@ -125,7 +125,7 @@ describe("the time of an event", () => {
     ["0001-01-01T00:00:00Z", "0001-01-01T00:00:00.000Z"],
   ];
   for (const [time, instant] of forms) {
-    test(`${time} is ${instant}`, async () => {
+    test(`the event time ${time} is read as ${instant}`, async () => {
       const workspace = await server.workspace();
       assert.equal(await verdictOn(workspace, { time }), undefined);
       const [event] = await eventsOf(workspace);
@@ -133,7 +133,7 @@ describe("the time of an event", () => {
     });
   }
 
-  test("becomes now where it is in the future", async () => {
+  test("an event time in the future is replaced by the current time", async () => {
     const workspace = await server.workspace();
     const before = Date.now();
     for (const time of [new Date(before + 60_000).toISOString(), "9999-12-31T23:59:59Z"]) {
@@ -162,20 +162,20 @@ describe("the properties of an event", () => {
 
   for (const [where, wrap] of Object.entries(wrappings)) {
     for (const [what, name] of Object.entries(badNames)) {
-      test(`a name that is ${what} is refused ${where}`, async () => {
+      test(`an invalid event property name is refused ${where}: ${what}`, async () => {
         const workspace = await server.workspace();
         const properties = wrap({ [name]: 1 });
         assert.equal(await verdictOn(workspace, { properties }), "INVALID_PROPERTIES");
       });
     }
-    test(`a name of 255 characters is taken ${where}, whatever the characters`, async () => {
+    test(`an event property name of 255 characters is accepted ${where}, whatever the characters`, async () => {
       const workspace = await server.workspace();
       const properties = wrap({ ["n".repeat(255)]: 1, ["\u{1f600}".repeat(255)]: 1, a$: 1 });
       assert.equal(await verdictOn(workspace, { properties }), undefined);
     });
   }
 
-  test("a refused name is told with its place, in a sentence that is itself well-formed", async () => {
+  test("the message about a refused event property name gives its path and is well-formed Unicode", async () => {
     const workspace = await server.workspace();
     const name = `${"x".repeat(280)}${"\u{1f600}".repeat(50)}`;
     const properties = { list: [{ [name]: 1 }] };
@@ -191,7 +191,7 @@ describe("the properties of an event", () => {
   });
 
   for (const name of ["time", "event_name", "currency", "price"]) {
-    test(`'${name}' is accepted as the name of a property of an event`, async () => {
+    test(`'${name}' is accepted as the name of an event property`, async () => {
       const workspace = await server.workspace();
       assert.equal(await verdictOn(workspace, { properties: { [name]: "x" } }), undefined);
       assert.equal(await verdictOn(workspace, { properties: { a: { [name]: "x" } } }), undefined);
@@ -208,7 +208,7 @@ describe("the properties of an event", () => {
   };
   for (const rest of [{ list: [1] }, { object: {} }, { empty: [] }]) {
     for (const character of ["x", "é", "\u{1f600}"]) {
-      test(`with ${shown(rest)} and many '${character}' they may have 51,200 bytes and not one more`, async () => {
+      test(`event properties with ${shown(rest)} and many '${character}' may have at most 51,200 bytes`, async () => {
         const workspace = await server.workspace();
         const fits = sized(51_200, rest, character);
         assert.equal(bytesOf(fits), 51_200);
@@ -219,13 +219,13 @@ describe("the properties of an event", () => {
     }
   }
 
-  test("without array or object they may be larger than 50 KB", async () => {
+  test("event properties without an array or object may be larger than 50 KB", async () => {
     const workspace = await server.workspace();
     const properties = { text: "x".repeat(60_000), nothing: null, number: 1 };
     assert.equal(await verdictOn(workspace, { properties }), undefined);
   });
 
-  test("do not become part of the profile", async () => {
+  test("event properties do not become part of the profile", async () => {
     const workspace = await server.workspace();
     await send(workspace, { ...EVENT, properties: { first_name: "Eve", plan: "pro" } });
     const ada = await workspace.profile({ external_ids: ["ada"] });
@@ -233,7 +233,7 @@ describe("the properties of an event", () => {
     assert.deepEqual(Object.keys(ada.custom_events[0]), ["name", "first", "last", "count"]);
   });
 
-  test("are kept with their event as they were sent, look-alikes each with an id of its own", async () => {
+  test("event properties are stored as they were sent, and identical events get distinct ids", async () => {
     const kept = await startOwnServer({ dataDir: await temporaryFolder() });
     const workspace = await kept.workspace();
     // PHP writes an empty map as an empty list.

@@ -31,7 +31,7 @@ const codes = (notes: readonly ItemNote[] | undefined) => notes?.map((note) => n
 describe("each identifier finds the profile that has it", () => {
   for (const [array, request] of Object.entries(REQUESTS)) {
     for (const kind of ["external_id", "user_alias", "email", "phone", "platform_id", "braze_id"]) {
-      test(`${kind} in ${array}`, async () => {
+      test(`${kind} in ${array} finds the profile that has it`, async () => {
         const workspace = await server.workspace();
         const people = [
           { external_id: "ada", email: "ada@example.com", phone: PHONE },
@@ -66,7 +66,7 @@ describe("each identifier finds the profile that has it", () => {
   }
 });
 
-describe("who is made when nobody has the identifier", () => {
+describe("an object with an unknown identifier creates a profile or is skipped", () => {
   const EMAIL = { email: "new@example.com" };
   const ALIAS = { user_alias: alias("new") };
   const NOBODY = { platform_id: "0196f0c4-5a3e-7000-8000-000000000000" };
@@ -107,7 +107,7 @@ describe("who is made when nobody has the identifier", () => {
     });
   }
 
-  test("a profile made for an email has that email as it was given, no external_id and no alias", async () => {
+  test("a profile created for an email has that email as given, no external_id and no alias", async () => {
     const workspace = await server.workspace();
     await workspace.track(attributesOf({ email: "Grace.Hopper@Example.com" }));
     const grace = await workspace.profile({ email_address: "grace.hopper@example.com" });
@@ -118,7 +118,7 @@ describe("who is made when nobody has the identifier", () => {
     assert.equal(wasSeen(grace), true);
   });
 
-  test("a profile made for a phone has that phone, no external_id and no alias", async () => {
+  test("a profile created for a phone has that phone, no external_id and no alias", async () => {
     const workspace = await server.workspace();
     await workspace.track(attributesOf({ phone: PHONE }));
     const somebody = await workspace.profile({ phone: PHONE });
@@ -128,7 +128,7 @@ describe("who is made when nobody has the identifier", () => {
     );
   });
 
-  test("one alias leads to one profile, used twice in a request or again later", async () => {
+  test("an alias leads to one profile, within a request and in later ones", async () => {
     const workspace = await server.workspace();
     const object = (name: string) => ({
       user_alias: alias("dora"),
@@ -143,7 +143,7 @@ describe("who is made when nobody has the identifier", () => {
     assert.equal(dora.external_id, null);
   });
 
-  test("aliases with the same letters split otherwise between name and label are not the same", async () => {
+  test("aliases with the same letters split differently between name and label are distinct", async () => {
     const workspace = await server.workspace();
     const pairs = [
       { alias_label: "a", alias_name: "bc" },
@@ -156,7 +156,7 @@ describe("who is made when nobody has the identifier", () => {
     assert.equal((await workspace.profiles({ user_aliases: pairs })).length, 3);
   });
 
-  test("a new external_id makes a new profile though another profile has the email", async () => {
+  test("a new external_id creates a profile even if another profile has the email", async () => {
     const workspace = await server.workspace();
     const email = "shared@example.com";
     await workspace.track({ attributes: [{ external_id: "one", email }] });
@@ -164,7 +164,7 @@ describe("who is made when nobody has the identifier", () => {
     assert.equal((await workspace.profiles({ email_address: email })).length, 2);
   });
 
-  test("an object that makes a profile serves the later objects of the request", async () => {
+  test("a profile that an object creates is found by later objects of the request", async () => {
     const workspace = await server.workspace();
     const email = "eve@example.com";
     const answer = await workspace.track({
@@ -187,7 +187,7 @@ describe("who is made when nobody has the identifier", () => {
   });
 });
 
-describe("how many identifiers an object may carry", () => {
+describe("an object of a track request needs exactly one identifier", () => {
   const ALL: Record<string, unknown> = {
     external_id: "ada",
     user_alias: alias("ada"),
@@ -209,7 +209,7 @@ describe("how many identifiers an object may carry", () => {
       }
     });
 
-    test(`an object of ${array} with two identifiers is refused where they contradict`, async () => {
+    test(`an object of ${array} with two identifiers is refused unless one is a plain attribute`, async () => {
       const workspace = await server.workspace();
       for (const [one = "", two = ""] of pairs) {
         const answer = await workspace.track(request({ [one]: ALL[one], [two]: ALL[two] }));
@@ -220,7 +220,7 @@ describe("how many identifiers an object may carry", () => {
     });
   }
 
-  test("email and phone beside another identifier are plain attributes", async () => {
+  test("email and phone next to another identifier are plain attributes", async () => {
     const workspace = await server.workspace();
     const email = "ada@example.com";
     await workspace.track({ attributes: [{ external_id: "other", email, phone: PHONE }] });
@@ -231,7 +231,7 @@ describe("how many identifiers an object may carry", () => {
     assert.equal(other.custom_attributes.mine, undefined);
   });
 
-  test("of email and phone alone the email identifies and the phone is an attribute", async () => {
+  test("an object with only email and phone is identified by the email, and the phone is an attribute", async () => {
     const workspace = await server.workspace();
     await workspace.track({ attributes: [{ external_id: "has-phone", phone: PHONE }] });
     await workspace.track({ attributes: [{ external_id: "has-email", email: "e@example.com" }] });
@@ -241,7 +241,7 @@ describe("how many identifiers an object may carry", () => {
   });
 });
 
-describe("the form of an identifier", () => {
+describe("an identifier must have a valid form", () => {
   const refusals: [identifier: Record<string, unknown>, code: string][] = [
     [{ external_id: "" }, "INVALID_EXTERNAL_ID"],
     [{ external_id: true }, "INVALID_EXTERNAL_ID"],
@@ -280,7 +280,7 @@ describe("the form of an identifier", () => {
     });
   }
 
-  test("an external_id may have 987 bytes, and one sent as a number is read as text", async () => {
+  test("an external_id may have 987 bytes, and a number is read as a string", async () => {
     const workspace = await server.workspace();
     const longest = "x".repeat(987);
     await workspace.track({ attributes: [{ external_id: longest }, { external_id: 4711 }] });
@@ -288,7 +288,7 @@ describe("the form of an identifier", () => {
     assert.deepEqual(new Set(found.map((each) => each.external_id)), new Set([longest, "4711"]));
   });
 
-  test("a phone is found in E.164 whatever its punctuation, with or without the plus", async () => {
+  test("a phone is found by its E.164 form, whatever its punctuation, with or without the plus", async () => {
     const workspace = await server.workspace();
     for (const phone of ["+1 (415) 555-2671", "14155552671", PHONE]) {
       await workspace.track(eventOf({ phone }));

@@ -35,7 +35,7 @@ describe("the work of $update and $remove on an array of objects", () => {
     return budgets.item.spent;
   }
 
-  test("the work grows with the objects and the updates, and not with their product", () => {
+  test("the work of $update grows with the sum of the objects and updates, not with their product", () => {
     for (const [size, count] of [
       [100, 10],
       [1_000, 100],
@@ -47,7 +47,7 @@ describe("the work of $update and $remove on an array of objects", () => {
     }
   });
 
-  test("an object whose updates match every element is refused with the budget it exceeds", async () => {
+  test("a track object whose $update operations match every element is refused with the budget it exceeds", async () => {
     const workspace = await server.workspace();
     const pets = objects(12_500);
     await workspace.track({ attributes: [{ external_id: "ada", pets }] });
@@ -65,7 +65,7 @@ describe("the work of $update and $remove on an array of objects", () => {
     assert.deepEqual(ada.custom_attributes, { pets, plan: "pro" });
   });
 
-  test("one update of one element in each object of a request is within the budget", async () => {
+  test("one $update of one element in each object of a track request stays within the budget", async () => {
     const workspace = await server.workspace();
     await workspace.track({ attributes: [{ external_id: "ada", pets: objects(9_000, itself) }] });
     const attributes = Array.from({ length: 50 }, (_, index) => ({
@@ -84,7 +84,7 @@ describe("the quota of a profile", () => {
   const codeOf = async (answer: ReturnType<typeof set>) => (await answer).body.errors?.[0]?.code;
   const some = "x".repeat(200);
 
-  test("an object that makes a profile larger than profile_max_bytes is refused, whatever it sends", async () => {
+  test("an attributes object that makes a profile larger than profile_max_bytes is refused", async () => {
     const workspace = await withQuota(1_024);
     for (const name of ["a", "b", "c"]) {
       assert.equal(await codeOf(set(workspace, { [name]: some })), undefined);
@@ -99,7 +99,7 @@ describe("the quota of a profile", () => {
     assert.deepEqual(Object.keys(ada.custom_attributes), ["a", "b", "c"]);
   });
 
-  test("a profile at its quota still takes what makes it no larger, and events and purchases", async () => {
+  test("a profile at its quota accepts events and changes that do not make it larger", async () => {
     const workspace = await withQuota(1_024);
     await set(workspace, { a: some, b: some, c: some, d: some });
     await server.admin("PUT", `/admin/v1/workspaces/${workspace.name}/settings`, {
@@ -113,7 +113,7 @@ describe("the quota of a profile", () => {
     assert.equal((await workspace.track({ events: [event] })).status, 201);
   });
 
-  test("the objects of one request are counted together, and a new profile has the same quota", async () => {
+  test("the profile quota counts all objects of a request together and applies to new profiles too", async () => {
     const workspace = await withQuota(1_024);
     const values = Array.from({ length: 10 }, (_, index) => ({
       external_id: "eve",

@@ -22,7 +22,7 @@ const ada = (workspace: TestWorkspace) => workspace.profile({ external_ids: ["ad
 
 const shown = (value: unknown) => JSON.stringify(value)?.slice(0, 60);
 
-describe("the fields of a purchase", () => {
+describe("a purchase with an invalid field is refused", () => {
   const bad: [field: string, values: unknown[], code: string][] = [
     ["product_id", [undefined, null, "", true, {}, ["a"], "x".repeat(256)], "INVALID_NAME"],
     ["currency", [undefined, null, "", 978, "XYZ", "EURO", "€", ["EUR"], {}], "INVALID_CURRENCY"],
@@ -35,7 +35,7 @@ describe("the fields of a purchase", () => {
   ];
   for (const [field, values, code] of bad) {
     for (const value of values) {
-      test(`${field} ${shown(value)} is refused and names the field`, async () => {
+      test(`a purchase with ${field} ${shown(value)} is refused with the name of the field`, async () => {
         const workspace = await server.workspace();
         const answer = await send(workspace, { ...PURCHASE, [field]: value });
         assert.equal(answer.status, 400);
@@ -45,13 +45,13 @@ describe("the fields of a purchase", () => {
     }
   }
 
-  test("product_id, currency, price and time are enough", async () => {
+  test("a purchase needs only an identifier, product_id, currency, price and time", async () => {
     const workspace = await server.workspace();
     const answer = await send(workspace, PURCHASE);
     assert.deepEqual(answer.body, { purchases_processed: 1, message: "success" });
   });
 
-  test("app_id, quantity, properties and _update_existing_only are optional", async () => {
+  test("app_id, quantity, properties and _update_existing_only of a purchase are optional", async () => {
     const workspace = await server.workspace();
     for (const given of [
       { app_id: WEB_APP, quantity: 1, properties: { a: 1 }, _update_existing_only: false },
@@ -62,13 +62,13 @@ describe("the fields of a purchase", () => {
     assert.equal((await ada(workspace)).purchases[0].count, 2);
   });
 
-  test("a currency is an ISO 4217 code in any case", async () => {
+  test("the currency of a purchase is an ISO 4217 code in any case", async () => {
     const workspace = await server.workspace();
     await send(workspace, { ...PURCHASE, currency: "eur" }, { ...PURCHASE, currency: "JPY" });
     assert.deepEqual((await ada(workspace)).revenue_by_currency, { EUR: 10, JPY: 10 });
   });
 
-  test("a time in either form is kept, and one in the future becomes now", async () => {
+  test("the time of a purchase is read in two forms, and a time in the future becomes the current time", async () => {
     const workspace = await server.workspace();
     const at = (product_id: string, time: string) => ({ ...PURCHASE, product_id, time });
     const before = Date.now();
@@ -94,7 +94,7 @@ describe("the fields of a purchase", () => {
     });
   }
 
-  test("the rules for names and sizes of event properties hold for its properties too", async () => {
+  test("the properties of a purchase follow the rules for names and sizes of event properties", async () => {
     const workspace = await server.workspace();
     const verdict = async (properties: object) =>
       (await send(workspace, { ...PURCHASE, properties })).body.errors?.[0]?.code;
@@ -108,8 +108,8 @@ describe("the fields of a purchase", () => {
   });
 });
 
-describe("what purchases add up to", () => {
-  test("one of quantity n counts as n purchases and n times its price", async () => {
+describe("purchase totals", () => {
+  test("a purchase of quantity n counts as n purchases and n times its price", async () => {
     const workspace = await server.workspace();
     await send(
       workspace,
@@ -128,7 +128,7 @@ describe("what purchases add up to", () => {
     assert.equal(total_revenue, 63.47);
   });
 
-  test("look-alikes are separate purchases, within a request and across requests", async () => {
+  test("identical purchases are counted separately, within a request and across requests", async () => {
     const workspace = await server.workspace();
     await send(workspace, PURCHASE, PURCHASE);
     await Promise.all([send(workspace, PURCHASE), send(workspace, PURCHASE)]);
@@ -136,7 +136,7 @@ describe("what purchases add up to", () => {
     assert.deepEqual([purchases[0].count, total_revenue], [4, 40]);
   });
 
-  test("a negative price is a refund: the revenue falls and the count grows", async () => {
+  test("a negative price is a refund that decreases the revenue and increases the count", async () => {
     const workspace = await server.workspace();
     await send(workspace, { ...PURCHASE, price: 30.1 }, { ...PURCHASE, price: -50.25 });
     const { purchases, total_revenue, revenue_by_currency } = await ada(workspace);
@@ -145,7 +145,7 @@ describe("what purchases add up to", () => {
     assert.deepEqual(revenue_by_currency, { EUR: -20.15 });
   });
 
-  test("each currency is added up by itself, and a product is one line over all of them", async () => {
+  test("revenue is summed per currency, and a product has one entry for all currencies", async () => {
     const workspace = await server.workspace();
     await send(
       workspace,
@@ -167,7 +167,7 @@ describe("what purchases add up to", () => {
     ]);
   });
 
-  test("amounts of any size are added without rounding, over many requests", async () => {
+  test("purchase amounts are summed without rounding, across many requests", async () => {
     const cents = fc.integer({ min: -1_000_000_000, max: 1_000_000_000 });
     const line = fc.record({ cents, quantity: fc.integer({ min: 1, max: 100 }) });
     const requests = fc.array(fc.array(line, { minLength: 1, maxLength: 50 }), {
@@ -198,7 +198,7 @@ describe("what purchases add up to", () => {
     );
   });
 
-  test("the smallest and the largest prices that JSON carries exactly are kept", async () => {
+  test("the smallest and the largest prices that JSON carries exactly are stored without loss", async () => {
     const workspace = await server.workspace();
     const prices = { a: 5e-324, b: 1e-7, c: Number.MAX_SAFE_INTEGER, d: 0, e: -0 };
     for (const [product_id, price] of Object.entries(prices)) {
@@ -219,7 +219,7 @@ describe("what purchases add up to", () => {
   });
 });
 
-test("a purchase is kept with all its fields, and its properties as they were sent", async () => {
+test("a purchase is stored with all its fields, and with its properties as sent", async () => {
   const kept = await startOwnServer({ dataDir: await temporaryFolder() });
   const workspace = await kept.workspace();
   const properties = { color: "red", sizes: [1, { eu: 42 }], nothing: null };

@@ -5,7 +5,7 @@ import { startServer } from "./harness.ts";
 
 const server = await startServer();
 
-test("a refused track request says why in message; only a 400 has errors, each with a place", async () => {
+test("a refused track request says why in message, and only a 400 has errors, each with a position", async () => {
   const strict = { requests: 6, per_seconds: 600 };
   const other = `no-track-${process.pid}`;
   const workspace = await server.workspace({
@@ -50,7 +50,7 @@ test("a refused track request says why in message; only a 400 has errors, each w
   }
 });
 
-test("an array of another type is refused with an error that names it", async () => {
+test("attributes, events or purchases that are not an array are refused by name", async () => {
   const workspace = await server.workspace();
   for (const input_array of ["attributes", "events", "purchases"]) {
     const { status, body } = await workspace.track({ [input_array]: {} });

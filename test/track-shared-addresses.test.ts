@@ -11,7 +11,7 @@ const alias = (name: string) => ({ alias_name: name, alias_label: "crm" });
 const attributesOf = (identifier: object) => ({ attributes: [{ ...identifier, seen: true }] });
 const eventOf = (identifier: object) => ({ events: [{ ...identifier, name: "seen", time: TIME }] });
 
-describe("of several profiles with one address", () => {
+describe("several profiles with one address", () => {
   const ADDRESSES = { email: "Shared@Example.com", phone: PHONE };
 
   /** What counts as an update of the profile: any write to the person. */
@@ -32,7 +32,7 @@ describe("of several profiles with one address", () => {
 
   for (const [kind, address] of Object.entries(ADDRESSES)) {
     for (const [what, update] of Object.entries(UPDATES)) {
-      test(`${kind}: the one with an external_id that was updated last, by ${what}`, async () => {
+      test(`a shared ${kind} resolves to the identified profile that was updated last, here by ${what}`, async () => {
         const workspace = await server.workspace();
         for (const external_id of ["one", "two", "three"]) {
           await workspace.track({ attributes: [{ external_id, ...ADDRESSES }] });
@@ -47,7 +47,7 @@ describe("of several profiles with one address", () => {
       });
     }
 
-    test(`${kind}: a subscription set makes a profile the one that was updated last`, async () => {
+    test(`a shared ${kind} resolves to the identified profile whose group state was set last`, async () => {
       for (const path of ["/subscription/status/set", "/v2/subscription/status/set"]) {
         const workspace = await server.workspace();
         for (const external_id of ["one", "two", "three"]) {
@@ -63,7 +63,7 @@ describe("of several profiles with one address", () => {
       }
     });
 
-    test(`${kind}: the one updated last where none has an external_id`, async () => {
+    test(`a shared ${kind} resolves to the profile updated last if none has an external_id`, async () => {
       const workspace = await server.workspace();
       for (const name of ["one", "two", "three"]) {
         await workspace.track({
@@ -75,7 +75,7 @@ describe("of several profiles with one address", () => {
       assert.deepEqual(await seenBy(workspace), ["two"]);
     });
 
-    test(`${kind}: an identified profile is preferred to one that took the address in the same request`, async () => {
+    test(`a shared ${kind} prefers an identified profile to one that got the address in the same request`, async () => {
       const workspace = await server.workspace();
       await workspace.track({ attributes: [{ external_id: "identified", ...ADDRESSES }] });
       await workspace.track({
@@ -89,7 +89,7 @@ describe("of several profiles with one address", () => {
     });
   }
 
-  test("the one updated by the later object of a request is the one updated last", async () => {
+  test("of two profiles with one address, the one in the later object of a request counts as updated last", async () => {
     const workspace = await server.workspace();
     const pairs = Array.from({ length: 12 }, (_, index) => `pair-${index}`);
     const update = (sides: readonly string[], more: (pair: string) => object) =>
@@ -124,7 +124,7 @@ describe("of several profiles with one address", () => {
     }
   });
 
-  test("an email matches whatever its case", async () => {
+  test("an email in a track request is matched case-insensitively", async () => {
     const workspace = await server.workspace();
     await workspace.track({ attributes: [{ external_id: "ada", email: "Ada@Example.COM" }] });
     await workspace.track(eventOf({ email: "aDA@eXAMPLE.com" }));
@@ -135,7 +135,7 @@ describe("of several profiles with one address", () => {
     assert.equal(ada.custom_events.length, 1);
   });
 
-  test("an address that was changed or removed finds the profile no more", async () => {
+  test("an address that was changed or removed no longer resolves to its former profile", async () => {
     const workspace = await server.workspace();
     const ada = { external_id: "ada" };
     await workspace.track({ attributes: [{ ...ada, email: "old@example.com", phone: PHONE }] });
@@ -159,7 +159,7 @@ describe("of several profiles with one address", () => {
     );
   });
 
-  test("an address moved within a request leads to its new holder for the rest of the request", async () => {
+  test("an address moved within a track request resolves to its new profile for the rest of the request", async () => {
     const workspace = await server.workspace();
     const email = "moving@example.com";
     await workspace.track({ attributes: [{ external_id: "before", email }] });

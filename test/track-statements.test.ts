@@ -109,7 +109,7 @@ const bodyFor = (names: readonly string[]): TrackBody => ({
   })),
 });
 
-describe("what a batch of /users/track costs", () => {
+describe("the cost of a /users/track batch", () => {
   test("names of attributes and events that this process has seen are not looked up for the quotas", async () => {
     const { database: counting, counted } = countingDatabase(database, "counted");
     const seen = createQuotas(counting, systemClock);
@@ -122,7 +122,7 @@ describe("what a batch of /users/track costs", () => {
     assert.deepEqual([counted.statements.length, counted.reads.length], [statements, 0]);
   });
 
-  test("people who are known: nothing is read, one round trip, three rows a person", async () => {
+  test("a batch for known users reads nothing and takes one round trip and three rows per user", async () => {
     const [one = "", ...others] = users(25, "known");
     await costOf(bodyFor([one, ...others]));
     const cheapest = { transactions: 1, reads: 0, statements: 4, roundTrips: 1 };
@@ -131,7 +131,7 @@ describe("what a batch of /users/track costs", () => {
     assert.deepEqual(await costOf(bodyFor([one, ...others])), { ...cheapest, rowsWritten: 75 });
   });
 
-  test("twenty requests in one batch take no more statements than one", async () => {
+  test("twenty requests in one batch take no more statements than one request", async () => {
     const names = users(25, "many");
     const first = await costOf(bodyFor(names));
     const batch = Array.from({ length: 20 }, () => bodyFor(names));
@@ -146,7 +146,7 @@ describe("what a batch of /users/track costs", () => {
     assert.equal(first.transactions, 1);
   });
 
-  test("people who are new: looked up in one statement, made in one round trip", async () => {
+  test("a batch for new users takes one lookup and one round trip", async () => {
     assert.deepEqual(await costOf(bodyFor(users(25, "new"))), {
       transactions: 1,
       reads: 1,
@@ -157,7 +157,7 @@ describe("what a batch of /users/track costs", () => {
     });
   });
 
-  test("attributes alone: two statements", async () => {
+  test("a batch of attributes alone takes two statements", async () => {
     const names = users(25, "attributes");
     await costOf(bodyFor(names));
     const attributes = names.map((external_id) => ({ external_id, score: 7 }));
@@ -171,7 +171,7 @@ describe("what a batch of /users/track costs", () => {
     });
   });
 
-  test("counters: the people are read in one statement, whatever their number", async () => {
+  test("a batch of counters reads its users in one statement, whatever their number", async () => {
     const names = users(25, "counters");
     await costOf(bodyFor(names));
     const attributes = names.map((external_id) => ({ external_id, score: { inc: 1 } }));
@@ -183,7 +183,7 @@ describe("what a batch of /users/track costs", () => {
     assert.deepEqual(await costOf({ attributes }), { ...cost, rowsWritten: 25 });
   });
 
-  test("somebody who was remembered and is gone costs one more transaction, and is made anew", async () => {
+  test("a cached user who was deleted costs one more transaction and is created again", async () => {
     const [name = ""] = users(1, "gone");
     await costOf(bodyFor([name]));
     for (const table of ["identifiers", "profiles", "events", "event_summaries"]) {
@@ -200,8 +200,8 @@ describe("what a batch of /users/track costs", () => {
   });
 });
 
-describe("the memory of external ids", () => {
-  test("an external_id that another process took from its user is looked up again", async () => {
+describe("the id cache", () => {
+  test("an external_id that another process removed from its user is looked up again", async () => {
     const services = { database, clock: systemClock };
     const context = contextIn(workspace);
     const elsewhere = createIdCache();
@@ -228,7 +228,7 @@ describe("the memory of external ids", () => {
     assert.equal(idCache.get(id, "old-id"), elsewhere.get(id, "old-id"));
   });
 
-  test("keeps what is asked for, forgets the rest, and takes the newest answer", () => {
+  test("the id cache keeps entries in use, evicts the others and stores the newest value", () => {
     const small = createIdCache(2);
     small.expect(1, 0);
     small.store(1, "a", "1", 0);
@@ -244,7 +244,7 @@ describe("the memory of external ids", () => {
     assert.equal(small.get(1, "d"), "5");
   });
 
-  test("a removal of external ids empties the id cache of the workspace, and outdates what was read before", () => {
+  test("removing external ids clears the id cache of the workspace and invalidates earlier reads", () => {
     const cache = createIdCache();
     cache.expect(1, 0);
     cache.expect(2, 0);

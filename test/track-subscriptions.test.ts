@@ -33,8 +33,8 @@ async function statesOf(workspace: TestWorkspace, group: string, external_ids: s
 const emailStateOf = async (workspace: TestWorkspace, external_id: string) =>
   (await workspace.profile({ external_ids: [external_id] })).email_subscribe;
 
-describe("subscription_groups of an attributes object", () => {
-  test("give the user the states that they hold, whatever was before", async () => {
+describe("subscription_groups of an attributes object set group states", () => {
+  test("subscription_groups give the user their states, whatever the states were before", async () => {
     const workspace = await server.workspace();
     for (const state of ["subscribed", "unsubscribed", "unsubscribed", "subscribed"]) {
       const answer = await send(workspace, { external_id: "ada", ...groups([NEWSLETTER, state]) });
@@ -50,7 +50,7 @@ describe("subscription_groups of an attributes object", () => {
   });
 
   for (const identifier of [{ external_id: "ada" }, { email: EMAIL.toUpperCase() }]) {
-    test(`also reach everybody with the same email as the user of ${JSON.stringify(identifier)}`, async () => {
+    test(`subscription_groups also reach every user with the same email as ${JSON.stringify(identifier)}`, async () => {
       const workspace = await server.workspace();
       await send(
         workspace,
@@ -64,7 +64,7 @@ describe("subscription_groups of an attributes object", () => {
     });
   }
 
-  test("reach those who share the email that the same object gives", async () => {
+  test("subscription_groups reach the users who share the email of the same object", async () => {
     const workspace = await server.workspace();
     await send(
       workspace,
@@ -77,7 +77,7 @@ describe("subscription_groups of an attributes object", () => {
     assert.deepEqual(states, { ada: "subscribed", bob: "subscribed", eve: undefined });
   });
 
-  test("reach those who got or lost the email earlier in the same request", async () => {
+  test("subscription_groups reach users who got the email earlier in the request, not those who lost it", async () => {
     const workspace = await server.workspace();
     await send(
       workspace,
@@ -94,7 +94,7 @@ describe("subscription_groups of an attributes object", () => {
     assert.deepEqual(states, { ada: "subscribed", came: "subscribed", left: undefined });
   });
 
-  test("of a phone group also reach everybody with the same phone, those of an email group do not", async () => {
+  test("a phone group state reaches every user with the same phone, and an email group state does not", async () => {
     const workspace = await server.workspace();
     await send(
       workspace,
@@ -116,7 +116,7 @@ describe("subscription_groups of an attributes object", () => {
     });
   });
 
-  test("count as an update of everybody they reach", async () => {
+  test("a group state counts as an update of every user that it reaches", async () => {
     const workspace = await server.workspace();
     const address = "second@example.com";
     await send(
@@ -160,7 +160,7 @@ describe("subscription_groups of an attributes object", () => {
     [[{ ...CONFIRMED, use_double_opt_in_logic: true }], "DOUBLE_OPT_IN_NOT_SUPPORTED", /_logic'/],
   ];
   for (const [value, code, names] of bad) {
-    test(`that are ${JSON.stringify(value).slice(0, 90)} refuse the object with ${code}`, async () => {
+    test(`subscription_groups of ${JSON.stringify(value).slice(0, 90)} refuse the object with ${code}`, async () => {
       const workspace = await server.workspace();
       const good = groups([ALERTS, "subscribed"]).subscription_groups;
       const list = Array.isArray(value) ? [...value, ...good] : value;
@@ -179,7 +179,7 @@ describe("subscription_groups of an attributes object", () => {
     });
   }
 
-  test("of another workspace are unknown here", async () => {
+  test("a subscription group of another workspace is unknown", async () => {
     const theirs = { id: "group-of-theirs", name: "Theirs", channel: "email" };
     await server.workspace({ subscription_groups: [theirs] });
     const workspace = await server.workspace();
@@ -192,7 +192,7 @@ describe("subscription_groups of an attributes object", () => {
 });
 
 describe("email_subscribe of an attributes object", () => {
-  test("sets the state of the user's address; without any it is subscribed", async () => {
+  test("email_subscribe sets the state of the user's address, and null resets it to subscribed", async () => {
     const workspace = await server.workspace();
     await send(workspace, { external_id: "ada", email: EMAIL });
     assert.equal(await emailStateOf(workspace, "ada"), "subscribed");
@@ -204,7 +204,7 @@ describe("email_subscribe of an attributes object", () => {
     assert.equal(await emailStateOf(workspace, "ada"), "subscribed");
   });
 
-  test("holds for everybody with the address, whatever its case", async () => {
+  test("email_subscribe applies to every user with the address, in any case", async () => {
     const workspace = await server.workspace();
     await send(
       workspace,
@@ -216,7 +216,7 @@ describe("email_subscribe of an attributes object", () => {
     assert.equal(await emailStateOf(workspace, "bob"), "unsubscribed");
   });
 
-  test("belongs to the address: it stays when the user leaves it and waits for the next one", async () => {
+  test("email_subscribe belongs to the address: it is kept when the user leaves it, for the next user", async () => {
     const workspace = await server.workspace();
     await send(workspace, { external_id: "ada", email: EMAIL, email_subscribe: "unsubscribed" });
     await send(workspace, { external_id: "ada", email: "new@example.com" });
@@ -227,7 +227,7 @@ describe("email_subscribe of an attributes object", () => {
     assert.equal(await emailStateOf(workspace, "ada"), "subscribed");
   });
 
-  test("of a user without an address waits and becomes the state of the address that is linked", async () => {
+  test("email_subscribe of a user without an address becomes the state of the address linked later", async () => {
     const workspace = await server.workspace();
     await send(workspace, { external_id: "ada", email_subscribe: "opted_in" });
     assert.equal(await emailStateOf(workspace, "ada"), "opted_in");
@@ -239,7 +239,7 @@ describe("email_subscribe of an attributes object", () => {
     assert.equal(await emailStateOf(workspace, "ada"), "subscribed");
   });
 
-  test("beside an email in one object sets the state of that email", async () => {
+  test("email_subscribe next to an email in one object sets the state of that email", async () => {
     const workspace = await server.workspace();
     await send(workspace, { external_id: "ada", email: "old@example.com" });
     await send(workspace, { external_id: "ada", email: EMAIL, email_subscribe: "unsubscribed" });
@@ -250,7 +250,7 @@ describe("email_subscribe of an attributes object", () => {
     assert.equal(await emailStateOf(workspace, "eve"), "unsubscribed");
   });
 
-  test("applies in the order of the objects of one request", async () => {
+  test("email_subscribe is applied in the order of the objects of a request", async () => {
     const workspace = await server.workspace();
     await send(
       workspace,
@@ -265,7 +265,7 @@ describe("email_subscribe of an attributes object", () => {
     assert.equal(await emailStateOf(workspace, "eve"), "opted_in");
   });
 
-  test("of an email-only profile that it makes is kept", async () => {
+  test("email_subscribe of an email-only profile that it creates is stored", async () => {
     const workspace = await server.workspace();
     await send(workspace, { email: EMAIL, email_subscribe: "unsubscribed" });
     const profile = await workspace.profile({ email_address: EMAIL });

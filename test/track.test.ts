@@ -6,7 +6,7 @@ const server = await startServer();
 const workspace = await server.workspace();
 
 describe("POST /users/track", () => {
-  test("what is acknowledged can be read by the next request", async () => {
+  test("the data of an acknowledged track request is visible to the next request", async () => {
     const answer = await workspace.track({
       attributes: [{ external_id: "ada", first_name: "Ada", plan: "pro" }],
       events: [{ external_id: "ada", name: "signed_up", time: "2026-01-01T12:00:00Z" }],

@@ -11,8 +11,8 @@ after(() => database.close());
 
 const lost = () => new StaleRead("for a test");
 
-describe("a transaction that was given up for another one", () => {
-  test("is run again from the start, and told which try it is", async () => {
+describe("an aborted transaction", () => {
+  test("an aborted transaction runs again from the start and knows the number of its attempt", async () => {
     const tries: number[] = [];
     const result = await withRetries(database, async (tx, attempt) => {
       tries.push(attempt);
@@ -24,7 +24,7 @@ describe("a transaction that was given up for another one", () => {
     assert.deepEqual(tries, [1, 2, 3]);
   });
 
-  test("is given up for good after so many tries, and at once for any other error", async () => {
+  test("a transaction fails after its last attempt, and at once on any other error", async () => {
     const count = async (error: Error) => {
       let tries = 0;
       const work = async () => {
@@ -38,7 +38,7 @@ describe("a transaction that was given up for another one", () => {
     assert.equal(await count(new Error("another one")), 1);
   });
 
-  test("within a running transaction is left to the owner, who runs all of it again", async () => {
+  test("an aborted nested transaction is left to its owner, which runs all of it again", async () => {
     const outer: number[] = [];
     const inner: number[] = [];
     await withRetries(database, (tx, attempt) => {
@@ -55,7 +55,7 @@ describe("a transaction that was given up for another one", () => {
 });
 
 describe("writes that are started together", () => {
-  test("are all over before the first error is thrown", async () => {
+  test("settleAll waits for every write before it throws the first error", async () => {
     let slowIsOver = false;
     const slow = wait(5).then(() => {
       slowIsOver = true;
@@ -66,7 +66,7 @@ describe("writes that are started together", () => {
     assert.ok(slowIsOver);
   });
 
-  test("give their results in order", async () => {
+  test("settleAll returns the results in order", async () => {
     assert.deepEqual(await settleAll([wait(2, "one"), Promise.resolve(2)]), ["one", 2]);
   });
 });

@@ -245,7 +245,7 @@ async function check(method: "GET" | "PUT", path: string, each: Case): Promise<v
 }
 
 describe("refused requests for translations", () => {
-  test("each code stands for its condition, with its status, for campaigns and canvases", async () => {
+  test("a refused read of translations has the code and status of its condition", async () => {
     // A campaign without a message lists all of it: translation-lists.test.ts.
     const ofMessages = CASES.filter(({ ids }) => ids.message_variation_id !== undefined);
     for (const each of [...ofMessages, ...LOCALE_CASES, ...NOT_TRANSLATED]) {
@@ -253,11 +253,11 @@ describe("refused requests for translations", () => {
     }
   });
 
-  test("the source is refused for the same conditions", async () => {
+  test("a refused read of the source has the code and status of its condition", async () => {
     for (const each of CASES) await check("GET", sourceOf(each.path), each);
   });
 
-  test("an update is refused for the same conditions, and for a missing locale", async () => {
+  test("a refused update of translations has the code and status of its condition", async () => {
     for (const each of [...CASES, ...LOCALE_CASES]) await check("PUT", each.path, each);
     const missing = inCampaign({ locale_id: undefined });
     await check(
@@ -267,7 +267,7 @@ describe("refused requests for translations", () => {
     );
   });
 
-  test("a message of another campaign, and a campaign named as a canvas, are not found", async () => {
+  test("a message of another campaign gets 404, and a campaign is refused as a canvas", async () => {
     const other = "22222222-0000-4000-8000-000000000002";
     const { campaigns, ...rest } = translatedWorkspace();
     const own = await server.workspace({

@@ -47,7 +47,7 @@ const xliff = (units: string, language = "fr-FR") =>
 const SALUT = { id_0: "Salut, =toi", id_1: "-20 %\r\n<b>&" };
 
 describe("translations as files", () => {
-  test("CSV and XLIFF go out with their types, all locales or one, and come back unchanged", async () => {
+  test("translations are exported as CSV or XLIFF, for all locales or one, and imported back unchanged", async () => {
     for (const format of ["csv", "xliff"] as const) {
       const workspace = await server.workspace(translatedWorkspace());
       const body = { ...inCampaign(), locale_id: FRENCH, translation_map: SALUT };
@@ -89,7 +89,7 @@ describe("translations as files", () => {
     }
   });
 
-  test("strings that a file does not have stay as they are, and the answer names what is missing", async () => {
+  test("a translation import keeps strings that the file omits, and the response names missing strings", async () => {
     const workspace = await server.workspace(translatedWorkspace());
     const csv = await importInto(workspace, "csv", "id,es-MX,fr-FR\nid_0,Buenas,Salut\nid_1,,\n");
     assert.deepEqual(csv.body.imported, [
@@ -105,7 +105,7 @@ describe("translations as files", () => {
     });
   });
 
-  test("a string of another message or of an older text is left alone, and told", async () => {
+  test("an imported string with an unknown id, an outdated source or no translation is skipped and reported", async () => {
     const workspace = await server.workspace(translatedWorkspace());
     const csv = "id,source,es-MX\nid_0,  Hello ,Buenas\nid_1,Buy,Compra\nid_9,x,y\n";
     const answer = await importInto(workspace, "csv", csv);
@@ -138,7 +138,7 @@ describe("translations as files", () => {
     assert.deepEqual(await mapsOf(workspace), { "es-MX": { ...HOLA, id_0: "Buenas" } });
   });
 
-  test("a file with a fault is refused with the reason, and nothing of it is kept", async () => {
+  test("a faulty translation file is refused with the reason, and none of it is imported", async () => {
     const workspace = await server.workspace(translatedWorkspace());
     const good = "id,es-MX,fr-FR\nid_0,Buenas,Salut\n";
     const cases: [format: "csv" | "xliff", text: string, reason: RegExp][] = [
@@ -174,7 +174,7 @@ describe("translations as files", () => {
     assert.deepEqual(await mapsOf(workspace), { "es-MX": HOLA });
   });
 
-  test("a type that an endpoint does not declare is refused, JSON too, and a body over 4 MB", async () => {
+  test("a translation import of an undeclared content type gets 415, and one over 4 MB gets 413", async () => {
     const workspace = await server.workspace(translatedWorkspace());
     const cases: [format: "csv" | "xliff", type: string, message: RegExp][] = [
       ["csv", "application/json", /must be text\/csv\./],
@@ -199,7 +199,7 @@ describe("translations as files", () => {
     assert.equal(large.status, 413);
   });
 
-  test("a message, a locale or a workspace that is not there, and no admin token", async () => {
+  test("a translation file of an unknown message, locale or workspace gets 404, and an API key gets 401", async () => {
     const workspace = await server.workspace(translatedWorkspace());
     for (const format of ["csv", "xliff"] as const) {
       const noMessage = await server.admin("GET", pathOf(workspace, format, NOBODY));
@@ -218,7 +218,7 @@ describe("translations as files", () => {
     }
   });
 
-  test("a string that XML cannot hold is told by name, and goes out as CSV", async () => {
+  test("an XLIFF export is refused with the name of a string that XML cannot hold; the CSV export includes it", async () => {
     const workspace = await server.workspace(translatedWorkspace());
     const translation_map = { ...HOLA, id_1: "a\u0001b" };
     const body = { ...inCampaign(), locale_id: FRENCH, translation_map };

@@ -88,7 +88,7 @@ const expected = ({ source, columns }: TranslationFile, key: (key: string) => st
 const sorted = (rows: readonly unknown[][]) => rows.map((row) => JSON.stringify(row)).sort();
 
 describe("CSV", () => {
-  test("has a line for each string and a column for each locale", () => {
+  test("a translation CSV has a line for each string and a column for each locale", () => {
     const text = writeCsv(
       file({ id_0: "Hello", id_1: 'a "b", c' }, { "es-MX": { id_0: "Hola" }, fr: {} }),
     );
@@ -98,7 +98,7 @@ describe("CSV", () => {
     );
   });
 
-  test("whatever a message holds comes back unchanged", () => {
+  test("a translation CSV preserves every text unchanged", () => {
     fc.assert(
       fc.property(files("binary"), (given) => {
         assert.deepEqual(
@@ -109,7 +109,7 @@ describe("CSV", () => {
     );
   });
 
-  test("a text that a spreadsheet would run has an apostrophe in front, and loses it again", () => {
+  test("a translation CSV marks text that a spreadsheet would run with an apostrophe, removed on reading", () => {
     for (const text of ["=1+1", "+1", "-1", "@a", "\t=1", "\r=1", "'=1", "''=1"]) {
       const written = writeCsv(file({ id_0: text }, { es: { id_0: text } }));
       assert.ok(written.includes(`"'${text}"`), text);
@@ -118,7 +118,7 @@ describe("CSV", () => {
     assert.ok(writeCsv(file({ id_0: "'tis" }, {})).includes(`"'tis"`));
   });
 
-  test("what spreadsheets make of it is read: other delimiters, no mark, no source, blank lines", () => {
+  test("a translation CSV is read with other delimiters, blank lines, or without a BOM or a source column", () => {
     const cases: [text: string, rows: unknown[][]][] = [
       ["id,es\nid_0,Hola\n", [["id_0", "es", undefined, "Hola"]]],
       ["id;es\r\n\r\nid_0;Hola, tú\r\n", [["id_0", "es", undefined, "Hola, tú"]]],
@@ -129,7 +129,7 @@ describe("CSV", () => {
     for (const [text, rows] of cases) assert.deepEqual(brief(readCsv(text)), rows, text);
   });
 
-  test("what is no such file is refused with the line", () => {
+  test("an invalid translation CSV is refused with the reason", () => {
     const cases: [text: string, reason: RegExp][] = [
       ["", /first column must be 'id'/],
       ["name,es\na,b\n", /first column must be 'id'/],
@@ -157,7 +157,7 @@ const xliff = (units: string, attributes = `source-language="en" target-language
   `<?xml version="1.0"?>\n<xliff ${XLIFF}><file original="m" datatype="plaintext" ${attributes}><header><note>x</note></header><body>${units}</body></file></xliff>`;
 
 describe("XLIFF 1.2", () => {
-  test("has a file for each locale and a unit for each string, with a target where there is one", () => {
+  test("a translation XLIFF has a file for each locale and a unit for each string", () => {
     const text = writeXliff(
       file({ id_0: "Hello", id_1: '<b>"&' }, { "es-MX": { id_0: "Hola" }, fr_FR: {} }),
       "en",
@@ -191,7 +191,7 @@ describe("XLIFF 1.2", () => {
     );
   });
 
-  test("whatever XML can hold comes back unchanged, and what it cannot is refused by name", () => {
+  test("a translation XLIFF preserves text that XML allows, and refuses any other character by name", () => {
     const inXml = /^[\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]*$/u;
     fc.assert(
       fc.property(files("binary"), (given) => {
@@ -209,7 +209,7 @@ describe("XLIFF 1.2", () => {
     );
   });
 
-  test("what translators' tools add is read past: segments, notes, groups, other namespaces", () => {
+  test("a translation XLIFF is read with the segments, notes, groups and namespaces that tools add", () => {
     const units = `<group id="g"><note>n</note>
       <trans-unit id="a"><source>Hi <mrk mtype="x-test">there</mrk></source><seg-source>no</seg-source>
         <target state="translated"><mrk mtype="seg" mid="1">Hola</mrk><mrk mtype="seg" mid="2"> ahí</mrk></target>
@@ -235,7 +235,7 @@ describe("XLIFF 1.2", () => {
     );
   });
 
-  test("what is no such file is refused with the line and the column; no entity is expanded", () => {
+  test("an invalid XLIFF is refused with the line and the column, and no entity is expanded", () => {
     const unit = (target: string) =>
       `<trans-unit id="a"><source>A</source><target>${target}</target></trans-unit>`;
     const cases: [text: string, reason: RegExp][] = [

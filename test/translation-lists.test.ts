@@ -38,7 +38,7 @@ async function workspaceWithTwoSteps() {
 }
 
 describe("the translations of a whole campaign or canvas", () => {
-  test("a canvas alone lists every translation with its step and message, in the order of the steps", async () => {
+  test("a canvas alone lists every translation with its step and message, in the order of its steps", async () => {
     const workspace = await workspaceWithTwoSteps();
     for (const name of ["workflow_id", "canvas_id"]) {
       const path = withQuery("/canvases/translations", { [name]: ONBOARDING.toUpperCase() });
@@ -70,7 +70,7 @@ describe("the translations of a whole campaign or canvas", () => {
     );
   });
 
-  test("a locale narrows the list, and an unknown id is refused with its code", async () => {
+  test("a locale filters the list of translations, and an unknown id is refused with its code", async () => {
     const workspace = await workspaceWithTwoSteps();
     const get = (ids: Record<string, string>) =>
       workspace.call<any>("GET", withQuery("/canvases/translations", ids));
@@ -99,7 +99,7 @@ describe("the translations of a whole campaign or canvas", () => {
   });
 });
 
-test("the multi-language setting of the workspace is checked before every id", async () => {
+test("the multi-language setting of a workspace is checked before any id", async () => {
   const workspace = await server.workspace({
     ...translatedWorkspace(),
     settings: { multi_language: false },

@@ -18,7 +18,7 @@ const CANVAS = "/canvases/translations";
 
 const sourceOf = (path: string) => `${path.replace(/\/$/, "")}/source`;
 
-describe("the form of every refused request for translations", () => {
+describe("the error format of refused translation requests", () => {
   const PATHS = [CAMPAIGN, sourceOf(CAMPAIGN), CANVAS, sourceOf(CANVAS)];
 
   const isError = (body: any, code: string): void => {
@@ -29,7 +29,7 @@ describe("the form of every refused request for translations", () => {
     assert.ok(body.errors[0].message.length > 5);
   };
 
-  test("no key, a wrong key and a key without the permission", async () => {
+  test("a translation request without a valid key gets 401, and one without the permission gets 403", async () => {
     const own = await server.workspace({
       ...translatedWorkspace(),
       api_keys: [{ name: "track", key: "only-track", permissions: ["users.track"] }],
@@ -49,7 +49,7 @@ describe("the form of every refused request for translations", () => {
     }
   });
 
-  test("too many requests: 429 with Retry-After", async () => {
+  test("a translation request over the rate limit gets 429 with Retry-After", async () => {
     for (const [path, ids, permission] of [
       [CAMPAIGN, inCampaign(), "campaigns.translations.get"],
       [CANVAS, inCanvas(), "canvas.translations.get"],
@@ -73,7 +73,7 @@ describe("the form of every refused request for translations", () => {
     }
   });
 
-  test("a body that cannot be read, of another type, too large, or of the wrong shape", async () => {
+  test("a translation body that is unreadable, of another type, too large or malformed is refused with a code", async () => {
     const put = (raw: string, headers: Record<string, string> = {}) =>
       workspace.call<any>("PUT", CAMPAIGN, undefined, { raw, headers });
     const body = { ...inCampaign(), locale_id: SPANISH, translation_map: HOLA };
@@ -120,7 +120,7 @@ describe("the form of every refused request for translations", () => {
     }
   });
 
-  test("strings that cannot be kept or rendered are refused with the id and the reason", async () => {
+  test("translations that cannot be stored or rendered are refused with the string id and the reason", async () => {
     const cases: [map: Record<string, string>, code: string, message: RegExp][] = [
       [{ id_0: "a\0b" }, "INVALID_TEXT", /'?translation_map\.id_0/],
       [{ id_0: "a\ud800b" }, "INVALID_TEXT", /lone surrogate/],
@@ -160,7 +160,7 @@ describe("the form of every refused request for translations", () => {
     assert.deepEqual(read.body.translations[0].translation_map, HOLA);
   });
 
-  test("all translations of a message together have at most 20 MB", async () => {
+  test("all translations of a message together may have at most 20 MB", async () => {
     const large = { ...HOLA, id_2: "x".repeat(3_500_000) };
     const locales = Array.from({ length: 6 }, (_, index) => ({
       id: `11111111-0000-4000-8000-00000000020${index}`,

@@ -57,7 +57,7 @@ async function made(): Promise<TestWorkspace> {
 }
 
 describe("the admin API of translations", () => {
-  test("everything in the manifest can be made one resource at a time, and is served", async () => {
+  test("every translation resource of a manifest can also be created through the admin API", async () => {
     const workspace = await made();
     const admin = adminOf(workspace);
     const read = await workspace.call<any>(
@@ -109,7 +109,7 @@ describe("the admin API of translations", () => {
     });
   });
 
-  test("a PUT changes what is there; translations stay, and strings they lack are missing", async () => {
+  test("a PUT through the admin API keeps translations and reports the strings that they lack", async () => {
     const workspace = await made();
     const admin = adminOf(workspace);
     await admin("PUT", `/locales/${SPANISH}`, { ...spanishBody, name: "Spanish" });
@@ -128,7 +128,7 @@ describe("the admin API of translations", () => {
     assert.equal(campaigns.body.campaigns[0].name, "Hello");
   });
 
-  test("what is removed is gone, with what is in it", async () => {
+  test("deleting a translation resource also deletes everything in it", async () => {
     const workspace = await made();
     const admin = adminOf(workspace);
     const success = async (path: string) =>
@@ -157,7 +157,7 @@ describe("the admin API of translations", () => {
     assert.deepEqual((await admin("GET", "/canvases")).body.canvases, []);
   });
 
-  test("what a manifest declared stays declared when the admin API changes it", async () => {
+  test("a resource that a manifest declared stays declared when the admin API changes it", async () => {
     const workspace = await server.workspace(translatedWorkspace());
     const admin = adminOf(workspace);
     await admin("PUT", `/locales/${SPANISH}`, { ...spanishBody, name: "Changed" });
@@ -174,7 +174,7 @@ describe("the admin API of translations", () => {
     );
   });
 
-  test("what does not fit together is refused: who, where and why", async () => {
+  test("an invalid or inconsistent translation resource is refused with the reason", async () => {
     const workspace = await made();
     const admin = adminOf(workspace);
     const newMail = `/messages/${NOBODY}`;
@@ -270,7 +270,7 @@ describe("the admin API of translations", () => {
     }
   });
 
-  test("a workspace that is not there, and a key instead of the admin token", async () => {
+  test("the translation admin API rejects an unknown workspace with 404 and an API key with 401", async () => {
     const workspace = await empty();
     const paths = ["/locales", "/campaigns", "/canvases", `/messages/${NOBODY}`];
     for (const path of paths) {
@@ -282,7 +282,7 @@ describe("the admin API of translations", () => {
     }
   });
 
-  test("a message of one workspace is not there in another one", async () => {
+  test("a message of one workspace is not found in another workspace", async () => {
     await made();
     const admin = adminOf(await empty());
     assert.equal((await admin("GET", `/messages/${WELCOME_MAIL}`)).status, 404);
@@ -307,7 +307,7 @@ describe("rendering a message", () => {
     return admin;
   }
 
-  test("in a locale, with the source where a string is not translated", async () => {
+  test("a message is rendered in a locale, with the source text for untranslated strings", async () => {
     const admin = await withContent();
     const answer = await admin("GET", `/messages/${WELCOME_MAIL}/render?locale_id=${SPANISH}`);
     assert.deepEqual(answer.body, {
@@ -323,7 +323,7 @@ describe("rendering a message", () => {
     });
   });
 
-  test("in a locale into which nothing is translated, and without a locale, it is the source", async () => {
+  test("a message is rendered from its source without translations or without a locale", async () => {
     const admin = await withContent();
     const source = { subject: "Hello", body: "<p>Hi you, bye</p>" };
     const inFrench = await admin("GET", `/messages/${WELCOME_MAIL}/render?locale_id=${FRENCH}`);
@@ -334,7 +334,7 @@ describe("rendering a message", () => {
     assert.deepEqual([asWritten.body.locale, asWritten.body.untranslated], [null, []]);
   });
 
-  test("a content that takes too much is refused with the part and the reason", async () => {
+  test("message content that exceeds the rendering limits is refused with the part and the reason", async () => {
     const admin = await withContent();
     const endless = { body: "{% for i in (1..1000000000) %}x{% endfor %}" };
     const body = { campaign_id: WELCOME, channel: "email", content: endless };

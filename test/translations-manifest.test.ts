@@ -60,7 +60,7 @@ const campaign = (message: object, id = WELCOME) => ({
 });
 
 describe("translations in the manifest", () => {
-  test("applying the same declaration again changes nothing", async () => {
+  test("applying the same translations again changes nothing", async () => {
     const workspace = await server.workspace();
     const declared = translatedWorkspace();
     assert.deepEqual(await changesOf(workspace, declared), [
@@ -77,7 +77,7 @@ describe("translations in the manifest", () => {
     assert.deepEqual(await changesOf(workspace, upper), []);
   });
 
-  test("a change of any member is told and takes effect, and what goes is gone", async () => {
+  test("every change of a translation resource in a manifest is reported and takes effect", async () => {
     const workspace = await server.workspace(translatedWorkspace());
     const base = translatedWorkspace();
     const cases: [declared: object, changes: string[]][] = [
@@ -123,7 +123,7 @@ describe("translations in the manifest", () => {
     assert.deepEqual(await changesOf(workspace, { campaigns: [] }), ["removed campaign Hi"]);
   });
 
-  test("a list that is absent leaves everything as it is, and so do absent translations", async () => {
+  test("an absent list or absent translations in a manifest leave everything unchanged", async () => {
     const workspace = await server.workspace(translatedWorkspace());
     assert.deepEqual(await changesOf(workspace, {}), []);
     const { campaigns } = translatedWorkspace();
@@ -135,7 +135,7 @@ describe("translations in the manifest", () => {
     assert.deepEqual(await mapsOf(workspace), { "es-MX": HOLA });
   });
 
-  test("what was translated by an update stays, unless the declaration speaks of it", async () => {
+  test("a translation from an update is kept unless the manifest declares it", async () => {
     const workspace = await server.workspace(translatedWorkspace());
     for (const locale_id of [SPANISH, FRENCH]) {
       const translation_map = { id_0: "updated", id_1: "updated" };
@@ -152,7 +152,7 @@ describe("translations in the manifest", () => {
     assert.deepEqual(await changesOf(workspace, translatedWorkspace()), []);
   });
 
-  test("an update that is sent while a manifest is applied is not lost", async () => {
+  test("a translation update is not lost while a manifest is applied", async () => {
     const workspace = await server.workspace(translatedWorkspace());
     for (let round = 0; round < 12; round++) {
       const translation_map = { id_0: `round ${round}`, id_1: "x" };
@@ -167,7 +167,7 @@ describe("translations in the manifest", () => {
     }
   });
 
-  test("a locale that goes takes no translations with it", async () => {
+  test("removing a locale keeps its translations until the locale is restored", async () => {
     const workspace = await server.workspace(translatedWorkspace());
     const body = { ...inCampaign(), locale_id: FRENCH, translation_map: HOLA };
     await workspace.call("PUT", "/campaigns/translations", body);
@@ -195,7 +195,7 @@ describe("translations in the manifest", () => {
     });
   });
 
-  test("strings are read out of a content with translation tags", async () => {
+  test("the strings of a message are read from content with translation tags", async () => {
     const workspace = await server.workspace({ ...translatedWorkspace(), canvases: [] });
     const content = {
       subject: "{% translation subject %}Hello{% endtranslation %}",
@@ -218,7 +218,7 @@ describe("translations in the manifest", () => {
     );
   });
 
-  test("a faulty declaration is refused with the place and the rule, and applies nothing", async () => {
+  test("invalid translations in a manifest are refused with the place and the rule, and nothing is applied", async () => {
     const workspace = await server.workspace(translatedWorkspace());
     const [canvas] = translatedWorkspace().canvases;
     const cases: [declared: object, rule: RegExp][] = [
@@ -288,7 +288,7 @@ describe("translations in the manifest", () => {
     assert.deepEqual(await changesOf(workspace, translatedWorkspace()), []);
   });
 
-  test("a fault that no schema can find is told with its line in the file", async () => {
+  test("a Liquid fault in a manifest is reported with its line in the file", async () => {
     const file = join(await mkdtemp(join(tmpdir(), "rapport-")), "manifest.yaml");
     await writeFile(
       file,
@@ -315,7 +315,7 @@ workspaces:
     await rm(dirname(file), { recursive: true });
   });
 
-  test("multi_language is off where the manifest does not say otherwise, for workspace and message", async () => {
+  test("multi_language is off by default, for a workspace and for a message", async () => {
     const workspace = await server.workspace({ ...translatedWorkspace(), settings: {} });
     const path = withQuery("/campaigns/translations", inCampaign());
     assert.match(JSON.stringify(await workspace.call("GET", path)), /MULTI_LANGUAGE_NOT_ENABLED"/);

@@ -13,7 +13,7 @@ import { translatedWorkspace, WELCOME, WELCOME_MAIL } from "./translated-workspa
 
 /* How many statements a call takes cannot be seen through HTTP, so this one asks the use case. */
 
-test("a message with 500 strings in 40 locales is read in one statement", async () => {
+test("the translations of a message with 500 strings in 40 locales are read in one statement", async () => {
   const database = await openDatabase(await testConfig());
   try {
     await migrate(database);

@@ -28,7 +28,7 @@ const view = ({ id, ...locale }: typeof spanish) => ({ uuid: id, ...locale });
 const SALUT = { id_0: "Salut", id_1: "Achetez" };
 
 describe("reading translations", () => {
-  test("a campaign's message is read in one locale, with the locale and the translation map", async () => {
+  test("a campaign message is read in one locale, with the locale and the translation map", async () => {
     const path = withQuery("/campaign/translations/", inCampaign({ locale_id: SPANISH }));
     const answer = await workspace.call("GET", path);
     assert.equal(answer.status, 200);
@@ -37,7 +37,7 @@ describe("reading translations", () => {
     });
   });
 
-  test("a canvas's message is read in the same form", async () => {
+  test("a canvas message is read in the same form as a campaign message", async () => {
     const path = withQuery("/canvases/translations", inCanvas({ locale_id: SPANISH }));
     const answer = await workspace.call("GET", path);
     assert.equal(answer.status, 200);
@@ -46,7 +46,7 @@ describe("reading translations", () => {
     });
   });
 
-  test("without a locale all translations are listed, in the order of their keys", async () => {
+  test("without a locale, all translations are listed in the order of their locale keys", async () => {
     const own = await server.workspace({
       ...translatedWorkspace(),
       locales: [
@@ -71,7 +71,7 @@ describe("reading translations", () => {
     }
   });
 
-  test("the paths work in the singular and the plural, with and without the last slash", async () => {
+  test("translation paths work in the singular and the plural, with and without a trailing slash", async () => {
     const ids = { locale_id: SPANISH };
     for (const path of withSlash(CAMPAIGN_PATHS)) {
       const answer = await workspace.call<any>("GET", withQuery(path, inCampaign(ids)));
@@ -83,13 +83,13 @@ describe("reading translations", () => {
     }
   });
 
-  test("canvas_id is read as workflow_id, and ids in either case", async () => {
+  test("canvas_id is read as workflow_id, and ids are accepted in either case", async () => {
     const ids = inCanvas({ workflow_id: undefined, canvas_id: ONBOARDING.toUpperCase() });
     const answer = await workspace.call<any>("GET", withQuery("/canvas/translations", ids));
     assert.deepEqual(answer.body.translations[0].translation_map, HOLA);
   });
 
-  test("the source of a message is read at all spellings", async () => {
+  test("the source of a message is readable at every spelling of the path", async () => {
     for (const path of withSlash(CAMPAIGN_PATHS, "/source")) {
       const answer = await workspace.call("GET", withQuery(path, inCampaign()));
       assert.equal(answer.status, 200, path);
@@ -106,7 +106,7 @@ describe("reading translations", () => {
 });
 
 describe("writing translations", () => {
-  test("a PUT at any spelling is read back by the next request, and replaces the map", async () => {
+  test("a PUT at any spelling of the path replaces the translation map before the next request", async () => {
     for (const path of [...withSlash(CAMPAIGN_PATHS), ...withSlash(CANVAS_PATHS)]) {
       const ids = path.startsWith("/campaign") ? inCampaign() : inCanvas();
       const map = { ...SALUT, id_0: `Salut ${path}` };
@@ -119,7 +119,7 @@ describe("writing translations", () => {
     }
   });
 
-  test("a map that lacks ids of the message is refused with their names, and changes nothing", async () => {
+  test("a translation map that lacks ids of the message is refused with their names and changes nothing", async () => {
     const own = await server.workspace(translatedWorkspace());
     const body = { ...inCampaign(), locale_id: SPANISH, translation_map: { id_7: "?" } };
     const answer = await own.call("PUT", "/campaigns/translations", body);
@@ -137,7 +137,7 @@ describe("writing translations", () => {
     assert.deepEqual(read.body.translations[0].translation_map, HOLA);
   });
 
-  test("ids that the message does not have yet are kept", async () => {
+  test("a translation map may contain ids that the message does not have yet", async () => {
     const own = await server.workspace(translatedWorkspace());
     const map = { ...HOLA, id_2: "Adiós", __: "x", "a.b-c": "y" };
     const body = { ...inCampaign(), locale_id: SPANISH, translation_map: map };
@@ -146,7 +146,7 @@ describe("writing translations", () => {
     assert.deepEqual(read.body.translations[0].translation_map, map);
   });
 
-  test("every text comes back as it was sent, with markup, line ends, emoji and odd keys", async () => {
+  test("every translation is read back exactly as sent, with markup, line ends, emoji and unusual keys", async () => {
     const own = await server.workspace(translatedWorkspace());
     const map = {
       id_0: `<b>“¡Hola!”</b>\r\n\t&amp; 👋🏽 \u0001 \u2028 {{\${first_name} | default: 'tú'}}`,
@@ -161,7 +161,7 @@ describe("writing translations", () => {
     assert.deepEqual(read.body.translations[0].translation_map, map);
   });
 
-  test("parallel PUTs into different locales all hold", async () => {
+  test("concurrent PUTs of translations into different locales are all stored", async () => {
     const locales = Array.from({ length: 12 }, (_, index) => ({
       ...spanish,
       id: `11111111-0000-4000-8000-0000000001${String(index).padStart(2, "0")}`,
@@ -189,7 +189,7 @@ describe("writing translations", () => {
     );
   });
 
-  test("a PUT repeated with its Idempotency-Key answers again and changes nothing", async () => {
+  test("a translation PUT repeated with its Idempotency-Key is replayed and changes nothing", async () => {
     const own = await server.workspace(translatedWorkspace());
     const put = (map: object, key: string) =>
       own.call(
@@ -207,7 +207,7 @@ describe("writing translations", () => {
   });
 });
 
-describe("who may translate", () => {
+describe("permissions and limits of translations", () => {
   const PERMISSION_OF = [
     ["GET", "/campaign/translations/", "campaigns.translations.get"],
     ["GET", "/campaign/translations/source", "campaigns.translations.get"],
@@ -217,7 +217,7 @@ describe("who may translate", () => {
     ["PUT", "/canvases/translations", "canvas.translations.update"],
   ] as const;
 
-  test("each call asks for its own permission and for no other", async () => {
+  test("each translation call requires its own permission and no other", async () => {
     const permissions = [...new Set(PERMISSION_OF.map(([, , permission]) => permission))];
     const own = await server.workspace({
       ...translatedWorkspace(),
@@ -236,7 +236,7 @@ describe("who may translate", () => {
     }
   });
 
-  test("translations may be read 250,000 times an hour", async () => {
+  test("the limit for reading translations is 250,000 requests per hour", async () => {
     for (const [path, ids] of [
       ["/campaign/translations/", inCampaign()],
       ["/canvases/translations", inCanvas()],
@@ -250,7 +250,7 @@ describe("who may translate", () => {
     }
   });
 
-  test("what one workspace translates is not there for another one", async () => {
+  test("a campaign of one workspace is unknown in another workspace", async () => {
     const other = await server.workspace({ settings: { multi_language: true } });
     const answer = await other.call("GET", withQuery("/campaign/translations/", inCampaign()));
     assert.equal(answer.status, 400);
@@ -258,7 +258,7 @@ describe("who may translate", () => {
   });
 });
 
-test("the OpenAPI document has every spelling, the form of an error and the types of files", async () => {
+test("the OpenAPI document has every spelling of translation paths, the error form and the file types", async () => {
   const { body } = await server.send("GET", "/openapi.json");
   for (const path of [...withSlash(CAMPAIGN_PATHS), ...withSlash(CANVAS_PATHS)]) {
     const { get, put } = body.paths[path];

@@ -25,7 +25,7 @@ const answers = async (url: string): Promise<boolean> =>
     () => false,
   );
 
-test("npm start serves on http://127.0.0.1:8080 with the embedded engine in ./data where nothing is said", {
+test("npm start without settings serves http://127.0.0.1:8080 with the embedded engine in ./data", {
   skip: (await isFree(8080)) ? false : "somebody else listens on 8080",
 }, async () => {
   const { scripts } = JSON.parse(await readFile(join(packageRoot(), "package.json"), "utf8"));

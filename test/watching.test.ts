@@ -52,7 +52,7 @@ async function loggedServer(logLevel: string) {
 }
 
 describe("the log", () => {
-  test("has one JSON line a request, with nothing of a person and no secret", async () => {
+  test("the log has one JSON line per request, without personal data or secrets", async () => {
     const { stop, lines } = await loggedServer("trace");
     await stop();
     const requests = lines.map((line) => JSON.parse(line)).filter((line) => line.msg === "request");
@@ -74,7 +74,7 @@ describe("the log", () => {
     for (const secret of SECRETS) assert.ok(!whole.includes(secret), secret);
   });
 
-  test("holds what LOG_LEVEL says and no more", async () => {
+  test("LOG_LEVEL warn and silent suppress the log of requests", async () => {
     for (const level of ["warn", "silent"]) {
       const { stop, lines } = await loggedServer(level);
       await stop();
@@ -84,7 +84,7 @@ describe("the log", () => {
 });
 
 describe("GET /metrics", () => {
-  test("is served in the Prometheus format on a port of its own, with nothing of a person", async () => {
+  test("metrics are served in the Prometheus format on a separate port, without personal data", async () => {
     const { url, metricsUrl } = await loggedServer("silent");
     const response = await fetch(metricsUrl);
     assert.equal(response.status, 200);

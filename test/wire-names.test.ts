@@ -115,7 +115,7 @@ test("a product_id and an alias_name that are sent as numbers are read as string
   assert.equal(ada?.user_aliases[0].alias_name, "18");
 });
 
-test("the id of a group that is sent as a number is read as a string", async () => {
+test("a subscription group id that is sent as a number is read as a string", async () => {
   const group = { id: "42", name: "Answers", channel: "email" };
   const workspace = await server.workspace({ subscription_groups: [group] });
   await makeUsers(workspace, id("ada"));
@@ -157,7 +157,7 @@ describe("braze_id is read as platform_id, and braze_ids as platform_ids", () =>
     assert.equal(await userOf(workspace, "ada"), undefined);
   });
 
-  test("a braze_id beside a different platform_id is refused", async () => {
+  test("a braze_id next to a different platform_id is refused", async () => {
     const workspace = await server.workspace();
     await makeUsers(workspace, id("ada"), id("eve"));
     const platform_id = (await userOf(workspace, "ada"))?.platform_id;

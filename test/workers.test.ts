@@ -22,7 +22,7 @@ function workersOf(pid: number): number[] | undefined {
 const canRun = ENGINE === "postgres" && workersOf(process.pid) !== undefined;
 
 describe("several server processes", { skip: !canRun }, () => {
-  test("serve one workspace together, replace one that dies, and stop together with 0", async () => {
+  test("several server processes serve one workspace, replace a killed process and exit together with 0", async () => {
     const { databaseUrl = "" } = await testConfig();
     const server = await startChild({
       DATABASE_URL: databaseUrl,

@@ -35,6 +35,7 @@ const PAGES = [
 
 /** Pages that do not guide anyone through commands. */
 const NO_GUIDES = [
+  "compatibility.md",
   "conformance.md",
   "engines.md",
   "errors.md",

@@ -150,6 +150,9 @@ function administratorCases(contract: Contract): void {
     }
   });
 
+  // It copies the files of a data folder, and this server has none: test/backup.test.ts.
+  if (nameOf(contract) === "POST /admin/v1/engine-copies") return;
+
   test("an administrator endpoint accepts the admin token", async () => {
     await assertWorks(contract, `Bearer ${server.adminToken}`);
   });

@@ -97,6 +97,7 @@ const SHOWS_NO_USERS = [
   "/workspaces",
   "/workspaces/:name",
   "/workspaces/:name/settings",
+  "/workspaces/:name/manifest",
   "/workspaces/:name/apps",
   "/workspaces/:name/subscription-groups",
   "/workspaces/:name/teams",

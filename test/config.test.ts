@@ -145,6 +145,8 @@ describe("rapport --help", () => {
       "users",
       "import",
       "export",
+      "backup",
+      "restore",
       "cdi",
       "keys",
       "secrets",

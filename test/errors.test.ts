@@ -48,9 +48,11 @@ const used = new Set([
   ...Object.keys(STATUS_OF),
   ...sources.flatMap((text) =>
     // What Node and the client of PostgreSQL call their errors is no code of ours, nor is a column.
-    [...text.matchAll(/"(?!HPE_|ERR_|CONNECTION_|UPDATED_AT")([A-Z]+(?:_[A-Z]+)+)"/g)].map(
-      ([, code]) => code as string,
-    ),
+    [
+      ...text.matchAll(
+        /"(?!HPE_|ERR_|CONNECTION_|YOUR_|API_KEY_|UPDATED_AT")([A-Z]+(?:_[A-Z]+)+)"/g,
+      ),
+    ].map(([, code]) => code as string),
   ),
 ]);
 

@@ -248,7 +248,7 @@ async function request(
 }
 
 const isJson = (response: Response): boolean =>
-  /\bjson\b/.test(response.headers.get("content-type") ?? "");
+  /^application\/(?:[\w.]+\+)?json\b/.test(response.headers.get("content-type") ?? "");
 
 const DECLARED = ENDPOINTS.flatMap(({ contract }) =>
   pathsOf(contract).map((path) => ({
@@ -270,7 +270,8 @@ function refuseUndeclared(method: string, path: string, answer: Answer<unknown>)
   const reply = declared.replies.find((each) => each.status === answer.status);
   if (!reply)
     throw new Error(`${method} ${path} answered ${answer.status}, which it does not declare`);
-  const body = answer.body === "" ? undefined : answer.body;
+  const isEmpty = answer.body === "" && !reply.validator.Check("");
+  const body = isEmpty ? undefined : answer.body;
   if (!reply.validator.Check(body)) {
     const [error] = reply.validator.Errors(body);
     throw new Error(`${method} ${path} answered otherwise than declared: ${JSON.stringify(error)}`);

@@ -161,7 +161,7 @@ describe("excessive nesting", () => {
     "an alias": (value) => `{"attributes":[{"user_alias":{"alias_name":${value}}}]}`,
   };
   for (const [where, wrap] of Object.entries(inItems)) {
-    for (const levels of [10_000, 400_000]) {
+    for (const levels of [10_000, 90_000]) {
       test(`${levels} nested levels in ${where} are refused with NESTED_TOO_DEEP`, async () => {
         for (const value of [deep(levels), deepObject(levels)]) {
           const { status, body } = await raw("/users/track", wrap(value));

@@ -82,7 +82,15 @@ const SHARED: readonly (readonly Permission[])[] = [
     "canvas.translations.get",
     "canvas.translations.update",
   ],
-  ["email.status", "subscription.status.get", "subscription.groups.get"],
+  [
+    "email.status",
+    "email.unsubscribe",
+    "email.hard_bounces",
+    "email.bounce.remove",
+    "email.blacklist",
+    "subscription.status.get",
+    "subscription.groups.get",
+  ],
 ];
 
 describe("rate limits shared by several endpoints", () => {

@@ -113,6 +113,7 @@ export const ofApiKeys = (admin: Admin): Samples => {
     "GET /admin/v1/audit/export": () => ({ query: { limit: "10" } }),
     "GET /admin/v1/audit/verify": () => ({}),
     "GET /admin/v1/secret-key": () => ({}),
+    "POST /admin/v1/engine-copies": () => ({}),
     "POST /admin/v1/secret-key/rotate": () => ({}),
   };
 };

@@ -1,6 +1,6 @@
 import { selectAllEvents, selectAllPurchases } from "./export-store.ts";
 
-export type { ActivityFilter, ExportedEvent, ExportedPurchase } from "./export-store.ts";
+export type { ExportedEvent, ExportedPurchase } from "./export-store.ts";
 
 /** All events of a workspace with the names of their users, in portions. */
 export const readAllEvents: (

@@ -9,7 +9,7 @@ import {
   type TimelineRange,
 } from "./timeline-store.ts";
 
-export type { TimedEvent, TimedPurchase, TimelineRange } from "./timeline-store.ts";
+export type { TimedEvent, TimedPurchase } from "./timeline-store.ts";
 
 /* The events, purchases and messages of one person, the newest first. */
 

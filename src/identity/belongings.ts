@@ -12,6 +12,7 @@ import { type Queryable, settleAll, type Transaction } from "../database/databas
 import { Problem } from "../problem.ts";
 import { carrySubscriptionsOver, forgetSubscriptions } from "../subscriptions/people-gone.ts";
 import { readGroupStates } from "../subscriptions/states.ts";
+import { startTurns } from "../threads/turns.ts";
 import { combine, combineBelongings } from "./combine/combine.ts";
 import type { Effect } from "./combine/effects.ts";
 import { type Belongings, NO_BELONGINGS, NOBODY } from "./combine/whole.ts";
@@ -111,11 +112,15 @@ export async function readBelongings(
   );
 }
 
-/** Carries the changes out on the belongings, in their order, in memory. */
-export function joinBelongings(changes: readonly Change[], before: BelongingsOf): Outcome {
+/** Carries the changes out on the belongings, in their order, in memory. Others get turns in between. */
+export async function joinBelongings(
+  changes: readonly Change[],
+  before: BelongingsOf,
+): Promise<Outcome> {
+  const turns = startTurns();
   const after = new Map(before);
   const of = (id: string) => after.get(id) ?? NO_BELONGINGS;
-  const audited = changes.map((change): AuditedChange => {
+  const join = (change: Change): AuditedChange => {
     if (change.kind === "identify") return { change, effects: change.effects };
     if (change.kind === "delete") {
       const whole = { profile: change.fields, belongings: of(change.user.platformId) };
@@ -127,7 +132,12 @@ export function joinBelongings(changes: readonly Change[], before: BelongingsOf)
     after.set(keptId, value);
     after.delete(mergedId);
     return { change, effects: [...change.effects, ...effects] };
-  });
+  };
+  const audited: AuditedChange[] = [];
+  for (const change of changes) {
+    audited.push(join(change));
+    if (turns.isOver()) await turns.next();
+  }
   return { audited, after };
 }
 

@@ -13,6 +13,7 @@ import type { PersonIdentifier } from "../people/identifiers.ts";
 import { lockProfiles, selectProfiles } from "../people/store.ts";
 import type { Fault } from "../problem.ts";
 import { writeSubscriptions } from "../subscriptions/states.ts";
+import { nextTurn, startTurns } from "../threads/turns.ts";
 import { writePeopleOf } from "../workspaces/reset.ts";
 import { recordAudit } from "./audit.ts";
 import {
@@ -123,7 +124,7 @@ interface Work {
   readonly graph: IdentityGraph;
   readonly changes: readonly Change[];
   readonly before: Awaited<ReturnType<typeof readBelongings>>;
-  readonly outcome: ReturnType<typeof joinBelongings>;
+  readonly outcome: Awaited<ReturnType<typeof joinBelongings>>;
 }
 
 async function workOut(
@@ -140,11 +141,17 @@ async function workOut(
     mostUsers,
     read,
   });
-  const applied = steps.map((step) => step.apply(graph));
+  const turns = startTurns();
+  const applied: Applied[] = [];
+  for (const step of steps) {
+    applied.push(step.apply(graph));
+    if (turns.isOver()) await turns.next();
+  }
   const changes = applied.flatMap((each) => ("change" in each && each.change ? [each.change] : []));
   const ids = await withinBudget(database, workspace.id, profilesIn(changes));
   const before = await readBelongings(database, workspace.id, ids);
-  const outcome = joinBelongings(changes, before);
+  await nextTurn();
+  const outcome = await joinBelongings(changes, before);
   const audited = new Map(outcome.audited.map((each) => [each.change, each]));
   const results = steps.map(({ place }, index): Result => {
     const each = applied[index] as Applied;
@@ -174,6 +181,7 @@ async function save(
 ): Promise<void> {
   const { workspace } = context;
   const now = clock.now();
+  await nextTurn();
   const written = graph.changes(now);
   await saveGraph(tx, workspace.id, written, { isLocked, now });
   const abandonedEmails = await findAbandoned(tx, workspace.id, written);

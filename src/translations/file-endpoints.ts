@@ -85,6 +85,7 @@ const exportXliff = endpoint({
   path: `${MESSAGE_PATH}/translations.xliff`,
   summary: "Exports the strings of a message and their translations as XLIFF 1.2.",
   access: byAdministratorOfWorkspace,
+  refusals: ["CONFLICT"],
   params: OfMessage,
   query: Type.Object({
     locale_id,

@@ -62,8 +62,11 @@ export const PAGE_ATTACKS: readonly Attack[] = [
     before: "no limit, 250 ms for each view",
     prepare: async (target) => {
       const id = await create(target, "costly", COSTLY_PAGE);
-      await target.send("POST", "/users/track", { attributes: [{ external_id: "reader", a: 1 }] });
+      await target.send("POST", "/users/track", {
+        attributes: [{ external_id: "reader", first_name: "Ada" }],
+      });
       const { text } = await target.send("GET", `${PATH}/${id}/url/reader`);
+      mustHold(text.includes("preference_center_url"), text);
       link = new URL((JSON.parse(text) as { preference_center_url: string }).preference_center_url)
         .pathname;
     },

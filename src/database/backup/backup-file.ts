@@ -32,9 +32,6 @@ interface BackupEnd {
   readonly sha256: string;
 }
 
-/** The texts of a row, in the order of the columns. */
-export type BackupRow = readonly (string | null)[];
-
 /** Takes lines in their order; resolves when more can be taken. */
 export interface BackupWriter {
   header(header: BackupHeader): Promise<void>;

@@ -98,7 +98,8 @@ async function runOn(
 ): Promise<void> {
   const { users, statistics, results } = options;
   say(`${engine.version}: making ${users.toLocaleString("en-US")} users`);
-  const prepared = await prepareDataset(engine, { users, statistics }, folder);
+  const addresses = workloads.some((workload) => workload.addresses);
+  const prepared = await prepareDataset(engine, { users, statistics, addresses }, folder);
   cleanUp.add(() => prepared.remove());
   const machine = thisMachine(engine.version);
   for (const workload of workloads) {

@@ -26,7 +26,7 @@ const COUNTS: Readonly<Record<string, string>> = {
 export async function runCounts(options: CountOptions): Promise<void> {
   await inFolder(async (folder, cleanUp) => {
     for (const engine of await openEngines({ ...options, profile: false }, folder, cleanUp)) {
-      const seed = { users: options.users, statistics: true };
+      const seed = { users: options.users, statistics: true, addresses: false };
       const dataset = await prepareDataset(engine, seed, folder);
       cleanUp.add(() => dataset.remove());
       const rows = [["", "users", "ms"]];

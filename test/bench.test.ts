@@ -20,7 +20,7 @@ describe("npm run bench", async () => {
     const { rows } = await engine.query<{ rows: number }>(`select count(*) as rows from ${table}`);
     return rows[0]?.rows;
   };
-  for (const statement of seedStatements({ users: USERS, statistics: true })) {
+  for (const statement of seedStatements({ users: USERS, statistics: true, addresses: false })) {
     await engine.exec(statement);
   }
 

@@ -41,18 +41,24 @@ const PROFILE_ID_FUNCTION = `
 /** The name of the k-th event of user n: one of `EVENT_NAMES`. */
 const eventName = `'event_' || (n + k * 3) % ${EVENT_NAMES.length}`;
 
+/** `emailOf`, in SQL. */
+const EMAIL = "'user-' || n || '@example.com'";
+
 export interface Seed {
   readonly users: number;
   /** Whether the planner gets statistics before it begins, as it has on a server that runs longer. */
   readonly statistics: boolean;
+  /** Whether the users have an email address: `emailOf`. */
+  readonly addresses: boolean;
 }
 
 /** The statements that fill a migrated database, in their order. */
-export const seedStatements = ({ users, statistics }: Seed): readonly string[] => [
+export const seedStatements = ({ users, statistics, addresses }: Seed): readonly string[] => [
   PROFILE_ID_FUNCTION,
   `insert into profiles (workspace_id, profile_id, version, external_id, aliases, email, phone,
      standard_attributes, custom_attributes, created_at, updated_at)
-   select ${SEEDED_WORKSPACE}, bench_profile_id(n), 1, 'user-' || n, '[]', null, null,
+   select ${SEEDED_WORKSPACE}, bench_profile_id(n), 1, 'user-' || n, '[]',
+     ${addresses ? EMAIL : "null"}, null,
      jsonb_build_object('first_name', 'First ' || n % 500, 'last_name', 'Last ' || n % 1000,
        'country', 'US', 'language', 'en', 'home_city', 'Town ' || n % 200),
      jsonb_build_object('plan', 'free', 'score', n % 1000, 'last_page', '/products/' || n % 5000,
@@ -63,6 +69,13 @@ export const seedStatements = ({ users, statistics }: Seed): readonly string[] =
   `insert into identifiers (workspace_id, value, kind, profile_id)
    select ${SEEDED_WORKSPACE}, 'user-' || n, 'external_id', bench_profile_id(n)
    from generate_series(0, ${users - 1}) as n`,
+  ...(addresses
+    ? [
+        `insert into identifiers (workspace_id, value, kind, profile_id)
+         select ${SEEDED_WORKSPACE}, ${EMAIL}, 'email', bench_profile_id(n)
+         from generate_series(0, ${users - 1}) as n`,
+      ]
+    : []),
   `insert into events (workspace_id, profile_id, event_id, name, occurred_at, app_id, properties)
    select ${SEEDED_WORKSPACE}, bench_profile_id(n), bench_profile_id(${users} + n * 10 + k),
      ${eventName}, '2026-01-01', null, '{"sku": "SKU-1", "price": 9.5, "channel": "web"}'

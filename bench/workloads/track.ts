@@ -1,7 +1,7 @@
 import { updatesFloor } from "../floors/updates.ts";
 import type { Random } from "./random.ts";
 import { attributesOf, eventOf } from "./updates.ts";
-import { type Distribution, externalIdOf, type UserPicker } from "./users.ts";
+import { type Distribution, emailOf, externalIdOf, type UserPicker } from "./users.ts";
 import type { Workload } from "./workload.ts";
 
 function attributesObject(random: Random, user: number) {
@@ -58,6 +58,23 @@ export const track = full(
   "uniform",
   "50 updates a request, half attributes and half events, every user as likely as any other.",
 );
+
+/** What most senders do: every attributes object repeats the address that the user has. */
+export const trackProfiles: Workload = {
+  ...full(
+    "track-profiles",
+    "uniform",
+    "The same with the user's email in every attributes object.",
+  ),
+  addresses: true,
+  body: (random, pick) => ({
+    attributes: Array.from({ length: UPDATES / 2 }, () => {
+      const user = pick();
+      return { email: emailOf(user), ...attributesObject(random, user) };
+    }),
+    events: Array.from({ length: UPDATES / 2 }, () => eventObject(random, pick())),
+  }),
+};
 
 export const trackSkewed = full(
   "track-skewed",

@@ -10,6 +10,8 @@ export type Distribution = "uniform" | "zipf";
 /** Draws the number of a user. */
 export type UserPicker = () => number;
 
+export const emailOf = (user: number): string => `user-${user}@example.com`;
+
 export const externalIdOf = (user: number): string => `user-${user}`;
 
 /**

@@ -11,6 +11,8 @@ export interface Workload {
   readonly name: string;
   /** One sentence for the help and the report. */
   readonly about: string;
+  /** Whether the users have email addresses before it begins. */
+  readonly addresses?: true;
   /** What is counted, in the plural: updates, profiles. */
   readonly unit: string;
   readonly unitsPerRequest: number;

@@ -2,13 +2,14 @@ import { exportsWorkload } from "./exports.ts";
 import { merges } from "./merges.ts";
 import { pageViews } from "./page-views.ts";
 import { subscriptionSets, subscriptionSingle } from "./subscription-sets.ts";
-import { track, trackSingle, trackSkewed } from "./track.ts";
+import { track, trackProfiles, trackSingle, trackSkewed } from "./track.ts";
 import { translations } from "./translations.ts";
 import type { Workload } from "./workload.ts";
 
 /** Every workload, in the order in which they run when none is named. */
 export const WORKLOADS: readonly Workload[] = [
   track,
+  trackProfiles,
   trackSkewed,
   trackSingle,
   exportsWorkload,

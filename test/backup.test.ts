@@ -1,7 +1,7 @@
 /* `rapport backup` and `rapport restore`, on the engine of the suite and from one engine to the other. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
@@ -22,7 +22,7 @@ async function emptyPlace(): Promise<Environment> {
   return { DATA_DIR, ADMIN_TOKEN, ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }) };
 }
 
-/** One transaction: an event of two users each, and a counter beside. */
+/** An event of two users each, and a counter beside: one transaction where the request has an Idempotency-Key. */
 const step = (n: number) => ({
   attributes: [
     { external_id: "ada", steps: { inc: 1 }, [`text ${n % 5}`]: 'ü\n"\\ \u2028 \uFEFF' },
@@ -52,7 +52,13 @@ describe("rapport backup", () => {
     let isWriting = true;
     const write = async () => {
       while (isWriting) {
-        const { status } = await post(`${server.url}/users/track`, server.key, step(acknowledged));
+        const whole = { "idempotency-key": randomUUID() };
+        const { status } = await post(
+          `${server.url}/users/track`,
+          server.key,
+          step(acknowledged),
+          whole,
+        );
         if (status === 201) acknowledged += 1;
       }
     };

@@ -10,6 +10,7 @@ import { migrate } from "../src/database/migrate.ts";
 import { createIdempotency } from "../src/http/idempotency.ts";
 import { claimJobs } from "../src/jobs/store.ts";
 import { createMetrics } from "../src/observe/metrics.ts";
+import { createAddressCache } from "../src/people/address-cache.ts";
 import { createIdCache } from "../src/people/id-cache.ts";
 import { createQuotas } from "../src/quotas/quotas.ts";
 import { openDatabase } from "../src/server/serve.ts";
@@ -97,6 +98,7 @@ test("a request of another workspace waits for the transactions under way, howev
     clock: systemClock,
     idempotency: createIdempotency({ database, clock: systemClock }),
     idCache: createIdCache(),
+    addressCache: createAddressCache(),
     metrics: createMetrics(),
     quotas: createQuotas(database, systemClock),
   });

@@ -17,6 +17,7 @@ import { EXPORT_FIELDS } from "../src/export/profile-view.ts";
 import { type Endpoint, pathsOf } from "../src/http/endpoint.ts";
 import { createIdempotency } from "../src/http/idempotency.ts";
 import { createMetrics } from "../src/observe/metrics.ts";
+import { createAddressCache } from "../src/people/address-cache.ts";
 import { createIdCache } from "../src/people/id-cache.ts";
 import { createQuotas } from "../src/quotas/quotas.ts";
 import { ENDPOINTS } from "../src/server/app.ts";
@@ -144,6 +145,7 @@ function clientOf(watchedDatabase: Database) {
       idempotency: createIdempotency(parts),
       idCache: createIdCache(),
       quotas: createQuotas(watchedDatabase, systemClock),
+      addressCache: createAddressCache(),
     }),
   };
   return async (

@@ -10,6 +10,7 @@ import { migrate } from "../src/database/migrate.ts";
 import { createIdempotency } from "../src/http/idempotency.ts";
 import { removeExternalIds, renameExternalIds } from "../src/identity/external-ids.ts";
 import { createMetrics } from "../src/observe/metrics.ts";
+import { type AddressCache, createAddressCache } from "../src/people/address-cache.ts";
 import { createIdCache, type IdCache } from "../src/people/id-cache.ts";
 import { createQuotas } from "../src/quotas/quotas.ts";
 import { openDatabase } from "../src/server/serve.ts";
@@ -28,6 +29,7 @@ const workspace = testWorkspace();
 const idempotency = createIdempotency({ database, clock: systemClock });
 const idCache = createIdCache();
 const quotas = createQuotas(database, systemClock);
+const addressCache = createAddressCache();
 
 /** How many times the answer to a statement is waited for before the next one is sent. */
 function roundTripsOf(inner: Database): {
@@ -66,10 +68,13 @@ interface Cost {
 }
 
 /** Writes requests as one batch of this process. @returns what it took. */
-const costOf = (...bodies: TrackBody[]): Promise<Cost> => costWith(idCache, ...bodies);
+const costOf = (...bodies: TrackBody[]): Promise<Cost> => costWith({}, ...bodies);
 
-/** @param idCache the id cache of the process that writes. */
-async function costWith(idCache: IdCache, ...bodies: TrackBody[]): Promise<Cost> {
+/** @param caches those of the process that writes, where it is another one. */
+async function costWith(
+  caches: { readonly idCache?: IdCache; readonly addressCache?: AddressCache },
+  ...bodies: TrackBody[]
+): Promise<Cost> {
   const { database: counting, counted } = countingDatabase(database, "counted");
   const watched = roundTripsOf(counting);
   const requests = bodies.map((body) => {
@@ -83,6 +88,8 @@ async function costWith(idCache: IdCache, ...bodies: TrackBody[]): Promise<Cost>
     idempotency,
     idCache,
     quotas,
+    addressCache,
+    ...caches,
     metrics: createMetrics(),
   };
   const verdicts = await writeBatch(services, requests);
@@ -171,6 +178,59 @@ describe("the cost of a /users/track batch", () => {
     });
   });
 
+  test("a batch that repeats the addresses of known users reads nothing", async () => {
+    const names = users(25, "addressed");
+    const attributes = names.map((external_id, index) => ({
+      external_id,
+      email: `${external_id}@Example.com`,
+      phone: `+1415555${2600 + index}`,
+      score: index,
+    }));
+    await costOf({ attributes });
+    const cheapest = { transactions: 1, reads: 0, statements: 2, roundTrips: 1, rowsWritten: 25 };
+    assert.deepEqual(await costOf({ attributes }), cheapest);
+    // The state of the address is one more row each.
+    const states = attributes.map((each) => ({ ...each, email_subscribe: "opted_in" }));
+    assert.equal((await costOf({ attributes: states })).reads, 0);
+  });
+
+  test("a repeated address that another process has changed meanwhile is set again", async () => {
+    const [name = ""] = users(1, "moved");
+    const body = (email: string): TrackBody => ({ attributes: [{ external_id: name, email }] });
+    await costOf(body("one@example.com"));
+    const elsewhere = createAddressCache();
+    await costWith({ addressCache: elsewhere }, body("two@example.com"));
+    assert.equal((await costOf(body("one@example.com"))).transactions, 2, "the stale cache");
+    const [row] = await database.query<{ email: string }>(
+      "select email from profiles where external_id = $1",
+      [name],
+    );
+    assert.equal(row?.email, "one@example.com");
+    const holders = await database.query<{ value: string }>(
+      `select value from identifiers join profiles using (workspace_id, profile_id)
+       where external_id = $1 and kind = 'email'`,
+      [name],
+    );
+    assert.deepEqual([...holders], [{ value: "one@example.com" }]);
+  });
+
+  test("processes that update one user with the same address do not abort each other", async () => {
+    const [name = ""] = users(1, "shared");
+    const body: TrackBody = {
+      attributes: [{ external_id: name, email: "shared@example.com", score: 1 }],
+    };
+    const other = { idCache: createIdCache(), addressCache: createAddressCache() };
+    await costOf(body);
+    await costWith(other, body);
+    const costs = await Promise.all(
+      Array.from({ length: 10 }, (_, index) => costWith(index % 2 ? other : {}, body)),
+    );
+    assert.deepEqual(
+      costs.map(({ transactions }) => transactions),
+      Array(10).fill(1),
+    );
+  });
+
   test("a batch of counters reads its users in one statement, whatever their number", async () => {
     const names = users(25, "counters");
     await costOf(bodyFor(names));
@@ -208,16 +268,16 @@ describe("the id cache", () => {
     await costOf(bodyFor(["stays", "old-id"]));
     const { id } = workspace;
     const user = idCache.get(id, "old-id");
-    await costWith(elsewhere, bodyFor(["old-id"]));
+    await costWith({ idCache: elsewhere }, bodyFor(["old-id"]));
 
     await renameExternalIds(services, context, [
       { current_external_id: "old-id", new_external_id: "new-id" },
     ]);
-    await costWith(elsewhere, bodyFor(["old-id"]));
+    await costWith({ idCache: elsewhere }, bodyFor(["old-id"]));
     assert.equal(elsewhere.get(id, "old-id"), user, "a renamed id leads to the same user");
 
     await removeExternalIds(services, context, ["old-id"]);
-    assert.equal((await costWith(elsewhere, bodyFor(["old-id"]))).transactions, 2);
+    assert.equal((await costWith({ idCache: elsewhere }, bodyFor(["old-id"]))).transactions, 2);
     assert.notEqual(elsewhere.get(id, "old-id"), user);
     assert.equal(
       (await costOf(bodyFor(["stays"]))).transactions,

@@ -1,5 +1,6 @@
 import { isUnavailable, withRetries } from "../database/database.ts";
 import { contextOf, type Job, type JobKind, LeaseLost, TryAgain } from "../jobs/job.ts";
+import type { AddressCache } from "../people/address-cache.ts";
 import type { IdCache } from "../people/id-cache.ts";
 import { Unopenable } from "../sealing/seal.ts";
 import { loadWorkspace } from "../workspaces/find-workspace.ts";
@@ -73,6 +74,8 @@ const NO_IDS: IdCache = {
   expect: () => {},
 };
 
+const NO_ADDRESSES: AddressCache = { matches: () => false, store: () => {} };
+
 async function readAll(
   services: SyncServices,
   run: Run,
@@ -88,7 +91,8 @@ async function readAll(
       until: sourceTime(run.run.startedAt),
     };
     const selection = await source.select(shape, range);
-    await applyRows({ ...services, idCache: NO_IDS }, run, selection, range.from, progress);
+    const uncached = { ...services, idCache: NO_IDS, addressCache: NO_ADDRESSES };
+    await applyRows(uncached, run, selection, range.from, progress);
     const soon = new Date(services.clock.now().getTime() + CLOCK_TOLERANCE_MS);
     return endingOf(await selection.strays(sourceTime(soon), MOST_STRAYS));
   } finally {

@@ -1,5 +1,6 @@
 import { type Queryable, settleAll, type Transaction } from "../database/database.ts";
 import { writePeopleOf } from "../workspaces/reset.ts";
+import type { AddressCache } from "./address-cache.ts";
 import type { CachedIds, IdCache } from "./id-cache.ts";
 import {
   emailValue,
@@ -9,7 +10,7 @@ import {
   type PersonIdentifier,
 } from "./identifiers.ts";
 import { selectMerged } from "./merged-store.ts";
-import { createPeople, type People } from "./people.ts";
+import { type AddressKind, createPeople, type People, type PeopleChanges } from "./people.ts";
 import { StaleRead } from "./stale-read.ts";
 import {
   type FoundIdentifier,
@@ -18,6 +19,7 @@ import {
   selectIdentifiers,
   selectProfiles,
 } from "./store.ts";
+import type { ProfileUpdate } from "./update-profiles-store.ts";
 
 /** What one write wants to know before it can be worked out. */
 export interface Target {
@@ -25,15 +27,26 @@ export interface Target {
   /** Whether it looks at what is stored about the person. */
   readonly reads: boolean;
   /** Addresses that it gives to the person. */
-  readonly addresses: readonly Identifier[];
+  readonly addresses: readonly GivenAddress[];
   /** Whether it affects all who share an address with the user. */
   readonly spreads: boolean;
 }
 
+/** An address as it is looked up (`value`), and as it is stored. */
+export interface GivenAddress extends Identifier {
+  readonly kind: AddressKind;
+  readonly given: string;
+}
+
 export interface ReadOptions {
   newId(): string;
-  /** Caches the external ids that are found. */
-  readonly cached?: CachedIds;
+  /** Caches the external ids and the addresses that are found. */
+  readonly cached?: Cached;
+}
+
+/** What a batch of writes knows without asking the database. */
+export interface Cached extends CachedIds {
+  readonly addressCache: AddressCache;
 }
 
 export interface LoadOptions extends ReadOptions {
@@ -62,14 +75,9 @@ export async function loadPeople(
   // cache, which may be stale.
   const [, people] = await settleAll([
     writePeopleOf(tx, workspaceId),
-    read(
-      tx,
-      workspaceId,
-      targets,
-      options,
-      lookUpCached(targets, workspaceId),
-      options.lock ? tx : undefined,
-    ),
+    read(tx, workspaceId, targets, options, lookUpCached(targets, workspaceId), {
+      lock: options.lock ? tx : undefined,
+    }),
   ]);
   return people;
 }
@@ -93,12 +101,12 @@ export const readPeople = (
     targets,
     options,
     lookUpCached(targets, workspaceId, options.cached?.idCache),
-    undefined,
+    { addressCache: options.cached?.addressCache },
   );
 
 /**
- * @param recalled who is known to have some of the identifiers.
  * @param lock the transaction that locks the profiles, if one does.
+ * @param addressCache which profiles need not be read for an address that they have already.
  */
 async function read(
   database: Queryable,
@@ -106,13 +114,18 @@ async function read(
   targets: readonly Target[],
   { newId, cached }: ReadOptions,
   { hits, wanted }: LookedUp,
-  lock: Transaction | undefined,
+  {
+    lock,
+    addressCache,
+  }: { lock?: Transaction | undefined; addressCache?: AddressCache | undefined },
 ): Promise<People> {
   const found = await findIdentifiers(database, workspaceId, wanted);
-  if (cached) storeAll(cached, workspaceId, found);
+  if (cached) storeIds(cached, workspaceId, found);
   const platformIds = platformIdsOf(targets);
   const merged = await followMerged(database, workspaceId, platformIds);
-  const ids = profilesToRead(targets, { hits, found, merged }, lock !== undefined);
+  const ids = lock
+    ? profilesNamed(targets, { hits, found, merged })
+    : profilesToRead(targets, { hits, found, merged }, addressCache);
   const spreads = targets.some((need) => need.spreads);
   const rows =
     lock && !spreads
@@ -123,6 +136,7 @@ async function read(
   const all = [...found, ...sharers];
   const people = lock && spreads ? await lockAsRead(lock, workspaceId, rows, all) : rows;
   await refuseMergedMeanwhile(database, workspaceId, platformIds, merged, people);
+  if (cached) storeAddresses(cached, rows);
   return createPeople(all, people, newId, merged, hits);
 }
 
@@ -197,8 +211,10 @@ function lookUpCached(
 ): LookedUp {
   const hits = new Map<string, string>();
   const wanted = new Map<string, Identifier>();
+  // Who else has an address that is given matters only to a write that finds people by one.
+  const looksUpAddresses = targets.some(findsByAddress);
   for (const { identifier, addresses } of targets) {
-    for (const address of addresses) wanted.set(identifierKey(address), address);
+    if (looksUpAddresses) for (const each of addresses) wanted.set(identifierKey(each), each);
     const { kind, value } = identifier;
     if (kind === "platform_id") continue;
     if (kind === "external_id") {
@@ -214,14 +230,34 @@ function lookUpCached(
   return { hits, wanted };
 }
 
-/** Remembers whom external ids lead to, among committed identifiers. */
-export function storeAll(
+/** Caches what a committed batch has written. */
+export function storeWritten(
+  cached: Cached,
+  workspaceId: number,
+  { addedIdentifiers, created, updated }: PeopleChanges,
+): void {
+  storeIds(cached, workspaceId, addedIdentifiers);
+  storeAddresses(cached, created);
+  storeAddresses(cached, updated);
+}
+
+function storeIds(
   { idCache, removals }: CachedIds,
   workspaceId: number,
   identifiers: readonly FoundIdentifier[],
 ): void {
   for (const { kind, value, profileId } of identifiers) {
     if (kind === "external_id") idCache.store(workspaceId, value, profileId, removals);
+  }
+}
+
+function storeAddresses(
+  { addressCache }: Cached,
+  profiles: readonly Pick<ProfileUpdate, "id" | "email" | "phone">[],
+): void {
+  for (const { id, email, phone } of profiles) {
+    if (email !== undefined) addressCache.store(id, "email", email);
+    if (phone !== undefined) addressCache.store(id, "phone", phone);
   }
 }
 
@@ -242,34 +278,58 @@ interface Whereabouts extends Pick<LookedUp, "hits"> {
   readonly merged: ReadonlyMap<string, string>;
 }
 
+const findsByAddress = ({ identifier, spreads }: Target): boolean =>
+  spreads || identifier.kind === "email" || identifier.kind === "phone";
+
+/** The profiles that have to be known before the batch can be worked out. */
 function profilesToRead(
   targets: readonly Target[],
-  { hits, found, merged }: Whereabouts,
-  all: boolean,
+  whereabouts: Whereabouts,
+  addressCache: AddressCache | undefined,
 ): string[] {
+  const { hits } = whereabouts;
+  const looksUpAddresses = targets.some(findsByAddress);
+  const isBlind = ({ identifier, reads, addresses }: Target): boolean => {
+    if (identifier.kind !== "external_id" || reads) return false;
+    if (addresses.length === 0) return true;
+    const id = hits.get(identifier.value);
+    if (looksUpAddresses || id === undefined || !addressCache) return false;
+    return addresses.every(({ kind, given }) => addressCache.matches(id, kind, given));
+  };
   // A patch of users named by external_id needs nothing that is stored: most batches end here.
-  const isBlind =
-    !all && targets.every(({ identifier, reads }) => identifier.kind === "external_id" && !reads);
-  if (isBlind) return [];
+  if (targets.every(isBlind)) return [];
+  // A user who gets an address in this batch competes with its holder for items addressed to it.
+  const given = new Set(targets.flatMap(({ addresses }) => addresses.map(identifierKey)));
+  return profilesNamed(
+    targets,
+    whereabouts,
+    (target, candidates) =>
+      candidates.length > 1 || given.has(identifierKey(target.identifier)) || !isBlind(target),
+  );
+}
+
+/** The profiles that the targets name. A platform_id is always read, which shows whether it exists. */
+function profilesNamed(
+  targets: readonly Target[],
+  { hits, found, merged }: Whereabouts,
+  isWanted: (target: Target, candidates: readonly string[]) => boolean = () => true,
+): string[] {
   const holders = new Map<string, string[]>();
   for (const row of found) {
     const key = identifierKey(row);
     holders.set(key, [...(holders.get(key) ?? []), row.profileId]);
   }
-  // A user who gets an address in this batch competes with its holder for items addressed to it.
-  const given = new Set(targets.flatMap(({ addresses }) => addresses.map(identifierKey)));
   const ids = new Set<string>();
-  for (const { identifier, reads } of targets) {
+  for (const target of targets) {
+    const { identifier } = target;
     if (identifier.kind === "platform_id") {
-      // Whether it exists is told by reading it.
       if (isProfileId(identifier.value)) ids.add(merged.get(identifier.value) ?? identifier.value);
       continue;
     }
-    const key = identifierKey(identifier);
     const known = identifier.kind === "external_id" ? hits.get(identifier.value) : undefined;
-    const candidates = known === undefined ? (holders.get(key) ?? []) : [known];
-    const isRead = all || reads || candidates.length > 1 || given.has(key);
-    if (isRead) for (const id of candidates) ids.add(id);
+    const candidates =
+      known === undefined ? (holders.get(identifierKey(identifier)) ?? []) : [known];
+    if (isWanted(target, candidates)) for (const id of candidates) ids.add(id);
   }
   return [...ids];
 }

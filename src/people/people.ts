@@ -6,13 +6,8 @@ import {
   identifierKey,
   type PersonIdentifier,
 } from "./identifiers.ts";
-import type {
-  Attributes,
-  FoundIdentifier,
-  NewProfile,
-  ProfileRow,
-  ProfileUpdate,
-} from "./store.ts";
+import type { Attributes, FoundIdentifier, NewProfile, ProfileRow } from "./store.ts";
+import type { ProfileUpdate } from "./update-profiles-store.ts";
 
 /**
  * One person in a batch of writes: what was read, and what the writes so far make of it.
@@ -73,6 +68,7 @@ export interface People {
   create(identifier: PersonIdentifier): Person;
   /** All who have an address now, `value` as it is looked up. */
   holdersOf(kind: AddressKind, value: string): readonly Person[];
+  /** Of a person who was not read, the address must be the one that the profile has. */
   setEmail(person: Person, address: string | null): void;
   setPhone(person: Person, number: string | null): void;
   /**
@@ -186,6 +182,10 @@ export function createPeople(
       [...(holders.get(identifierKey({ kind, value })) ?? [])].map(personWith),
 
     setEmail(person, address) {
+      if (isUnread(person)) {
+        person.email = address;
+        return;
+      }
       const before = person.email ? emailValue(person.email) : null;
       const after = address === null ? null : emailValue(address);
       person.email = address;
@@ -193,6 +193,10 @@ export function createPeople(
     },
 
     setPhone(person, number) {
+      if (isUnread(person)) {
+        person.phone = number;
+        return;
+      }
       const before = person.phone ?? null;
       person.phone = number;
       moveAddress("phone", person.id, before, number);
@@ -301,15 +305,24 @@ const newRow = (person: Person, updatedAtMicros: number): NewProfile => ({
   updatedAtMicros,
 });
 
-const updateOf = (person: Person, updatedAtMicros: number): ProfileUpdate => ({
-  id: person.id,
-  version: person.stored?.version ?? null,
-  standardPatch: person.standardPatch ?? null,
-  customPatch: person.customPatch ?? null,
-  email: person.email === person.stored?.email ? undefined : person.email,
-  phone: person.phone === person.stored?.phone ? undefined : person.phone,
-  updatedAtMicros,
-});
+/** Whether only the id is known: nothing that the batch does to the person needed its row. */
+const isUnread = ({ isNew, stored }: Person): boolean => !isNew && stored === undefined;
+
+function updateOf(person: Person, updatedAtMicros: number): ProfileUpdate {
+  const { id, stored, email, phone, standardPatch = null, customPatch = null } = person;
+  const update = { id, standardPatch, customPatch, updatedAtMicros };
+  if (!stored) {
+    const unchanged = { email: undefined, phone: undefined };
+    return { ...update, ...unchanged, version: null, assumed: { email, phone } };
+  }
+  return {
+    ...update,
+    version: stored.version,
+    email: email === stored.email ? undefined : email,
+    phone: phone === stored.phone ? undefined : phone,
+    assumed: undefined,
+  };
+}
 
 const withoutNulls = (patch: Patch = {}): Attributes =>
   Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== null));

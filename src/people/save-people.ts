@@ -8,8 +8,8 @@ import {
   insertProfiles,
   lockAddresses,
   selectIdentifiers,
-  updateProfiles,
 } from "./store.ts";
+import { updateProfiles } from "./update-profiles-store.ts";
 
 /**
  * Writes people: identifiers first, then profiles, each in one order everywhere, so that batches do

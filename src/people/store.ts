@@ -1,5 +1,5 @@
 import type { Queryable, Transaction } from "../database/database.ts";
-import { timestamps, uuids } from "../database/typed-list.ts";
+import { timestamps } from "../database/typed-list.ts";
 import type { Json } from "../values/plain-json.ts";
 import type { Alias, Identifier } from "./identifiers.ts";
 
@@ -174,138 +174,6 @@ const columnsOf = (profiles: readonly NewProfile[]) => [
   timestamps(profiles.map((profile) => profile.updatedAtMicros)),
 ];
 
-/** What changes about a stored profile. A member of an attributes patch that is null is removed. */
-export interface ProfileUpdate {
-  readonly id: string;
-  /** The version that the change was worked out from; null where it holds for any. */
-  readonly version: number | null;
-  readonly standardPatch: Attributes | null;
-  readonly customPatch: Attributes | null;
-  /** Undefined leaves it. */
-  readonly email: string | null | undefined;
-  readonly phone: string | null | undefined;
-  readonly updatedAtMicros: number;
-}
-
-/**
- * Updates profiles, each only if it is still there and at the version given; where no version is
- * given, only if its custom attributes stay within `mostCustomBytes`, for nobody has read them.
- *
- * @throws a serialization failure where one is not.
- */
-export async function updateProfiles(
-  tx: Transaction,
-  workspaceId: number,
-  updates: readonly ProfileUpdate[],
-  mostCustomBytes: number | null,
-): Promise<void> {
-  if (updates.length === 0) return;
-  const sorted = [...updates].sort((a, b) => (a.id < b.id ? -1 : 1));
-  // One statement for all of them, because two would lock them in another order.
-  const isPatch = sorted.every(isMerePatch);
-  await (isPatch
-    ? patchProfiles(tx, workspaceId, sorted, mostCustomBytes)
-    : changeProfiles(tx, workspaceId, sorted, mostCustomBytes));
-}
-
-/** Adds attributes, whatever else is stored. */
-const isMerePatch = ({ version, standardPatch, customPatch, email, phone }: ProfileUpdate) =>
-  version === null &&
-  email === undefined &&
-  phone === undefined &&
-  !removes(standardPatch) &&
-  !removes(customPatch);
-
-/**
- * What most batches come to. JSON goes in as one text for all of them, which neither side has to
- * escape: with the next statement in its place a batch took a fifth longer in the engine.
- */
-const patchProfiles = (
-  tx: Transaction,
-  workspaceId: number,
-  patches: readonly ProfileUpdate[],
-  mostCustomBytes: number | null,
-): Promise<number> =>
-  tx.execute(
-    `update profiles set
-       version = profiles.version + 1,
-       updated_at = greatest(profiles.updated_at, new.updated_at),
-       standard_attributes = case when new.standard = 'null' then profiles.standard_attributes
-         else profiles.standard_attributes || new.standard end,
-       custom_attributes = case when new.custom = 'null' then profiles.custom_attributes
-         else profiles.custom_attributes || new.custom end
-     from rows from (unnest($2::uuid[]), jsonb_array_elements($3::text::jsonb),
-         jsonb_array_elements($4::text::jsonb), unnest($5::timestamptz[]))
-       as new (id, standard, custom, updated_at)
-     where profiles.workspace_id = $1 and profiles.profile_id = any($2::uuid[])
-       and profiles.profile_id = new.id
-       and ($6::integer is null or new.custom = 'null'
-         or pg_column_size(profiles.custom_attributes || new.custom) <= $6)`,
-    [
-      workspaceId,
-      uuids(patches.map((patch) => patch.id)),
-      JSON.stringify(patches.map((patch) => patch.standardPatch)),
-      JSON.stringify(patches.map((patch) => patch.customPatch)),
-      timestamps(patches.map((patch) => patch.updatedAtMicros)),
-      mostCustomBytes,
-    ],
-    patches.length,
-  );
-
-/**
- * Values in JSON never hold null below the top, so stripping nulls removes just what was patched
- * away; it walks the whole value, hence only where something is removed.
- */
-const changeProfiles = (
-  tx: Transaction,
-  workspaceId: number,
-  updates: readonly ProfileUpdate[],
-  mostCustomBytes: number | null,
-): Promise<number> =>
-  tx.execute(
-    `update profiles set
-       version = profiles.version + 1,
-       updated_at = greatest(profiles.updated_at, new.updated_at),
-       email = case when new.sets_email then new.email else profiles.email end,
-       phone = case when new.sets_phone then new.phone else profiles.phone end,
-       standard_attributes = case
-         when new.standard is null then profiles.standard_attributes
-         when new.removes_standard
-           then jsonb_strip_nulls(profiles.standard_attributes || new.standard::jsonb)
-         else profiles.standard_attributes || new.standard::jsonb end,
-       custom_attributes = case
-         when new.custom is null then profiles.custom_attributes
-         when new.removes_custom
-           then jsonb_strip_nulls(profiles.custom_attributes || new.custom::jsonb)
-         else profiles.custom_attributes || new.custom::jsonb end
-     from unnest($2::uuid[], $3::bigint[], $4::text[], $5::bool[], $6::text[], $7::bool[],
-       $8::bool[], $9::text[], $10::bool[], $11::text[], $12::timestamptz[])
-       as new (id, version, standard, removes_standard, custom, removes_custom,
-         sets_email, email, sets_phone, phone, updated_at)
-     where profiles.workspace_id = $1 and profiles.profile_id = any($2::uuid[])
-       and profiles.profile_id = new.id
-       and case
-         when new.version is not null then profiles.version = new.version
-         when $13::integer is null or new.custom is null then true
-         else pg_column_size(profiles.custom_attributes || new.custom::jsonb) <= $13 end`,
-    [
-      workspaceId,
-      updates.map((update) => update.id),
-      updates.map((update) => update.version),
-      updates.map((update) => update.standardPatch && JSON.stringify(update.standardPatch)),
-      updates.map((update) => removes(update.standardPatch)),
-      updates.map((update) => update.customPatch && JSON.stringify(update.customPatch)),
-      updates.map((update) => removes(update.customPatch)),
-      updates.map((update) => update.email !== undefined),
-      updates.map((update) => update.email ?? null),
-      updates.map((update) => update.phone !== undefined),
-      updates.map((update) => update.phone ?? null),
-      timestamps(updates.map((update) => update.updatedAtMicros)),
-      mostCustomBytes,
-    ],
-    updates.length,
-  );
-
 /** Writes whole profiles that the transaction has locked. */
 export async function replaceProfiles(
   tx: Transaction,
@@ -340,11 +208,6 @@ export async function deleteProfiles(
     workspaceId,
     ids,
   ]);
-}
-
-function removes(patch: Attributes | null): boolean {
-  for (const name in patch) if (patch[name] === null) return true;
-  return false;
 }
 
 /** How many locks stand for all addresses: few enough for the engine's lock table. */

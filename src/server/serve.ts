@@ -24,6 +24,7 @@ import { startWorker, type Worker } from "../jobs/worker.ts";
 import { shareMetrics } from "../observe/cluster-metrics.ts";
 import { createLog } from "../observe/log.ts";
 import { createMetrics, type Metrics } from "../observe/metrics.ts";
+import { createAddressCache } from "../people/address-cache.ts";
 import { createIdCache } from "../people/id-cache.ts";
 import { createCenterCache } from "../preference-centers/center-cache.ts";
 import { createLinks } from "../preference-centers/links.ts";
@@ -122,6 +123,7 @@ async function start(
   const idempotency = createIdempotency({ database, clock });
   const idCache = createIdCache();
   const quotas = createQuotas(database, clock);
+  const addressCache = createAddressCache();
   let worker: Worker | undefined;
   const { maxRequests: requests, maxEventLoopDelayMs: eventLoopDelayMs } = config;
   const load = createLoad({ requests, eventLoopDelayMs, ...bytesOfThisProcess() }, metrics);
@@ -151,8 +153,9 @@ async function start(
     exportSlots: createExportSlots(),
     idCache,
     quotas,
+    addressCache,
     writeQueue: createWriteQueue(
-      { database, clock, idempotency, metrics, idCache, quotas },
+      { database, clock, idempotency, metrics, idCache, addressCache, quotas },
       config.workers,
     ),
     mailer: config.smtpUrl ? createMailer(config.smtpUrl, config.smtpFrom) : undefined,

@@ -4,7 +4,8 @@ import {
   checkCustomAttribute,
   needsCurrent,
 } from "../people/custom-attributes.ts";
-import { emailValue, type Identifier } from "../people/identifiers.ts";
+import { emailValue } from "../people/identifiers.ts";
+import type { GivenAddress } from "../people/load-people.ts";
 import { checkStandardAttribute, standardAttribute } from "../people/standard-attributes.ts";
 import { accepted, type Checked, type Fault, refused } from "../problem.ts";
 import { groupIdOf } from "../subscriptions/check-names.ts";
@@ -155,17 +156,18 @@ function workOf(
   };
 }
 
+/** Beside the addresses that it gives, which may be those that the person has. */
 const readsPerson = (work: AttributesWork): boolean =>
-  work.email !== undefined ||
-  work.phone !== undefined ||
-  work.emailState !== undefined ||
+  work.email === null ||
+  work.phone === null ||
+  (work.emailState !== undefined && !work.email) ||
   work.groups.length > 0 ||
   work.standard.some(([name]) => name === "push_tokens") ||
   work.custom.some(needsCurrent);
 
-const addressesOf = ({ email, phone }: AttributesWork): Identifier[] => [
-  ...(email ? [{ kind: "email" as const, value: emailValue(email) }] : []),
-  ...(phone ? [{ kind: "phone" as const, value: phone }] : []),
+const addressesOf = ({ email, phone }: AttributesWork): GivenAddress[] => [
+  ...(email ? [{ kind: "email" as const, value: emailValue(email), given: email }] : []),
+  ...(phone ? [{ kind: "phone" as const, value: phone, given: phone }] : []),
 ];
 
 /** spec: Attributes object, subscription_groups. */

@@ -12,10 +12,11 @@ import {
 import type { IdempotencyClaim, Reply } from "../http/endpoint.ts";
 import type { Idempotency } from "../http/idempotency.ts";
 import type { Metrics } from "../observe/metrics.ts";
+import type { AddressCache } from "../people/address-cache.ts";
 import { startRequestWork } from "../people/attribute-rules/work-budgets.ts";
-import type { CachedIds, IdCache } from "../people/id-cache.ts";
+import type { IdCache } from "../people/id-cache.ts";
 import { selectIdRemovals, writePeopleAt } from "../people/id-removals-store.ts";
-import { loadPeople, readPeople, storeAll } from "../people/load-people.ts";
+import { type Cached, loadPeople, readPeople, storeWritten } from "../people/load-people.ts";
 import type { People, PeopleChanges } from "../people/people.ts";
 import { savePeople } from "../people/save-people.ts";
 import type { BatchQuotas, Quotas } from "../quotas/quotas.ts";
@@ -53,6 +54,7 @@ export interface WriteServices {
   readonly clock: Clock;
   readonly idempotency: Idempotency;
   readonly idCache: IdCache;
+  readonly addressCache: AddressCache;
   readonly metrics: Metrics;
   readonly quotas: Quotas;
 }
@@ -111,24 +113,27 @@ export async function writeBatch(
       },
       TRIES,
     ));
-  storeAll(cached, workspace.id, written.changes.addedIdentifiers);
+  storeWritten(cached, workspace.id, written.changes);
   return written.verdicts;
 }
 
 /** The id cache as it is; undefined where its count of removals was never read. */
-function cachedIds({ idCache }: WriteServices, { id }: Workspace): CachedIds | undefined {
+function cachedIds(
+  { idCache, addressCache }: WriteServices,
+  { id }: Workspace,
+): Cached | undefined {
   const removals = idCache.removals(id);
-  return removals === undefined ? undefined : { idCache, removals };
+  return removals === undefined ? undefined : { idCache, addressCache, removals };
 }
 
 /** The id cache without what removals in any process have made stale. */
 async function refreshIds(
-  { database, idCache }: WriteServices,
+  { database, idCache, addressCache }: WriteServices,
   { id }: Workspace,
-): Promise<CachedIds> {
+): Promise<Cached> {
   const removals = await selectIdRemovals(database, id);
   idCache.expect(id, removals);
-  return { idCache, removals };
+  return { idCache, addressCache, removals };
 }
 
 /** Undefined where another transaction was in the way: then the next try reads again. @throws others. */

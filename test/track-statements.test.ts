@@ -231,6 +231,24 @@ describe("the cost of a /users/track batch", () => {
     );
   });
 
+  test("processes that meet a user for the first time do not abort each other over the same address", async () => {
+    const attributes = users(1, "met").map((external_id) => ({
+      external_id,
+      email: "met@example.com",
+    }));
+    const body: TrackBody = { attributes };
+    await costOf(body);
+    const costs = await Promise.all(
+      Array.from({ length: 10 }, () =>
+        costWith({ idCache: createIdCache(), addressCache: createAddressCache() }, body),
+      ),
+    );
+    assert.deepEqual(
+      costs.map(({ transactions }) => transactions),
+      Array(10).fill(1),
+    );
+  });
+
   test("a batch of counters reads its users in one statement, whatever their number", async () => {
     const names = users(25, "counters");
     await costOf(bodyFor(names));

@@ -121,11 +121,15 @@ async function read(
 ): Promise<People> {
   const found = await findIdentifiers(database, workspaceId, wanted);
   if (cached) storeIds(cached, workspaceId, found);
+  for (const { kind, value, profileId } of found) {
+    if (kind === "external_id") hits.set(value, profileId);
+  }
   const platformIds = platformIdsOf(targets);
   const merged = await followMerged(database, workspaceId, platformIds);
+  const whereabouts = { hits, found, merged };
   const ids = lock
-    ? profilesNamed(targets, { hits, found, merged })
-    : profilesToRead(targets, { hits, found, merged }, addressCache);
+    ? profilesNamed(targets, whereabouts)
+    : profilesToRead(targets, whereabouts, addressCache?.matches);
   const spreads = targets.some((need) => need.spreads);
   const rows =
     lock && !spreads
@@ -137,7 +141,25 @@ async function read(
   const people = lock && spreads ? await lockAsRead(lock, workspaceId, rows, all) : rows;
   await refuseMergedMeanwhile(database, workspaceId, platformIds, merged, people);
   if (cached) storeAddresses(cached, rows);
-  return createPeople(all, people, newId, merged, hits);
+  const kept = lock ? people : withoutConfirmed(people, targets, whereabouts);
+  return createPeople(all, kept, newId, merged, hits);
+}
+
+/**
+ * The rows without those that were read only to learn that the profile has the address that it is
+ * given. Their users count as not read: they are written on the condition of the address, not of
+ * the version, which another process may raise meanwhile.
+ */
+function withoutConfirmed(
+  rows: readonly ProfileRow[],
+  targets: readonly Target[],
+  whereabouts: Whereabouts,
+): readonly ProfileRow[] {
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  const needed = new Set(
+    profilesToRead(targets, whereabouts, (id, kind, given) => byId.get(id)?.[kind] === given),
+  );
+  return rows.filter((row) => needed.has(row.id));
 }
 
 /** Where the platform_ids of merged profiles lead. docs/decisions/merging.md */
@@ -281,11 +303,15 @@ interface Whereabouts extends Pick<LookedUp, "hits"> {
 const findsByAddress = ({ identifier, spreads }: Target): boolean =>
   spreads || identifier.kind === "email" || identifier.kind === "phone";
 
-/** The profiles that have to be known before the batch can be worked out. */
+/**
+ * The profiles that have to be known before the batch can be worked out.
+ *
+ * @param hasAddress whether a profile is known to have an address, letter for letter.
+ */
 function profilesToRead(
   targets: readonly Target[],
   whereabouts: Whereabouts,
-  addressCache: AddressCache | undefined,
+  hasAddress?: AddressCache["matches"],
 ): string[] {
   const { hits } = whereabouts;
   const looksUpAddresses = targets.some(findsByAddress);
@@ -293,8 +319,8 @@ function profilesToRead(
     if (identifier.kind !== "external_id" || reads) return false;
     if (addresses.length === 0) return true;
     const id = hits.get(identifier.value);
-    if (looksUpAddresses || id === undefined || !addressCache) return false;
-    return addresses.every(({ kind, given }) => addressCache.matches(id, kind, given));
+    if (looksUpAddresses || id === undefined || !hasAddress) return false;
+    return addresses.every(({ kind, given }) => hasAddress(id, kind, given));
   };
   // A patch of users named by external_id needs nothing that is stored: most batches end here.
   if (targets.every(isBlind)) return [];

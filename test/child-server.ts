@@ -4,6 +4,7 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after } from "node:test";
 import { packageRoot } from "../src/database/migrate.ts";
@@ -17,7 +18,7 @@ export interface Finished {
 export interface ChildServer {
   readonly pid: number;
   readonly url: string;
-  /** The key of the demo workspace, as it was printed. */
+  /** The key of the demo workspace, from the data folder or, with memory:, as it was printed. */
   readonly key: string;
   /** All that was printed on the way to readiness. */
   readonly greeting: string;
@@ -109,7 +110,7 @@ export async function startChild(environment: Environment): Promise<ChildServer>
   return {
     pid: child.pid as number,
     url: /ready at (\S+)/.exec(output.stdout)?.[1] ?? "",
-    key: /API key +(\S+)/.exec(output.stdout)?.[1] ?? "",
+    key: await demoKey(environment.DATA_DIR ?? "./data", output.stdout),
     greeting: output.stdout,
     finished,
     signal: (signal) => void child.kill(signal),
@@ -118,6 +119,12 @@ export async function startChild(environment: Environment): Promise<ChildServer>
       return finished;
     },
   };
+}
+
+async function demoKey(dataDir: string, printed: string): Promise<string> {
+  if (dataDir === "memory:") return /API key +(\S+)/.exec(printed)?.[1] ?? "";
+  const text = await readFile(join(dataDir, "demo-api-key"), "utf8").catch(() => "");
+  return text.trim();
 }
 
 /** Sends a JSON body with a bearer token; a connection that breaks throws. */

@@ -73,8 +73,8 @@ describe("a server that other machines can reach", () => {
     const config = await testConfig({ host: "0.0.0.0", demo: false, databaseUrl: undefined });
     const open = await serve(config);
     try {
-      const { url, adminToken, demoKey } = open.welcome;
-      assert.equal(demoKey, undefined);
+      const { url, adminToken, demo } = open.welcome;
+      assert.equal(demo, undefined);
       const headers = { authorization: `Bearer ${adminToken}` };
       const response = await fetch(`${url}/admin/v1/workspaces`, { headers });
       assert.deepEqual(((await response.json()) as { workspaces: unknown }).workspaces, []);

@@ -67,6 +67,18 @@ describe("the first start", () => {
     assert.deepEqual(await eventsOf(server), [["opened", 1]]);
   });
 
+  test("the key of the demo workspace is printed by the first start only, and later starts name its file", async () => {
+    const dataDir = await place();
+    const first = await startChild(dataDir);
+    await first.end("SIGTERM");
+    const later = await startChild(dataDir);
+    const printed = (await later.end("SIGKILL")).stdout;
+    assert.equal(first.greeting.split(first.key).length, 2);
+    assert.equal(later.key, first.key);
+    assert.ok(!printed.includes(first.key));
+    assert.ok(printed.includes(join(dataDir.DATA_DIR, "demo-api-key")));
+  });
+
   test("the first start prints a curl command that works when pasted", {
     skip: !hasCurl(),
   }, async () => {

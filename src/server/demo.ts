@@ -4,6 +4,7 @@ import { BY_THE_SERVER } from "../context/context.ts";
 import { type ApplyServices, applyManifest } from "../workspaces/apply-manifest.ts";
 import { listWorkspaces } from "../workspaces/manage-workspaces.ts";
 import type { Config } from "./config.ts";
+import { DEMO_KEY_FILE, type DemoKey } from "./welcome.ts";
 
 /** What a first start without a manifest creates, so that the first request works. */
 const demoManifest = (key: string) => ({
@@ -32,10 +33,11 @@ const demoManifest = (key: string) => ({
 export async function findDemoKey(
   services: ApplyServices,
   { dataDir, demo }: Pick<Config, "dataDir" | "demo">,
-): Promise<string | undefined> {
+): Promise<DemoKey | undefined> {
   if (!demo) return undefined;
-  const isEmpty = (await listWorkspaces(services)).length === 0;
-  const key = await keptSecret(dataDir, "demo-api-key", "demo");
-  if (isEmpty) await applyManifest(services, demoManifest(key), BY_THE_SERVER);
-  return (await findKeyHolder(services.database, key, services.clock.now())) && key;
+  const isNew = (await listWorkspaces(services)).length === 0;
+  const key = await keptSecret(dataDir, DEMO_KEY_FILE, "demo");
+  if (isNew) await applyManifest(services, demoManifest(key), BY_THE_SERVER);
+  const holder = await findKeyHolder(services.database, key, services.clock.now());
+  return holder && { key, isNew };
 }

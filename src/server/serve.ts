@@ -161,7 +161,7 @@ async function start(
     mailer: config.smtpUrl ? createMailer(config.smtpUrl, config.smtpFrom) : undefined,
     worker: { wake: () => worker?.wake() },
   };
-  const demoKey = config.manifest
+  const demo = config.manifest
     ? await applyManifestFile(config.manifest, process.env, (manifest) =>
         applyManifest(services, manifest, BY_THE_SERVER),
       ).then(() => undefined)
@@ -188,7 +188,7 @@ async function start(
   ];
 
   return {
-    welcome: { url: urlOf(server.server.address() as AddressInfo), adminToken, demoKey },
+    welcome: { url: urlOf(server.server.address() as AddressInfo), adminToken, demo },
     async stop() {
       log.info("stopping");
       services.readiness.isReady = false;

@@ -6,7 +6,7 @@ import type { Welcome } from "./welcome.ts";
 const RESTART_AFTER_MS = 1_000;
 
 export interface Workers {
-  /** What the first of them says about itself. */
+  /** What one of them says about itself: the one that created the demo workspace, if any. */
   readonly welcome: Welcome;
   /** Ends every process, each answering what it has in flight. */
   stop(): Promise<void>;
@@ -24,14 +24,14 @@ export async function startWorkers({
   metricsPort,
 }: Pick<Config, "workers" | "metricsHost" | "metricsPort">): Promise<Workers> {
   let isStopping = false;
-  const [welcome] = await Promise.all(Array.from({ length: count }, () => ready(cluster.fork())));
+  const welcomes = await Promise.all(Array.from({ length: count }, () => ready(cluster.fork())));
   cluster.on("exit", () => {
     if (!isStopping) setTimeout(() => !isStopping && cluster.fork(), RESTART_AFTER_MS);
   });
   const metricsListener =
     metricsPort === undefined ? undefined : await listenForAll(metricsHost, metricsPort);
   return {
-    welcome: welcome as Welcome,
+    welcome: (welcomes.find(({ demo }) => demo?.isNew) ?? welcomes[0]) as Welcome,
     async stop() {
       isStopping = true;
       metricsListener?.close();

@@ -7,6 +7,7 @@ import {
   withRetries,
 } from "../database/database.ts";
 import { forwardPage } from "../http/pages.ts";
+import { Problem } from "../problem.ts";
 import { type ChainedEntry, chainTo, type StoredEntry } from "./chain.ts";
 import type { AuditedChange } from "./change.ts";
 import { type AuditFilter, insertEntries, lockHead, selectChain, selectEntries } from "./store.ts";
@@ -31,6 +32,7 @@ export async function recordChanges(
 ): Promise<void> {
   if (changes.length === 0) return;
   const head = await lockHead(tx);
+  if (!head) throw cannotContinue();
   const at = clock.now();
   const entries = chainTo(
     head,
@@ -95,3 +97,12 @@ export const readAuditChain = (
   since: Date | undefined,
   limit: number,
 ): Promise<ChainedEntry[]> => selectChain(database, after, since, limit);
+
+/** Whoever removes the end of the chain gets no chain that begins anew: changes that must be audited stop. */
+const cannotContinue = () =>
+  new Problem(
+    "UNAVAILABLE",
+    "The audit cannot be continued, so nothing that it records can be changed: the record of the end of its chain " +
+      "was removed from the table audit_heads. `rapport audit verify` shows the state; restore the row from a backup.",
+    { retryAfterSeconds: 60 },
+  );

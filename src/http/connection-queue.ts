@@ -9,7 +9,13 @@ import { createPool } from "./pool.ts";
  * over; here the next one starts when the response before it was sent, so a connection never holds more
  * than one slot. Knowing which connection works on what also lets a server stop: Node closes only
  * connections that are idle at that moment, and enforces no timeout while it closes.
+ *
+ * Requests of many connections that arrive at once start over several turns of the event loop, so that
+ * everything else gets its turn between them.
  */
+
+/** Requests start for no longer than this in one turn of the event loop. */
+const STARTING_MS = 5;
 
 /** Beyond that new connections are closed at once: each takes some kilobytes, and a descriptor. */
 export const MOST_CONNECTIONS = 10_000;
@@ -55,6 +61,7 @@ export function createConnectionQueue(
 ): ConnectionQueue {
   const addresses = createPool(MOST_CONNECTIONS);
   const connections = new Map<Socket, Connection>();
+  const inTurn = createStartingLine();
   let isStopping = false;
   let waiting = 0;
 
@@ -94,7 +101,9 @@ export function createConnectionQueue(
         end(connection.socket);
       }
     });
-    handle(exchange.request, exchange.response);
+    inTurn(() => {
+      if (!connection.socket.destroyed) handle(exchange.request, exchange.response);
+    });
   }
 
   return {
@@ -124,6 +133,35 @@ export function createConnectionQueue(
         }
       }, LOOK_EVERY_MS).unref();
     },
+  };
+}
+
+/** Runs what is given at once, or in a later turn of the event loop once this one has run for long enough. */
+function createStartingLine(): (start: () => void) => void {
+  const line: (() => void)[] = [];
+  let turnStartedAt: number | undefined;
+
+  const isOver = (): boolean =>
+    turnStartedAt !== undefined && performance.now() - turnStartedAt > STARTING_MS;
+
+  function nextTurn(): void {
+    turnStartedAt = undefined;
+    if (line.length === 0) return;
+    beginTurn();
+    let started = 0;
+    while (started < line.length && !isOver()) line[started++]?.();
+    line.splice(0, started);
+  }
+
+  function beginTurn(): void {
+    turnStartedAt = performance.now();
+    setImmediate(nextTurn);
+  }
+
+  return (start) => {
+    if (turnStartedAt === undefined) beginTurn();
+    if (line.length > 0 || isOver()) line.push(start);
+    else start();
   };
 }
 

@@ -1,11 +1,10 @@
 import Type from "typebox";
 import { type AuditingServices, recordRead } from "../audit/audit.ts";
 import { byAdministrator, byAdministratorOfWorkspace, endpoint } from "../http/endpoint.ts";
-import { readWorkspaceNames } from "../workspaces/find-workspace.ts";
 import { JOB_STATUSES } from "./integration.ts";
-import { getRun, type ListServices, listRunRows, listRuns } from "./list.ts";
+import { findIntegrations, getRun, type ListServices, listRunRows, listRuns } from "./list.ts";
 import type { LogEntry } from "./progress-store.ts";
-import { type RunRow, selectIntegrationsNamed } from "./store.ts";
+import type { RunRow } from "./store.ts";
 import { type TriggerServices, triggerSync } from "./trigger.ts";
 
 /* The administrator's side of the sync: what ran, how it stands, and every row that failed. */
@@ -80,10 +79,9 @@ const findByName = endpoint({
     }),
   },
 }).handledBy(async ({ database }: ListServices, _nobody, { query }) => {
-  const found = await selectIntegrationsNamed(database, query.name);
-  const names = await readWorkspaceNames(database);
+  const found = await findIntegrations({ database }, query.name);
   const results = found.map((integration) => ({
-    workspace: names.get(integration.workspaceId) ?? "",
+    workspace: integration.workspace,
     integration_id: integration.id,
     integration_name: integration.name,
     integration_type: integration.type,

@@ -3,6 +3,7 @@ import type { Queryable } from "../database/database.ts";
 import { type Page, readPage } from "../http/pages.ts";
 import { readNextTimes } from "../jobs/schedule.ts";
 import { Problem } from "../problem.ts";
+import { readWorkspaceNames } from "../workspaces/find-workspace.ts";
 import { isUuid, SYNC_JOB } from "./integration.ts";
 import { type LogEntry, selectLogBeyond } from "./progress-store.ts";
 import {
@@ -10,6 +11,7 @@ import {
   type RunRow,
   selectIntegration,
   selectIntegrationsBeyond,
+  selectIntegrationsNamed,
   selectRun,
   selectRunsBeyond,
 } from "./store.ts";
@@ -26,6 +28,16 @@ const PAGE_SIZE = 10;
 
 /** An integration, with when it is due next. */
 export type ListedIntegration = IntegrationRow & { readonly nextAt: Date | undefined };
+
+/** The integrations of all workspaces that have a name, each with the name of its workspace. */
+export async function findIntegrations({ database }: ListServices, name: string) {
+  const found = await selectIntegrationsNamed(database, name);
+  const workspaces = await readWorkspaceNames(database);
+  return found.map((integration) => ({
+    ...integration,
+    workspace: workspaces.get(integration.workspaceId) ?? "",
+  }));
+}
 
 /** The integrations of a workspace by name. @throws Problem INVALID_REQUEST for the cursor. */
 export async function listIntegrations(

@@ -99,6 +99,7 @@ export interface GraphOptions {
  * @param rows the profiles of the graph, the most recently updated first.
  * @param merged the merged profiles that lead to them.
  */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: the operations share the maps of the graph, which nothing else may touch.
 export function createGraph(
   rows: readonly ProfileRow[],
   merged: readonly MergedProfile[],

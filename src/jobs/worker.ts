@@ -50,6 +50,7 @@ const LONGEST_PAUSE_MS = 5 * 60 * 1_000;
  * `job.hold` and its like work only for the holder. So the length of a lease decides how soon a
  * job goes on, never whether it is done right.
  */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: its rounds share which jobs are held and whether it stops.
 export async function startWorker<Services extends WorkerServices>(
   services: Services,
   kinds: readonly JobKind<Services>[],

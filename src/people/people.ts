@@ -91,6 +91,7 @@ export interface People {
  * @param owners who has an external_id, by that alone, for it names one person and nearly every item
  *   has one; `found` is added to it.
  */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: the operations share the people and holders of one batch, which nothing else may touch.
 export function createPeople(
   found: readonly FoundIdentifier[],
   rows: readonly ProfileRow[],

@@ -94,6 +94,7 @@ export async function serve(config: Config, logTo?: DestinationStream): Promise<
   }
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: the services in the order in which they need each other.
 async function start(
   config: Config,
   database: Database,

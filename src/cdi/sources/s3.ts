@@ -72,6 +72,7 @@ interface Bucket {
   copy(key: string, path: string): Promise<void>;
 }
 
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: its requests share one client, one deadline and one count of bytes.
 function openBucket(warehouse: S3Warehouse, signal: AbortSignal): Bucket {
   const { url, region = "us-east-1", endpoint } = warehouse;
   const [, name = "", path = ""] = /^s3:\/\/([^/]+)\/(.*)$/.exec(url) ?? [];

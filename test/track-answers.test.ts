@@ -5,27 +5,12 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { type ItemNote, startServer, type TestWorkspace } from "./harness.ts";
+import { attributes, event, purchase, TIME } from "./track-objects.ts";
 
 const server = await startServer();
 
-const TIME = "2026-01-01T12:00:00Z";
 const NOTHING_VALID =
   "Valid data must be provided in the 'attributes', 'events', or 'purchases' fields.";
-const attributes = (external_id: string, more: object = {}) => ({ external_id, ...more });
-const event = (external_id: string, more: object = {}) => ({
-  external_id,
-  name: "opened",
-  time: TIME,
-  ...more,
-});
-const purchase = (external_id: string, more: object = {}) => ({
-  external_id,
-  product_id: "book",
-  currency: "EUR",
-  price: 1,
-  time: TIME,
-  ...more,
-});
 const NOBODY = { user_alias: { alias_name: "nobody", alias_label: "crm" } };
 const NOBODYS_EVENT = { ...NOBODY, name: "opened", time: TIME };
 const NOBODYS_PURCHASE = { ...purchase("x"), external_id: undefined, ...NOBODY };

@@ -2,25 +2,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { type ItemNote, startServer, type TestWorkspace } from "./harness.ts";
+import { attributes, event, purchase, TIME } from "./track-objects.ts";
 
 const server = await startServer();
-
-const TIME = "2026-01-01T12:00:00Z";
-const attributes = (external_id: string, more: object = {}) => ({ external_id, ...more });
-const event = (external_id: string, more: object = {}) => ({
-  external_id,
-  name: "opened",
-  time: TIME,
-  ...more,
-});
-const purchase = (external_id: string, more: object = {}) => ({
-  external_id,
-  product_id: "book",
-  currency: "EUR",
-  price: 1,
-  time: TIME,
-  ...more,
-});
 
 const placesOf = (notes: readonly ItemNote[] | undefined) =>
   notes?.map((note) => [note.input_array, note.index, note.code]);

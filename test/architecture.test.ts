@@ -41,6 +41,7 @@ const FOLDERS = [
   "dashboard-users",
   "scim",
   "cdi",
+  "capture",
   "reference",
   "server",
   "testing",

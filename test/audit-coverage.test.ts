@@ -86,6 +86,7 @@ const SHOWS_USERS = [
   "GET /admin/v1/workspaces/:name/integrations/:integration_id/runs/:run_id/rows",
   "GET /admin/v1/workspaces/:name/preference-centers/:id/preview",
   "GET /admin/v1/workspaces/:name/export/:kind",
+  "GET /admin/v1/workspaces/:name/captured",
   "GET /admin/v1/workspaces/:name/users",
   "GET /admin/v1/workspaces/:name/users/:id",
   "GET /admin/v1/workspaces/:name/users/:id/timeline",

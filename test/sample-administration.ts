@@ -112,6 +112,8 @@ export const ofApiKeys = (admin: Admin): Samples => {
     "GET /admin/v1/audit": () => ({}),
     "GET /admin/v1/audit/export": () => ({ query: { limit: "10" } }),
     "GET /admin/v1/audit/verify": () => ({}),
+    "GET /admin/v1/workspaces/:name/captured": () => ({}),
+    "DELETE /admin/v1/workspaces/:name/captured": () => ({}),
     "GET /admin/v1/secret-key": () => ({}),
     "POST /admin/v1/engine-copies": () => ({}),
     "POST /admin/v1/secret-key/rotate": () => ({}),

@@ -5,6 +5,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { promisify } from "node:util";
+import { Braze } from "braze-api";
 import { packageRoot } from "../src/database/migrate.ts";
 import {
   type StartedRapport,
@@ -82,6 +83,29 @@ describe("startRapport", () => {
       assert.equal((await track(rapport, { events: [EVENT] }, "shop-key")).status, 201);
       await assert.rejects(rapport.reset(), /allow_reset/);
     }
+  });
+
+  test("shows the calls that a workspace with capture_unsupported has captured, until the reset", async () => {
+    const settings = { capture_unsupported: true };
+    const workspaces = [{ name: "shop", allow_reset: true, settings }];
+    const rapport = await start({ engine, manifest: { company: { name: "Acme" }, workspaces } });
+    const client = new Braze(rapport.url, rapport.key);
+    const { message } = await client.campaigns.trigger.send({
+      campaign_id: "welcome",
+      recipients: [{ external_user_id: "ada" }],
+    });
+    assert.equal(message, "success");
+    const messages = { email: { app_id: "a", from: "a@example.com", subject: "Hi", body: "Hi" } };
+    await client.messages.send({ external_user_ids: ["eve"], messages });
+    const [call, ...others] = await rapport.captured("/campaigns");
+    assert.deepEqual(others, []);
+    assert.equal(call?.body?.recipients[0].external_user_id, "ada");
+    assert.deepEqual(
+      (await rapport.captured()).map(({ path }) => path),
+      ["/messages/send", "/campaigns/trigger/send"],
+    );
+    await rapport.reset();
+    assert.deepEqual(await rapport.captured(), []);
   });
 
   test("refuses a manifest that is not valid, with the place and the rule", async () => {

@@ -144,4 +144,6 @@ export const OPERATIONS = {
   createEngineCopy: ["post", "/admin/v1/engine-copies", "adminToken", false],
   getSecretKey: ["get", "/admin/v1/secret-key", "adminToken", false],
   rotateSecretKey: ["post", "/admin/v1/secret-key/rotate", "adminToken", false],
+  getCaptured: ["get", "/admin/v1/workspaces/{name}/captured", "adminToken", false],
+  deleteCaptured: ["delete", "/admin/v1/workspaces/{name}/captured", "adminToken", false],
 } as const;

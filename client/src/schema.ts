@@ -2189,6 +2189,32 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/workspaces/{name}/captured": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the calls that a workspace with capture_unsupported has captured, newest first.
+         * @description A workspace keeps the last 10,000 calls, 64 MB and seven days, whichever is less. A page ends early where its calls are large.
+         *
+         *     Needs the administrator's token.
+         */
+        get: operations["getCaptured"];
+        put?: never;
+        post?: never;
+        /**
+         * Deletes the captured calls of a workspace.
+         * @description Needs the administrator's token.
+         */
+        delete: operations["deleteCaptured"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -3508,6 +3534,8 @@ export interface components {
             };
             /** @description Whether a merged external_id leads to the kept profile. false by default. */
             redirect_merged_ids?: boolean;
+            /** @description Whether public calls that Rapport does not serve, such as messages/send, are stored and get a success. For tests. false by default. */
+            capture_unsupported?: boolean;
         };
     };
     responses: never;
@@ -12752,7 +12780,7 @@ export interface operations {
                     /** @description The name. */
                     name: string;
                     /** @description What the key may do: all, or permissions by their names. */
-                    permissions: ("all" | "users.track" | "users.track.bulk" | "users.track.sync" | "users.export.ids" | "users.alias.new" | "users.alias.update" | "users.external_ids.rename" | "users.external_ids.remove" | "users.identify" | "users.merge" | "users.delete" | "subscription.status.set" | "subscription.status.get" | "subscription.groups.get" | "email.status" | "email.unsubscribe" | "email.hard_bounces" | "email.bounce.remove" | "email.blacklist" | "cdi.integration_list" | "cdi.integration_job_status" | "cdi.integration_sync" | "preference_center.update" | "preference_center.list" | "preference_center.get" | "preference_center.user.get" | "campaigns.translations.get" | "campaigns.translations.update" | "canvas.translations.get" | "canvas.translations.update")[];
+                    permissions: ("all" | "users.track" | "users.track.bulk" | "users.track.sync" | "users.export.ids" | "users.alias.new" | "users.alias.update" | "users.external_ids.rename" | "users.external_ids.remove" | "users.identify" | "users.merge" | "users.delete" | "subscription.status.set" | "subscription.status.get" | "subscription.groups.get" | "email.status" | "email.unsubscribe" | "email.hard_bounces" | "email.bounce.remove" | "email.blacklist" | "cdi.integration_list" | "cdi.integration_job_status" | "cdi.integration_sync" | "preference_center.update" | "preference_center.list" | "preference_center.get" | "preference_center.user.get" | "campaigns.translations.get" | "campaigns.translations.update" | "canvas.translations.get" | "canvas.translations.update" | "users.export.segment" | "users.export.global_control_group" | "email.spam.remove" | "messages.send" | "messages.schedule.create" | "messages.schedule.update" | "messages.schedule.delete" | "messages.schedule_broadcasts" | "messages.live_activity.start" | "messages.live_activity.update" | "campaigns.trigger.send" | "campaigns.trigger.schedule.create" | "campaigns.trigger.schedule.update" | "campaigns.trigger.schedule.delete" | "campaigns.list" | "campaigns.details" | "campaigns.data_series" | "campaigns.url_info.details" | "campaigns.duplicate" | "sends.id.create" | "sends.data_series" | "transactional.send" | "canvas.trigger.send" | "canvas.trigger.schedule.create" | "canvas.trigger.schedule.update" | "canvas.trigger.schedule.delete" | "canvas.list" | "canvas.details" | "canvas.data_series" | "canvas.data_summary" | "canvas.url_info.details" | "canvas.duplicate" | "segments.list" | "segments.details" | "segments.data_series" | "purchases.product_list" | "purchases.revenue_series" | "purchases.quantity_series" | "events.get" | "events.list" | "events.data_series" | "custom_attributes.get" | "sessions.data_series" | "feed.list" | "feed.details" | "feed.data_series" | "kpi.new_users.data_series" | "kpi.dau.data_series" | "kpi.mau.data_series" | "kpi.uninstalls.data_series" | "templates.email.create" | "templates.email.update" | "templates.email.info" | "templates.email.list" | "templates.translations.get" | "templates.translations.update" | "content_blocks.create" | "content_blocks.update" | "content_blocks.info" | "content_blocks.list" | "content_blocks.translations.get" | "content_blocks.translations.update" | "media_library.create" | "sms.invalid_phone_numbers" | "sms.invalid_phone_numbers.remove" | "catalogs.create" | "catalogs.get" | "catalogs.delete" | "catalogs.create_fields" | "catalogs.delete_fields" | "catalogs.create_selection" | "catalogs.delete_selection" | "catalogs.get_items" | "catalogs.add_items" | "catalogs.update_items" | "catalogs.replace_items" | "catalogs.delete_items" | "catalogs.get_item" | "catalogs.create_item" | "catalogs.update_item" | "catalogs.replace_item" | "catalogs.delete_item" | "sdk_authentication.create" | "sdk_authentication.primary" | "sdk_authentication.delete" | "sdk_authentication.keys")[];
                     /** @description Addresses and CIDR blocks that the key may be used from; empty for everywhere. */
                     ip_allowlist?: string[];
                 };
@@ -12885,7 +12913,7 @@ export interface operations {
                  */
                 "application/json": {
                     /** @description What the key may do: all, or permissions by their names. */
-                    permissions: ("all" | "users.track" | "users.track.bulk" | "users.track.sync" | "users.export.ids" | "users.alias.new" | "users.alias.update" | "users.external_ids.rename" | "users.external_ids.remove" | "users.identify" | "users.merge" | "users.delete" | "subscription.status.set" | "subscription.status.get" | "subscription.groups.get" | "email.status" | "email.unsubscribe" | "email.hard_bounces" | "email.bounce.remove" | "email.blacklist" | "cdi.integration_list" | "cdi.integration_job_status" | "cdi.integration_sync" | "preference_center.update" | "preference_center.list" | "preference_center.get" | "preference_center.user.get" | "campaigns.translations.get" | "campaigns.translations.update" | "canvas.translations.get" | "canvas.translations.update")[];
+                    permissions: ("all" | "users.track" | "users.track.bulk" | "users.track.sync" | "users.export.ids" | "users.alias.new" | "users.alias.update" | "users.external_ids.rename" | "users.external_ids.remove" | "users.identify" | "users.merge" | "users.delete" | "subscription.status.set" | "subscription.status.get" | "subscription.groups.get" | "email.status" | "email.unsubscribe" | "email.hard_bounces" | "email.bounce.remove" | "email.blacklist" | "cdi.integration_list" | "cdi.integration_job_status" | "cdi.integration_sync" | "preference_center.update" | "preference_center.list" | "preference_center.get" | "preference_center.user.get" | "campaigns.translations.get" | "campaigns.translations.update" | "canvas.translations.get" | "canvas.translations.update" | "users.export.segment" | "users.export.global_control_group" | "email.spam.remove" | "messages.send" | "messages.schedule.create" | "messages.schedule.update" | "messages.schedule.delete" | "messages.schedule_broadcasts" | "messages.live_activity.start" | "messages.live_activity.update" | "campaigns.trigger.send" | "campaigns.trigger.schedule.create" | "campaigns.trigger.schedule.update" | "campaigns.trigger.schedule.delete" | "campaigns.list" | "campaigns.details" | "campaigns.data_series" | "campaigns.url_info.details" | "campaigns.duplicate" | "sends.id.create" | "sends.data_series" | "transactional.send" | "canvas.trigger.send" | "canvas.trigger.schedule.create" | "canvas.trigger.schedule.update" | "canvas.trigger.schedule.delete" | "canvas.list" | "canvas.details" | "canvas.data_series" | "canvas.data_summary" | "canvas.url_info.details" | "canvas.duplicate" | "segments.list" | "segments.details" | "segments.data_series" | "purchases.product_list" | "purchases.revenue_series" | "purchases.quantity_series" | "events.get" | "events.list" | "events.data_series" | "custom_attributes.get" | "sessions.data_series" | "feed.list" | "feed.details" | "feed.data_series" | "kpi.new_users.data_series" | "kpi.dau.data_series" | "kpi.mau.data_series" | "kpi.uninstalls.data_series" | "templates.email.create" | "templates.email.update" | "templates.email.info" | "templates.email.list" | "templates.translations.get" | "templates.translations.update" | "content_blocks.create" | "content_blocks.update" | "content_blocks.info" | "content_blocks.list" | "content_blocks.translations.get" | "content_blocks.translations.update" | "media_library.create" | "sms.invalid_phone_numbers" | "sms.invalid_phone_numbers.remove" | "catalogs.create" | "catalogs.get" | "catalogs.delete" | "catalogs.create_fields" | "catalogs.delete_fields" | "catalogs.create_selection" | "catalogs.delete_selection" | "catalogs.get_items" | "catalogs.add_items" | "catalogs.update_items" | "catalogs.replace_items" | "catalogs.delete_items" | "catalogs.get_item" | "catalogs.create_item" | "catalogs.update_item" | "catalogs.replace_item" | "catalogs.delete_item" | "sdk_authentication.create" | "sdk_authentication.primary" | "sdk_authentication.delete" | "sdk_authentication.keys")[];
                     /** @description Addresses and CIDR blocks that the key may be used from; empty for everywhere. */
                     ip_allowlist: string[];
                 };
@@ -13611,6 +13639,184 @@ export interface operations {
                         resealed: number;
                         /** @description Secrets that cannot be opened; they stay as they are. */
                         unreadable: number;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    getCaptured: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only calls of this path, or of paths below it.
+                 * @example /messages
+                 */
+                path?: string;
+                /**
+                 * @description The next_cursor of the previous page.
+                 * @example 1
+                 */
+                cursor?: number;
+                /**
+                 * @description The most entries in the response.
+                 * @example 100
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "captured": [
+                     *         {
+                     *           "position": 1,
+                     *           "captured_at": "2026-01-01T12:00:00.000Z",
+                     *           "method": "POST",
+                     *           "path": "/messages/send",
+                     *           "query": {
+                     *             "name": {}
+                     *           },
+                     *           "body": {
+                     *             "external_user_ids": [
+                     *               "ada"
+                     *             ],
+                     *             "messages": {}
+                     *           },
+                     *           "status": 201,
+                     *           "response": {
+                     *             "dispatch_id": "4a8b1c0d2e3f4a5b6c7d8e9f0a1b2c3d",
+                     *             "message": "success"
+                     *           },
+                     *           "api_key": "dev",
+                     *           "request_id": "0d7e5a3c-7d0e-4f1b-8a5d-2b1c3d4e5f60"
+                     *         }
+                     *       ],
+                     *       "next_cursor": "0198c0de-0000-7000-8000-000000000001",
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The calls. */
+                        captured: {
+                            /** @description The number of the call in its workspace. */
+                            position: number;
+                            /**
+                             * @description ISO 8601.
+                             * @example 2026-01-01T12:00:00.000Z
+                             */
+                            captured_at: string;
+                            /**
+                             * @description The method of the call.
+                             * @example POST
+                             */
+                            method: string;
+                            /**
+                             * @description Without the query.
+                             * @example /messages/send
+                             */
+                            path: string;
+                            /** @description The parameters of the query. */
+                            query: {
+                                [key: string]: unknown;
+                            };
+                            /**
+                             * @description The body as it was sent; null where there was none.
+                             * @example {
+                             *       "external_user_ids": [
+                             *         "ada"
+                             *       ],
+                             *       "messages": {}
+                             *     }
+                             */
+                            body: {
+                                [key: string]: unknown;
+                            } | null;
+                            /**
+                             * @description The status that it got.
+                             * @example 201
+                             */
+                            status: number;
+                            /**
+                             * @description The body that it got.
+                             * @example {
+                             *       "dispatch_id": "4a8b1c0d2e3f4a5b6c7d8e9f0a1b2c3d",
+                             *       "message": "success"
+                             *     }
+                             */
+                            response: {
+                                [key: string]: unknown;
+                            };
+                            /**
+                             * @description The name of the key.
+                             * @example dev
+                             */
+                            api_key: string | null;
+                            /** @description The `X-Request-Id` of the request. */
+                            request_id: string;
+                        }[];
+                        /** @description The `cursor` of the next page; absent on the last. */
+                        next_cursor?: string;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    deleteCaptured: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deleted": 1,
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description How many there were. */
+                        deleted: number;
                         /**
                          * @description `success`, or what is wrong.
                          * @constant

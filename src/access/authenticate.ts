@@ -1,7 +1,7 @@
 import type { Clock } from "../clock.ts";
-import type { Permission } from "../context/permissions.ts";
 import type { Database } from "../database/database.ts";
 import type { Authenticator, Presented } from "../http/callers.ts";
+import type { Access } from "../http/endpoint.ts";
 import { Problem } from "../problem.ts";
 import { findCompany, findWorkspace } from "../workspaces/find-workspace.ts";
 import type { FailedAttempts } from "./failed-attempts.ts";
@@ -34,12 +34,16 @@ export function createAuthenticator(
   const keys = createHolderCache((hashes) => readKeyHolders(database, hashes, clock.now()));
   const tokens = createHolderCache((hashes) => selectTokenHolders(database, hashes, clock.now()));
 
-  async function keyHolder(permission: Permission, { authorization, address }: Presented) {
+  async function keyHolder(
+    { permission, refuseWithout }: Access & { by: "key" },
+    { authorization, address, baseUrl }: Presented,
+  ) {
     const holder = await keys.find(bearerToken(authorization));
     if (!holder) throw failedAttempts.refuse("key", address);
     if (!isAllowed(holder.ipAllowlist, address)) {
       throw new Problem("FORBIDDEN", "This API key may not be used from this address.");
     }
+    refuseWithout?.(holder.workspace, baseUrl);
     if (!holder.permissions.has("all") && !holder.permissions.has(permission)) {
       throw new Problem("FORBIDDEN", `This API key lacks the permission ${permission}.`);
     }
@@ -71,7 +75,7 @@ export function createAuthenticator(
     async identify(access, presented) {
       switch (access.by) {
         case "key": {
-          const { keyName, workspace } = await keyHolder(access.permission, presented);
+          const { keyName, workspace } = await keyHolder(access, presented);
           return { actor: "key", actorName: keyName, workspace };
         }
         case "scim": {

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { PERMISSIONS } from "../context/permissions.ts";
+import { CAPTURED_PERMISSIONS, PERMISSIONS } from "../context/permissions.ts";
 import { Problem } from "../problem.ts";
 import type { CredentialView, DeclaredSecrets } from "./credentials.ts";
 import { isAllowlistEntry } from "./ip-allowlist.ts";
@@ -11,9 +11,12 @@ import { refuseShortSecret } from "./secrets.ts";
 
 export const CredentialName = Type.String({ minLength: 1, maxLength: 255 });
 
-export const KeyPermissions = Type.Array(Type.Enum(["all", ...PERMISSIONS]), {
-  description: "What the key may do: all, or permissions by their names.",
-});
+export const KeyPermissions = Type.Array(
+  Type.Enum(["all", ...PERMISSIONS, ...CAPTURED_PERMISSIONS]),
+  {
+    description: "What the key may do: all, or permissions by their names.",
+  },
+);
 
 export const IpAllowlist = Type.Array(
   Type.Refine(Type.String(), isAllowlistEntry, () => "must be an IP address or CIDR"),

@@ -24,6 +24,8 @@ export interface WorkspaceSettings {
   readonly rate_limits: Readonly<Partial<Record<Permission, RateLimitSetting>>>;
   /** Whether the external_id of a merged profile leads to the kept one afterwards. */
   readonly redirect_merged_ids: boolean;
+  /** Whether public calls that Rapport does not serve are stored and get a success. */
+  readonly capture_unsupported: boolean;
 }
 
 export type Channel = "email" | "sms" | "whatsapp";

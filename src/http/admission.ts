@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { Problem } from "../problem.ts";
 import { refuseUnstorableText } from "../values/storable-text.ts";
-import { ambiguousHost } from "./base-url.ts";
+import { ambiguousHost, baseUrlOf } from "./base-url.ts";
 import type { Authenticator, RateLimits } from "./callers.ts";
 import { LONGEST_URL } from "./connections.ts";
 import { type Access, type Contract, pathsOf } from "./endpoint.ts";
@@ -38,13 +38,16 @@ export async function admit(
   contract: Contract,
   request: FastifyRequest,
   reply: FastifyReply,
+  publicUrl: string | undefined,
 ): Promise<void> {
   const { access } = contract;
+  const namesServer = access.by === "key" && access.refuseWithout !== undefined;
   const caller = await services.authenticator.identify(access, {
     authorization: request.headers.authorization,
     origin: request.headers["x-request-origin"],
     address: request.ip,
     workspaceName: workspaceNameIn(access, request),
+    baseUrl: namesServer ? baseUrlOf(request, publicUrl) : "",
   });
   request.context = {
     ...caller,

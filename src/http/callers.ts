@@ -14,6 +14,8 @@ export interface Presented {
   readonly address: string;
   /** The workspace that the path names; undefined where it names none. */
   readonly workspaceName: string | undefined;
+  /** Where the caller reached the server; given where a refusal says it. */
+  readonly baseUrl: string;
 }
 
 /** Who calls, and in which workspace or company. */

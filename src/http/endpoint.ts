@@ -1,6 +1,7 @@
 import type { Static, TSchema } from "typebox";
 import type { CompanyContext, Context, WorkspaceContext } from "../context/context.ts";
 import type { Permission } from "../context/permissions.ts";
+import type { Workspace } from "../context/workspace.ts";
 import type { ProblemCode } from "../problem.ts";
 import type { Budgets, Work } from "./budget.ts";
 
@@ -18,7 +19,15 @@ import type { Budgets, Work } from "./budget.ts";
  * or anybody.
  */
 export type Access =
-  | { readonly by: "key"; readonly permission: Permission }
+  | {
+      readonly by: "key";
+      readonly permission: Permission;
+      /**
+       * Refuses a workspace that does not have the endpoint at all, before the key's permissions are judged.
+       * @throws Problem
+       */
+      readonly refuseWithout?: (workspace: Workspace, baseUrl: string) => void;
+    }
   | { readonly by: "scim" }
   | { readonly by: "administrator"; readonly of?: "workspace" | "company" }
   | { readonly by: "anybody" };

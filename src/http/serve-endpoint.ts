@@ -91,7 +91,7 @@ export function serveEndpoint<Services extends HttpServices>(
       config: { contract },
       bodyLimit: budgets.bytesIn,
       onRequest: async (request, reply) => {
-        await admit(services, contract, request, reply);
+        await admit(services, contract, request, reply, publicUrl);
         refuseForeignBody(contract, request.headers["content-type"]);
       },
       handler: async (request, reply) => {

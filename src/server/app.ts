@@ -6,6 +6,8 @@ import { auditEndpoints } from "../audit/endpoints.ts";
 import { backupEndpoints } from "../backup/endpoints.ts";
 import { campaignEndpoints } from "../campaigns/endpoints.ts";
 import { campaignResources } from "../campaigns/sections.ts";
+import { eraseCapturedCalls, sweepCapturedCalls } from "../capture/captured-calls.ts";
+import { captureEndpoints } from "../capture/endpoints.ts";
 import { cdiAdminEndpoints } from "../cdi/admin-endpoints.ts";
 import { cdiEndpoints } from "../cdi/endpoints.ts";
 import { eraseSyncs, sweepSyncs } from "../cdi/forget.ts";
@@ -118,6 +120,7 @@ export const ENDPOINTS = [
   ...auditEndpoints,
   ...backupEndpoints,
   ...sealingEndpoints,
+  ...captureEndpoints,
 ];
 
 /** Every kind of background job. */
@@ -135,6 +138,7 @@ export const ERASERS: readonly Eraser[] = [
   deleteAllProfiles,
   deleteAllAnswers,
   deleteAllImports,
+  eraseCapturedCalls,
 ];
 
 /** What is stored sealed: one for every feature that keeps secrets it needs again. */
@@ -144,4 +148,5 @@ export const SEALED_KINDS: readonly SealedKind[] = [warehouseCredentials, linkSe
 export const SWEEPERS: readonly ((database: Database, now: Date) => Promise<void>)[] = [
   sweepSyncs,
   sweepImports,
+  sweepCapturedCalls,
 ];

@@ -7,6 +7,7 @@ import { keptSecret } from "../access/kept-secret.ts";
 import { createLastUsed } from "../access/last-used.ts";
 import { createRateLimits } from "../access/rate-limits.ts";
 import { refuseShortSecret } from "../access/secrets.ts";
+import { publicEndpoints } from "../capture/public-endpoints.ts";
 import { createMailer } from "../cdi/mailer.ts";
 import { systemClock } from "../clock.ts";
 import { BY_THE_SERVER } from "../context/context.ts";
@@ -168,7 +169,11 @@ async function start(
       ).then(() => undefined)
     : await findDemoKey(services, config);
 
-  const endpoints = [...ENDPOINTS, ...documentationEndpoints(ENDPOINTS.map((e) => e.contract))];
+  const endpoints = [
+    ...ENDPOINTS,
+    ...documentationEndpoints(ENDPOINTS.map((e) => e.contract)),
+    ...publicEndpoints,
+  ];
   const server = createServer(services, endpoints, config);
   await server.listen({ host: config.host, port: config.port });
   load.watch();

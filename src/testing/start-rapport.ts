@@ -28,6 +28,25 @@ export interface ReceivedRequest {
   readonly workspace: string | undefined;
 }
 
+/** A public call that Rapport does not serve, in a workspace with `capture_unsupported: true`. */
+export interface CapturedCall {
+  /** The number of the call in its workspace, from 1. */
+  readonly position: number;
+  readonly captured_at: string;
+  readonly method: string;
+  readonly path: string;
+  readonly query: Readonly<Record<string, unknown>>;
+  // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects here
+  readonly body: Readonly<Record<string, any>> | null;
+  readonly status: number;
+  /** What it got. */
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  readonly response: Readonly<Record<string, any>>;
+  /** The name of the key. */
+  readonly api_key: string | null;
+  readonly request_id: string;
+}
+
 /** A profile as `POST /users/export/ids` shows it. */
 export interface ExportedUser {
   readonly external_id: string | null;
@@ -51,7 +70,9 @@ export interface StartedRapport {
   users(
     wanted: string | readonly string[] | Readonly<Record<string, unknown>>,
   ): Promise<ExportedUser[]>;
-  /** Deletes the user data of the workspace, which needs `allow_reset: true`, and forgets the requests. */
+  /** What was captured of a path and those below it (of all without one), newest first. */
+  captured(path?: string): Promise<CapturedCall[]>;
+  /** Deletes user data and captured calls, which needs `allow_reset: true`, and forgets the requests. */
   reset(): Promise<void>;
   /** Ends what is in flight and releases everything. */
   stop(): Promise<void>;
@@ -125,6 +146,8 @@ export async function startRapport(options: StartOptions = {}): Promise<StartedR
         const answer = await send("POST", "/users/export/ids", key, body);
         return (answer as { users: ExportedUser[] }).users;
       },
+      captured: (path) =>
+        readCaptured((query) => send("GET", ofWorkspace + query, adminToken), path),
       async reset() {
         await send("POST", `${ofWorkspace}/reset`, adminToken);
         requests.length = 0;
@@ -146,6 +169,26 @@ async function findWorkspace(
   const [first] = (source as { workspaces?: { name: string }[] }).workspaces ?? [];
   if (!first) throw new Error("The manifest declares no workspace.");
   return first.name;
+}
+
+/** All pages of a list. */
+async function readCaptured(
+  read: (pathAndQuery: string) => Promise<unknown>,
+  path: string | undefined,
+): Promise<CapturedCall[]> {
+  const calls: CapturedCall[] = [];
+  for (let cursor: string | undefined, isFirst = true; isFirst || cursor; isFirst = false) {
+    const query = new URLSearchParams({ limit: "1000" });
+    if (path !== undefined) query.set("path", path);
+    if (cursor !== undefined) query.set("cursor", cursor);
+    const page = (await read(`/captured?${query}`)) as {
+      captured: CapturedCall[];
+      next_cursor?: string;
+    };
+    calls.push(...page.captured);
+    cursor = page.next_cursor;
+  }
+  return calls;
 }
 
 function bodyOf(wanted: Parameters<StartedRapport["users"]>[0]): object {

@@ -104,6 +104,13 @@ export const Settings = Type.Object(
         description: "Whether a merged external_id leads to the kept profile. false by default.",
       }),
     ),
+    capture_unsupported: Type.Optional(
+      Type.Boolean({
+        description:
+          "Whether public calls that Rapport does not serve, such as messages/send, are stored and get a " +
+          "success. For tests. false by default.",
+      }),
+    ),
   },
   {
     title: "WorkspaceSettings",
@@ -125,6 +132,7 @@ export const DEFAULT_SETTINGS: WorkspaceSettings = {
   blocked_external_ids: [],
   rate_limits: {},
   redirect_merged_ids: false,
+  capture_unsupported: false,
 };
 
 type Shape = Pick<Resource, "key" | "about" | "schema" | "identity">;

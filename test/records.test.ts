@@ -107,6 +107,26 @@ describe("the search for users", () => {
     }
   });
 
+  test("a search without a query lists every user once, by whichever identifier the user has", async () => {
+    const workspace = await server.workspace();
+    const attributes = [
+      { ...id("ada"), email: "ada@example.com" },
+      { ...id("bob"), first_name: "B" },
+      { email: "only@example.com", first_name: "C" },
+      { phone: "+14155552671", first_name: "D" },
+    ];
+    assert.equal((await workspace.track({ attributes })).body.errors, undefined);
+    const found: any[] = [];
+    for (let cursor = ""; ; ) {
+      const { body } = await get(workspace, `?limit=2${cursor}`);
+      found.push(...body.users);
+      if (!body.next_cursor) break;
+      cursor = `&cursor=${body.next_cursor}`;
+    }
+    const shown = found.map(({ external_id, email, phone }) => external_id ?? email ?? phone);
+    assert.deepEqual(shown, ["ada", "bob", "only@example.com", "+14155552671"]);
+  });
+
   test("finds nobody of another workspace, and refuses a cursor that it did not give", async () => {
     const [mine, other] = [await server.workspace(), await server.workspace()];
     await other.track({ attributes: [{ ...id("eve"), first_name: "Eve" }] });

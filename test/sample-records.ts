@@ -22,6 +22,10 @@ export const ofRecords = (server: TestServer, workspace: TestWorkspace): Samples
     [`GET ${LIST}`]: () => ({ query: { query: "ada" } }),
     [`GET ${LIST}/:id`]: ofUser,
     [`GET ${LIST}/:id/timeline`]: ofUser,
+    [`PATCH ${LIST}/:id`]: async () => ({
+      ...(await ofUser()),
+      body: { attributes: { plan: "gold" } },
+    }),
     [`DELETE ${LIST}/:id`]: ofUser,
     [`POST ${LIST}/:id/merge`]: async () => ({
       ...(await ofUser()),

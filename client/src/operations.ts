@@ -23,6 +23,7 @@ export const OPERATIONS = {
   streamExport: ["get", "/admin/v1/workspaces/{name}/export/{kind}", "adminToken", false],
   listUsers: ["get", "/admin/v1/workspaces/{name}/users", "adminToken", false],
   getUser: ["get", "/admin/v1/workspaces/{name}/users/{id}", "adminToken", false],
+  patchUser: ["patch", "/admin/v1/workspaces/{name}/users/{id}", "adminToken", false],
   deleteUser: ["delete", "/admin/v1/workspaces/{name}/users/{id}", "adminToken", false],
   getUserTimeline: ["get", "/admin/v1/workspaces/{name}/users/{id}/timeline", "adminToken", false],
   mergeUser: ["post", "/admin/v1/workspaces/{name}/users/{id}/merge", "adminToken", false],

@@ -390,7 +390,11 @@ export interface paths {
         delete: operations["deleteUser"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Sets attributes and subscription states of a user, checked as /users/track does.
+         * @description Needs the administrator's token.
+         */
+        patch: operations["patchUser"];
         trace?: never;
     };
     "/admin/v1/workspaces/{name}/users/{id}/timeline": {
@@ -5059,12 +5063,12 @@ export interface operations {
     };
     listUsers: {
         parameters: {
-            query: {
+            query?: {
                 /**
-                 * @description The beginning of an external_id, alias name, email address or phone number.
+                 * @description The beginning of an external_id, alias name, email address or phone number. Without it all users are listed.
                  * @example text
                  */
-                query: string;
+                query?: string;
                 /**
                  * @description Searches only identifiers of this kind.
                  * @example external_id
@@ -5395,6 +5399,60 @@ export interface operations {
                                 effect: string;
                             }[];
                         };
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    patchUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description The platform_id.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description An attributes object of /users/track without an identifier: standard and custom attributes, `subscription_groups`, `email_subscribe`. */
+                    attributes: {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "platform_id": "019a8b54-7c1e-7a5b-9f0e-3d2c1b0a9f8e",
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The id that Rapport gave the profile. */
+                        platform_id: string;
                         /**
                          * @description `success`, or what is wrong.
                          * @constant

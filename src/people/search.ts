@@ -22,7 +22,7 @@ import { type FoundIdentifier, type ProfileRow, selectProfiles } from "./store.t
 export const SEARCHED_KINDS = ["external_id", "alias", "email", "phone"] as const;
 
 export interface SearchQuery {
-  /** The beginning of an external_id, of an alias name, of an address or of a number. */
+  /** The beginning of an external_id, of an alias name, of an address or of a number; empty for everybody. */
   readonly query: string;
   /** Only identifiers of this kind. */
   readonly kind?: IdentifierKind | undefined;
@@ -111,6 +111,7 @@ function partsOf(query: string, isExact: boolean): Part[] {
 
 /** `+1 (415) 555`, or `1415555`, in the form in which numbers are stored. */
 function phonePrefix(query: string): string | undefined {
+  if (query === "") return "";
   if (!/^\+?\d[\d\s().-]*$/.test(query)) return undefined;
   return `+${query.replaceAll(/\D/g, "")}`;
 }

@@ -2,6 +2,8 @@ import Type from "typebox";
 import { type AuditingServices, recordRead } from "../audit/audit.ts";
 import { byAdministratorOfWorkspace, endpoint } from "../http/endpoint.ts";
 import type { IdentityServices } from "../identity/change-identities.ts";
+import type { WriteServices } from "../track/write-batch.ts";
+import { changeUser } from "./change-user.ts";
 import { eraseUser } from "./erase-user.ts";
 import { mergeUser } from "./merge-user.ts";
 import { type ReadRecordServices, readRecord } from "./read-record.ts";
@@ -48,11 +50,13 @@ const search = endpoint({
   access: byAdministratorOfWorkspace,
   params: Type.Object({ name: Type.String() }),
   query: Type.Object({
-    query: Type.String({
-      minLength: 1,
-      maxLength: 1_000,
-      description: "The beginning of an external_id, alias name, email address or phone number.",
-    }),
+    query: Type.Optional(
+      Type.String({
+        maxLength: 1_000,
+        description:
+          "The beginning of an external_id, alias name, email address or phone number. Without it all users are listed.",
+      }),
+    ),
     identifier: Type.Optional(
       Type.Enum(["external_id", "alias", "email", "phone"], {
         description: "Searches only identifiers of this kind.",
@@ -149,6 +153,30 @@ const read = endpoint({
   if ("mergedInto" in record) return movedTo(params.name, record.mergedInto);
   await recordRead(services, context, "user", 1);
   return { status: 200, body: { ...record, message: "success" } };
+});
+
+const change = endpoint({
+  method: "PATCH",
+  path: `${PATH}/:id`,
+  summary: "Sets attributes and subscription states of a user, checked as /users/track does.",
+  access: byAdministratorOfWorkspace,
+  params: OfUser,
+  body: Type.Object(
+    {
+      attributes: Type.Record(Type.String(), Type.Unknown(), {
+        maxProperties: 250,
+        description:
+          "An attributes object of /users/track without an identifier: standard and custom attributes, `subscription_groups`, `email_subscribe`.",
+      }),
+    },
+    { additionalProperties: false },
+  ),
+  examples: { "An attribute": { attributes: { plan: "gold" } } },
+  refusals: ["NOT_FOUND", "CONFLICT"],
+  replies: { 200: Type.Object({ platform_id: Type.String(), message: Success }) },
+}).handledBy(async (services: WriteServices, context, { params, body }) => {
+  await changeUser(services, context, params.id, body.attributes);
+  return { status: 200, body: { platform_id: params.id, message: "success" } };
 });
 
 const timeline = endpoint({
@@ -254,4 +282,4 @@ const merge = endpoint({
   return { status: 200, body: { merged, effects: [...effects], message: "success" } };
 });
 
-export const recordEndpoints = [search, read, timeline, erase, merge];
+export const recordEndpoints = [search, read, change, timeline, erase, merge];

@@ -9,7 +9,7 @@ export interface RecordServices {
 }
 
 export interface UsersQuery {
-  readonly query: string;
+  readonly query?: string;
   readonly identifier?: IdentifierKind;
   readonly match?: "prefix" | "exact";
   readonly cursor?: string;
@@ -36,14 +36,14 @@ const PAGE = 20;
 
 /**
  * Finds users by the beginning of an external_id, alias name, email address or phone number, or by a whole
- * platform_id. Addresses match whatever their case. A user is found once.
+ * platform_id. Addresses match whatever their case. A user is found once. Without a query it finds everybody.
  *
  * @throws Problem INVALID_REQUEST `Invalid cursor`.
  */
 export async function searchUsers(
   { database }: RecordServices,
   { workspace }: WorkspaceContext,
-  { query, identifier, match = "prefix", cursor, limit = PAGE }: UsersQuery,
+  { query = "", identifier, match = "prefix", cursor, limit = PAGE }: UsersQuery,
 ): Promise<{ users: FoundUser[]; next_cursor?: string }> {
   const isFirst = cursor === undefined && identifier === undefined;
   const owner = isFirst ? await findByPlatformId(database, workspace.id, query) : undefined;

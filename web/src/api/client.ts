@@ -1,0 +1,54 @@
+import { QueryClient } from "@tanstack/react-query";
+import createFetch, { type Middleware } from "openapi-fetch";
+import createHooks from "openapi-react-query";
+import type { paths } from "../../../client/src/schema.ts";
+import { ApiError, errorOf } from "./api-error.ts";
+import { csrfToken, SESSION_KEY, type SessionState } from "./session.ts";
+
+/*
+ * The one way to the API. `hooks.useQuery("get", path, …)` reads and `hooks.useMutation(…)` changes; paths, parameters
+ * and bodies are typed by openapi.json. A refusal is thrown as an `ApiError`.
+ */
+
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 5_000,
+      // Only what the network or an overloaded server may have caused is worth repeating.
+      retry: (failures, error) => failures < 2 && (!isRefusal(error) || error.status >= 500),
+    },
+  },
+});
+
+const isRefusal = (error: unknown): error is ApiError => error instanceof ApiError;
+
+const session: Middleware = {
+  onRequest({ request }) {
+    if (request.method !== "GET") request.headers.set("X-CSRF-Token", csrfToken(queryClient));
+    return request;
+  },
+  async onResponse({ response }) {
+    if (response.ok) return;
+    const error = await errorOf(response);
+    if (response.status === 401) showSignIn(error.message);
+    throw error;
+  },
+};
+
+/** The session has ended: every page gives way to the sign-in. */
+function showSignIn(message: string): void {
+  queryClient.setQueryData<SessionState>(SESSION_KEY, (state) =>
+    state?.session ? { session: null, message, oidc: state.oidc } : state,
+  );
+}
+
+export const http = createFetch<paths>({ baseUrl: "" });
+http.use(session);
+
+export const hooks = createHooks(http);
+
+/** Reads again everything of the paths that begin so, after a change. */
+export const refresh = (...starts: readonly string[]): Promise<void> =>
+  queryClient.invalidateQueries({
+    predicate: ({ queryKey: [, path] }) => starts.some((start) => String(path).startsWith(start)),
+  });

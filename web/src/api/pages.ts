@@ -1,0 +1,23 @@
+import type { MorePages } from "../components/data-table.tsx";
+
+interface Pages {
+  readonly hasNextPage: boolean;
+  readonly isFetchingNextPage: boolean;
+  readonly isFetchNextPageError: boolean;
+  fetchNextPage(): unknown;
+}
+
+/** What a table needs of a list that is read in pages. */
+export const morePages = (pages: Pages): MorePages => ({
+  hasMore: pages.hasNextPage,
+  isLoading: pages.isFetchingNextPage,
+  load: () => void pages.fetchNextPage(),
+});
+
+/** The options of a list whose pages name the next one as `next_cursor`. */
+export const BY_CURSOR = {
+  pageParamName: "cursor",
+  // Left out of the request; undefined would be sent as 0.
+  initialPageParam: null as string | null,
+  getNextPageParam: (page: { readonly next_cursor?: string }) => page.next_cursor,
+};

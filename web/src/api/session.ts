@@ -1,0 +1,90 @@
+import { type QueryClient, queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
+import { errorOf } from "./api-error.ts";
+
+/** Who is signed in, and what they may do. */
+export interface Session {
+  readonly person: {
+    readonly id: string;
+    readonly user_name: string;
+    readonly display_name: string;
+  };
+  readonly administrator: boolean;
+  readonly permissions: {
+    readonly company: readonly string[];
+    readonly workspaces: Readonly<Record<string, readonly string[]>>;
+  };
+  readonly workspaces: readonly string[];
+  readonly csrf_token: string;
+  readonly expires_at: string;
+}
+
+interface IdentityProvider {
+  readonly name: string;
+  readonly url: string;
+}
+
+export interface SessionState {
+  /** Null where nobody is signed in. */
+  readonly session: Session | null;
+  /** Why not. */
+  readonly message?: string;
+  /** Where people sign in, if an identity provider is configured. */
+  readonly oidc: IdentityProvider | null;
+}
+
+const PATH = "/dashboard/session";
+
+export const SESSION_KEY = ["session"] as const;
+
+export const sessionQuery = queryOptions({
+  queryKey: SESSION_KEY,
+  staleTime: 60_000,
+  queryFn: async ({ signal }): Promise<SessionState> => {
+    const response = await fetch(PATH, { signal });
+    if (response.ok) return { session: (await response.json()) as Session, oidc: null };
+    const error = await errorOf(response);
+    if (response.status !== 401) throw error;
+    const { sign_in } = error.body as { sign_in?: { oidc: IdentityProvider | null } };
+    return { session: null, message: error.message, oidc: sign_in?.oidc ?? null };
+  },
+});
+
+export const csrfToken = (client: QueryClient): string =>
+  client.getQueryData<SessionState>(SESSION_KEY)?.session?.csrf_token ?? "";
+
+/** @throws Error outside of the pages, which are only shown to people who are signed in. */
+export function useSession(): Session {
+  const { data } = useQuery(sessionQuery);
+  if (!data?.session) throw new Error("Nobody is signed in.");
+  return data.session;
+}
+
+async function send(method: string, path: string, headers: HeadersInit, body?: unknown) {
+  const response = await fetch(path, {
+    method,
+    headers: { "Content-Type": "application/json", ...headers },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  if (!response.ok) throw await errorOf(response);
+}
+
+/** Signs in with the admin token, for the first minutes of a server. */
+export function useSignInWithToken() {
+  const client = useQueryClient();
+  return async (adminToken: string): Promise<void> => {
+    await send("POST", PATH, {}, { admin_token: adminToken });
+    await client.invalidateQueries({ queryKey: SESSION_KEY });
+  };
+}
+
+/** Signs out of this browser, or of all. */
+export function useSignOut() {
+  const client = useQueryClient();
+  return async (where: "here" | "everywhere"): Promise<void> => {
+    const path = where === "here" ? PATH : "/dashboard/sessions";
+    await send("DELETE", path, { "X-CSRF-Token": csrfToken(client) });
+    // Nothing that was shown stays in memory.
+    client.clear();
+    location.assign("/dashboard/");
+  };
+}

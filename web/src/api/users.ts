@@ -1,0 +1,105 @@
+import type { paths } from "../../../client/src/schema.ts";
+import { hooks, http, queryClient, refresh } from "./client.ts";
+import { BY_CURSOR } from "./pages.ts";
+
+/* What the pages about users read and change. */
+
+export const USERS = "/admin/v1/workspaces/{name}/users";
+const USER = `${USERS}/{id}` as const;
+const TIMELINE = `${USER}/timeline` as const;
+
+type Ok<Path extends keyof paths, Method extends keyof paths[Path]> = paths[Path][Method] extends {
+  responses: { 200: { content: { "application/json": infer Body } } };
+}
+  ? Body
+  : never;
+
+export type FoundUser = Ok<typeof USERS, "get">["users"][number];
+export type UserRecord = Ok<typeof USER, "get">;
+export type TimelineEntry = Ok<typeof TIMELINE, "get">["entries"][number];
+export type Effect = Ok<`${typeof USER}/merge`, "post">["effects"][number];
+export type IdentifierKind = "external_id" | "alias" | "email" | "phone";
+
+/** The profile as it is exported; the fields that the pages show. */
+export interface Profile {
+  readonly platform_id: string;
+  readonly external_id: string | null;
+  readonly email: string | null;
+  readonly phone: string | null;
+  readonly first_name: string | null;
+  readonly last_name: string | null;
+  readonly created_at: string;
+  readonly user_aliases: readonly { readonly alias_name: string; readonly alias_label: string }[];
+  readonly custom_attributes: Readonly<Record<string, unknown>>;
+  readonly devices: readonly Readonly<Record<string, unknown>>[];
+  readonly apps: readonly Readonly<Record<string, unknown>>[];
+  readonly push_tokens: readonly Readonly<Record<string, unknown>>[];
+  readonly [field: string]: unknown;
+}
+
+export const profileOf = (record: UserRecord): Profile => record.user as unknown as Profile;
+
+export interface UserSearch {
+  readonly query?: string;
+  readonly identifier?: IdentifierKind;
+}
+
+export const useUserSearch = (name: string, query: UserSearch) =>
+  hooks.useInfiniteQuery(
+    "get",
+    USERS,
+    { params: { path: { name }, query: { ...query, limit: 100 } } },
+    { ...BY_CURSOR, placeholderData: (shown) => shown },
+  );
+
+export const useUser = (name: string, id: string) =>
+  hooks.useQuery("get", USER, { params: { path: { name, id } } });
+
+export type TimelineKind = TimelineEntry["kind"];
+
+export const useTimeline = (name: string, id: string, kind: TimelineKind | undefined) =>
+  hooks.useInfiniteQuery(
+    "get",
+    TIMELINE,
+    { params: { path: { name, id }, query: { limit: 100, ...(kind && { kind: [kind] }) } } },
+    BY_CURSOR,
+  );
+
+/** Sets attributes and states of a user, checked as an attributes object of /users/track is. */
+export const useChangeUser = (name: string, id: string) => {
+  const { mutateAsync } = hooks.useMutation("patch", USER);
+  return async (attributes: Record<string, unknown>): Promise<void> => {
+    await mutateAsync({ params: { path: { name, id } }, body: { attributes } });
+    await refresh(USERS);
+  };
+};
+
+export const useMergeUser = (name: string, id: string) =>
+  hooks.useMutation("post", `${USER}/merge`, {
+    onSuccess: ({ merged }) => (merged ? refresh(USERS) : undefined),
+    meta: { name, id },
+  });
+
+export const useEraseUser = () =>
+  hooks.useMutation("delete", USER, {
+    // What was shown about the user does not stay in memory.
+    onSuccess: () => {
+      queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[1] !== USERS });
+      return refresh(USERS);
+    },
+  });
+
+/** Everything that is stored about a user, with the whole timeline. */
+export async function exportUser(name: string, id: string): Promise<unknown> {
+  const path = { name, id };
+  const { data: record } = await http.GET(USER, { params: { path } });
+  const timeline: TimelineEntry[] = [];
+  let cursor: string | undefined;
+  do {
+    const query = { limit: 200, ...(cursor && { cursor }) };
+    const { data } = await http.GET(TIMELINE, { params: { path, query } });
+    timeline.push(...(data?.entries ?? []));
+    cursor = data?.next_cursor;
+  } while (cursor);
+  return { ...record, message: undefined, timeline };
+}

@@ -1,0 +1,44 @@
+import { ActionIcon, CopyButton, Tooltip } from "@mantine/core";
+import { Check, Copy } from "lucide-react";
+import type { ReactNode } from "react";
+
+interface CodeBlockProps {
+  readonly code: string;
+  readonly label: string;
+  /** The code with colours. */
+  readonly children?: ReactNode;
+}
+
+/** Code with a button that copies it. */
+export function CodeBlock({ code, label, children }: CodeBlockProps) {
+  return (
+    <section className="code" aria-label={label}>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: long lines are scrolled with the keyboard */}
+      <pre tabIndex={0}>{children ?? code}</pre>
+      <div className="copy">
+        <CopyText text={code} />
+      </div>
+    </section>
+  );
+}
+
+/** A button that copies a text. */
+export function CopyText({
+  text,
+  label = "Copy",
+}: {
+  readonly text: string;
+  readonly label?: string;
+}) {
+  return (
+    <CopyButton value={text} timeout={1_500}>
+      {({ copied, copy }) => (
+        <Tooltip label={copied ? "Copied" : label}>
+          <ActionIcon variant="subtle" color="gray" size="sm" onClick={copy} aria-label={label}>
+            {copied ? <Check size={14} /> : <Copy size={14} />}
+          </ActionIcon>
+        </Tooltip>
+      )}
+    </CopyButton>
+  );
+}

@@ -1,0 +1,45 @@
+import { TextInput } from "@mantine/core";
+import type { ReactNode } from "react";
+import { FormDialog } from "./form.tsx";
+
+interface ConfirmProps {
+  readonly title: string;
+  readonly children: ReactNode;
+  /** What the button that does it says. */
+  readonly action: string;
+  /** A text that has to be typed first, where nothing brings back what is lost. */
+  readonly typed?: string;
+  close(): void;
+  run(): Promise<unknown>;
+}
+
+/** Asks before what cannot be undone. */
+export const Confirm = ({ title, children, action, typed = "", close, run }: ConfirmProps) => (
+  <FormDialog
+    title={title}
+    initial={{ typed: "" }}
+    validate={{ typed: (text) => (text === typed ? null : `Type ${typed} to confirm.`) }}
+    action={action}
+    isDangerous
+    close={close}
+    save={run}
+  >
+    {(form) => (
+      <>
+        <div>{children}</div>
+        {typed && (
+          <TextInput
+            label={
+              <>
+                Type <code>{typed}</code> to confirm
+              </>
+            }
+            autoComplete="off"
+            data-autofocus
+            {...form.getInputProps("typed")}
+          />
+        )}
+      </>
+    )}
+  </FormDialog>
+);

@@ -1,0 +1,222 @@
+import { Button, Loader } from "@mantine/core";
+import { useMediaQuery } from "@mantine/hooks";
+import {
+  type ColumnDef,
+  type Row,
+  type RowData,
+  tableFeatures,
+  useTable,
+} from "@tanstack/react-table";
+import { useWindowVirtualizer } from "@tanstack/react-virtual";
+import { type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+
+const features = tableFeatures({});
+
+declare module "@tanstack/react-table" {
+  interface ColumnMeta<TFeatures, TData extends RowData, TValue> {
+    /** Left out on a phone. */
+    wideOnly?: boolean;
+    /** Such as `10rem`; the others share the rest. */
+    width?: string;
+    /** Numbers. */
+    end?: boolean;
+    /** Cut off rather than wrapped. */
+    oneLine?: boolean;
+  }
+}
+
+export type Column<Entry extends RowData> = ColumnDef<typeof features, Entry, unknown>;
+
+/** The pages after those that were loaded. */
+export interface MorePages {
+  readonly hasMore: boolean;
+  readonly isLoading: boolean;
+  load(): void;
+}
+
+interface DataTableProps<Entry extends RowData> {
+  readonly label: string;
+  readonly columns: readonly Column<Entry>[];
+  readonly rows: readonly Entry[];
+  keyOf(row: Entry): string;
+  readonly more?: MorePages;
+  /** What an open row shows below itself. Its first cell then holds a RowButton. */
+  detail?(row: Entry): ReactNode;
+  readonly openKey?: string | undefined;
+  /** Whether a row leads somewhere: its first cell holds a link of class `row-link`. */
+  readonly opens?: boolean;
+  readonly empty: ReactNode;
+}
+
+/** Rows beyond the screen that are drawn too, so that fast scrolling shows no gap. */
+const OVERSCAN = 12;
+
+/** A list that needs no more than this many rows is drawn whole: the browser's own search finds everything in it. */
+const DRAWN_WHOLE = 60;
+
+/**
+ * The one table. Of a long list it draws only the rows on the screen, and asks for the next page as the end comes near:
+ * a list of a million rows scrolls like one of fifty. Rows may be of any height.
+ */
+export function DataTable<Entry extends RowData>(props: DataTableProps<Entry>) {
+  const { rows, keyOf, more, empty } = props;
+  const isPhone = useMediaQuery("(max-width: 48em)", undefined, { getInitialValueInEffect: false });
+  const columns = useMemo(
+    () => props.columns.filter(({ meta }) => !(isPhone && meta?.wideOnly)),
+    [props.columns, isPhone],
+  );
+  const table = useTable({
+    features,
+    columns,
+    data: rows as Entry[],
+    getRowId: keyOf,
+  });
+  if (rows.length === 0 && !more?.hasMore) return <div className="table-frame">{empty}</div>;
+  return (
+    <>
+      <div className="table-frame">
+        <table className="table" aria-label={props.label}>
+          <thead>
+            {table.getHeaderGroups().map((group) => (
+              <tr key={group.id}>
+                {group.headers.map((header) => {
+                  const meta = header.column.columnDef.meta;
+                  return (
+                    <th
+                      key={header.id}
+                      scope="col"
+                      className={classesOf(meta)}
+                      style={meta?.width ? { width: meta.width } : undefined}
+                    >
+                      <table.FlexRender header={header} />
+                    </th>
+                  );
+                })}
+              </tr>
+            ))}
+          </thead>
+          <Rows
+            {...props}
+            columns={columns}
+            drawn={table.getRowModel().rows}
+            draw={table.FlexRender}
+          />
+        </table>
+      </div>
+      <Foot count={rows.length} more={more} />
+    </>
+  );
+}
+
+type Drawn<Entry extends RowData> = Row<typeof features, Entry>;
+
+interface RowsProps<Entry extends RowData> extends DataTableProps<Entry> {
+  readonly drawn: readonly Drawn<Entry>[];
+  // biome-ignore lint/suspicious/noExplicitAny: the library's own type is of one cell
+  readonly draw: (props: any) => ReactNode;
+}
+
+function Rows<Entry extends RowData>(props: RowsProps<Entry>) {
+  const { drawn, more, columns } = props;
+  const begin = useRef<HTMLTableSectionElement>(null);
+  const [offset, setOffset] = useState(0);
+  useLayoutEffect(() => {
+    const top = begin.current?.getBoundingClientRect().top ?? 0;
+    setOffset(Math.round(top + window.scrollY));
+  }, []);
+  const virtualizer = useWindowVirtualizer({
+    count: drawn.length,
+    estimateSize: () => 41,
+    overscan: OVERSCAN,
+    scrollMargin: offset,
+    getItemKey: (index) => drawn[index]?.id ?? index,
+    enabled: drawn.length > DRAWN_WHOLE,
+  });
+  const items = virtualizer.getVirtualItems();
+  const isWhole = drawn.length <= DRAWN_WHOLE;
+  const last = isWhole ? drawn.length - 1 : (items.at(-1)?.index ?? 0);
+  const isNearEnd = last >= drawn.length - OVERSCAN;
+  useEffect(() => {
+    if (isNearEnd && !isWhole && more?.hasMore && !more.isLoading) more.load();
+  }, [isNearEnd, isWhole, more]);
+
+  const shown = isWhole ? drawn.map((_, index) => index) : items.map(({ index }) => index);
+  const before = isWhole ? 0 : (items[0]?.start ?? offset) - offset;
+  const after = isWhole ? 0 : virtualizer.getTotalSize() - ((items.at(-1)?.end ?? offset) - offset);
+  return (
+    <>
+      <tbody ref={begin} className="spacer" aria-hidden>
+        <Spacer height={before} columns={columns.length} />
+      </tbody>
+      {shown.map((index) => {
+        const row = drawn[index];
+        return row ? (
+          <tbody key={row.id} data-index={index} ref={virtualizer.measureElement}>
+            <OneRow {...props} row={row} />
+          </tbody>
+        ) : null;
+      })}
+      {after > 0 && (
+        <tbody className="spacer" aria-hidden>
+          <Spacer height={after} columns={columns.length} />
+        </tbody>
+      )}
+    </>
+  );
+}
+
+const Spacer = ({ height, columns }: { readonly height: number; readonly columns: number }) => (
+  <tr>
+    <td colSpan={columns} style={{ height }} />
+  </tr>
+);
+
+function OneRow<Entry extends RowData>(props: RowsProps<Entry> & { readonly row: Drawn<Entry> }) {
+  const { row, detail, openKey, opens, columns, draw: Draw } = props;
+  const isOpen = detail !== undefined && row.id === openKey;
+  return (
+    <>
+      <tr className={opens || detail ? "opens" : undefined}>
+        {row.getAllCells().map((cell) => (
+          <td key={cell.id} className={classesOf(cell.column.columnDef.meta)}>
+            <Draw cell={cell} />
+          </td>
+        ))}
+      </tr>
+      {isOpen && (
+        <tr className="detail">
+          <td colSpan={columns.length}>{detail(row.original)}</td>
+        </tr>
+      )}
+    </>
+  );
+}
+
+interface Look {
+  readonly end?: boolean;
+  readonly oneLine?: boolean;
+}
+
+function classesOf(meta: Look | undefined): string | undefined {
+  const names = [meta?.end && "end", meta?.oneLine && "one-line"];
+  return names.filter(Boolean).join(" ") || undefined;
+}
+
+/** How much is shown, and a button for those who do not scroll. */
+function Foot({ count, more }: { readonly count: number; readonly more: MorePages | undefined }) {
+  if (!more) return null;
+  return (
+    <div className="table-foot" role="status">
+      {more.isLoading ? (
+        <Loader size="xs" aria-label="Loading more" />
+      ) : (
+        <span>{`${count.toLocaleString("en")} shown`}</span>
+      )}
+      {more.hasMore && !more.isLoading && (
+        <Button variant="default" size="compact-sm" onClick={more.load}>
+          Load more
+        </Button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,65 @@
+import { Button, Group, Modal, Stack } from "@mantine/core";
+import { type FormValidateInput, type UseFormReturnType, useForm } from "@mantine/form";
+import { useMutation } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { messageOf } from "../api/api-error.ts";
+import { Notice } from "./states.tsx";
+
+/* The one pattern of forms: a dialog with fields, what the server refused above them, and Save below. */
+
+/** Why a form was not accepted, above its fields. */
+export const SaveFailure = ({ error }: { readonly error: unknown }) =>
+  error ? (
+    <Notice tone="bad" title="Not saved">
+      {messageOf(error)}
+    </Notice>
+  ) : null;
+
+interface FormDialogProps<Values extends Record<string, unknown>> {
+  readonly title: string;
+  readonly initial: Values;
+  readonly validate?: FormValidateInput<Values>;
+  /** What the button says. */
+  readonly action?: string;
+  readonly size?: string;
+  /** Whether it does what cannot be undone. */
+  readonly isDangerous?: boolean;
+  close(): void;
+  /** Saves; the dialog closes once it is done, and stays with the reason if it fails. */
+  save(values: Values): Promise<unknown>;
+  children(form: UseFormReturnType<Values>): ReactNode;
+}
+
+export function FormDialog<Values extends Record<string, unknown>>(props: FormDialogProps<Values>) {
+  const { title, initial, validate, action = "Save", size = "md", isDangerous = false } = props;
+  const { close, save, children } = props;
+  const form = useForm<Values>({ initialValues: initial, ...(validate && { validate }) });
+  const saving = useMutation({ mutationFn: save, onSuccess: close });
+  return (
+    <Modal
+      opened
+      onClose={close}
+      title={title}
+      size={size}
+      closeButtonProps={{ "aria-label": "Close" }}
+    >
+      <form onSubmit={form.onSubmit((values) => saving.mutate(values))}>
+        <Stack>
+          <SaveFailure error={saving.error} />
+          {children(form)}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={close}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={saving.isPending} {...(isDangerous && { color: "red" })}>
+              {action}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}
+
+/** A rule of `validate`. */
+export const required = (value: string): string | null => (value.trim() ? null : "Required.");

@@ -1,0 +1,109 @@
+import { Button, Skeleton } from "@mantine/core";
+import { CircleAlert, CircleCheck, Info, Lock, type LucideIcon, TriangleAlert } from "lucide-react";
+import type { ReactNode } from "react";
+import { ApiError, messageOf } from "../api/api-error.ts";
+import { CodeBlock } from "./code-block.tsx";
+
+/* What a page shows while there is nothing to show yet: loading, empty, failed. Every page uses these. */
+
+interface EmptyProps {
+  readonly icon: LucideIcon;
+  readonly title: string;
+  readonly children?: ReactNode;
+  /** A command that fills the page. */
+  readonly command?: string;
+  readonly action?: ReactNode;
+}
+
+export function Empty({ icon: Icon, title, children, command, action }: EmptyProps) {
+  return (
+    <div className="empty">
+      <Icon size={28} strokeWidth={1.5} aria-hidden />
+      <h2>{title}</h2>
+      {children && <p>{children}</p>}
+      {action}
+      {command && <CodeBlock code={command} label="Command to copy" />}
+    </div>
+  );
+}
+
+/** Lines in the place of what is being loaded. */
+export function Loading({ lines = 6 }: { readonly lines?: number }) {
+  return (
+    <div role="status" aria-label="Loading" className="card-body stack">
+      {Array.from({ length: lines }, (_, line) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the lines are all the same
+        <Skeleton key={line} height={18} radius="sm" width={`${92 - ((line * 17) % 40)}%`} />
+      ))}
+    </div>
+  );
+}
+
+interface FailureProps {
+  readonly error: unknown;
+  readonly retry?: (() => void) | undefined;
+}
+
+export function Failure({ error, retry }: FailureProps) {
+  const isForbidden = error instanceof ApiError && error.status === 403;
+  const requestId = error instanceof ApiError ? error.requestId : null;
+  return (
+    <div className="empty" role="alert">
+      {isForbidden ? (
+        <Lock size={28} strokeWidth={1.5} />
+      ) : (
+        <CircleAlert size={28} strokeWidth={1.5} />
+      )}
+      <h2>{isForbidden ? "You may not see this" : "This could not be loaded"}</h2>
+      <p>{messageOf(error)}</p>
+      {requestId && <p className="mono">Request {requestId}</p>}
+      {retry && !isForbidden && (
+        <Button variant="default" size="xs" mt="xs" onClick={retry}>
+          Try again
+        </Button>
+      )}
+    </div>
+  );
+}
+
+interface Loadable<Data> {
+  readonly data: Data | undefined;
+  readonly error: unknown;
+  readonly isPending: boolean;
+  refetch(): unknown;
+}
+
+interface LoadedProps<Data> {
+  readonly from: Loadable<Data>;
+  readonly lines?: number;
+  children(data: Data): ReactNode;
+}
+
+/** Shows what a query loaded, or how it stands. What was loaded once stays while a refresh fails. */
+export function Loaded<Data>({ from, lines = 6, children }: LoadedProps<Data>) {
+  if (from.data !== undefined) return children(from.data);
+  if (from.isPending) return <Loading lines={lines} />;
+  return <Failure error={from.error} retry={() => void from.refetch()} />;
+}
+
+const NOTICE_ICONS = { info: Info, good: CircleCheck, warn: TriangleAlert, bad: CircleAlert };
+
+interface NoticeProps {
+  readonly tone?: keyof typeof NOTICE_ICONS;
+  readonly title?: string;
+  readonly children?: ReactNode;
+}
+
+/** A sentence that a person should not miss. */
+export function Notice({ tone = "info", title, children }: NoticeProps) {
+  const Icon = NOTICE_ICONS[tone];
+  return (
+    <div className="notice" data-tone={tone} role={tone === "bad" ? "alert" : "status"}>
+      <Icon size={16} aria-hidden />
+      <div>
+        {title && <strong>{title}</strong>}
+        {children}
+      </div>
+    </div>
+  );
+}

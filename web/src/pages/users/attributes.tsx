@@ -1,0 +1,174 @@
+import { ActionIcon, Button, Textarea, TextInput } from "@mantine/core";
+import { Pencil, Plus } from "lucide-react";
+import { useState } from "react";
+import { type Profile, useChangeUser } from "../../api/users.ts";
+import { tellDone } from "../../components/feedback.ts";
+import { FormDialog, required } from "../../components/form.tsx";
+import { Json, shortValue } from "../../components/json.tsx";
+import { Card, Facts } from "../../components/page.tsx";
+import { Empty } from "../../components/states.tsx";
+import { sentence } from "../../components/tag.tsx";
+
+/** Fields of the export that other tabs show, or that are derived. */
+const ELSEWHERE = new Set([
+  "platform_id",
+  "braze_id",
+  "external_id",
+  "user_aliases",
+  "created_at",
+  "random_bucket",
+  "custom_attributes",
+  "custom_events",
+  "purchases",
+  "subscription_groups",
+  "apps",
+  "devices",
+  "push_tokens",
+  "merged_ids",
+  "message_history",
+  "recent_activity",
+  "email_subscribe",
+  "engagement_times",
+  "campaigns_received",
+  "canvases_received",
+  "cards_clicked",
+  "last_coordinates",
+]);
+
+const DERIVED = new Set(["total_revenue", "revenue_by_currency"]);
+
+interface AttributesProps {
+  readonly workspace: string;
+  readonly profile: Profile;
+}
+
+export function Attributes({ workspace, profile }: AttributesProps) {
+  const [edited, setEdited] = useState<Edited>();
+  const standard = Object.entries(profile).filter(([name]) => !ELSEWHERE.has(name));
+  const custom = Object.entries(profile.custom_attributes);
+  const edit = (name: string, value: unknown) => (
+    <ActionIcon
+      variant="subtle"
+      color="gray"
+      size="sm"
+      aria-label={`Edit ${name}`}
+      onClick={() => setEdited({ name, value })}
+    >
+      <Pencil size={13} />
+    </ActionIcon>
+  );
+  const line = ([name, value]: [string, unknown], title: string) =>
+    [
+      title,
+      <div key={name} className="spread">
+        <Value value={value} name={name} />
+        {!DERIVED.has(name) && edit(name, value)}
+      </div>,
+    ] as const;
+  return (
+    <div className="stack">
+      <Card
+        title="Custom attributes"
+        flush
+        actions={
+          <Button
+            size="xs"
+            variant="default"
+            leftSection={<Plus size={14} />}
+            onClick={() => setEdited({ name: "", value: "" })}
+          >
+            Set an attribute
+          </Button>
+        }
+      >
+        {custom.length > 0 ? (
+          <Facts of={custom.map((each) => line(each, each[0]))} />
+        ) : (
+          <Empty icon={Plus} title="No custom attributes">
+            Any name that is not a standard attribute becomes a custom one, when it is set here or
+            sent to /users/track.
+          </Empty>
+        )}
+      </Card>
+      <Card title="Standard attributes" flush>
+        <Facts of={standard.map((each) => line(each, sentence(each[0])))} />
+      </Card>
+      {edited && (
+        <EditAttribute
+          workspace={workspace}
+          id={profile.platform_id}
+          edited={edited}
+          close={() => setEdited(undefined)}
+        />
+      )}
+    </div>
+  );
+}
+
+function Value({ value, name }: { readonly value: unknown; readonly name: string }) {
+  if (value === null || value === undefined) return <span className="dim">–</span>;
+  if (typeof value === "object") return <Json value={value} label={name} />;
+  return <span>{shortValue(value)}</span>;
+}
+
+interface Edited {
+  readonly name: string;
+  readonly value: unknown;
+}
+
+interface EditAttributeProps {
+  readonly workspace: string;
+  readonly id: string;
+  readonly edited: Edited;
+  close(): void;
+}
+
+function EditAttribute({ workspace, id, edited, close }: EditAttributeProps) {
+  const change = useChangeUser(workspace, id);
+  const isNew = edited.name === "";
+  return (
+    <FormDialog
+      title={isNew ? "Set an attribute" : `Edit ${edited.name}`}
+      initial={{ name: edited.name, value: isNew ? "" : written(edited.value) }}
+      validate={{ name: required }}
+      close={close}
+      save={async ({ name, value }) => {
+        await change({ [name.trim()]: readValue(value) });
+        tellDone(`Set ${name.trim()}.`);
+      }}
+    >
+      {(form) => (
+        <>
+          {isNew && <TextInput label="Name" data-autofocus {...form.getInputProps("name")} />}
+          <Textarea
+            label="Value"
+            description="A text, a number, true, false or JSON. Empty removes the attribute; quotes keep a number a text."
+            autosize
+            minRows={2}
+            maxRows={16}
+            data-autofocus={!isNew}
+            {...form.getInputProps("value")}
+          />
+        </>
+      )}
+    </FormDialog>
+  );
+}
+
+/** A stored value as it is typed: so that reading it back gives the same value. */
+const written = (value: unknown): string => {
+  if (value === null || value === undefined) return "";
+  return typeof value === "string" && readValue(value) === value
+    ? value
+    : JSON.stringify(value, null, 2);
+};
+
+/** What was typed: JSON where it is JSON, null where it is empty, and a text otherwise. */
+function readValue(text: string): unknown {
+  if (text.trim() === "") return null;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

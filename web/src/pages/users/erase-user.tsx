@@ -1,0 +1,32 @@
+import { type Profile, useEraseUser } from "../../api/users.ts";
+import { Confirm } from "../../components/confirm.tsx";
+import { tellDone } from "../../components/feedback.ts";
+import { nameOf } from "./name-of.ts";
+
+interface EraseUserProps {
+  readonly workspace: string;
+  readonly profile: Profile;
+  close(): void;
+  done(): void;
+}
+
+export function EraseUser({ workspace, profile, close, done }: EraseUserProps) {
+  const erase = useEraseUser();
+  const name = nameOf(profile);
+  return (
+    <Confirm
+      title={`Erase ${name}`}
+      action="Erase"
+      typed={name}
+      close={close}
+      run={async () => {
+        await erase.mutateAsync({ params: { path: { name: workspace, id: profile.platform_id } } });
+        done();
+        tellDone(`Erased ${name}.`);
+      }}
+    >
+      The profile, its events, purchases and history are deleted, and so is the state of the email
+      address if no other user has it. Nothing brings them back.
+    </Confirm>
+  );
+}

@@ -1,0 +1,178 @@
+import { Button, Group, Modal, Stack, TextInput } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import {
+  type Effect,
+  type FoundUser,
+  type Profile,
+  useMergeUser,
+  useUserSearch,
+} from "../../api/users.ts";
+import { DataTable } from "../../components/data-table.tsx";
+import { tellDone } from "../../components/feedback.ts";
+import { SaveFailure } from "../../components/form.tsx";
+import { shortValue } from "../../components/json.tsx";
+import { Notice } from "../../components/states.tsx";
+import { sentence, Tag } from "../../components/tag.tsx";
+import { nameOf } from "./name-of.ts";
+
+interface MergeUserProps {
+  readonly workspace: string;
+  readonly profile: Profile;
+  close(): void;
+}
+
+/** Chooses the user who is kept, shows field by field what the merge would do, then does it. */
+export function MergeUser({ workspace, profile, close }: MergeUserProps) {
+  const [kept, setKept] = useState<FoundUser>();
+  const navigate = useNavigate();
+  const merge = useMergeUser(workspace, profile.platform_id);
+  const send = (into: string, dry_run: boolean) =>
+    merge.mutateAsync({
+      params: { path: { name: workspace, id: profile.platform_id } },
+      body: { into, dry_run },
+    });
+  const choose = (user: FoundUser) => {
+    setKept(user);
+    void send(user.platform_id, true).catch(() => undefined);
+  };
+  const confirm = async () => {
+    if (!kept) return;
+    await send(kept.platform_id, false);
+    tellDone(`Merged into ${nameOf(kept)}.`);
+    close();
+    await navigate({
+      to: "/w/$workspace/users/$id",
+      params: { workspace, id: kept.platform_id },
+    });
+  };
+  return (
+    <Modal
+      opened
+      onClose={close}
+      size="xl"
+      title={`Merge ${nameOf(profile)} into another user`}
+      closeButtonProps={{ "aria-label": "Close" }}
+    >
+      <Stack>
+        <SaveFailure error={merge.error} />
+        {!kept && (
+          <ChooseUser workspace={workspace} without={profile.platform_id} choose={choose} />
+        )}
+        {kept && merge.data && (
+          <>
+            <Notice tone="warn">
+              {nameOf(kept)} is kept. {nameOf(profile)} is gone afterwards, and its ids lead to{" "}
+              {nameOf(kept)}. This cannot be undone.
+            </Notice>
+            <Effects effects={merge.data.effects} />
+          </>
+        )}
+        {kept && (
+          <Group justify="flex-end">
+            <Button
+              variant="default"
+              onClick={() => {
+                setKept(undefined);
+                merge.reset();
+              }}
+            >
+              Choose another user
+            </Button>
+            <Button
+              color="red"
+              loading={merge.isPending}
+              disabled={!merge.data}
+              onClick={() => void confirm().catch(() => undefined)}
+            >
+              Merge
+            </Button>
+          </Group>
+        )}
+      </Stack>
+    </Modal>
+  );
+}
+
+interface ChooseUserProps {
+  readonly workspace: string;
+  readonly without: string;
+  choose(user: FoundUser): void;
+}
+
+function ChooseUser({ workspace, without, choose }: ChooseUserProps) {
+  const [text, setText] = useState("");
+  const [query] = useDebouncedValue(text.trim(), 200);
+  const found = useUserSearch(workspace, query ? { query } : {});
+  const users = (found.data?.pages[0]?.users ?? [])
+    .filter(({ platform_id }) => platform_id !== without)
+    .slice(0, 8);
+  return (
+    <>
+      <TextInput
+        label="Find the user who is kept"
+        placeholder="External id, alias, email, phone number or platform id"
+        value={text}
+        onChange={(event) => setText(event.currentTarget.value)}
+        data-autofocus
+      />
+      <ul className="plain-list">
+        {users.map((user) => (
+          <li key={user.platform_id}>
+            <Button variant="default" fullWidth justify="start" onClick={() => choose(user)}>
+              {nameOf(user)}
+              <span className="dim"> {user.email && ` · ${user.email}`}</span>
+            </Button>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+const Effects = ({ effects }: { readonly effects: readonly Effect[] }) => (
+  <DataTable
+    label="What the merge does"
+    rows={effects}
+    keyOf={(effect) => `${effect.field} ${effect.name ?? ""}`}
+    empty={<p className="dim card-body">Nothing of the user that is gone would be kept.</p>}
+    columns={[
+      {
+        id: "field",
+        header: "Field",
+        cell: ({ row: { original: effect } }) => (
+          <>
+            {sentence(effect.field)} {effect.name && <code>{effect.name}</code>}
+          </>
+        ),
+      },
+      {
+        id: "kept",
+        header: "Kept user",
+        meta: { wideOnly: true },
+        cell: ({ row }) => <Side value={row.original.kept} />,
+      },
+      {
+        id: "merged",
+        header: "Merged user",
+        meta: { wideOnly: true },
+        cell: ({ row }) => <Side value={row.original.merged} />,
+      },
+      { id: "result", header: "Result", cell: ({ row }) => <Side value={row.original.result} /> },
+      {
+        id: "effect",
+        header: "Effect",
+        meta: { width: "9rem" },
+        cell: ({ row }) => <Tag tone="info">{sentence(row.original.effect)}</Tag>,
+      },
+    ]}
+  />
+);
+
+const Side = ({ value }: { readonly value: unknown }) =>
+  value === null || value === undefined ? (
+    <span className="dim">–</span>
+  ) : (
+    <span className="mono">{shortValue(value).slice(0, 400)}</span>
+  );

@@ -1,0 +1,164 @@
+import { Button, Menu, Tabs } from "@mantine/core";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { ChevronDown, Download, Merge, Trash2 } from "lucide-react";
+import { lazy, Suspense, useState } from "react";
+import { exportUser, type Profile, profileOf, type UserRecord, useUser } from "../../api/users.ts";
+import { CopyText } from "../../components/code-block.tsx";
+import { download } from "../../components/download.ts";
+import { tellDone, tellFailed } from "../../components/feedback.ts";
+import { Page } from "../../components/page.tsx";
+import { Loaded, Loading, Notice } from "../../components/states.tsx";
+import { Attributes } from "./attributes.tsx";
+import { Devices } from "./devices.tsx";
+import { Identity } from "./identity.tsx";
+import { nameOf } from "./name-of.ts";
+import { Subscriptions } from "./subscriptions.tsx";
+import { Timeline } from "./timeline.tsx";
+
+const route = getRouteApi("/w/$workspace/users/$id");
+
+const MergeUser = lazy(async () => ({ default: (await import("./merge-user.tsx")).MergeUser }));
+const EraseUser = lazy(async () => ({ default: (await import("./erase-user.tsx")).EraseUser }));
+
+const TABS = [
+  ["timeline", "Timeline"],
+  ["attributes", "Attributes"],
+  ["subscriptions", "Subscriptions"],
+  ["identity", "Identity"],
+  ["devices", "Devices and apps"],
+] as const;
+
+export function UserPage() {
+  const { workspace, id } = route.useParams();
+  const user = useUser(workspace, id);
+  return (
+    <Loaded from={user} lines={12}>
+      {(record) => <UserView workspace={workspace} id={id} record={record} />}
+    </Loaded>
+  );
+}
+
+interface UserViewProps {
+  readonly workspace: string;
+  readonly id: string;
+  readonly record: UserRecord;
+}
+
+function UserView({ workspace, id, record }: UserViewProps) {
+  const { tab = "timeline", kind } = route.useSearch();
+  const navigate = route.useNavigate();
+  const profile = profileOf(record);
+  const kept = profile.platform_id;
+  return (
+    <Page
+      title={nameOf(profile)}
+      about={
+        <>
+          <Link to="/w/$workspace/users" params={{ workspace }} className="link">
+            Users
+          </Link>
+          {" / "}
+          <span className="mono">{kept}</span> <CopyText text={kept} label="Copy the platform id" />
+        </>
+      }
+      actions={<Actions workspace={workspace} profile={profile} />}
+    >
+      <div className="stack">
+        {kept !== id && (
+          <Notice title="This user was merged">{id} leads to this user, who was kept.</Notice>
+        )}
+        <Tabs
+          value={tab}
+          keepMounted={false}
+          onChange={(next) =>
+            void navigate({ search: { ...(next && { tab: next }), kind: "" }, replace: true })
+          }
+        >
+          <Tabs.List mb="md" className="tabs-list">
+            {TABS.map(([value, label]) => (
+              <Tabs.Tab key={value} value={value}>
+                {label}
+              </Tabs.Tab>
+            ))}
+          </Tabs.List>
+          <Tabs.Panel value="timeline">
+            <Timeline workspace={workspace} id={kept} kind={kind} />
+          </Tabs.Panel>
+          <Tabs.Panel value="attributes">
+            <Attributes workspace={workspace} profile={profile} />
+          </Tabs.Panel>
+          <Tabs.Panel value="subscriptions">
+            <Subscriptions workspace={workspace} record={record} />
+          </Tabs.Panel>
+          <Tabs.Panel value="identity">
+            <Identity workspace={workspace} record={record} />
+          </Tabs.Panel>
+          <Tabs.Panel value="devices">
+            <Devices profile={profile} />
+          </Tabs.Panel>
+        </Tabs>
+      </div>
+    </Page>
+  );
+}
+
+interface ActionsProps {
+  readonly workspace: string;
+  readonly profile: Profile;
+}
+
+type Dialog = "merge" | "erase" | undefined;
+
+function Actions({ workspace, profile }: ActionsProps) {
+  const [dialog, setDialog] = useState<Dialog>();
+  const [isExporting, setExporting] = useState(false);
+  const navigate = useNavigate();
+  const { platform_id: id } = profile;
+  const save = async () => {
+    setExporting(true);
+    try {
+      const all = await exportUser(workspace, id);
+      download(`${id}.json`, JSON.stringify(all, null, 2), "application/json");
+      tellDone("Exported everything that is stored about this user.");
+    } catch (error) {
+      tellFailed(error);
+    } finally {
+      setExporting(false);
+    }
+  };
+  const close = () => setDialog(undefined);
+  return (
+    <>
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <Button variant="default" rightSection={<ChevronDown size={14} />} loading={isExporting}>
+            Actions
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item leftSection={<Download size={14} />} onClick={() => void save()}>
+            Export as JSON
+          </Menu.Item>
+          <Menu.Item leftSection={<Merge size={14} />} onClick={() => setDialog("merge")}>
+            Merge into another user…
+          </Menu.Item>
+          <Menu.Divider />
+          <Menu.Item leftSection={<Trash2 size={14} />} onClick={() => setDialog("erase")}>
+            Erase…
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      <Suspense fallback={<Loading lines={1} />}>
+        {dialog === "merge" && <MergeUser workspace={workspace} profile={profile} close={close} />}
+        {dialog === "erase" && (
+          <EraseUser
+            workspace={workspace}
+            profile={profile}
+            close={close}
+            done={() => void navigate({ to: "/w/$workspace/users", params: { workspace } })}
+          />
+        )}
+      </Suspense>
+    </>
+  );
+}

@@ -1,0 +1,75 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+} from "@tanstack/react-router";
+import { Failure } from "./components/states.tsx";
+import { FirstPage } from "./pages/first-page.tsx";
+import { NotFound } from "./pages/not-found.tsx";
+import { SignedIn } from "./shell/signed-in.tsx";
+
+/* Every page with its address. Each page is a file of its own that the browser loads when it is opened. */
+
+const root = createRootRoute({ component: SignedIn, notFoundComponent: NotFound });
+
+const first = createRoute({ getParentRoute: () => root, path: "/", component: FirstPage });
+
+const workspace = createRoute({
+  getParentRoute: () => root,
+  path: "/w/$workspace",
+  component: Outlet,
+});
+
+/** Search parameters are texts; a page names those that it knows. */
+const texts =
+  <Name extends string>(...names: readonly Name[]) =>
+  (search: Record<string, unknown>): { [Each in Name]?: string } =>
+    Object.fromEntries(
+      names.flatMap((name) => {
+        const value = search[name];
+        return value === undefined || value === "" ? [] : [[name, String(value)]];
+      }),
+    ) as { [Each in Name]?: string };
+
+const users = createRoute({
+  getParentRoute: () => workspace,
+  path: "users",
+  validateSearch: texts("query", "identifier"),
+  component: lazyRouteComponent(() => import("./pages/users/users.tsx"), "UsersPage"),
+});
+
+const user = createRoute({
+  getParentRoute: () => workspace,
+  path: "users/$id",
+  validateSearch: texts("tab", "kind"),
+  component: lazyRouteComponent(() => import("./pages/users/user.tsx"), "UserPage"),
+});
+
+const groups = createRoute({
+  getParentRoute: () => workspace,
+  path: "groups",
+  component: lazyRouteComponent(() => import("./pages/groups/groups.tsx"), "GroupsPage"),
+});
+
+export const router = createRouter({
+  basepath: "/dashboard",
+  routeTree: root.addChildren([first, workspace.addChildren([users, user, groups])]),
+  defaultPreload: "intent",
+  scrollRestoration: true,
+  defaultErrorComponent: ({ error }) => <Failure error={error} retry={() => location.reload()} />,
+  // Search parameters stay readable: ?query=ada, not ?query="ada".
+  parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
+  stringifySearch: (search) => {
+    const set = Object.entries(search).filter(([, value]) => value !== undefined && value !== "");
+    const text = new URLSearchParams(set.map(([name, value]) => [name, String(value)])).toString();
+    return text && `?${text}`;
+  },
+});
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,32 @@
+import { Link } from "@tanstack/react-router";
+import { Logo } from "./logo.tsx";
+import { NAVIGATION } from "./navigation.ts";
+import { PersonMenu } from "./person-menu.tsx";
+import { WorkspaceMenu } from "./workspace-menu.tsx";
+
+export function Sidebar({ workspace }: { readonly workspace: string | undefined }) {
+  return (
+    <div className="sidebar">
+      <Link to="/" className="brand">
+        <Logo />
+        Rapport
+      </Link>
+      <WorkspaceMenu workspace={workspace} />
+      {workspace &&
+        NAVIGATION.map(({ title, entries }) => (
+          <nav key={title} className="nav" aria-label={title}>
+            <div className="nav-title">{title}</div>
+            {entries.map(({ to, label, icon: Icon }) => (
+              <Link key={to} to={to} params={{ workspace }} className="nav-link">
+                <Icon size={16} aria-hidden />
+                {label}
+              </Link>
+            ))}
+          </nav>
+        ))}
+      <div className="sidebar-foot">
+        <PersonMenu />
+      </div>
+    </div>
+  );
+}

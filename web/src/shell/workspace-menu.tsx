@@ -1,0 +1,39 @@
+import { Menu } from "@mantine/core";
+import { useNavigate } from "@tanstack/react-router";
+import { Check, ChevronsUpDown, Layers } from "lucide-react";
+import { useSession } from "../api/session.ts";
+
+/** Which workspace is shown, and a change to another one. */
+export function WorkspaceMenu({ workspace }: { readonly workspace: string | undefined }) {
+  const { workspaces } = useSession();
+  const navigate = useNavigate();
+  return (
+    <Menu width="target" position="bottom-start">
+      <Menu.Target>
+        <button
+          type="button"
+          className="workspace-button"
+          aria-label={`Workspace ${workspace ?? ""}`}
+        >
+          <Layers size={16} aria-hidden />
+          {workspace ?? "No workspace"}
+          <ChevronsUpDown size={14} aria-hidden />
+        </button>
+      </Menu.Target>
+      <Menu.Dropdown mah="60vh" style={{ overflowY: "auto" }}>
+        <Menu.Label>Workspaces</Menu.Label>
+        {workspaces.map((name) => (
+          <Menu.Item
+            key={name}
+            rightSection={name === workspace ? <Check size={14} aria-label="current" /> : null}
+            onClick={() =>
+              void navigate({ to: "/w/$workspace/users", params: { workspace: name } })
+            }
+          >
+            {name}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

@@ -1,0 +1,14 @@
+import { createTheme, Drawer, Modal, Tooltip } from "@mantine/core";
+
+/** What styles/theme.css cannot say: the defaults of components. */
+export const theme = createTheme({
+  primaryColor: "blue",
+  respectReducedMotion: true,
+  defaultRadius: "md",
+  components: {
+    // Locking the scroll writes an inline <style>, which the Content-Security-Policy refuses; see parts.css.
+    Modal: Modal.extend({ defaultProps: { lockScroll: false, centered: true, radius: "lg" } }),
+    Drawer: Drawer.extend({ defaultProps: { lockScroll: false } }),
+    Tooltip: Tooltip.extend({ defaultProps: { withArrow: true, openDelay: 300 } }),
+  },
+});

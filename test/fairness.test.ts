@@ -140,6 +140,7 @@ test("syncs of one workspace are claimed in turns with those of others, and neve
       leasedUntil: new Date(now.getTime() + 60_000),
       atMost,
       mostOfOne: 3,
+      running: [],
     });
     return claimed.map(({ workspaceId }) => workspaceId).sort();
   };

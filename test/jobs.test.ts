@@ -118,6 +118,38 @@ describe("a job", () => {
     assert.deepEqual(done.sort(), subjects.sort());
   });
 
+  test("a worker that stood still past its lease does not start a job again that it is still running", async () => {
+    const name = newKind();
+    const [begun, release] = [event(), event()];
+    let [runs, reads] = [0, 0];
+    // Each look at the clock is longer after the last one than a lease.
+    const leaping: Clock = {
+      now: () => new Date(Date.now() + 2 * LONG_LEASE_MS * ++reads),
+      newId: systemClock.newId,
+    };
+    const kind: JobKind<object> = {
+      name,
+      async run(_services, job) {
+        runs++;
+        begun.happen();
+        await release.happened;
+        await finish(job);
+      },
+    };
+    const worker = await start(kind, leaping);
+    await add(name);
+    worker.wake();
+    await begun.happened;
+    for (let round = 0; round < 3; round++) {
+      const readsBefore = reads;
+      worker.wake();
+      while (reads < readsBefore + 6) await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    release.happen();
+    await worker.stop();
+    assert.equal(runs, 1);
+  });
+
   test("a job whose lease expired moves to another worker, and its first holder can commit nothing", async () => {
     const name = newKind();
     const [begun, taken, refused] = [event(), event(), event<unknown[]>()];

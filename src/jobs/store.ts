@@ -58,6 +58,8 @@ export async function claimJobs(
     readonly atMost: number;
     /** Of one workspace. */
     readonly mostOfOne: number;
+    /** What this process works on: where its lease ran out, the process must not hold a second run of it. */
+    readonly running: readonly string[];
   },
 ): Promise<ClaimedRow[]> {
   return database.query<ClaimedRow>(
@@ -72,11 +74,19 @@ export async function claimJobs(
                and held.leased_until >= $4) as turn
            from jobs as due
            where kind = any($3::text[]) and run_at <= $4
-             and (leased_until is null or leased_until < $4)) as ranked
+             and (leased_until is null or leased_until < $4) and job_id <> all($7::uuid[])) as ranked
          where turn <= $6 order by turn, run_at limit $5))
        for update skip locked)
      returning job_id as id, workspace_id as "workspaceId", kind, subject, failures`,
-    [claim.holder, claim.leasedUntil, claim.kinds, claim.now, claim.atMost, claim.mostOfOne],
+    [
+      claim.holder,
+      claim.leasedUntil,
+      claim.kinds,
+      claim.now,
+      claim.atMost,
+      claim.mostOfOne,
+      claim.running,
+    ],
   );
 }
 

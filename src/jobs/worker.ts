@@ -80,6 +80,7 @@ export async function startWorker<Services extends WorkerServices>(
       leasedUntil: after(leaseMs),
       atMost: free,
       mostOfOne: AT_ONCE[database.engine] - 1,
+      running: [...running.keys()],
     });
     for (const row of claimed) start(row);
   }

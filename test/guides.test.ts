@@ -40,6 +40,7 @@ const NO_GUIDES = [
   "engines.md",
   "errors.md",
   "performance.md",
+  "reliability.md",
   "security-attacks.md",
   "settings.md",
 ];

@@ -31,6 +31,8 @@ export interface Log {
   readonly others: Set<string>;
   /** How many messages were imported. */
   messages: number;
+  /** How many more may have been: their requests got no response. */
+  messagesInDoubt?: number;
   /** Requests that were answered with anything but a success. */
   readonly failures: string[];
 }
@@ -92,7 +94,12 @@ async function write(
   }
 }
 
-function noteAnswer(log: Log, path: string, { status, body }: Answer, names: Names): void {
+export function noteAnswer(
+  log: Log,
+  path: string,
+  { status, body }: Pick<Answer, "status" | "body">,
+  names: Names,
+): void {
   if (status >= 300) log.failures.push(`${path}: ${status} ${JSON.stringify(body)}`);
   const { skipped = [], errors = [] } = body as {
     skipped?: { input_array: string; index: number }[];

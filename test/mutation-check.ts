@@ -9,25 +9,13 @@
  * again and the repository stays as it is.
  */
 import { spawn } from "node:child_process";
-import {
-  cpSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { packageRoot } from "../src/database/migrate.ts";
+import { type BrokenRule, breakRule, copyRepository, findPlace } from "./broken-rule.ts";
 
-interface Mutation {
-  readonly rule: string;
-  readonly file: string;
-  readonly find: string;
-  readonly replace: string;
+interface Mutation extends BrokenRule {
   readonly tests: readonly string[];
   readonly survives_because?: string;
 }
@@ -47,30 +35,6 @@ function selectedMutations(): Mutation[] {
   const isSelected = ({ rule, file }: Mutation) =>
     words.length === 0 || words.some((word) => `${file} ${rule}`.includes(word));
   return all.filter(isSelected);
-}
-
-/** The repository, with a `dist/` of its own. */
-function copyRepository(): string {
-  const copy = mkdtempSync(join(tmpdir(), "rapport-mutations-"));
-  process.on("exit", () => rmSync(copy, { recursive: true, force: true }));
-  for (const name of readdirSync(root)) {
-    if (name !== "dist" && name !== ".git") symlinkSync(join(root, name), join(copy, name));
-  }
-  cpSync(join(root, "dist"), join(copy, "dist"), { recursive: true });
-  return copy;
-}
-
-const compiledPath = (copy: string, { file }: Mutation) =>
-  join(copy, "dist", "src", file.replace(/\.ts$/, ".js"));
-
-/** @throws Error unless the text to replace stands exactly once in the compiled file. */
-function mutate(compiled: string, { file, find, replace }: Mutation): string {
-  const count = compiled.split(find).length - 1;
-  if (count === 1) return compiled.replace(find, () => replace);
-  throw new Error(
-    `src/${file} contains this text ${count} times instead of once. ` +
-      `Correct the entry in test/mutations.yaml: ${find}`,
-  );
 }
 
 /** Runs a compiled file of test/. Resolves to its first failed test, or undefined if all passed. */
@@ -129,16 +93,14 @@ for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exi
 const mutations = selectedMutations();
 const copy = copyRepository();
 // Every entry is checked before the first run: a run takes seconds, all of them many minutes.
-for (const each of mutations) mutate(readFileSync(compiledPath(copy, each), "utf8"), each);
+for (const each of mutations) findPlace(copy, each);
 await checkUnbroken(copy, mutations);
 
 const survivors: Mutation[] = [];
 for (const [index, each] of mutations.entries()) {
-  const path = compiledPath(copy, each);
-  const compiled = readFileSync(path, "utf8");
-  writeFileSync(path, mutate(compiled, each));
+  const repair = breakRule(copy, each);
   const failure = await whatCatches(copy, each);
-  writeFileSync(path, compiled);
+  repair();
   if (failure === undefined) survivors.push(each);
   const verdict = failure === undefined ? "SURVIVED" : `caught by ${failure}`;
   say(`${index + 1}/${mutations.length} ${each.rule} (src/${each.file}): ${verdict}`);

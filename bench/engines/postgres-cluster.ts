@@ -13,6 +13,10 @@ export interface Cluster {
   /** Where it writes its log. */
   readonly logFile: string;
   stop(): Promise<void>;
+  /** Ends every process of it at once and writes nothing more, as a crash does. */
+  crash(): Promise<void>;
+  /** Starts it again after `stop` or `crash`; returns when it takes connections. */
+  start(): Promise<void>;
 }
 
 /**
@@ -55,16 +59,22 @@ export async function startCluster(
   const options = Object.entries({ ...settings, unix_socket_directories: home })
     .map(([name, value]) => `-c ${name}='${value}'`)
     .join(" ");
-  await run("pg_ctl", ["-D", data, "-w", "-s", "-l", logFile, "-o", options, "start"]).catch(
-    async (error) => {
+  const start = async () => {
+    const parameters = ["-D", data, "-w", "-s", "-l", logFile, "-o", options, "start"];
+    await run("pg_ctl", parameters).catch(async (error) => {
       const log = await readFile(logFile, "utf8").catch(() => "");
       throw new Error(`PostgreSQL does not start: ${log || error.message}`);
-    },
-  );
+    });
+  };
+  const stop = async (mode: string) =>
+    void (await run("pg_ctl", ["-D", data, "-w", "-s", "-m", mode, "stop"]));
+  await start();
   return {
     url: `postgres://postgres@127.0.0.1:${port}`,
     logFile,
-    stop: async () => void (await run("pg_ctl", ["-D", data, "-w", "-s", "-m", "fast", "stop"])),
+    stop: () => stop("fast"),
+    crash: () => stop("immediate"),
+    start,
   };
 }
 

@@ -116,6 +116,7 @@ for (const contract of contracts) {
     if (access.by === "key") keyCases(contract, access.permission);
     else if (access.by === "administrator") administratorCases(contract);
     else if (access.by === "scim") scimCases(contract);
+    else if (access.by === "session") sessionCases(contract);
     else if (access.by === "anybody") anybodyCases(contract);
     else
       test("every kind of access has test cases", () =>
@@ -171,6 +172,23 @@ function scimCases(contract: Contract): void {
 
   test("a SCIM endpoint accepts the company's SCIM token", async () => {
     await assertWorks(contract, `Bearer ${SCIM_TOKEN}`);
+  });
+}
+
+/** More about sessions is in sign-in.test.ts. */
+function sessionCases(contract: Contract): void {
+  test("an endpoint that requires a session rejects every key and token with 401", async () => {
+    for (const key of ["key-for-everything", SCIM_TOKEN, server.adminToken]) {
+      const answer = await server.send(contract.method, pathsOf(contract)[0] ?? "", undefined, {
+        key,
+      });
+      assert.equal(answer.status, 401);
+      assert.equal(answer.body.message, "You are not signed in.");
+    }
+  });
+
+  test("an endpoint that requires a session accepts one", async () => {
+    await assertWorks(contract);
   });
 }
 

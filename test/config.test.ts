@@ -151,6 +151,7 @@ describe("rapport --help", () => {
       "keys",
       "secrets",
       "scim-tokens",
+      "sign-in",
       "audit",
       "reset",
       "doctor",

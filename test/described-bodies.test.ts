@@ -32,6 +32,7 @@ async function send(contract: Contract, sample: Sample, body: unknown): Promise<
     key: workspace.key,
     scim: TOKEN.token,
     administrator: server.adminToken,
+    session: null,
     anybody: null,
   };
   const path = pathOf(pathsOf(contract)[0] ?? "", workspace.name, sample);
@@ -46,12 +47,15 @@ const sampleOf = async (contract: Contract): Promise<Sample> => {
   return { ...sample, params: { ...sample.params, ...PARAMS[keyOf(contract)] } };
 };
 
+/** Members that have to be those of the sample. */
+const OF_SAMPLE = ["translation_map", "into", "admin_token"];
+
 /** An example that names others, with the ids and strings of those that the workspace of the samples has. */
 function withKnownIds(contract: Contract, example: unknown, sample: Sample): unknown {
-  const isAboutOthers = /translations|messages|users\/:id\/merge/.test(keyOf(contract));
+  const isAboutOthers = /translations|messages|users\/:id\/merge|session/.test(keyOf(contract));
   if (!isAboutOthers) return example;
   const known = Object.entries((sample.body ?? {}) as object).filter(
-    ([name]) => name.endsWith("_id") || name === "translation_map" || name === "into",
+    ([name]) => name.endsWith("_id") || OF_SAMPLE.includes(name),
   );
   return { ...(example as object), ...Object.fromEntries(known) };
 }

@@ -25,7 +25,13 @@ test("the log never holds a user's data or a secret, whatever the endpoint and t
   const workspace = await server.workspace(sampleWorkspace());
   const samples = await sampleRequests(server, workspace);
   const { key } = workspace;
-  const keys = { key, scim: SCIM_TOKEN, administrator: server.adminToken, anybody: key };
+  const keys = {
+    key,
+    scim: SCIM_TOKEN,
+    administrator: server.adminToken,
+    session: null,
+    anybody: key,
+  };
   for (const { contract } of ENDPOINTS) {
     const [declaredPath = ""] = pathsOf(contract);
     const sample = (await samples[`${contract.method} ${declaredPath}`]?.()) ?? {};

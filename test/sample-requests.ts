@@ -20,6 +20,7 @@ import {
   type Samples,
 } from "./sample-administration.ts";
 import { ofRecords } from "./sample-records.ts";
+import { ofSignIn, open } from "./sample-without-key.ts";
 import { declare, newUser, PATCH_SCHEMA, scimClient, TOKEN } from "./scim-client.ts";
 import {
   FIRST_STEP,
@@ -95,6 +96,7 @@ export async function sampleRequests(
     ...ofPreferenceCenters(server, admin),
     ...ofSyncs(admin),
     ...ofScim(server),
+    ...ofSignIn(server),
   };
 }
 
@@ -102,12 +104,6 @@ const ALIAS = { alias_name: "a1", alias_label: "app" };
 
 const EVENT = { external_id: "ada", name: "opened", time: "2026-01-01T12:00:00Z" };
 const STATE = { subscription_group_id: NEWSLETTER, subscription_state: "subscribed" };
-
-const OPEN = ["/health/live", "/health/ready", "/openapi.json", "/manifest.schema.json"];
-const SITE = ["/", "/docs", "/docs/openapi.json", "/docs/start.js", "/docs/scalar.js"];
-const open: Samples = Object.fromEntries(
-  [...OPEN, ...SITE].map((path) => [`GET ${path}`, () => ({})]),
-);
 
 const ofUsers: Samples = {
   "POST /users/track": () => ({ body: { events: [EVENT] } }),

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import {
   COMPANY_PERMISSIONS,
-  DEPARTMENTS,
   TEAM_PERMISSIONS,
   WORKSPACE_PERMISSIONS,
-} from "../src/dashboard-users/permission-names.ts";
+} from "../src/context/dashboard-permissions.ts";
+import { DEPARTMENTS } from "../src/dashboard-users/departments.ts";
 import { startOwnServer } from "./harness.ts";
 import { assertRefused, declare, newUser, scimClient } from "./scim-client.ts";
 

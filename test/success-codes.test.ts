@@ -45,7 +45,7 @@ describe("every GET and PUT endpoint succeeds only with 200", () => {
     if (method !== "GET" && method !== "PUT") continue;
     // The harness refuses an answer with a success that is not declared, in all tests.
     test(`${method} ${pathsOf(contract)[0]} declares 200 as its only success`, () => {
-      const successes = Object.keys(replies).filter((status) => !status.startsWith("3"));
+      const successes = Object.keys(replies).filter((status) => !/^[34]/.test(status));
       assert.deepEqual(successes, ["200"]);
     });
   }

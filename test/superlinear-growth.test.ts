@@ -167,6 +167,7 @@ const KEYS = {
   key: workspace.key,
   scim: SCIM_TOKEN,
   administrator: server.adminToken,
+  session: null,
   anybody: null,
 };
 

@@ -147,4 +147,9 @@ export const OPERATIONS = {
   rotateSecretKey: ["post", "/admin/v1/secret-key/rotate", "adminToken", false],
   getCaptured: ["get", "/admin/v1/workspaces/{name}/captured", "adminToken", false],
   deleteCaptured: ["delete", "/admin/v1/workspaces/{name}/captured", "adminToken", false],
+  getSession: ["get", "/dashboard/session", "session", false],
+  signIn: ["post", "/dashboard/session", "none", false],
+  signOut: ["delete", "/dashboard/session", "session", false],
+  signOutEverywhere: ["delete", "/dashboard/sessions", "session", false],
+  createSignInLink: ["post", "/admin/v1/sign-in-links", "adminToken", false],
 } as const;

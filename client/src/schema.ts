@@ -250,7 +250,7 @@ export interface paths {
         };
         /**
          * Reads who merged, identified or deleted which users when, the newest first.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         get: operations["listIdentityAudit"];
         put?: never;
@@ -272,7 +272,7 @@ export interface paths {
         put?: never;
         /**
          * Imports what no other call writes: apps, devices, interactions, message history.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         post: operations["importUsers"];
         delete?: never;
@@ -290,18 +290,18 @@ export interface paths {
         };
         /**
          * How far the import of a file is.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         get: operations["getImport"];
         put?: never;
         /**
          * Imports consecutive rows of a file; a batch that is sent again is not written again.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         post: operations["createImport"];
         /**
          * Forgets the progress of an import, so that the file can be imported once more.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         delete: operations["deleteImport"];
         options?: never;
@@ -338,7 +338,7 @@ export interface paths {
         };
         /**
          * Streams all users, events, purchases or subscription states, one JSON object a line.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         get: operations["streamExport"];
         put?: never;
@@ -358,7 +358,7 @@ export interface paths {
         };
         /**
          * Finds users by the beginning of an identifier, or by a whole platform_id.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         get: operations["listUsers"];
         put?: never;
@@ -378,21 +378,21 @@ export interface paths {
         };
         /**
          * Reads everything that is stored about one user; a merged id leads to the kept user.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         get: operations["getUser"];
         put?: never;
         post?: never;
         /**
          * Erases a user: profile, history, and the state of the address if no other user has it.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         delete: operations["deleteUser"];
         options?: never;
         head?: never;
         /**
          * Sets attributes and subscription states of a user, checked as /users/track does.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         patch: operations["patchUser"];
         trace?: never;
@@ -406,7 +406,7 @@ export interface paths {
         };
         /**
          * Reads the events, purchases, messages, subscription and identity changes of one user, newest first.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         get: operations["getUserTimeline"];
         put?: never;
@@ -428,7 +428,7 @@ export interface paths {
         put?: never;
         /**
          * Merges a user into another one, or previews what that would do.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         post: operations["mergeUser"];
         delete?: never;
@@ -634,7 +634,7 @@ export interface paths {
         };
         /**
          * Reads who changed which subscription state when, the newest change first.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         get: operations["listSubscriptionHistory"];
         put?: never;
@@ -657,7 +657,7 @@ export interface paths {
         post?: never;
         /**
          * Erases the email state of an address and its history.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         delete: operations["eraseEmailState"];
         options?: never;
@@ -734,7 +734,7 @@ export interface paths {
         };
         /**
          * Finds the warehouse integrations that have a name, in all workspaces.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         get: operations["findIntegrations"];
         put?: never;
@@ -756,7 +756,7 @@ export interface paths {
         put?: never;
         /**
          * Starts a sync now, and answers with the id of its run.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         post: operations["startIntegrationRun"];
         delete?: never;
@@ -774,7 +774,7 @@ export interface paths {
         };
         /**
          * Lists the runs of an integration, the newest first, ten a page.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         get: operations["listIntegrationRuns"];
         put?: never;
@@ -794,7 +794,7 @@ export interface paths {
         };
         /**
          * Reads a run: how it stands, and how many rows came to what.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         get: operations["getIntegrationRun"];
         put?: never;
@@ -814,7 +814,7 @@ export interface paths {
         };
         /**
          * Lists the rows of a run that failed, were skipped or wait, a hundred a page.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         get: operations["listIntegrationRunRows"];
         put?: never;
@@ -834,7 +834,7 @@ export interface paths {
         };
         /**
          * Lists the warehouse integrations of a workspace as they are declared.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         get: operations["listDeclaredIntegrations"];
         put?: never;
@@ -854,18 +854,18 @@ export interface paths {
         };
         /**
          * Reads a warehouse integration as it is declared.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         get: operations["getIntegration"];
         /**
          * Makes a warehouse integration, or changes it.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         put: operations["putIntegration"];
         post?: never;
         /**
          * Removes a warehouse integration with its runs; what it synced stays.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         delete: operations["deleteIntegration"];
         options?: never;
@@ -1111,7 +1111,7 @@ export interface paths {
         };
         /**
          * Lists the campaigns of a workspace.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         get: operations["listCampaigns"];
         put?: never;
@@ -1131,7 +1131,7 @@ export interface paths {
         };
         /**
          * Lists the canvases of a workspace.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         get: operations["listCanvases"];
         put?: never;
@@ -1152,13 +1152,13 @@ export interface paths {
         get?: never;
         /**
          * Creates a campaign, or renames it.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         put: operations["putCampaign"];
         post?: never;
         /**
          * Removes a campaign with its messages and their translations.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         delete: operations["deleteCampaign"];
         options?: never;
@@ -1176,13 +1176,13 @@ export interface paths {
         get?: never;
         /**
          * Creates a canvas, or gives it a name and steps.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         put: operations["putCanvas"];
         post?: never;
         /**
          * Removes a canvas with its messages and their translations.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         delete: operations["deleteCanvas"];
         options?: never;
@@ -1199,20 +1199,20 @@ export interface paths {
         };
         /**
          * Reads a message with its strings and all translations of them.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         get: operations["getMessage"];
         /**
          * Creates or changes a message of a campaign or of a step of a canvas.
          * @description Either `campaign_id`, or `canvas_id` and `step_id`.
          *
-         *     Needs the administrator's token.
+         *     Needs the administrator's token, or a session of the dashboard.
          */
         put: operations["putMessage"];
         post?: never;
         /**
          * Removes a message with its translations.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         delete: operations["deleteMessage"];
         options?: never;
@@ -1229,7 +1229,7 @@ export interface paths {
         };
         /**
          * Lists the locales of a workspace.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         get: operations["listLocales"];
         put?: never;
@@ -1250,13 +1250,13 @@ export interface paths {
         get?: never;
         /**
          * Makes a locale, or changes it.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         put: operations["putLocale"];
         post?: never;
         /**
          * Removes a locale; translations into it wait for it to come back.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         delete: operations["deleteLocale"];
         options?: never;
@@ -1274,13 +1274,13 @@ export interface paths {
         get?: never;
         /**
          * Sets the strings of a message in one locale; the source shows for those missing.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         put: operations["setMessageTranslation"];
         post?: never;
         /**
          * Removes the strings of a message in one locale.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         delete: operations["deleteMessageTranslation"];
         options?: never;
@@ -1297,7 +1297,7 @@ export interface paths {
         };
         /**
          * Renders a message in a locale, or as it was written, without a reader.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         get: operations["renderMessage"];
         put?: never;
@@ -1317,12 +1317,12 @@ export interface paths {
         };
         /**
          * Exports the strings of a message and their translations as CSV.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         get: operations["exportTranslationsAsCsv"];
         /**
          * Imports translations from CSV; what the file does not have stays as it is.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         put: operations["importTranslationsFromCsv"];
         post?: never;
@@ -1341,12 +1341,12 @@ export interface paths {
         };
         /**
          * Exports the strings of a message and their translations as XLIFF 1.2.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         get: operations["exportTranslationsAsXliff"];
         /**
          * Imports translations from XLIFF 1.2; what the file does not have stays as it is.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         put: operations["importTranslationsFromXliff"];
         post?: never;
@@ -1455,7 +1455,7 @@ export interface paths {
         put?: never;
         /**
          * Signs links to preference pages with a new secret; links of earlier ones still open for a time.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         post: operations["rotatePreferencePageLinks"];
         delete?: never;
@@ -1473,7 +1473,7 @@ export interface paths {
         };
         /**
          * Lists the preference centers of a workspace.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         get: operations["listDeclaredPreferenceCenters"];
         put?: never;
@@ -1493,18 +1493,18 @@ export interface paths {
         };
         /**
          * Reads a preference center.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         get: operations["getDeclaredPreferenceCenter"];
         /**
          * Makes a preference center, or changes it; what is not given is as in a manifest.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         put: operations["putPreferenceCenter"];
         post?: never;
         /**
          * Removes a preference center; the states that people chose are kept.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         delete: operations["deletePreferenceCenter"];
         options?: never;
@@ -1521,7 +1521,7 @@ export interface paths {
         };
         /**
          * Shows a page of a preference center as a sample user, or a real one, would see it.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         get: operations["previewPreferenceCenter"];
         put?: never;
@@ -1563,7 +1563,7 @@ export interface paths {
          * Applies a manifest.
          * @description All of it or nothing. An included list replaces what earlier manifests declared.
          *
-         *     Needs the administrator's token.
+         *     Needs the administrator's token, or a session of the dashboard.
          */
         post: operations["applyManifest"];
         delete?: never;
@@ -1600,7 +1600,7 @@ export interface paths {
         put?: never;
         /**
          * Deletes the user data of a workspace that has allow_reset: true.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         post: operations["resetWorkspace"];
         delete?: never;
@@ -1618,7 +1618,7 @@ export interface paths {
         };
         /**
          * Writes the manifest that creates this workspace, with variables in the place of secrets.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         get: operations["exportManifest"];
         put?: never;
@@ -1638,12 +1638,12 @@ export interface paths {
         };
         /**
          * Reads the company.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         get: operations["getCompany"];
         /**
          * Sets the company; omitted fields reset to their defaults.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         put: operations["putCompany"];
         post?: never;
@@ -1662,7 +1662,7 @@ export interface paths {
         };
         /**
          * Lists the workspaces.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         get: operations["listWorkspaces"];
         put?: never;
@@ -1682,12 +1682,12 @@ export interface paths {
         };
         /**
          * Reads the workspace with this name.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         get: operations["getWorkspace"];
         /**
          * Creates the workspace with this name, or changes it; omitted fields reset to their defaults.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         put: operations["putWorkspace"];
         post?: never;
@@ -1706,7 +1706,7 @@ export interface paths {
         };
         /**
          * Lists the permission sets of the company.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         get: operations["listPermissionSets"];
         put?: never;
@@ -1726,18 +1726,18 @@ export interface paths {
         };
         /**
          * Reads the permission set with this name.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         get: operations["getPermissionSet"];
         /**
          * Creates the permission set with this name, or changes it; omitted fields reset to their defaults.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         put: operations["putPermissionSet"];
         post?: never;
         /**
          * Removes the permission set with this name.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         delete: operations["deletePermissionSet"];
         options?: never;
@@ -1754,12 +1754,12 @@ export interface paths {
         };
         /**
          * Reads the scim defaults of the company.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         get: operations["getScimDefaults"];
         /**
          * Sets the scim defaults of the company; omitted fields reset to their defaults.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         put: operations["putScimDefaults"];
         post?: never;
@@ -1778,12 +1778,12 @@ export interface paths {
         };
         /**
          * Reads the settings of a workspace.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         get: operations["getSettings"];
         /**
          * Sets the settings of a workspace; omitted fields reset to their defaults.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         put: operations["putSettings"];
         post?: never;
@@ -1802,7 +1802,7 @@ export interface paths {
         };
         /**
          * Lists the apps of a workspace.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         get: operations["listApps"];
         put?: never;
@@ -1822,18 +1822,18 @@ export interface paths {
         };
         /**
          * Reads the app with this id.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         get: operations["getApp"];
         /**
          * Creates the app with this id, or changes it; omitted fields reset to their defaults.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         put: operations["putApp"];
         post?: never;
         /**
          * Removes the app with this id.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         delete: operations["deleteApp"];
         options?: never;
@@ -1850,7 +1850,7 @@ export interface paths {
         };
         /**
          * Lists the subscription groups of a workspace.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         get: operations["listSubscriptionGroups"];
         put?: never;
@@ -1870,18 +1870,18 @@ export interface paths {
         };
         /**
          * Reads the subscription group with this id.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         get: operations["getSubscriptionGroup"];
         /**
          * Creates the subscription group with this id, or changes it; omitted fields reset to their defaults.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         put: operations["putSubscriptionGroup"];
         post?: never;
         /**
          * Removes the subscription group with this id.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         delete: operations["deleteSubscriptionGroup"];
         options?: never;
@@ -1898,7 +1898,7 @@ export interface paths {
         };
         /**
          * Lists the teams of a workspace.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         get: operations["listTeams"];
         put?: never;
@@ -1918,18 +1918,18 @@ export interface paths {
         };
         /**
          * Reads the team with this name.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         get: operations["getTeam"];
         /**
          * Creates the team with this name, or changes it; omitted fields reset to their defaults.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         put: operations["putTeam"];
         post?: never;
         /**
          * Removes the team with this name.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         delete: operations["deleteTeam"];
         options?: never;
@@ -1946,13 +1946,13 @@ export interface paths {
         };
         /**
          * Lists the API keys of a workspace, revoked ones too.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         get: operations["listApiKeys"];
         put?: never;
         /**
          * Makes an API key and shows its secret, once.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         post: operations["createApiKey"];
         delete?: never;
@@ -1972,7 +1972,7 @@ export interface paths {
         put?: never;
         /**
          * Gives an API key a new secret, shown once; the older one stays good for a while.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         post: operations["rotateApiKey"];
         delete?: never;
@@ -1991,13 +1991,13 @@ export interface paths {
         get?: never;
         /**
          * Changes what an API key may do, and from where; its secret stays.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         put: operations["changeApiKey"];
         post?: never;
         /**
          * Revokes an API key: none of its secrets opens anything again.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         delete: operations["revokeApiKey"];
         options?: never;
@@ -2014,13 +2014,13 @@ export interface paths {
         };
         /**
          * Lists the SCIM tokens of the company, revoked ones too.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         get: operations["listScimTokens"];
         put?: never;
         /**
          * Makes a SCIM token and shows its secret, once.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         post: operations["createScimToken"];
         delete?: never;
@@ -2040,7 +2040,7 @@ export interface paths {
         put?: never;
         /**
          * Gives a SCIM token a new secret, shown once; the older one stays good for a while.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         post: operations["rotateScimToken"];
         delete?: never;
@@ -2059,13 +2059,13 @@ export interface paths {
         get?: never;
         /**
          * Changes where requests with a SCIM token come from; its secret stays.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         put: operations["changeScimToken"];
         post?: never;
         /**
          * Revokes a SCIM token: none of its secrets opens anything again.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         delete: operations["revokeScimToken"];
         options?: never;
@@ -2082,7 +2082,7 @@ export interface paths {
         };
         /**
          * Lists who changed what, when and from where, newest first.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         get: operations["listAudit"];
         put?: never;
@@ -2102,7 +2102,7 @@ export interface paths {
         };
         /**
          * Exports the audit as one JSON entry per line, oldest first, for collectors of logs.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         get: operations["exportAudit"];
         put?: never;
@@ -2122,7 +2122,7 @@ export interface paths {
         };
         /**
          * Checks that no entry of the audit was changed, removed or inserted.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         get: operations["verifyAudit"];
         put?: never;
@@ -2144,7 +2144,7 @@ export interface paths {
         put?: never;
         /**
          * Copies the files of the embedded engine, for rapport backup on the same machine.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         post: operations["createEngineCopy"];
         delete?: never;
@@ -2162,7 +2162,7 @@ export interface paths {
         };
         /**
          * Says which key seals stored secrets, and how many are sealed with which key.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         get: operations["getSecretKey"];
         put?: never;
@@ -2184,7 +2184,7 @@ export interface paths {
         put?: never;
         /**
          * Seals every stored secret with SECRET_KEY.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         post: operations["rotateSecretKey"];
         delete?: never;
@@ -2204,16 +2204,75 @@ export interface paths {
          * Lists the calls that a workspace with capture_unsupported has captured, newest first.
          * @description A workspace keeps the last 10,000 calls, 64 MB and seven days, whichever is less. A page ends early where its calls are large.
          *
-         *     Needs the administrator's token.
+         *     Needs the administrator's token, or a session of the dashboard.
          */
         get: operations["getCaptured"];
         put?: never;
         post?: never;
         /**
          * Deletes the captured calls of a workspace.
-         * @description Needs the administrator's token.
+         * @description Needs the administrator's token, or a session of the dashboard.
          */
         delete: operations["deleteCaptured"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Says who is signed in to the dashboard, and what they may do. */
+        get: operations["getSession"];
+        put?: never;
+        /**
+         * Signs in to the dashboard with the admin token.
+         * @description Sets a cookie. Browsers may send it from the dashboard's own pages alone.
+         */
+        post: operations["signIn"];
+        /** Signs out of the dashboard in this browser. */
+        delete: operations["signOut"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dashboard/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Signs out of the dashboard in every browser. */
+        delete: operations["signOutEverywhere"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/sign-in-links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Creates a link that signs in to the dashboard as the administrator, once.
+         * @description Needs the administrator's token, or a session of the dashboard.
+         */
+        post: operations["createSignInLink"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -2980,6 +3039,21 @@ export interface components {
              */
             external_id?: string | number;
         };
+        /** @description There is no session, or it has ended. */
+        NotSignedIn: {
+            /** @description `success`, or what is wrong. */
+            message: string;
+            /** @description How to sign in. */
+            sign_in: {
+                /** @description The identity provider; null where none is set up. */
+                oidc: {
+                    /** @description What to call the provider. */
+                    name: string;
+                    /** @description Where signing in begins. */
+                    url: string;
+                } | null;
+            };
+        };
         /**
          * @description Names one user by phone number.
          * @example {
@@ -3397,6 +3471,47 @@ export interface components {
             };
             /** @description The last successful sign-in, UTC. */
             lastSignInAt?: string;
+        };
+        /** @description Who is signed in to the dashboard. */
+        Session: {
+            /** @description Who is signed in. */
+            person: {
+                /**
+                 * @description The email address; administrator for the admin token.
+                 * @example ada@acme.example
+                 */
+                user_name: string;
+                /**
+                 * @description How to address the person.
+                 * @example Ada Lovelace
+                 */
+                display_name: string;
+                /** @description The dashboard user; null for the administrator. */
+                id: string | null;
+            };
+            /** @description Whether the person may do everything. */
+            administrator: boolean;
+            /** @description What is allowed. */
+            permissions: {
+                /** @description What the person may do for the company. */
+                company: ("admin" | "manage_company_settings" | "add_remove_app_groups")[];
+                /** @description By the name of the workspace; admin comes with everything that it includes. */
+                workspaces: {
+                    [key: string]: ("admin" | "basic_access" | "approve_deny_campaigns" | "send_campaigns_canvases" | "publish_cards" | "edit_segments" | "export_user_data" | "view_pii" | "view_user_profile" | "manage_dashboard_users" | "manage_media_library" | "view_usage_data" | "import_update_user_data" | "view_billing_details" | "dev_console" | "launch_content_blocks" | "manage_external_integrations" | "manage_apps" | "manage_teams" | "manage_events_attributes_purchases" | "manage_tags" | "manage_email_settings" | "manage_subscription_groups" | "manage_approval_settings" | "manage_catalogs_dashboard_permission")[];
+                };
+            };
+            /** @description The workspaces in which the person may do anything. */
+            workspaces: string[];
+            /**
+             * @description For the header X-CSRF-Token of requests that change something.
+             * @example Z0hKQv1cJtXo2m8v3b4w5x6y7z8A9B0C1D2E3F4G5H6
+             */
+            csrf_token: string;
+            /**
+             * @description When the session ends if it is not used any more.
+             * @example 2026-01-01T13:00:00.000Z
+             */
+            expires_at: string;
         };
         /** @description A state of the user in a subscription group. */
         SubscriptionGroupState: {
@@ -13875,6 +13990,216 @@ export interface operations {
                     "application/json": {
                         /** @description How many there were. */
                         deleted: number;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    getSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "person": {
+                     *         "user_name": "ada@acme.example",
+                     *         "display_name": "Ada Lovelace",
+                     *         "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03"
+                     *       },
+                     *       "administrator": true,
+                     *       "permissions": {
+                     *         "company": [
+                     *           "admin"
+                     *         ],
+                     *         "workspaces": {
+                     *           "name": [
+                     *             "admin"
+                     *           ]
+                     *         }
+                     *       },
+                     *       "workspaces": [
+                     *         "demo"
+                     *       ],
+                     *       "csrf_token": "Z0hKQv1cJtXo2m8v3b4w5x6y7z8A9B0C1D2E3F4G5H6",
+                     *       "expires_at": "2026-01-01T13:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+        };
+    };
+    signIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "admin_token": "admin_9f86d081884c7d659a2feaa0c55ad015"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description ADMIN_TOKEN, or what the file admin-token in the data folder holds.
+                     * @example admin_9f86d081884c7d659a2feaa0c55ad015
+                     */
+                    admin_token: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "person": {
+                     *         "user_name": "ada@acme.example",
+                     *         "display_name": "Ada Lovelace",
+                     *         "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03"
+                     *       },
+                     *       "administrator": true,
+                     *       "permissions": {
+                     *         "company": [
+                     *           "admin"
+                     *         ],
+                     *         "workspaces": {
+                     *           "name": [
+                     *             "admin"
+                     *           ]
+                     *         }
+                     *       },
+                     *       "workspaces": [
+                     *         "demo"
+                     *       ],
+                     *       "csrf_token": "Z0hKQv1cJtXo2m8v3b4w5x6y7z8A9B0C1D2E3F4G5H6",
+                     *       "expires_at": "2026-01-01T13:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+        };
+    };
+    signOut: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    signOutEverywhere: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    createSignInLink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done and committed. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "url": "https://rapport.example/dashboard/sign-in?token=link_Zm9v",
+                     *       "expires_at": "2026-01-01T12:15:00.000Z",
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The link; whoever opens it first is signed in.
+                         * @example https://rapport.example/dashboard/sign-in?token=link_Zm9v
+                         */
+                        url: string;
+                        /**
+                         * @description Until when it works.
+                         * @example 2026-01-01T12:15:00.000Z
+                         */
+                        expires_at: string;
                         /**
                          * @description `success`, or what is wrong.
                          * @constant

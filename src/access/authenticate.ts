@@ -1,7 +1,9 @@
 import type { Clock } from "../clock.ts";
+import type { Session } from "../context/person.ts";
 import type { Database } from "../database/database.ts";
-import type { Authenticator, Presented } from "../http/callers.ts";
-import type { Access } from "../http/endpoint.ts";
+import { fromOtherSite } from "../http/browser.ts";
+import type { Authenticator, Caller, Presented } from "../http/callers.ts";
+import type { Access, AdministratorAccess } from "../http/endpoint.ts";
 import { Problem } from "../problem.ts";
 import { findCompany, findWorkspace } from "../workspaces/find-workspace.ts";
 import type { FailedAttempts } from "./failed-attempts.ts";
@@ -9,6 +11,7 @@ import { createHolderCache } from "./holder-cache.ts";
 import { isAllowed } from "./ip-allowlist.ts";
 import { API_KEYS, readKeyHolders } from "./keys.ts";
 import type { LastUsed } from "./last-used.ts";
+import { refuseUnpermitted } from "./person-access.ts";
 import { SCIM_TOKENS } from "./scim-tokens.ts";
 import { sameSecret } from "./secrets.ts";
 import { selectTokenHolders } from "./store.ts";
@@ -19,7 +22,16 @@ export interface AuthenticatorServices {
   /** Records which keys and tokens are used. */
   readonly lastUsed: LastUsed;
   readonly failedAttempts: FailedAttempts;
+  readonly sessions: SessionFinder;
 }
+
+/** The sessions of the dashboard. `dashboard-users/` implements it. */
+export interface SessionFinder {
+  find(secret: string): Promise<Session | undefined>;
+}
+
+/** What the refusal of a request without a session says about how to sign in. */
+export type SignInHint = Readonly<Record<string, unknown>>;
 
 /**
  * Identifies the caller of a request by its `Authorization: Bearer` header.
@@ -28,8 +40,9 @@ export interface AuthenticatorServices {
  * process is seen at once, one made through another process within that second.
  */
 export function createAuthenticator(
-  { database, clock, lastUsed, failedAttempts }: AuthenticatorServices,
+  { database, clock, lastUsed, failedAttempts, sessions }: AuthenticatorServices,
   adminToken: string,
+  signInHint: SignInHint = {},
 ): Authenticator {
   const keys = createHolderCache((hashes) => readKeyHolders(database, hashes, clock.now()));
   const tokens = createHolderCache((hashes) => selectTokenHolders(database, hashes, clock.now()));
@@ -64,6 +77,34 @@ export function createAuthenticator(
     return holder;
   }
 
+  /** A missing cookie is no attempt to guess one, so that it counts for nothing. */
+  async function findSession({ browser, address }: Presented): Promise<Session> {
+    const secret = browser?.sessionSecret;
+    if (browser === undefined || secret === undefined) throw notSignedIn(signInHint);
+    if (browser.isFromOtherSite) throw fromOtherSite();
+    const session = await sessions.find(secret);
+    if (!session) throw failedAttempts.refuse("session", address, signInHint);
+    if (browser.isWrite && !isSame(browser.csrfToken, session.csrfToken)) {
+      throw new Problem(
+        "FORBIDDEN",
+        "The header X-CSRF-Token must hold the csrf_token of GET /dashboard/session.",
+      );
+    }
+    return session;
+  }
+
+  /** A request with a key or token is judged by that alone, whatever cookies come with it. */
+  async function administrator(access: AdministratorAccess, presented: Presented) {
+    const { authorization, browser } = presented;
+    if (authorization === undefined && browser?.sessionSecret !== undefined) {
+      const session = await findSession(presented);
+      refuseUnpermitted(session.person, access, presented.workspaceName);
+      return callerOf(session);
+    }
+    checkAdminToken(presented);
+    return { actor: "administrator", actorName: null } as const;
+  }
+
   function checkAdminToken({ authorization, address }: Presented): void {
     const token = bearerToken(authorization);
     if (token === undefined || !sameSecret(token, adminToken)) {
@@ -83,8 +124,7 @@ export function createAuthenticator(
           return { actor: "scim", actorName: tokenName, company };
         }
         case "administrator": {
-          checkAdminToken(presented);
-          const caller = { actor: "administrator", actorName: null } as const;
+          const caller = await administrator(access, presented);
           if (access.of === "company") return { ...caller, company: await findCompany(database) };
           if (access.of !== "workspace") return caller;
           return {
@@ -92,6 +132,8 @@ export function createAuthenticator(
             workspace: await findWorkspace(database, presented.workspaceName ?? ""),
           };
         }
+        case "session":
+          return callerOf(await findSession(presented));
         case "anybody":
           return { actor: "anybody", actorName: null };
       }
@@ -101,6 +143,20 @@ export function createAuthenticator(
       tokens.forget();
     },
   };
+}
+
+const notSignedIn = (body: SignInHint): Problem =>
+  new Problem("UNAUTHENTICATED", "You are not signed in.", { body });
+
+const isSame = (given: unknown, wanted: string): boolean =>
+  typeof given === "string" && sameSecret(given, wanted);
+
+/** The administrator has no name; a dashboard user has their user name. */
+function callerOf(session: Session): Caller {
+  const { person } = session;
+  return person.userId === null
+    ? { actor: "administrator", actorName: null, person, session }
+    : { actor: "dashboard_user", actorName: person.userName, person, session };
 }
 
 /** The token of an `Authorization: Bearer TOKEN` header; the scheme's case does not matter. */

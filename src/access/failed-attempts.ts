@@ -1,15 +1,17 @@
 import { isIP } from "node:net";
-import { Problem } from "../problem.ts";
+import { Problem, type ProblemDetails } from "../problem.ts";
 
 /* Requests without a valid secret are counted by address; a valid secret is never refused for them. */
 
 /** The kind of secret that the request needed. */
-export type CredentialKind = "key" | "scim" | "administrator";
+export type CredentialKind = "key" | "scim" | "administrator" | "session" | "link";
 
 const SENTENCES: Readonly<Record<CredentialKind, string>> = {
   key: "Invalid API key",
   scim: "Invalid SCIM token",
   administrator: "Invalid admin token",
+  session: "You are not signed in, or the session has ended.",
+  link: "This sign-in link was used or has expired. Get a new one with: rapport sign-in",
 };
 
 const WINDOW_MS = 60_000;
@@ -21,9 +23,10 @@ export interface FailedAttempts {
   /**
    * Counts a request without a valid secret.
    *
+   * @param body further members of the response's body.
    * @returns UNAUTHENTICATED; RATE_LIMITED once the address has used up its attempts of this minute.
    */
-  refuse(kind: CredentialKind, address: string): Problem;
+  refuse(kind: CredentialKind, address: string, body?: ProblemDetails["body"]): Problem;
 }
 
 /** Times are read from a monotonic clock, so that a clock that jumps keeps no address out. */
@@ -48,10 +51,12 @@ export function createFailedAttempts(
   }
 
   return {
-    refuse(kind, address) {
+    refuse(kind, address, body = {}) {
       metrics.failedAuthentication(kind);
       const { attempts, endsAtMs } = count(address);
-      if (attempts <= mostPerMinute) return new Problem("UNAUTHENTICATED", SENTENCES[kind]);
+      if (attempts <= mostPerMinute) {
+        return new Problem("UNAUTHENTICATED", SENTENCES[kind], { body });
+      }
       return new Problem(
         "RATE_LIMITED",
         "Too many requests without a valid secret came from this address.",

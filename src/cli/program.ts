@@ -41,6 +41,7 @@ const COMMANDS: Readonly<Record<string, [about: string, load: () => Promise<Comm
   keys: ["Manages the API keys of a running server.", () => import("./keys.ts")],
   secrets: ["Manages the key that seals stored secrets.", () => import("./sealing.ts")],
   "scim-tokens": ["Manages the SCIM tokens of a running server.", () => import("./scim-tokens.ts")],
+  "sign-in": ["Prints a link that signs in to the dashboard, once.", () => import("./sign-in.ts")],
   audit: ["Checks and exports the audit of a running server.", () => import("./audit.ts")],
   reset: [
     "Deletes the users of a workspace that has allow_reset: true.",

@@ -1,8 +1,9 @@
 import cluster from "node:cluster";
 import { type Command, InvalidArgumentError } from "commander";
 import { type Config, readConfig } from "../server/config.ts";
+import type { RunningServer } from "../server/serve.ts";
 import { welcomeText } from "../server/welcome.ts";
-import { announce, startWorkers } from "../server/workers.ts";
+import { announce, startWorkers, type Workers } from "../server/workers.ts";
 import { explainError } from "./explain-error.ts";
 import { settingsHelp } from "./settings-help.ts";
 
@@ -33,10 +34,24 @@ async function serveUntilSignal(config: Config): Promise<void> {
   const isFirst = cluster.isPrimary;
   const running =
     isFirst && config.workers > 1 ? await startWorkers(config) : await startHere(config);
-  if (isFirst) process.stdout.write(welcomeText(running.welcome, config));
-  else announce(running.welcome);
+  const welcome = { ...running.welcome, ...(await newSignInLink(running, config)) };
+  if (isFirst) process.stdout.write(welcomeText(welcome, config));
+  else announce(welcome);
   stopOnSignal(running.stop, config.shutdownTimeoutSeconds);
   if (config.isChildOfNpm) stopWithParent();
+}
+
+/**
+ * A link is printed where a person reads it: on a terminal, and by a demo. Logs that a team keeps hold none. Of
+ * several processes the first one creates it.
+ */
+async function newSignInLink(
+  running: Workers | RunningServer,
+  { demo }: Config,
+): Promise<{ readonly signInLink?: string }> {
+  if (!("createSignInLink" in running) || (cluster.worker?.id ?? 1) !== 1) return {};
+  if (!demo && !process.stdout.isTTY) return {};
+  return { signInLink: await running.createSignInLink() };
 }
 
 /** Loaded only by a process that serves: the first of several only watches, and stays half as large. */

@@ -1,4 +1,5 @@
 import type { Company } from "./company.ts";
+import type { Person, Session } from "./person.ts";
 import type { Workspace } from "./workspace.ts";
 
 /**
@@ -6,8 +7,15 @@ import type { Workspace } from "./workspace.ts";
  * subscription states) records it.
  */
 export interface Context {
-  readonly actor: "key" | "scim" | "administrator" | "anybody" | "job" | "server";
-  /** The name of the API key or SCIM token; null for every other actor. */
+  readonly actor:
+    | "key"
+    | "scim"
+    | "administrator"
+    | "dashboard_user"
+    | "anybody"
+    | "job"
+    | "server";
+  /** The name of the API key or SCIM token, the user name of a dashboard user; null for every other actor. */
   readonly actorName: string | null;
   /** The endpoint as declared, such as `POST /users/track`, or the kind of job; empty for the server. */
   readonly call: string;
@@ -15,6 +23,8 @@ export interface Context {
   readonly requestId: string;
   /** The caller's IP address as trusted proxies report it; null for jobs and the server. */
   readonly address: string | null;
+  /** Who is signed in to the dashboard; absent where the request came with a key or token. */
+  readonly person?: Person;
 }
 
 /** What the histories keep of a context. */
@@ -28,6 +38,11 @@ export interface WorkspaceContext extends Context {
 /** Acts for the company. */
 export interface CompanyContext extends Context {
   readonly company: Company;
+}
+
+/** Acts within a session of the dashboard. */
+export interface SessionContext extends Context {
+  readonly session: Session;
 }
 
 /** The server itself, as when it applies a manifest before it serves. */

@@ -11,6 +11,7 @@ import type {
   UserPage,
   UserQuery,
 } from "./dashboard-user.ts";
+import { deleteSessionsOf } from "./sessions-store.ts";
 import {
   deleteUser,
   insertUser,
@@ -80,6 +81,8 @@ export function changeUser(
     const { company } = context;
     const user = await updateUser(tx, company.id, id, clock.now(), compare, searchable);
     if (!user || changed.length === 0) return user;
+    // Sessions that began before the user was deactivated do not continue afterwards.
+    if (user.attributes.active === false) await deleteSessionsOf(tx, user.id);
     await record(tx, clock, context, { action: "updated", name: user.id, details: { changed } });
     return user;
   });
@@ -93,8 +96,10 @@ export function removeUser(
 ): Promise<boolean> {
   return database.transaction(async (tx) => {
     const isRemoved = await deleteUser(tx, context.company.id, id);
-    if (isRemoved) await record(tx, clock, context, { action: "removed", name: id.toLowerCase() });
-    return isRemoved;
+    if (!isRemoved) return false;
+    await deleteSessionsOf(tx, id);
+    await record(tx, clock, context, { action: "removed", name: id.toLowerCase() });
+    return true;
   });
 }
 

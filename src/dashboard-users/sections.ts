@@ -1,5 +1,6 @@
 import Type from "typebox";
 import type { CompanyContext, WorkspaceContext } from "../context/context.ts";
+import { WORKSPACE_PERMISSIONS } from "../context/dashboard-permissions.ts";
 import { listedResource } from "../workspaces/listed-resource.ts";
 import { Name } from "../workspaces/manifest.ts";
 import type { Resource } from "../workspaces/resource.ts";
@@ -13,7 +14,6 @@ import {
   selectTeams,
   upsertPermissionSets,
 } from "./declared-store.ts";
-import { WORKSPACE_PERMISSIONS } from "./permission-names.ts";
 
 /* What the manifest declares for dashboard users. Credentials of identity providers are in access/. */
 

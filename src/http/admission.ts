@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { Problem } from "../problem.ts";
 import { refuseUnstorableText } from "../values/storable-text.ts";
 import { ambiguousHost, baseUrlOf } from "./base-url.ts";
+import { presentedByBrowser, refuseOtherSites } from "./browser.ts";
 import type { Authenticator, RateLimits } from "./callers.ts";
 import { LONGEST_URL } from "./connections.ts";
 import { type Access, type Contract, pathsOf } from "./endpoint.ts";
@@ -9,6 +10,9 @@ import type { Load, LoadOwner } from "./load.ts";
 import { tooMuchLoad } from "./respond.ts";
 
 /* Who gets in: everything that is asked of a request before a byte of its body is read. */
+
+/** What administrators see is kept by no cache, and gone from the browser after they sign out. */
+const NO_STORE = { "cache-control": "no-store" };
 
 export interface AdmissionServices {
   readonly authenticator: Authenticator;
@@ -42,12 +46,14 @@ export async function admit(
 ): Promise<void> {
   const { access } = contract;
   const namesServer = access.by === "key" && access.refuseWithout !== undefined;
+  refuseOtherSites(contract, request, publicUrl);
   const caller = await services.authenticator.identify(access, {
     authorization: request.headers.authorization,
     origin: request.headers["x-request-origin"],
     address: request.ip,
     workspaceName: workspaceNameIn(access, request),
     baseUrl: namesServer ? baseUrlOf(request, publicUrl) : "",
+    browser: presentedByBrowser(contract, request, publicUrl),
   });
   request.context = {
     ...caller,
@@ -56,6 +62,7 @@ export async function admit(
     address: request.ip,
   };
   makeRoom(services.load, contract, request);
+  if (access.by === "administrator" || access.by === "session") reply.headers(NO_STORE);
   const limit = await services.rateLimits.count(access, caller);
   if (!limit) return;
   reply.header("x-ratelimit-limit", limit.limit);

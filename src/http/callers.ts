@@ -1,5 +1,6 @@
 import type { Company } from "../context/company.ts";
 import type { Context } from "../context/context.ts";
+import type { Person, Session } from "../context/person.ts";
 import type { Workspace } from "../context/workspace.ts";
 import type { Access } from "./endpoint.ts";
 
@@ -16,12 +17,28 @@ export interface Presented {
   readonly workspaceName: string | undefined;
   /** Where the caller reached the server; given where a refusal says it. */
   readonly baseUrl: string;
+  /** There only where a session of the dashboard may be presented. */
+  readonly browser: PresentedByBrowser | undefined;
+}
+
+/** What a browser presents about a session of the dashboard. */
+export interface PresentedByBrowser {
+  /** The secret of the session, from its cookie. */
+  readonly sessionSecret: string | undefined;
+  /** The header `X-CSRF-Token`. */
+  readonly csrfToken: unknown;
+  /** Whether another site sent the request, as the browser says. */
+  readonly isFromOtherSite: boolean;
+  /** Whether the request may change something. */
+  readonly isWrite: boolean;
 }
 
 /** Who calls, and in which workspace or company. */
 export interface Caller extends Pick<Context, "actor" | "actorName"> {
   readonly workspace?: Workspace;
   readonly company?: Company;
+  readonly person?: Person;
+  readonly session?: Session;
 }
 
 export interface Authenticator {

@@ -1,5 +1,10 @@
 import type { Static, TSchema } from "typebox";
-import type { CompanyContext, Context, WorkspaceContext } from "../context/context.ts";
+import type {
+  CompanyContext,
+  Context,
+  SessionContext,
+  WorkspaceContext,
+} from "../context/context.ts";
 import type { Permission } from "../context/permissions.ts";
 import type { Workspace } from "../context/workspace.ts";
 import type { ProblemCode } from "../problem.ts";
@@ -16,7 +21,7 @@ import type { Budgets, Work } from "./budget.ts";
 /**
  * Who may call: the holder of an API key with a permission, the holder of a SCIM token, the
  * administrator (of the workspace that the path names as `:name`, of the company, or of the server),
- * or anybody.
+ * whoever is signed in to the dashboard, or anybody.
  */
 export type Access =
   | {
@@ -29,8 +34,14 @@ export type Access =
       readonly refuseWithout?: (workspace: Workspace, baseUrl: string) => void;
     }
   | { readonly by: "scim" }
-  | { readonly by: "administrator"; readonly of?: "workspace" | "company" }
+  | AdministratorAccess
+  | { readonly by: "session" }
   | { readonly by: "anybody" };
+
+export interface AdministratorAccess {
+  readonly by: "administrator";
+  readonly of?: "workspace" | "company";
+}
 
 export const withPermission = <Name extends Permission>(permission: Name) =>
   ({ by: "key", permission }) as const;
@@ -44,6 +55,8 @@ export const byAdministratorOfWorkspace = { by: "administrator", of: "workspace"
 
 export const byAdministratorOfCompany = { by: "administrator", of: "company" } as const;
 
+export const bySession = { by: "session" } as const;
+
 export const byAnybody = { by: "anybody" } as const;
 
 /** What a handler knows of its caller. */
@@ -51,7 +64,9 @@ export type ContextOf<Caller extends Access> = Caller extends { by: "key" } | { 
   ? WorkspaceContext
   : Caller extends { by: "scim" } | { of: "company" }
     ? CompanyContext
-    : Context;
+    : Caller extends { by: "session" }
+      ? SessionContext
+      : Context;
 
 type StaticOrUndefined<Schema> = Schema extends TSchema ? Static<Schema> : undefined;
 
@@ -99,6 +114,8 @@ export interface Contract {
    * `ignored`: the endpoint only reads, like every GET, and what it answers has to be current.
    */
   readonly idempotency?: "transaction" | "handler" | "ignored";
+  /** A browser may send it from Rapport's own pages alone. With a session that is so for every endpoint. */
+  readonly fromOwnPages?: true;
   /** Whether it is served even when the server has too much to do. */
   readonly isEssential?: true;
   /** Whether it may take longer than the deadline of requests, as an import may. */
@@ -130,11 +147,14 @@ export interface Input<C extends Contract> {
   readonly work: Work;
 }
 
+/** A list is sent as several headers of that name. */
+export type ReplyHeaders = Readonly<Record<string, string | string[]>>;
+
 type ReplyOf<C extends Contract> = {
   [Status in keyof C["replies"]]: {
     readonly status: Status;
     readonly body: C["replies"][Status] extends TSchema ? Static<C["replies"][Status]> : never;
-    readonly headers?: Readonly<Record<string, string>>;
+    readonly headers?: ReplyHeaders;
     /** The body as it is sent, where it is always the same and was written once. */
     readonly bytes?: Buffer;
   };
@@ -144,7 +164,7 @@ type ReplyOf<C extends Contract> = {
 export interface Reply {
   readonly status: number;
   readonly body: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: ReplyHeaders;
   readonly bytes?: Buffer;
 }
 

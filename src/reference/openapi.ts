@@ -48,12 +48,21 @@ const SECURITY_SCHEMES = {
     description:
       "The administrator's token: `ADMIN_TOKEN`, or the file `admin-token` in the data folder.",
   },
+  session: {
+    type: "apiKey",
+    in: "cookie",
+    name: "rapport-session",
+    description:
+      "The session of the dashboard; over https the cookie is `__Host-rapport-session`. Requests that change " +
+      "something need the header `X-CSRF-Token` as well: see `GET /dashboard/session`.",
+  },
 } as const;
 
 const SECURITY = {
   key: [{ apiKey: [] }],
   scim: [{ scimToken: [], requestOrigin: [] }],
-  administrator: [{ adminToken: [] }],
+  administrator: [{ adminToken: [] }, { session: [] }],
+  session: [{ session: [] }],
   anybody: [],
 } as const;
 
@@ -158,7 +167,8 @@ function operationOf(
     description: [
       contract.description,
       access.by === "key" && `Permission: \`${access.permission}\`.`,
-      access.by === "administrator" && "Needs the administrator's token.",
+      access.by === "administrator" &&
+        "Needs the administrator's token, or a session of the dashboard.",
       otherPaths.length > 0 &&
         `Also served at ${otherPaths.map((each) => `\`${each}\``).join(", ")}.`,
     ]

@@ -44,6 +44,11 @@ const NAMES: Readonly<Record<string, string>> = {
   "POST /admin/v1/workspaces/:name/import": "importUsers",
   "GET /admin/v1/workspaces/:name/subscription-history": "listSubscriptionHistory",
   "DELETE /admin/v1/workspaces/:name/email-states/:email": "eraseEmailState",
+  "GET /dashboard/session": "getSession",
+  "POST /dashboard/session": "signIn",
+  "DELETE /dashboard/session": "signOut",
+  "DELETE /dashboard/sessions": "signOutEverywhere",
+  "POST /admin/v1/sign-in-links": "createSignInLink",
   "POST /scim/v2/Users": "createDashboardUser",
   "GET /scim/v2/Users": "listDashboardUsers",
   "GET /scim/v2/Users/:id": "getDashboardUser",
@@ -185,6 +190,11 @@ export const TAGS: readonly Tag[] = [
     name: "Dashboard users",
     description: "SCIM 2.0: create, read, change and remove dashboard users.",
     paths: ["/scim"],
+  },
+  {
+    name: "Dashboard",
+    description: "Sign in to the dashboard and out of it.",
+    paths: ["/dashboard", "/admin/v1/sign-in-links"],
   },
   {
     name: "Workspaces",

@@ -65,7 +65,7 @@ export function refusalsOf(contract: Contract): ReadonlySet<ProblemCode> {
   };
   add(takesBody(contract), OF_BODIES);
   add(access.by !== "anybody", ["UNAUTHENTICATED", "RATE_LIMITED"]);
-  add(access.by === "key" || access.by === "scim", ["FORBIDDEN"]);
+  add(access.by !== "anybody", ["FORBIDDEN"]);
   add(params !== undefined || dialect === "translations", ["NOT_FOUND"]);
   add(access.by === "administrator" && access.of !== undefined, ["NOT_FOUND"]);
   add(honoursIdempotencyKey(contract), ["CONFLICT", "IDEMPOTENCY_KEY_REUSED"]);

@@ -1,8 +1,8 @@
 import Type from "typebox";
 import type { CompanyContext } from "../context/context.ts";
 import type { Organisation } from "../dashboard-users/dashboard-user.ts";
+import { DEPARTMENTS } from "../dashboard-users/departments.ts";
 import { readOrganisation } from "../dashboard-users/manage-users.ts";
-import { DEPARTMENTS } from "../dashboard-users/permission-names.ts";
 import type { Transaction } from "../database/database.ts";
 import { Problem } from "../problem.ts";
 import type { JsonObject } from "../values/plain-json.ts";

@@ -18,10 +18,12 @@ import type { SyncServices } from "../cdi/run.ts";
 import { integrations } from "../cdi/section.ts";
 import { syncJob } from "../cdi/sync.ts";
 import type { CompanyContext } from "../context/context.ts";
+import { dashboardPages } from "../dashboard/pages.ts";
 import {
   DASHBOARD_USER_COMPANY_RESOURCES,
   DASHBOARD_USER_RESOURCES,
 } from "../dashboard-users/sections.ts";
+import { sweepSessions } from "../dashboard-users/sessions.ts";
 import type { Database } from "../database/database.ts";
 import { exportEndpoints } from "../export/endpoints.ts";
 import { deleteAllAnswers } from "../http/store.ts";
@@ -45,6 +47,9 @@ import { scimEndpoints } from "../scim/endpoints.ts";
 import { scimDefaults } from "../scim/sections.ts";
 import { sealingEndpoints } from "../sealing/endpoints.ts";
 import type { SealedKind } from "../sealing/rotate.ts";
+import { signInEndpoints } from "../sign-in/endpoints.ts";
+import { sweepSignInLinks } from "../sign-in/links.ts";
+import { signInPages } from "../sign-in/pages.ts";
 import { subscriptionAdminEndpoints } from "../subscriptions/admin-endpoints.ts";
 import { emailListEndpoints } from "../subscriptions/email-list-endpoints.ts";
 import { subscriptionEndpoints } from "../subscriptions/endpoints.ts";
@@ -121,7 +126,11 @@ export const ENDPOINTS = [
   ...backupEndpoints,
   ...sealingEndpoints,
   ...captureEndpoints,
+  ...signInEndpoints,
 ];
+
+/** What only browsers open: no part of the API. */
+export const browserPages = (webFolder?: string) => [...signInPages, ...dashboardPages(webFolder)];
 
 /** Every kind of background job. */
 export const JOBS: readonly JobKind<SyncServices & MailServices>[] = [syncJob, mailJob];
@@ -149,4 +158,6 @@ export const SWEEPERS: readonly ((database: Database, now: Date) => Promise<void
   sweepSyncs,
   sweepImports,
   sweepCapturedCalls,
+  sweepSessions,
+  sweepSignInLinks,
 ];

@@ -92,6 +92,14 @@ export const SETTINGS = {
     about:
       "How many seconds PostgreSQL may take for a statement; a request gets 503 after three times that.",
   },
+  SESSION_IDLE_MINUTES: {
+    default: "60",
+    about: "After how many minutes without a request a session of the dashboard ends.",
+  },
+  SESSION_HOURS: {
+    default: "12",
+    about: "After how many hours a session of the dashboard ends, however it is used.",
+  },
   METRICS_PORT: {
     default: "",
     about: "The port of GET /metrics (Prometheus), on METRICS_HOST. Off by default.",
@@ -136,6 +144,8 @@ export const SETTINGS = {
 export interface Config {
   /** Set by programs alone: learns of every request. See `ServerSettings`. */
   readonly onReceived?: ((received: ReceivedRequest) => void) | undefined;
+  /** Set by programs alone: where the built dashboard is; by default where the build puts it. */
+  readonly webFolder?: string | undefined;
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
@@ -170,6 +180,8 @@ export interface Config {
   readonly maxEventLoopDelayMs: number;
   readonly maxFailedAuth: number;
   readonly databaseTimeoutSeconds: number;
+  readonly sessionIdleMinutes: number;
+  readonly sessionHours: number;
   readonly metricsPort: number | undefined;
   readonly metricsHost: string;
   /** Whether an empty server without a manifest gets the demo workspace. */
@@ -186,6 +198,8 @@ export class InvalidSetting extends Error {
     this.name = "InvalidSetting";
   }
 }
+
+const MINUTES_OF_A_MONTH = 31 * 24 * 60;
 
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"];
 
@@ -222,6 +236,12 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
       readCount("MAX_EVENT_LOOP_DELAY", text("MAX_EVENT_LOOP_DELAY"), 3_600) * 1_000,
     maxFailedAuth: readCount("MAX_FAILED_AUTH", text("MAX_FAILED_AUTH"), 1_000_000),
     databaseTimeoutSeconds: readCount("DATABASE_TIMEOUT", text("DATABASE_TIMEOUT"), 3_600),
+    sessionIdleMinutes: readCount(
+      "SESSION_IDLE_MINUTES",
+      text("SESSION_IDLE_MINUTES"),
+      MINUTES_OF_A_MONTH,
+    ),
+    sessionHours: readCount("SESSION_HOURS", text("SESSION_HOURS"), MINUTES_OF_A_MONTH / 60),
     metricsPort: text("METRICS_PORT") ? readPort("METRICS_PORT", text("METRICS_PORT")) : undefined,
     metricsHost: text("METRICS_HOST"),
     demo: readDemo(text("DEMO"), isLoopback(text("HOST")) && !text("DATABASE_URL")),

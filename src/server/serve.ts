@@ -11,6 +11,7 @@ import { publicEndpoints } from "../capture/public-endpoints.ts";
 import { createMailer } from "../cdi/mailer.ts";
 import { systemClock } from "../clock.ts";
 import { BY_THE_SERVER } from "../context/context.ts";
+import { createSessions } from "../dashboard-users/sessions.ts";
 import { type Database, isUnavailable } from "../database/database.ts";
 import { metered } from "../database/metered.ts";
 import { migrate } from "../database/migrate.ts";
@@ -34,11 +35,13 @@ import { createPageViews } from "../preference-centers/page-views.ts";
 import { createQuotas } from "../quotas/quotas.ts";
 import { documentationEndpoints } from "../reference/documentation.ts";
 import { startSealing } from "../sealing/sealing.ts";
+import { createSignInLink } from "../sign-in/links.ts";
 import { createThreadPool } from "../threads/thread-pool.ts";
 import { createWriteQueue } from "../track/write-queue.ts";
 import { applyManifest } from "../workspaces/apply-manifest.ts";
 import { applyManifestFile } from "../workspaces/manifest-file.ts";
 import {
+  browserPages,
   COMPANY_RESOURCES,
   ENDPOINTS,
   ERASERS,
@@ -55,6 +58,8 @@ import type { Welcome } from "./welcome.ts";
 /** A server that takes requests. */
 export interface RunningServer {
   readonly welcome: Welcome;
+  /** The address of a link that signs in to the dashboard as the administrator, once. */
+  createSignInLink(): Promise<string>;
   /** Drains in-flight requests, then releases all resources. */
   stop(): Promise<void>;
 }
@@ -118,9 +123,11 @@ async function start(
     config.adminToken ?? (await keptSecret(config.dataDir, "admin-token", "admin"));
   const lastUsed = createLastUsed(database, clock);
   const failedAttempts = createFailedAttempts(config.maxFailedAuth, metrics);
+  const sessions = createSessions({ database, clock }, adminToken, config);
   const authenticator = createAuthenticator(
-    { database, clock, lastUsed, failedAttempts },
+    { database, clock, lastUsed, failedAttempts, sessions },
     adminToken,
+    { sign_in: { oidc: null } },
   );
   const idempotency = createIdempotency({ database, clock });
   const idCache = createIdCache();
@@ -138,6 +145,9 @@ async function start(
     load,
     authenticator,
     lastUsed,
+    sessions,
+    failedAttempts,
+    adminToken,
     idempotency,
     rateLimits: createRateLimits({ database, clock }),
     resources: RESOURCES,
@@ -173,6 +183,7 @@ async function start(
     ...ENDPOINTS,
     ...documentationEndpoints(ENDPOINTS.map((e) => e.contract)),
     ...publicEndpoints,
+    ...browserPages(config.webFolder),
   ];
   const server = createServer(services, endpoints, config);
   await server.listen({ host: config.host, port: config.port });
@@ -193,8 +204,11 @@ async function start(
     every(SIGHTINGS_EVERY_MS, log, "noting keys last seen", () => lastUsed.write()),
   ];
 
+  const url = urlOf(server.server.address() as AddressInfo);
   return {
-    welcome: { url: urlOf(server.server.address() as AddressInfo), adminToken, demo },
+    welcome: { url, adminToken, demo },
+    createSignInLink: async () =>
+      (await createSignInLink(services, BY_THE_SERVER, config.publicUrl ?? url)).url,
     async stop() {
       log.info("stopping");
       services.readiness.isReady = false;

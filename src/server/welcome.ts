@@ -18,18 +18,27 @@ export interface Welcome {
   readonly adminToken: string;
   /** The key of the demo workspace; undefined where a manifest says what there is. */
   readonly demo: DemoKey | undefined;
+  /** A link that signs in to the dashboard once; undefined where it would end in a log. */
+  readonly signInLink?: string;
 }
 
 /**
  * What a person who starts the server wants to see: where it is, the key, a first request. What is printed may end
  * up in a journal that others read, so the key is printed once; later starts name its file.
  */
-export function welcomeText({ url, adminToken, demo }: Welcome, config: Config): string {
+export function welcomeText(
+  { url, adminToken, demo, signInLink }: Welcome,
+  config: Config,
+): string {
   const lines = [`Rapport is ready at ${url}`, `  engine       ${engineOf(config)}`];
   const isKept = config.dataDir !== "memory:";
   if (!config.adminToken) {
     lines.push(`  admin token  ${isKept ? join(config.dataDir, "admin-token") : adminToken}`);
   }
+  if (signInLink)
+    lines.push(`  dashboard    ${signInLink}`, "               (works once, for 15 minutes)");
+  else
+    lines.push(`  dashboard    ${config.publicUrl ?? url}/dashboard/ (sign in: rapport sign-in)`);
   if (!demo && !config.manifest && !config.demo) {
     lines.push(
       "",

@@ -1,9 +1,9 @@
 import {
   COMPANY_PERMISSIONS,
-  DEPARTMENTS,
   TEAM_PERMISSIONS,
   WORKSPACE_PERMISSIONS,
-} from "../../dashboard-users/permission-names.ts";
+} from "../../context/dashboard-permissions.ts";
+import { DEPARTMENTS } from "../../dashboard-users/departments.ts";
 
 /*
  * The dashboard user as a SCIM resource: one table of the attributes that are kept, in the words of RFC

@@ -1,20 +1,15 @@
-/* The permissions that dashboard users may have, and their departments. */
-
-export const DEPARTMENTS = [
-  "agency",
-  "bi",
-  "c_suite",
-  "engineering",
-  "finance",
-  "marketing",
-  "pm",
-] as const;
+/*
+ * What dashboard users may be permitted to do, in the names of the specification (SCIM). Each endpoint below
+ * /admin/v1 declares which of them it needs; docs/dashboard.md has the table.
+ */
 
 export const COMPANY_PERMISSIONS = [
   "admin",
   "manage_company_settings",
   "add_remove_app_groups",
 ] as const;
+
+export type CompanyPermission = (typeof COMPANY_PERMISSIONS)[number];
 
 export const WORKSPACE_PERMISSIONS = [
   "admin",
@@ -44,6 +39,9 @@ export const WORKSPACE_PERMISSIONS = [
   "manage_catalogs_dashboard_permission",
 ] as const;
 
+export type WorkspacePermission = (typeof WORKSPACE_PERMISSIONS)[number];
+
+/** They permit nothing in Rapport: nothing in a workspace belongs to a team. */
 export const TEAM_PERMISSIONS = [
   "admin",
   "basic_access",

@@ -1,0 +1,27 @@
+import type { Command } from "commander";
+import { callAdmin } from "./admin-client.ts";
+import { type TargetOptions, targetOf, withTarget } from "./target.ts";
+import { printJson, printLines } from "./terminal.ts";
+
+const HELP = `
+The link signs in as the administrator. It works once, for 15 minutes: whoever opens it first is signed in.
+
+Examples:
+  rapport sign-in
+  rapport sign-in --url https://rapport.example`;
+
+interface Link {
+  readonly url: string;
+  readonly expires_at: string;
+}
+
+/** `rapport sign-in`. */
+export function define(command: Command): void {
+  withTarget(command)
+    .addHelpText("after", HELP)
+    .action(async (options: TargetOptions) => {
+      const link = await callAdmin<Link>(targetOf(options), "POST", "/sign-in-links");
+      if (options.json) printJson(link);
+      else printLines([link.url]);
+    });
+}

@@ -1,0 +1,25 @@
+import type { CompanyPermission, WorkspacePermission } from "./dashboard-permissions.ts";
+
+/** A person who is signed in to the dashboard, with what they are permitted to do now. */
+export interface Person {
+  /** Of the dashboard user; null for the administrator, who signed in with the admin token or a one-time link. */
+  readonly userId: string | null;
+  readonly userName: string;
+  readonly displayName: string;
+  /** May do everything. */
+  readonly isAdministrator: boolean;
+  readonly companyPermissions: ReadonlySet<CompanyPermission>;
+  /** By the name of the workspace. `admin` is there with everything that it includes. */
+  readonly workspacePermissions: ReadonlyMap<string, ReadonlySet<WorkspacePermission>>;
+}
+
+/** A session of the dashboard as the cookie of a request leads to it. */
+export interface Session {
+  /** The hash of its secret. */
+  readonly id: string;
+  readonly person: Person;
+  /** What requests that change something have to present as well. */
+  readonly csrfToken: string;
+  /** When it ends if it is not used any more. */
+  readonly expiresAt: Date;
+}

@@ -1,0 +1,74 @@
+import { createHash } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
+import { extname, join, sep } from "node:path";
+import { promisify } from "node:util";
+import { brotliCompress, gzip, constants as zlib } from "node:zlib";
+
+/*
+ * The built files of the dashboard (dist/web), read once and kept in memory with their packed forms. Requests
+ * are looked up among the files that were there, so that no path leads anywhere else.
+ */
+
+export interface WebFile {
+  readonly mediaType: string;
+  /** Changes with the content. */
+  readonly etag: string;
+  /** Whether its name changes with its content, as Vite names assets. */
+  readonly isHashed: boolean;
+  readonly bytes: Buffer;
+  readonly gzip: Buffer | undefined;
+  readonly brotli: Buffer | undefined;
+}
+
+/** The files by their path below the dashboard, such as `assets/index-BX2f.js`. */
+export type WebFiles = ReadonlyMap<string, WebFile>;
+
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  ".css": "text/css; charset=utf-8",
+  ".html": "text/html; charset=utf-8",
+  ".ico": "image/x-icon",
+  ".jpg": "image/jpeg",
+  ".js": "text/javascript; charset=utf-8",
+  ".json": "application/json; charset=utf-8",
+  ".map": "application/json; charset=utf-8",
+  ".png": "image/png",
+  ".svg": "image/svg+xml",
+  ".txt": "text/plain; charset=utf-8",
+  ".wasm": "application/wasm",
+  ".webmanifest": "application/manifest+json",
+  ".woff2": "font/woff2",
+};
+
+const PACKED = /^(?:text\/|application\/(?:json|manifest|wasm)|image\/svg)/;
+
+/** `index-BX2fa9Qz.js` */
+const HASHED = /^assets\/.*-[\w-]{8,}\.\w+$/;
+
+const packGzip = promisify(gzip);
+const packBrotli = promisify(brotliCompress);
+
+/** @returns an empty map where the dashboard was not built. */
+export async function readWebFiles(folder: string): Promise<WebFiles> {
+  const names = await readdir(folder, { recursive: true }).catch(() => []);
+  const files = new Map<string, WebFile>();
+  for (const name of names) {
+    const mediaType = MEDIA_TYPES[extname(name)];
+    if (mediaType === undefined) continue;
+    files.set(name.split(sep).join("/"), await readWebFile(folder, name, mediaType));
+  }
+  return files;
+}
+
+async function readWebFile(folder: string, name: string, mediaType: string): Promise<WebFile> {
+  const bytes = await readFile(join(folder, name));
+  const isPacked = PACKED.test(mediaType) && bytes.length > 1_024;
+  const quality = { params: { [zlib.BROTLI_PARAM_QUALITY]: 9 } };
+  return {
+    mediaType,
+    etag: `"${createHash("sha256").update(bytes).digest("base64url").slice(0, 22)}"`,
+    isHashed: HASHED.test(name.split(sep).join("/")),
+    bytes,
+    gzip: isPacked ? await packGzip(bytes) : undefined,
+    brotli: isPacked ? await packBrotli(bytes, quality) : undefined,
+  };
+}

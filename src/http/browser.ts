@@ -1,0 +1,72 @@
+import { parse, serialize } from "cookie";
+import type { FastifyRequest } from "fastify";
+import { Problem } from "../problem.ts";
+import { baseUrlOf } from "./base-url.ts";
+import type { PresentedByBrowser } from "./callers.ts";
+import type { Contract } from "./endpoint.ts";
+
+/* What browsers say about a request, and the cookie that holds the session of the dashboard. */
+
+const COOKIE = "rapport-session";
+
+/** Browsers accept this name only with Secure, without Domain and for the whole host: no subdomain sets it. */
+const SECURE_COOKIE = `__Host-${COOKIE}`;
+
+/** Scripts cannot read it, and no other site's forms and scripts send it. A link to the dashboard does. */
+const ATTRIBUTES = { path: "/", httpOnly: true, sameSite: "lax" } as const;
+
+const isSecure = (baseUrl: string): boolean => baseUrl.startsWith("https:");
+
+/** The `Set-Cookie` that begins a session. @param baseUrl where the browser reaches the server. */
+export const sessionCookie = (baseUrl: string, secret: string, expires: Date): string =>
+  isSecure(baseUrl)
+    ? serialize(SECURE_COOKIE, secret, { ...ATTRIBUTES, secure: true, expires })
+    : serialize(COOKIE, secret, { ...ATTRIBUTES, expires });
+
+/** The `Set-Cookie` that makes a browser forget the session. */
+export const endedCookie = (baseUrl: string): string => sessionCookie(baseUrl, "", new Date(0));
+
+/** What a request presents about a session, read only where the endpoint accepts one. */
+export function presentedByBrowser(
+  contract: Contract,
+  request: FastifyRequest,
+  publicUrl: string | undefined,
+): PresentedByBrowser | undefined {
+  if (contract.access.by !== "administrator" && contract.access.by !== "session") return undefined;
+  const { headers, method } = request;
+  const cookies = parse(headers.cookie ?? "");
+  const name = isSecure(baseUrlOf(request, publicUrl)) ? SECURE_COOKIE : COOKIE;
+  return {
+    sessionSecret: cookies[name] || undefined,
+    csrfToken: headers["x-csrf-token"],
+    isFromOtherSite: isFromOtherSite(request, publicUrl),
+    isWrite: method !== "GET" && method !== "HEAD",
+  };
+}
+
+/** @throws Problem FORBIDDEN for a request that a page of another site made a browser send. */
+export function refuseOtherSites(
+  { fromOwnPages }: Contract,
+  request: FastifyRequest,
+  publicUrl: string | undefined,
+): void {
+  if (fromOwnPages && isFromOtherSite(request, publicUrl)) throw fromOtherSite();
+}
+
+export const fromOtherSite = (): Problem =>
+  new Problem("FORBIDDEN", "This request came from a page of another site.");
+
+/**
+ * Browsers say where a request comes from: new ones in `Sec-Fetch-Site` (on https and localhost), all of them
+ * in `Origin` with whatever changes something. Other clients say neither.
+ */
+function isFromOtherSite(request: FastifyRequest, publicUrl: string | undefined): boolean {
+  const { origin, "sec-fetch-site": site } = request.headers;
+  if (site !== undefined && site !== "same-origin" && site !== "none") return true;
+  if (origin === undefined) return false;
+  if (!URL.canParse(origin)) return true;
+  // A proxy may end TLS without saying so, which leaves the host to compare.
+  const { host } = new URL(origin);
+  const isPublic = publicUrl !== undefined && new URL(publicUrl).host === host;
+  return !isPublic && host !== request.host;
+}

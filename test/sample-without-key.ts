@@ -1,0 +1,21 @@
+/* Requests that work without a key: for what is public, and for signing in to the dashboard. */
+import type { TestServer } from "./harness.ts";
+import type { Samples } from "./sample-administration.ts";
+import { signIn } from "./signed-in.ts";
+
+const OPEN = ["/health/live", "/health/ready", "/openapi.json", "/manifest.schema.json"];
+const SITE = ["/", "/docs", "/docs/openapi.json", "/docs/start.js", "/docs/scalar.js"];
+export const open: Samples = Object.fromEntries(
+  [...OPEN, ...SITE].map((path) => [`GET ${path}`, () => ({})]),
+);
+
+export const ofSignIn = (server: TestServer): Samples => {
+  const withSession = async () => ({ headers: (await signIn(server)).headers });
+  return {
+    "GET /dashboard/session": withSession,
+    "POST /dashboard/session": () => ({ body: { admin_token: server.adminToken } }),
+    "DELETE /dashboard/session": withSession,
+    "DELETE /dashboard/sessions": withSession,
+    "POST /admin/v1/sign-in-links": () => ({}),
+  };
+};

@@ -31,6 +31,7 @@ const PAGES = [
   "docs/translations.md",
   "docs/scim.md",
   "docs/ci.md",
+  "docs/dashboard.md",
 ];
 
 /** Pages that do not guide anyone through commands. */

@@ -1,8 +1,6 @@
 import type { Clock } from "../clock.ts";
-import type { Session } from "../context/person.ts";
 import type { Database } from "../database/database.ts";
-import { fromOtherSite } from "../http/browser.ts";
-import type { Authenticator, Caller, Presented } from "../http/callers.ts";
+import type { Authenticator, Presented } from "../http/callers.ts";
 import type { Access, AdministratorAccess } from "../http/endpoint.ts";
 import { Problem } from "../problem.ts";
 import { findCompany, findWorkspace } from "../workspaces/find-workspace.ts";
@@ -12,6 +10,12 @@ import { isAllowed } from "./ip-allowlist.ts";
 import { API_KEYS, readKeyHolders } from "./keys.ts";
 import type { LastUsed } from "./last-used.ts";
 import { refuseUnpermitted } from "./person-access.ts";
+import {
+  callerOf,
+  findPresented,
+  type SessionFinder,
+  type SignInHint,
+} from "./presented-session.ts";
 import { SCIM_TOKENS } from "./scim-tokens.ts";
 import { sameSecret } from "./secrets.ts";
 import { selectTokenHolders } from "./store.ts";
@@ -25,14 +29,6 @@ export interface AuthenticatorServices {
   readonly sessions: SessionFinder;
 }
 
-/** The sessions of the dashboard. `dashboard-users/` implements it. */
-export interface SessionFinder {
-  find(secret: string): Promise<Session | undefined>;
-}
-
-/** What the refusal of a request without a session says about how to sign in. */
-export type SignInHint = Readonly<Record<string, unknown>>;
-
 /**
  * Identifies the caller of a request by its `Authorization: Bearer` header.
  *
@@ -40,10 +36,12 @@ export type SignInHint = Readonly<Record<string, unknown>>;
  * process is seen at once, one made through another process within that second.
  */
 export function createAuthenticator(
-  { database, clock, lastUsed, failedAttempts, sessions }: AuthenticatorServices,
+  services: AuthenticatorServices,
   adminToken: string,
   signInHint: SignInHint = {},
 ): Authenticator {
+  const { database, clock, lastUsed, failedAttempts } = services;
+  const findSession = (presented: Presented) => findPresented(services, signInHint, presented);
   const keys = createHolderCache((hashes) => readKeyHolders(database, hashes, clock.now()));
   const tokens = createHolderCache((hashes) => selectTokenHolders(database, hashes, clock.now()));
 
@@ -75,22 +73,6 @@ export function createAuthenticator(
     }
     lastUsed.note(SCIM_TOKENS.table, holder.tokenId);
     return holder;
-  }
-
-  /** A missing cookie is no attempt to guess one, so that it counts for nothing. */
-  async function findSession({ browser, address }: Presented): Promise<Session> {
-    const secret = browser?.sessionSecret;
-    if (browser === undefined || secret === undefined) throw notSignedIn(signInHint);
-    if (browser.isFromOtherSite) throw fromOtherSite();
-    const session = await sessions.find(secret);
-    if (!session) throw failedAttempts.refuse("session", address, signInHint);
-    if (browser.isWrite && !isSame(browser.csrfToken, session.csrfToken)) {
-      throw new Problem(
-        "FORBIDDEN",
-        "The header X-CSRF-Token must hold the csrf_token of GET /dashboard/session.",
-      );
-    }
-    return session;
   }
 
   /** A request with a key or token is judged by that alone, whatever cookies come with it. */
@@ -143,20 +125,6 @@ export function createAuthenticator(
       tokens.forget();
     },
   };
-}
-
-const notSignedIn = (body: SignInHint): Problem =>
-  new Problem("UNAUTHENTICATED", "You are not signed in.", { body });
-
-const isSame = (given: unknown, wanted: string): boolean =>
-  typeof given === "string" && sameSecret(given, wanted);
-
-/** The administrator has no name; a dashboard user has their user name. */
-function callerOf(session: Session): Caller {
-  const { person } = session;
-  return person.userId === null
-    ? { actor: "administrator", actorName: null, person, session }
-    : { actor: "dashboard_user", actorName: person.userName, person, session };
 }
 
 /** The token of an `Authorization: Bearer TOKEN` header; the scheme's case does not matter. */

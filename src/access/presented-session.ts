@@ -1,0 +1,52 @@
+import type { Session } from "../context/person.ts";
+import { fromOtherSite } from "../http/browser.ts";
+import type { Caller, Presented } from "../http/callers.ts";
+import { Problem } from "../problem.ts";
+import type { FailedAttempts } from "./failed-attempts.ts";
+import { sameSecret } from "./secrets.ts";
+
+/** The sessions of the dashboard. `dashboard-users/` implements it. */
+export interface SessionFinder {
+  find(secret: string): Promise<Session | undefined>;
+}
+
+/** What the refusal of a request without a session says about how to sign in. */
+export type SignInHint = Readonly<Record<string, unknown>>;
+
+/**
+ * The session that a browser presents. A missing cookie is no attempt to guess one, so that it counts for nothing.
+ *
+ * @throws Problem UNAUTHENTICATED without a session; RATE_LIMITED after too many wrong ones; FORBIDDEN for a
+ *   request of another site, and for a change without the CSRF token.
+ */
+export async function findPresented(
+  services: { readonly sessions: SessionFinder; readonly failedAttempts: FailedAttempts },
+  hint: SignInHint,
+  { browser, address }: Presented,
+): Promise<Session> {
+  const secret = browser?.sessionSecret;
+  if (browser === undefined || secret === undefined) {
+    throw new Problem("UNAUTHENTICATED", "You are not signed in.", { body: hint });
+  }
+  if (browser.isFromOtherSite) throw fromOtherSite();
+  const session = await services.sessions.find(secret);
+  if (!session) throw services.failedAttempts.refuse("session", address, hint);
+  if (browser.isWrite && !isSame(browser.csrfToken, session.csrfToken)) {
+    throw new Problem(
+      "FORBIDDEN",
+      "The header X-CSRF-Token must hold the csrf_token of GET /dashboard/session.",
+    );
+  }
+  return session;
+}
+
+const isSame = (given: unknown, wanted: string): boolean =>
+  typeof given === "string" && sameSecret(given, wanted);
+
+/** The administrator has no name; a dashboard user has their user name. */
+export function callerOf(session: Session): Caller {
+  const { person } = session;
+  return person.userId === null
+    ? { actor: "administrator", actorName: null, person, session }
+    : { actor: "dashboard_user", actorName: person.userName, person, session };
+}

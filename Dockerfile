@@ -1,0 +1,34 @@
+# Rapport in a container: docker build -t rapport . && docker run -p 127.0.0.1:8080:8080 -v rapport:/data rapport
+#
+# Two stages: the first compiles, the second holds what runs. The warehouse source `files` needs DuckDB (70 MB):
+# build with --build-arg OMIT="--omit=dev".
+
+FROM node:20-bookworm-slim AS build
+WORKDIR /src
+COPY package.json package-lock.json .npmrc ./
+COPY client/package.json client/
+RUN npm ci --ignore-scripts --no-audit --no-fund
+COPY . .
+RUN npm run build
+ARG OMIT="--omit=dev --omit=optional"
+RUN npm prune ${OMIT} --ignore-scripts --no-audit --no-fund && rm -r node_modules/@rapport
+
+FROM node:20-bookworm-slim
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data
+WORKDIR /app
+COPY --from=build /src/package.json /src/openapi.json /src/CHANGELOG.md /src/SECURITY.md ./
+COPY --from=build /src/node_modules node_modules
+COPY --from=build /src/migrations migrations
+COPY --from=build /src/docs docs
+COPY --from=build /src/dist/reference dist/reference
+COPY --from=build /src/dist/embedded-*.tar.gz dist/
+COPY --from=build /src/dist/src dist/src
+RUN install -d -o node -g node -m 0700 /data
+USER node
+VOLUME /data
+EXPOSE 8080
+HEALTHCHECK --interval=5s --timeout=5s --start-period=60s --retries=3 \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/health/ready`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+# SIGTERM drains requests in flight.
+ENTRYPOINT ["node", "dist/src/main.js"]
+CMD ["serve"]

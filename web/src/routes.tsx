@@ -53,9 +53,62 @@ const groups = createRoute({
   component: lazyRouteComponent(() => import("./pages/groups/groups.tsx"), "GroupsPage"),
 });
 
+const syncs = createRoute({
+  getParentRoute: () => workspace,
+  path: "syncs",
+  component: lazyRouteComponent(() => import("./pages/syncs/syncs.tsx"), "SyncsPage"),
+});
+
+const sync = createRoute({
+  getParentRoute: () => workspace,
+  path: "syncs/$id",
+  component: lazyRouteComponent(() => import("./pages/syncs/sync.tsx"), "SyncPage"),
+});
+
+const run = createRoute({
+  getParentRoute: () => workspace,
+  path: "syncs/$id/runs/$run",
+  component: lazyRouteComponent(() => import("./pages/syncs/run.tsx"), "RunPage"),
+});
+
+const translations = createRoute({
+  getParentRoute: () => workspace,
+  path: "translations",
+  validateSearch: texts("tab", "message"),
+  component: lazyRouteComponent(
+    () => import("./pages/translations/translations.tsx"),
+    "TranslationsPage",
+  ),
+});
+
+const campaigns = createRoute({
+  getParentRoute: () => workspace,
+  path: "campaigns",
+  component: lazyRouteComponent(() => import("./pages/campaigns/campaigns.tsx"), "CampaignsPage"),
+});
+
+const settings = createRoute({
+  getParentRoute: () => workspace,
+  path: "settings/$section",
+  component: lazyRouteComponent(() => import("./pages/settings/settings.tsx"), "SettingsPage"),
+});
+
 export const router = createRouter({
   basepath: "/dashboard",
-  routeTree: root.addChildren([first, workspace.addChildren([users, user, groups])]),
+  routeTree: root.addChildren([
+    first,
+    workspace.addChildren([
+      users,
+      user,
+      groups,
+      syncs,
+      sync,
+      run,
+      translations,
+      campaigns,
+      settings,
+    ]),
+  ]),
   defaultPreload: "intent",
   scrollRestoration: true,
   defaultErrorComponent: ({ error }) => <Failure error={error} retry={() => location.reload()} />,

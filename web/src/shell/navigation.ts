@@ -1,7 +1,19 @@
-import { Bell, type LucideIcon, Users } from "lucide-react";
+import type { LinkProps } from "@tanstack/react-router";
+import {
+  Bell,
+  DatabaseZap,
+  Languages,
+  type LucideIcon,
+  Megaphone,
+  Settings,
+  Users,
+} from "lucide-react";
 
 interface Entry {
-  readonly to: "/w/$workspace/users" | "/w/$workspace/groups";
+  /** The page below its workspace. */
+  readonly to: Extract<LinkProps["to"], `/w/$workspace/${string}`>;
+  /** The part of a page that has several. */
+  readonly section?: string;
   readonly label: string;
   readonly icon: LucideIcon;
 }
@@ -15,10 +27,31 @@ interface Section {
 export const NAVIGATION: readonly Section[] = [
   {
     title: "Data",
-    entries: [{ to: "/w/$workspace/users", label: "Users", icon: Users }],
+    entries: [
+      { to: "/w/$workspace/users", label: "Users", icon: Users },
+      { to: "/w/$workspace/syncs", label: "Syncs", icon: DatabaseZap },
+    ],
   },
   {
     title: "Subscriptions",
     entries: [{ to: "/w/$workspace/groups", label: "Groups", icon: Bell }],
+  },
+  {
+    title: "Messages",
+    entries: [
+      { to: "/w/$workspace/campaigns", label: "Campaigns", icon: Megaphone },
+      { to: "/w/$workspace/translations", label: "Translations", icon: Languages },
+    ],
+  },
+  {
+    title: "Administration",
+    entries: [
+      {
+        to: "/w/$workspace/settings/$section",
+        section: "keys",
+        label: "Settings",
+        icon: Settings,
+      },
+    ],
   },
 ];

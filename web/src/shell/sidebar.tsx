@@ -16,8 +16,8 @@ export function Sidebar({ workspace }: { readonly workspace: string | undefined 
         NAVIGATION.map(({ title, entries }) => (
           <nav key={title} className="nav" aria-label={title}>
             <div className="nav-title">{title}</div>
-            {entries.map(({ to, label, icon: Icon }) => (
-              <Link key={to} to={to} params={{ workspace }} className="nav-link">
+            {entries.map(({ to, section = "", label, icon: Icon }) => (
+              <Link key={to} to={to} params={{ workspace, section }} className="nav-link">
                 <Icon size={16} aria-hidden />
                 {label}
               </Link>

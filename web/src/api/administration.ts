@@ -1,0 +1,65 @@
+import { hooks, http, refresh } from "./client.ts";
+import { BY_CURSOR } from "./pages.ts";
+
+/* What administrators set: apps, limits, permission sets; the audit and the manifest. */
+
+const APPS = "/admin/v1/workspaces/{name}/apps";
+const SETTINGS = "/admin/v1/workspaces/{name}/settings";
+const SETS = "/admin/v1/permission-sets";
+
+export const useApps = (name: string) =>
+  hooks.useQuery("get", APPS, { params: { path: { name } } });
+
+export function useChangeApps(workspace: string) {
+  const onSuccess = () => refresh(APPS);
+  const put = hooks.useMutation("put", `${APPS}/{id}`, { onSuccess });
+  const remove = hooks.useMutation("delete", `${APPS}/{id}`, { onSuccess });
+  return {
+    put: (id: string, body: { name: string; platform: string }) =>
+      put.mutateAsync({ params: { path: { name: workspace, id } }, body: body as never }),
+    remove: (id: string) => remove.mutateAsync({ params: { path: { name: workspace, id } } }),
+  };
+}
+
+export const useSettings = (name: string) =>
+  hooks.useQuery("get", SETTINGS, { params: { path: { name } } });
+
+export function useChangeSettings(workspace: string) {
+  const { mutateAsync } = hooks.useMutation("put", SETTINGS, {
+    onSuccess: () => refresh(SETTINGS),
+  });
+  return (body: Record<string, unknown>) =>
+    mutateAsync({ params: { path: { name: workspace } }, body });
+}
+
+export const usePermissionSets = () => hooks.useQuery("get", SETS);
+
+export function useChangePermissionSets() {
+  const onSuccess = () => refresh(SETS);
+  const put = hooks.useMutation("put", `${SETS}/{id}`, { onSuccess });
+  const remove = hooks.useMutation("delete", `${SETS}/{id}`, { onSuccess });
+  return {
+    put: (id: string, permissions: readonly string[]) =>
+      put.mutateAsync({ params: { path: { id } }, body: { permissions: permissions as never } }),
+    remove: (id: string) => remove.mutateAsync({ params: { path: { id } } }),
+  };
+}
+
+export interface AuditFilter {
+  readonly workspace?: string;
+  readonly kind?: string;
+  readonly name?: string;
+}
+
+export const useAudit = (filter: AuditFilter) =>
+  hooks.useInfiniteQuery(
+    "get",
+    "/admin/v1/audit",
+    { params: { query: { ...filter, limit: 100 } } },
+    BY_CURSOR,
+  );
+
+export const verifyAudit = async () => (await http.GET("/admin/v1/audit/verify")).data;
+
+export const readManifest = async (name: string) =>
+  (await http.GET("/admin/v1/workspaces/{name}/manifest", { params: { path: { name } } })).data;

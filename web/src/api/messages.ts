@@ -1,0 +1,120 @@
+import { errorOf } from "./api-error.ts";
+import { hooks, http, queryClient, refresh } from "./client.ts";
+import { csrfToken } from "./session.ts";
+
+/* Campaigns, canvases, their messages, and the translations of these. */
+
+const WORKSPACE = "/admin/v1/workspaces/{name}";
+const MESSAGE = `${WORKSPACE}/messages/{id}` as const;
+
+export const useCampaigns = (name: string) =>
+  hooks.useQuery("get", `${WORKSPACE}/campaigns`, { params: { path: { name } } });
+
+export const useCanvases = (name: string) =>
+  hooks.useQuery("get", `${WORKSPACE}/canvases`, { params: { path: { name } } });
+
+export const useLocales = (name: string) =>
+  hooks.useQuery("get", `${WORKSPACE}/locales`, { params: { path: { name } } });
+
+export const useMessage = (name: string, id: string) =>
+  hooks.useQuery("get", MESSAGE, { params: { path: { name, id } } });
+
+/** Creates and removes campaigns, canvases and messages. */
+export function useChangeCampaigns(workspace: string) {
+  const onSuccess = () => refresh(`${WORKSPACE}/campaigns`, `${WORKSPACE}/canvases`, MESSAGE);
+  const of = (id: string) => ({ params: { path: { name: workspace, id } } });
+  const campaign = hooks.useMutation("put", `${WORKSPACE}/campaigns/{id}`, { onSuccess });
+  const canvas = hooks.useMutation("put", `${WORKSPACE}/canvases/{id}`, { onSuccess });
+  const message = hooks.useMutation("put", MESSAGE, { onSuccess });
+  const noCampaign = hooks.useMutation("delete", `${WORKSPACE}/campaigns/{id}`, { onSuccess });
+  const noCanvas = hooks.useMutation("delete", `${WORKSPACE}/canvases/{id}`, { onSuccess });
+  return {
+    putCampaign: (id: string, name: string) => campaign.mutateAsync({ ...of(id), body: { name } }),
+    putCanvas: (id: string, name: string, step_ids: readonly string[]) =>
+      canvas.mutateAsync({ ...of(id), body: { name, step_ids: [...step_ids] } }),
+    putMessage: (id: string, body: MessageBody) => message.mutateAsync({ ...of(id), body }),
+    removeCampaign: (id: string) => noCampaign.mutateAsync(of(id)),
+    removeCanvas: (id: string) => noCanvas.mutateAsync(of(id)),
+  };
+}
+
+export interface MessageBody {
+  readonly campaign_id?: string;
+  readonly canvas_id?: string;
+  readonly step_id?: string;
+  readonly channel: "email" | "sms" | "whatsapp";
+  readonly multi_language?: boolean;
+  readonly content?: Record<string, string>;
+}
+
+export function useChangeLocales(workspace: string) {
+  const onSuccess = () => refresh(`${WORKSPACE}/locales`);
+  const put = hooks.useMutation("put", `${WORKSPACE}/locales/{id}`, { onSuccess });
+  const remove = hooks.useMutation("delete", `${WORKSPACE}/locales/{id}`, { onSuccess });
+  const of = (id: string) => ({ params: { path: { name: workspace, id } } });
+  return {
+    put: (id: string, body: LocaleBody) => put.mutateAsync({ ...of(id), body }),
+    remove: (id: string) => remove.mutateAsync(of(id)),
+  };
+}
+
+export interface LocaleBody {
+  readonly name: string;
+  readonly country: string;
+  readonly language: string;
+  readonly locale_key: string;
+}
+
+export function useTranslate(workspace: string, id: string) {
+  const { mutateAsync } = hooks.useMutation("put", `${MESSAGE}/translations/{locale_id}`, {
+    onSuccess: () => refresh(MESSAGE),
+  });
+  return (locale_id: string, translation_map: Record<string, string>) =>
+    mutateAsync({
+      params: { path: { name: workspace, id, locale_id } },
+      body: { translation_map },
+    });
+}
+
+export type FileKind = "csv" | "xliff";
+
+const MEDIA_TYPES = { csv: "text/csv", xliff: "application/xliff+xml" } as const;
+
+/** The strings of a message and their translations as a file. */
+export async function exportTranslations(
+  name: string,
+  id: string,
+  kind: FileKind,
+  locale_id?: string,
+): Promise<{ text: string; type: string }> {
+  const params = { path: { name, id }, query: locale_id ? { locale_id } : {} };
+  const { data } = await http.GET(`${MESSAGE}/translations.${kind}`, {
+    params: params as never,
+    parseAs: "text",
+  });
+  return { text: data as string, type: MEDIA_TYPES[kind] };
+}
+
+export interface Imported {
+  readonly imported: readonly {
+    readonly locale_key: string;
+    readonly strings: number;
+    readonly missing: readonly string[];
+  }[];
+  readonly skipped_count?: number;
+}
+
+/** Imports a file; what it does not have stays as it is. */
+export async function importTranslations(
+  name: string,
+  id: string,
+  kind: FileKind,
+  file: File,
+): Promise<Imported> {
+  const path = `/admin/v1/workspaces/${encodeURIComponent(name)}/messages/${id}/translations.${kind}`;
+  const headers = { "Content-Type": MEDIA_TYPES[kind], "X-CSRF-Token": csrfToken(queryClient) };
+  const response = await fetch(path, { method: "PUT", headers, body: await file.text() });
+  if (!response.ok) throw await errorOf(response);
+  await refresh(MESSAGE);
+  return (await response.json()) as Imported;
+}

@@ -1,0 +1,90 @@
+import { useInfiniteQuery } from "@tanstack/react-query";
+import type { operations } from "../../../client/src/schema.ts";
+import { hooks, http, refresh } from "./client.ts";
+
+/* Warehouse integrations, their runs, and the rows that did not arrive. */
+
+export const INTEGRATIONS = "/admin/v1/workspaces/{name}/integrations";
+const INTEGRATION = `${INTEGRATIONS}/{integration_id}` as const;
+const RUNS = `${INTEGRATION}/runs` as const;
+const RUN = `${RUNS}/{run_id}` as const;
+const ROWS = `${RUN}/rows` as const;
+
+type Body<Name extends keyof operations> = operations[Name]["responses"] extends {
+  200: { content: { "application/json": infer Found } };
+}
+  ? Found
+  : never;
+
+export type Integration = Body<"listDeclaredIntegrations">["integrations"][number];
+export type Run = Body<"listIntegrationRuns">["results"][number];
+export type RunRow = Body<"listIntegrationRunRows">["results"][number];
+export type IntegrationBody =
+  operations["putIntegration"]["requestBody"]["content"]["application/json"];
+
+export const useIntegrations = (name: string) =>
+  hooks.useQuery("get", INTEGRATIONS, { params: { path: { name } } });
+
+export const useIntegration = (name: string, integration_id: string) =>
+  hooks.useQuery("get", INTEGRATION, { params: { path: { name, integration_id } } });
+
+export function useChangeIntegrations(workspace: string) {
+  const onSuccess = () => refresh(INTEGRATIONS);
+  const path = (id: string) => ({ params: { path: { name: workspace, integration_id: id } } });
+  const put = hooks.useMutation("put", INTEGRATION, { onSuccess });
+  const remove = hooks.useMutation("delete", INTEGRATION, { onSuccess });
+  const start = hooks.useMutation("post", `${INTEGRATION}/sync`, { onSuccess });
+  return {
+    put: (id: string, body: IntegrationBody) => put.mutateAsync({ ...path(id), body }),
+    remove: (id: string) => remove.mutateAsync(path(id)),
+    start: (id: string) => start.mutateAsync(path(id)),
+    isStarting: start.isPending,
+  };
+}
+
+/** How often a running sync is looked at. */
+const LIVE_MS = 1_000;
+
+const isRunning = (run: Run | undefined): boolean => run?.job_status === "running";
+
+/** The runs, the newest first; their progress is live while one runs. */
+export const useRuns = (name: string, integration_id: string) =>
+  useInfiniteQuery({
+    queryKey: ["get", RUNS, name, integration_id],
+    initialPageParam: "",
+    queryFn: async ({ pageParam, signal }) => {
+      const params = { path: { name, integration_id }, query: cursorOf(pageParam) };
+      const { data, response } = await http.GET(RUNS, { params, signal });
+      return { results: data?.results ?? [], next: nextCursor(response) };
+    },
+    getNextPageParam: ({ next }) => next,
+    refetchInterval: ({ state }) => (isRunning(state.data?.pages[0]?.results[0]) ? LIVE_MS : false),
+  });
+
+export const useRun = (name: string, integration_id: string, run_id: string) =>
+  hooks.useQuery(
+    "get",
+    RUN,
+    { params: { path: { name, integration_id, run_id } } },
+    { refetchInterval: ({ state }) => (isRunning(state.data?.run) ? LIVE_MS : false) },
+  );
+
+export const useRunRows = (name: string, integration_id: string, run_id: string) =>
+  useInfiniteQuery({
+    queryKey: ["get", ROWS, name, integration_id, run_id],
+    initialPageParam: "",
+    queryFn: async ({ pageParam, signal }) => {
+      const params = { path: { name, integration_id, run_id }, query: cursorOf(pageParam) };
+      const { data, response } = await http.GET(ROWS, { params, signal });
+      return { results: data?.results ?? [], next: nextCursor(response) };
+    },
+    getNextPageParam: ({ next }) => next,
+  });
+
+const cursorOf = (cursor: string) => (cursor ? { cursor } : {});
+
+/** These lists name their next page in the header Link, as the public API does. */
+function nextCursor(response: Response): string | undefined {
+  const [, address] = /<([^>]*)>; rel="next"/.exec(response.headers.get("link") ?? "") ?? [];
+  return address && (new URL(address, location.href).searchParams.get("cursor") ?? undefined);
+}

@@ -1,0 +1,132 @@
+import { Button, Menu, Select, TextInput } from "@mantine/core";
+import { Plus, Smartphone } from "lucide-react";
+import { useState } from "react";
+import { useApps, useChangeApps } from "../../api/administration.ts";
+import { CopyText } from "../../components/code-block.tsx";
+import { Confirm } from "../../components/confirm.tsx";
+import { type Column, DataTable } from "../../components/data-table.tsx";
+import { Declared } from "../../components/declared.tsx";
+import { FormDialog, required } from "../../components/form.tsx";
+import { newId } from "../../components/new-id.ts";
+import { Card } from "../../components/page.tsx";
+import { RowActions } from "../../components/row-actions.tsx";
+import { Empty, Loaded } from "../../components/states.tsx";
+import { sentence } from "../../components/tag.tsx";
+
+const PLATFORMS = "android fire_os ios macos roku tvos unity web windows".split(" ");
+
+interface App {
+  readonly id: string;
+  readonly name: string;
+  readonly platform: string;
+  readonly declared: boolean;
+}
+
+type Dialog = { readonly kind: "edit" | "remove"; readonly app: App };
+
+export function Apps({ workspace }: { readonly workspace: string }) {
+  const apps = useApps(workspace);
+  const { put, remove } = useChangeApps(workspace);
+  const [dialog, setDialog] = useState<Dialog>();
+  const close = () => setDialog(undefined);
+  const create = () =>
+    setDialog({ kind: "edit", app: { id: newId(), name: "", platform: "web", declared: false } });
+  return (
+    <Card
+      title="Apps"
+      flush
+      actions={
+        <Button size="xs" leftSection={<Plus size={14} />} onClick={create}>
+          Add an app
+        </Button>
+      }
+    >
+      <Loaded from={apps}>
+        {(body) => (
+          <DataTable
+            label="Apps"
+            columns={columnsOf(setDialog)}
+            rows={body.apps}
+            keyOf={({ id }) => id}
+            empty={
+              <Empty icon={Smartphone} title="No apps yet">
+                Events, purchases and push tokens name the app that they come from (app_id).
+              </Empty>
+            }
+          />
+        )}
+      </Loaded>
+      {dialog?.kind === "edit" && (
+        <FormDialog
+          title={dialog.app.name ? `Edit ${dialog.app.name}` : "Add an app"}
+          initial={{ name: dialog.app.name, platform: dialog.app.platform }}
+          validate={{ name: required }}
+          close={close}
+          save={(values) => put(dialog.app.id, values)}
+        >
+          {(form) => (
+            <>
+              <TextInput label="Name" data-autofocus {...form.getInputProps("name")} />
+              <Select
+                label="Platform"
+                allowDeselect={false}
+                data={PLATFORMS.map((value) => ({ value, label: sentence(value) }))}
+                {...form.getInputProps("platform")}
+              />
+            </>
+          )}
+        </FormDialog>
+      )}
+      {dialog?.kind === "remove" && (
+        <Confirm
+          title={`Remove ${dialog.app.name}`}
+          action="Remove"
+          close={close}
+          run={() => remove(dialog.app.id)}
+        >
+          Requests that name it are refused from then on. What is stored stays.
+        </Confirm>
+      )}
+    </Card>
+  );
+}
+
+const columnsOf = (open: (dialog: Dialog) => void): readonly Column<App>[] => [
+  {
+    id: "name",
+    header: "Name",
+    cell: ({ row: { original: app } }) => (
+      <>
+        <strong>{app.name}</strong> <Declared declared={app.declared} />
+      </>
+    ),
+  },
+  {
+    id: "platform",
+    header: "Platform",
+    meta: { width: "8rem" },
+    cell: ({ row }) => sentence(row.original.platform),
+  },
+  {
+    id: "id",
+    header: "app_id",
+    meta: { wideOnly: true, width: "24rem" },
+    cell: ({ row }) => (
+      <>
+        <span className="mono dim">{row.original.id}</span>{" "}
+        <CopyText text={row.original.id} label="Copy the app_id" />
+      </>
+    ),
+  },
+  {
+    id: "actions",
+    header: () => <span className="hidden">Actions</span>,
+    meta: { width: "4rem", end: true },
+    cell: ({ row: { original: app } }) => (
+      <RowActions of={app.name}>
+        <Menu.Item onClick={() => open({ kind: "edit", app })}>Edit…</Menu.Item>
+        <Menu.Item onClick={() => open({ kind: "remove", app })}>Remove…</Menu.Item>
+      </RowActions>
+    ),
+  },
+];

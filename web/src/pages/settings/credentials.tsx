@@ -1,0 +1,152 @@
+import { Button, Menu } from "@mantine/core";
+import { KeyRound, Plus } from "lucide-react";
+import { type ReactNode, useState } from "react";
+import { Confirm } from "../../components/confirm.tsx";
+import { type Column, DataTable } from "../../components/data-table.tsx";
+import { Declared } from "../../components/declared.tsx";
+import { tellDone } from "../../components/feedback.ts";
+import { Card } from "../../components/page.tsx";
+import { RowActions } from "../../components/row-actions.tsx";
+import { SecretDialog } from "../../components/secret-dialog.tsx";
+import { Empty } from "../../components/states.tsx";
+import { Tag } from "../../components/tag.tsx";
+import { Time } from "../../components/time.tsx";
+
+/* What API keys and SCIM tokens have in common: a list, a secret that is shown once, rotation, revocation. */
+
+export interface Credential {
+  readonly name: string;
+  readonly declared: boolean;
+  readonly created_at: string;
+  readonly last_seen_at: string | null;
+  readonly revoked_at: string | null;
+  /** Until when the secret before the last rotation works. */
+  readonly previousUntil: string | null;
+  /** What is particular about it: permissions, or where requests come from. */
+  readonly scope: ReactNode;
+}
+
+interface CredentialsProps {
+  /** `API key` or `SCIM token`. */
+  readonly noun: string;
+  readonly title: string;
+  readonly about: string;
+  readonly scopeTitle: string;
+  readonly list: readonly Credential[];
+  rotate(name: string): Promise<string>;
+  revoke(name: string): Promise<unknown>;
+  /** The form; it calls `created` with the secret. */
+  create(close: () => void, created: (secret: string) => void): ReactNode;
+}
+
+type Dialog = { readonly kind: "create" | "rotate" | "revoke"; readonly name: string };
+
+export function Credentials(props: CredentialsProps) {
+  const { noun, title, about, scopeTitle, list, rotate, revoke, create } = props;
+  const [dialog, setDialog] = useState<Dialog>();
+  const [secret, setSecret] = useState<string>();
+  const close = () => setDialog(undefined);
+  return (
+    <Card
+      title={title}
+      flush
+      actions={
+        <Button
+          size="xs"
+          leftSection={<Plus size={14} />}
+          onClick={() => setDialog({ kind: "create", name: "" })}
+        >
+          Create
+        </Button>
+      }
+    >
+      <DataTable
+        label={title}
+        columns={columnsOf(scopeTitle, setDialog)}
+        rows={list}
+        keyOf={(each) => `${each.name} ${each.created_at}`}
+        empty={
+          <Empty icon={KeyRound} title={`No ${noun}s yet`}>
+            {about}
+          </Empty>
+        }
+      />
+      {dialog?.kind === "create" && create(close, setSecret)}
+      {dialog?.kind === "rotate" && (
+        <Confirm
+          title={`Rotate ${dialog.name}`}
+          action="Rotate"
+          close={close}
+          run={async () => setSecret(await rotate(dialog.name))}
+        >
+          It gets a new secret, shown once. The present secret keeps working for 24 hours, so that
+          you can replace it where it is used.
+        </Confirm>
+      )}
+      {dialog?.kind === "revoke" && (
+        <Confirm
+          title={`Revoke ${dialog.name}`}
+          action="Revoke"
+          typed={dialog.name}
+          close={close}
+          run={async () => {
+            await revoke(dialog.name);
+            tellDone(`Revoked ${dialog.name}.`);
+          }}
+        >
+          Requests with it are refused at once, and it cannot be brought back.
+        </Confirm>
+      )}
+      {secret && (
+        <SecretDialog title={`Your ${noun}`} secret={secret} close={() => setSecret(undefined)} />
+      )}
+    </Card>
+  );
+}
+
+const columnsOf = (
+  scopeTitle: string,
+  open: (dialog: Dialog) => void,
+): readonly Column<Credential>[] => [
+  {
+    id: "name",
+    header: "Name",
+    cell: ({ row: { original: each } }) => (
+      <>
+        <strong>{each.name}</strong> <Declared declared={each.declared} />
+        {each.revoked_at && <Tag tone="bad">Revoked</Tag>}
+        {each.previousUntil && <Tag tone="warn">Rotating</Tag>}
+      </>
+    ),
+  },
+  {
+    id: "scope",
+    header: scopeTitle,
+    meta: { wideOnly: true, width: "34%" },
+    cell: ({ row }) => row.original.scope,
+  },
+  {
+    id: "created",
+    header: "Created",
+    meta: { wideOnly: true, width: "8.5rem" },
+    cell: ({ row }) => <Time at={row.original.created_at} />,
+  },
+  {
+    id: "used",
+    header: "Last used",
+    meta: { width: "8.5rem" },
+    cell: ({ row }) => <Time at={row.original.last_seen_at} />,
+  },
+  {
+    id: "actions",
+    header: () => <span className="hidden">Actions</span>,
+    meta: { width: "4rem", end: true },
+    cell: ({ row: { original: each } }) =>
+      each.revoked_at ? null : (
+        <RowActions of={each.name}>
+          <Menu.Item onClick={() => open({ kind: "rotate", name: each.name })}>Rotate…</Menu.Item>
+          <Menu.Item onClick={() => open({ kind: "revoke", name: each.name })}>Revoke…</Menu.Item>
+        </RowActions>
+      ),
+  },
+];

@@ -1,0 +1,90 @@
+import { MultiSelect, TagsInput, TextInput } from "@mantine/core";
+import { PERMISSIONS } from "../../../../src/context/permissions.ts";
+import { useApiKeys, useChangeApiKeys } from "../../api/credentials.ts";
+import { FormDialog, required } from "../../components/form.tsx";
+import { Loaded } from "../../components/states.tsx";
+import { Credentials } from "./credentials.tsx";
+
+export function Keys({ workspace }: { readonly workspace: string }) {
+  const keys = useApiKeys(workspace);
+  const change = useChangeApiKeys(workspace);
+  return (
+    <Loaded from={keys}>
+      {({ api_keys }) => (
+        <Credentials
+          noun="API key"
+          title="API keys"
+          about="Clients send a key with every request. Give each client its own, with the permissions that it needs."
+          scopeTitle="Permissions"
+          list={api_keys.map(({ previous_key_until, permissions, ip_allowlist, ...key }) => ({
+            ...key,
+            previousUntil: previous_key_until,
+            scope: <Scope permissions={permissions} addresses={ip_allowlist} />,
+          }))}
+          rotate={change.rotate}
+          revoke={change.revoke}
+          create={(close, created) => (
+            <CreateKey close={close} save={async (key) => created(await change.create(key))} />
+          )}
+        />
+      )}
+    </Loaded>
+  );
+}
+
+interface ScopeProps {
+  readonly permissions: readonly string[];
+  readonly addresses: readonly string[];
+}
+
+const MOST_NAMED = 4;
+
+const Scope = ({ permissions, addresses }: ScopeProps) => (
+  <>
+    {permissions.slice(0, MOST_NAMED).join(", ")}
+    {permissions.length > MOST_NAMED && ` and ${permissions.length - MOST_NAMED} more`}
+    {addresses.length > 0 && <div className="dim">only from {addresses.join(", ")}</div>}
+  </>
+);
+
+interface CreateKeyProps {
+  close(): void;
+  save(key: { name: string; permissions: string[]; ip_allowlist: string[] }): Promise<void>;
+}
+
+const CreateKey = ({ close, save }: CreateKeyProps) => (
+  <FormDialog
+    title="Create an API key"
+    action="Create"
+    initial={{ name: "", permissions: [] as string[], ip_allowlist: [] as string[] }}
+    validate={{
+      name: required,
+      permissions: (list) => (list.length > 0 ? null : "Choose at least one."),
+    }}
+    close={close}
+    save={save}
+  >
+    {(form) => (
+      <>
+        <TextInput
+          label="Name"
+          description="Which client uses it, such as checkout-service."
+          data-autofocus
+          {...form.getInputProps("name")}
+        />
+        <MultiSelect
+          label="Permissions"
+          data={["all", ...PERMISSIONS]}
+          searchable
+          clearable
+          {...form.getInputProps("permissions")}
+        />
+        <TagsInput
+          label="Allowed addresses"
+          description="IP addresses or ranges (203.0.113.0/24). Empty allows all."
+          {...form.getInputProps("ip_allowlist")}
+        />
+      </>
+    )}
+  </FormDialog>
+);

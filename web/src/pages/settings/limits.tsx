@@ -1,0 +1,206 @@
+import { Button, Group, NumberInput, Select, Stack, Switch, TagsInput } from "@mantine/core";
+import { useForm } from "@mantine/form";
+import { useMutation } from "@tanstack/react-query";
+import { useState } from "react";
+import { PERMISSIONS } from "../../../../src/context/permissions.ts";
+import { useChangeSettings, useSettings } from "../../api/administration.ts";
+import { type Column, DataTable } from "../../components/data-table.tsx";
+import { tellDone } from "../../components/feedback.ts";
+import { FormDialog, SaveFailure } from "../../components/form.tsx";
+import { Card } from "../../components/page.tsx";
+import { Loaded } from "../../components/states.tsx";
+
+type Settings = Readonly<Record<string, unknown>>;
+type Limit = "off" | { readonly requests: number; readonly per_seconds: number };
+
+/** The settings that are numbers, with what they bound. */
+const NUMBERS = [
+  ["track_max_updates", "Objects per track request"],
+  ["profile_max_bytes", "Bytes of a profile's attributes"],
+  ["max_attribute_names", "Names of custom attributes"],
+  ["max_event_names", "Names of events"],
+  ["max_users", "Users (0: as many as come)"],
+] as const;
+
+export function Limits({ workspace }: { readonly workspace: string }) {
+  const settings = useSettings(workspace);
+  return (
+    <Loaded from={settings}>
+      {(body) => (
+        <div className="stack">
+          <SettingsForm workspace={workspace} settings={body.settings} />
+          <RateLimits workspace={workspace} settings={body.settings} />
+        </div>
+      )}
+    </Loaded>
+  );
+}
+
+interface PartProps {
+  readonly workspace: string;
+  readonly settings: Settings;
+}
+
+function SettingsForm({ workspace, settings }: PartProps) {
+  const change = useChangeSettings(workspace);
+  const form = useForm<Record<string, unknown>>({
+    initialValues: {
+      ...Object.fromEntries(NUMBERS.map(([name]) => [name, settings[name] ?? ""])),
+      intake: settings.intake ?? "strict",
+      blocked_external_ids: settings.blocked_external_ids ?? [],
+      multi_language: settings.multi_language ?? false,
+      redirect_merged_ids: settings.redirect_merged_ids ?? false,
+    },
+  });
+  const saving = useMutation({
+    mutationFn: (values: Record<string, unknown>) =>
+      // A field that is empty returns to its default.
+      change(
+        Object.fromEntries(
+          Object.entries({ ...settings, ...values }).filter(([, value]) => value !== ""),
+        ),
+      ),
+    onSuccess: () => tellDone("Saved the settings."),
+  });
+  return (
+    <Card title="Limits and intake">
+      <form onSubmit={form.onSubmit((values) => saving.mutate(values))}>
+        <Stack>
+          <SaveFailure error={saving.error} />
+          <div className="fields">
+            {NUMBERS.map(([name, label]) => (
+              <NumberInput
+                key={name}
+                label={label}
+                placeholder="Default"
+                min={0}
+                allowDecimal={false}
+                thousandSeparator=","
+                {...form.getInputProps(name)}
+              />
+            ))}
+            <Select
+              label="Intake"
+              description="Whether a wrong attribute refuses the whole object, or is left out."
+              allowDeselect={false}
+              data={[
+                { value: "strict", label: "Strict: refuse the object" },
+                { value: "lenient", label: "Lenient: leave it out" },
+              ]}
+              {...form.getInputProps("intake")}
+            />
+          </div>
+          <TagsInput
+            label="Blocked external ids"
+            description="Such as null or test: requests that name them are refused."
+            {...form.getInputProps("blocked_external_ids")}
+          />
+          <Switch
+            label="Messages may have translations (multi-language)"
+            {...form.getInputProps("multi_language", { type: "checkbox" })}
+          />
+          <Switch
+            label="External ids of merged users lead to the kept user"
+            {...form.getInputProps("redirect_merged_ids", { type: "checkbox" })}
+          />
+          <Group justify="flex-end">
+            <Button type="submit" loading={saving.isPending}>
+              Save
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Card>
+  );
+}
+
+interface Row {
+  readonly permission: string;
+  readonly limit: Limit | undefined;
+}
+
+function RateLimits({ workspace, settings }: PartProps) {
+  const change = useChangeSettings(workspace);
+  const [edited, setEdited] = useState<Row>();
+  const limits = (settings.rate_limits ?? {}) as Readonly<Record<string, Limit>>;
+  const rows = PERMISSIONS.map((permission) => ({ permission, limit: limits[permission] }));
+  const { requests, per_seconds } = typeof edited?.limit === "object" ? edited.limit : DEFAULT;
+  return (
+    <Card title="Rate limits" flush>
+      <DataTable
+        label="Rate limits"
+        columns={columnsOf(setEdited)}
+        rows={rows}
+        keyOf={({ permission }) => permission}
+        empty={null}
+      />
+      {edited && (
+        <FormDialog
+          title={`Rate limit of ${edited.permission}`}
+          initial={{ kind: kindOf(edited.limit), requests, per_seconds }}
+          close={() => setEdited(undefined)}
+          save={({ kind, ...limit }) => {
+            const { [edited.permission]: _, ...others } = limits;
+            const set =
+              kind === "default" ? {} : { [edited.permission]: kind === "off" ? kind : limit };
+            return change({ ...settings, rate_limits: { ...others, ...set } });
+          }}
+        >
+          {(form) => (
+            <>
+              <Select
+                label="Limit"
+                allowDeselect={false}
+                data={[
+                  { value: "default", label: "The default" },
+                  { value: "own", label: "Its own" },
+                  { value: "off", label: "No limit" },
+                ]}
+                {...form.getInputProps("kind")}
+              />
+              {form.getValues().kind === "own" && (
+                <Group grow>
+                  <NumberInput label="Requests" min={1} {...form.getInputProps("requests")} />
+                  <NumberInput label="Per seconds" min={1} {...form.getInputProps("per_seconds")} />
+                </Group>
+              )}
+            </>
+          )}
+        </FormDialog>
+      )}
+    </Card>
+  );
+}
+
+const DEFAULT = { requests: 1_000, per_seconds: 60 };
+
+const kindOf = (limit: Limit | undefined): string =>
+  limit === undefined ? "default" : limit === "off" ? "off" : "own";
+
+const columnsOf = (edit: (row: Row) => void): readonly Column<Row>[] => [
+  { id: "permission", header: "Permission", cell: ({ row }) => row.original.permission },
+  {
+    id: "limit",
+    header: "Limit",
+    cell: ({ row: { original: row } }) => {
+      if (row.limit === undefined) return <span className="dim">Default</span>;
+      if (row.limit === "off") return "No limit";
+      return `${row.limit.requests.toLocaleString("en")} in ${row.limit.per_seconds} s`;
+    },
+  },
+  {
+    id: "edit",
+    header: () => <span className="hidden">Actions</span>,
+    meta: { width: "5.5rem", end: true },
+    cell: ({ row }) => (
+      <Button
+        variant="subtle"
+        size="compact-xs"
+        aria-label={`Edit the limit of ${row.original.permission}`}
+        onClick={() => edit(row.original)}
+      >
+        Edit
+      </Button>
+    ),
+  },
+];

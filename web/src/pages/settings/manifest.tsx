@@ -1,0 +1,48 @@
+import { Button } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Download } from "lucide-react";
+import { readManifest } from "../../api/administration.ts";
+import { download } from "../../components/download.ts";
+import { Json } from "../../components/json.tsx";
+import { Card } from "../../components/page.tsx";
+import { Loaded, Notice } from "../../components/states.tsx";
+
+/** What this workspace declares, as a file that creates it elsewhere. */
+export function Manifest({ workspace }: { readonly workspace: string }) {
+  const manifest = useQuery({
+    queryKey: ["manifest", workspace],
+    queryFn: () => readManifest(workspace),
+  });
+  return (
+    <Loaded from={manifest}>
+      {(body) => {
+        const text = JSON.stringify(body?.manifest, null, 2);
+        return (
+          <Card
+            title="Manifest"
+            actions={
+              <Button
+                size="xs"
+                variant="default"
+                leftSection={<Download size={14} />}
+                onClick={() => download(`${workspace}.json`, text, "application/json")}
+              >
+                Download
+              </Button>
+            }
+          >
+            <div className="stack">
+              <Notice>
+                Apply it with <code>rapport apply {workspace}.json</code>.{" "}
+                {body && body.variables.length > 0
+                  ? `Secrets are left out: set ${body.variables.join(", ")} in the environment.`
+                  : "It needs no variables."}
+              </Notice>
+              <Json value={body?.manifest} label="Manifest" />
+            </div>
+          </Card>
+        );
+      }}
+    </Loaded>
+  );
+}

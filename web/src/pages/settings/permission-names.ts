@@ -1,0 +1,1 @@
+export { WORKSPACE_PERMISSIONS } from "../../../../src/dashboard-users/permission-names.ts";

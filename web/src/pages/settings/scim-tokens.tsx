@@ -1,0 +1,50 @@
+import { TextInput } from "@mantine/core";
+import { useChangeScimTokens, useScimTokens } from "../../api/credentials.ts";
+import { FormDialog, required } from "../../components/form.tsx";
+import { Loaded } from "../../components/states.tsx";
+import { Credentials } from "./credentials.tsx";
+
+export function ScimTokens() {
+  const tokens = useScimTokens();
+  const change = useChangeScimTokens();
+  return (
+    <Loaded from={tokens}>
+      {({ scim_tokens }) => (
+        <Credentials
+          noun="SCIM token"
+          title="SCIM tokens"
+          about="An identity provider creates and removes dashboard users with such a token."
+          scopeTitle="Service origin"
+          list={scim_tokens.map(({ previous_token_until, service_origin, ...token }) => ({
+            ...token,
+            previousUntil: previous_token_until,
+            scope: service_origin,
+          }))}
+          rotate={change.rotate}
+          revoke={change.revoke}
+          create={(close, created) => (
+            <FormDialog
+              title="Create a SCIM token"
+              action="Create"
+              initial={{ name: "", service_origin: "" }}
+              validate={{ name: required, service_origin: required }}
+              close={close}
+              save={async (token) => created(await change.create(token))}
+            >
+              {(form) => (
+                <>
+                  <TextInput label="Name" data-autofocus {...form.getInputProps("name")} />
+                  <TextInput
+                    label="Service origin"
+                    description="What the provider sends as X-Request-Origin, such as okta."
+                    {...form.getInputProps("service_origin")}
+                  />
+                </>
+              )}
+            </FormDialog>
+          )}
+        />
+      )}
+    </Loaded>
+  );
+}

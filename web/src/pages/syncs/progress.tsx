@@ -1,0 +1,27 @@
+import { Progress as Bar } from "@mantine/core";
+import type { Run } from "../../api/syncs.ts";
+
+/** How many rows of a run arrived: as a bar while it runs. */
+export function Progress({ run }: { readonly run: Run }) {
+  const { rows_read: read, rows_expected: expected } = run;
+  const count = (rows: number) => rows.toLocaleString("en");
+  const failed =
+    run.rows_failed_with_errors > 0 && `, ${count(run.rows_failed_with_errors)} failed`;
+  const isRunning = run.job_status === "running";
+  return (
+    <div>
+      {isRunning && expected !== null && (
+        <Bar
+          value={expected === 0 ? 100 : (100 * read) / expected}
+          size="sm"
+          animated
+          aria-label="Rows read"
+        />
+      )}
+      {isRunning
+        ? `${count(read)}${expected === null ? "" : ` of ${count(expected)}`} read`
+        : `${count(run.rows_synced)} synced`}
+      {failed}
+    </div>
+  );
+}

@@ -1,0 +1,136 @@
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { CircleCheck } from "lucide-react";
+import { useMemo } from "react";
+import { morePages } from "../../api/pages.ts";
+import { type Run, type RunRow, useRun, useRunRows } from "../../api/syncs.ts";
+import { type Column, DataTable } from "../../components/data-table.tsx";
+import { Card, Facts, Page } from "../../components/page.tsx";
+import { Empty, Loaded, Notice } from "../../components/states.tsx";
+import { StateTag, sentence, Tag } from "../../components/tag.tsx";
+import { exactTime, Time } from "../../components/time.tsx";
+import { Progress } from "./progress.tsx";
+
+const route = getRouteApi("/w/$workspace/syncs/$id/runs/$run");
+
+export function RunPage() {
+  const { workspace, id, run: runId } = route.useParams();
+  const run = useRun(workspace, id, runId);
+  return (
+    <Loaded from={run}>
+      {(body) => (
+        <Page
+          title={`Run of ${exactTime(body.run.sync_start_time)}`}
+          about={
+            <Link to="/w/$workspace/syncs/$id" params={{ workspace, id }} className="link">
+              Back to the integration
+            </Link>
+          }
+        >
+          <div className="stack">
+            <Outcome run={body.run} />
+            <Rows workspace={workspace} id={id} run={runId} />
+          </div>
+        </Page>
+      )}
+    </Loaded>
+  );
+}
+
+function Outcome({ run }: { readonly run: Run }) {
+  const count = (rows: number) => rows.toLocaleString("en");
+  return (
+    <Card title="Outcome" flush>
+      {run.message && (
+        <div className="card-body">
+          <Notice tone={run.job_status === "running" ? "info" : "bad"}>{run.message}</Notice>
+        </div>
+      )}
+      <Facts
+        of={[
+          ["Status", <StateTag key="status" state={run.job_status} />],
+          ["Progress", <Progress key="progress" run={run} />],
+          ["Read", count(run.rows_read)],
+          ["Synced", count(run.rows_synced)],
+          ["Skipped", count(run.rows_skipped)],
+          ["Failed", count(run.rows_failed_with_errors)],
+          ["Finished", <Time key="end" at={run.sync_finish_time} absent="Not yet" exact />],
+          ["Synced through", run.last_timestamp_synced],
+        ]}
+      />
+    </Card>
+  );
+}
+
+interface RowsProps {
+  readonly workspace: string;
+  readonly id: string;
+  readonly run: string;
+}
+
+/** What did not arrive, row by row, and why. */
+function Rows({ workspace, id, run }: RowsProps) {
+  const pages = useRunRows(workspace, id, run);
+  const rows = useMemo(
+    () =>
+      pages.data?.pages
+        .flatMap(({ results }) => results)
+        .map((row, place) => ({ ...row, key: String(place) })) ?? [],
+    [pages.data],
+  );
+  return (
+    <Card title="Rows that did not arrive" flush>
+      <Loaded from={pages} lines={3}>
+        {() => (
+          <DataTable
+            label="Rows that did not arrive"
+            columns={COLUMNS}
+            rows={rows}
+            keyOf={({ key }) => key}
+            more={morePages(pages)}
+            empty={<Empty icon={CircleCheck} title="Every row arrived" />}
+          />
+        )}
+      </Loaded>
+    </Card>
+  );
+}
+
+type Keyed = RunRow & { readonly key: string };
+
+const COLUMNS: readonly Column<Keyed>[] = [
+  {
+    id: "row",
+    header: "Row",
+    cell: ({ row: { original: row } }) =>
+      Object.entries(row.identity).map(([name, value]) => (
+        <div key={name}>
+          <span className="dim">{name}</span> {value}
+        </div>
+      )),
+  },
+  {
+    id: "outcome",
+    header: "Outcome",
+    meta: { width: "7rem" },
+    cell: ({ row: { original: row } }) => (
+      <Tag tone={row.outcome === "failed" ? "bad" : "warn"}>{sentence(row.outcome)}</Tag>
+    ),
+  },
+  {
+    id: "why",
+    header: "Why",
+    cell: ({ row: { original: row } }) => (
+      <>
+        <code>{row.code}</code>
+        {row.field && <span className="dim"> {row.field}</span>}
+        <div>{row.message}</div>
+      </>
+    ),
+  },
+  {
+    id: "at",
+    header: "UPDATED_AT",
+    meta: { wideOnly: true, width: "13rem" },
+    cell: ({ row }) => row.original.updated_at,
+  },
+];

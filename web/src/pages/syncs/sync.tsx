@@ -1,0 +1,172 @@
+import { Button, Menu } from "@mantine/core";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { Play, RefreshCw } from "lucide-react";
+import { useMemo, useState } from "react";
+import { morePages } from "../../api/pages.ts";
+import {
+  type Integration,
+  type Run,
+  useChangeIntegrations,
+  useIntegration,
+  useRuns,
+} from "../../api/syncs.ts";
+import { Confirm } from "../../components/confirm.tsx";
+import { type Column, DataTable } from "../../components/data-table.tsx";
+import { tellDone, tellFailed } from "../../components/feedback.ts";
+import { Card, Facts, Page } from "../../components/page.tsx";
+import { RowActions } from "../../components/row-actions.tsx";
+import { Empty, Loaded } from "../../components/states.tsx";
+import { StateTag, sentence } from "../../components/tag.tsx";
+import { Time } from "../../components/time.tsx";
+import { EditIntegration } from "./edit-integration.tsx";
+import { Progress } from "./progress.tsx";
+
+const route = getRouteApi("/w/$workspace/syncs/$id");
+
+export function SyncPage() {
+  const { workspace, id } = route.useParams();
+  const integration = useIntegration(workspace, id);
+  return (
+    <Loaded from={integration}>
+      {(body) => <IntegrationView workspace={workspace} integration={body} />}
+    </Loaded>
+  );
+}
+
+interface ViewProps {
+  readonly workspace: string;
+  readonly integration: Integration;
+}
+
+function IntegrationView({ workspace, integration }: ViewProps) {
+  const { integration_id: id, name, type, status, schedule, warehouse, retry } = integration;
+  const [dialog, setDialog] = useState<"edit" | "remove">();
+  const { start, remove, isStarting } = useChangeIntegrations(workspace);
+  const navigate = useNavigate();
+  const run = async () => {
+    try {
+      await start(id);
+      tellDone(`${name} is running.`);
+    } catch (error) {
+      tellFailed(error);
+    }
+  };
+  const close = () => setDialog(undefined);
+  return (
+    <Page
+      title={name}
+      about={
+        <Link to="/w/$workspace/syncs" params={{ workspace }} className="link">
+          Syncs
+        </Link>
+      }
+      actions={
+        <>
+          <Button leftSection={<Play size={14} />} loading={isStarting} onClick={() => void run()}>
+            Run now
+          </Button>
+          <RowActions of={name}>
+            <Menu.Item onClick={() => setDialog("edit")}>Edit…</Menu.Item>
+            <Menu.Item onClick={() => setDialog("remove")}>Remove…</Menu.Item>
+          </RowActions>
+        </>
+      }
+    >
+      <div className="columns">
+        <Runs workspace={workspace} id={id} />
+        <Card title="Integration" flush>
+          <Facts
+            of={[
+              ["Status", <StateTag key="status" state={status} />],
+              ["Brings", sentence(type)],
+              ["From", `${warehouse.type}: ${warehouse.place}`],
+              ["Schedule", schedule ? <code key="schedule">{schedule}</code> : "By hand"],
+              ["Retries", `${retry.attempts}, ${retry.delay_seconds} s apart`],
+              ["Contacts", integration.contact_emails || null],
+              [
+                "Id",
+                <span key="id" className="mono">
+                  {id}
+                </span>,
+              ],
+            ]}
+          />
+        </Card>
+      </div>
+      {dialog === "edit" && (
+        <EditIntegration workspace={workspace} integration={integration} close={close} />
+      )}
+      {dialog === "remove" && (
+        <Confirm
+          title={`Remove ${name}`}
+          action="Remove"
+          close={close}
+          run={async () => {
+            await remove(id);
+            await navigate({ to: "/w/$workspace/syncs", params: { workspace } });
+          }}
+        >
+          Its runs and their rows are removed with it. What it brought stays with the users.
+        </Confirm>
+      )}
+    </Page>
+  );
+}
+
+function Runs({ workspace, id }: { readonly workspace: string; readonly id: string }) {
+  const pages = useRuns(workspace, id);
+  const runs = useMemo(
+    () => pages.data?.pages.flatMap(({ results }) => results) ?? [],
+    [pages.data],
+  );
+  const columns = useMemo(() => columnsOf(workspace, id), [workspace, id]);
+  return (
+    <Loaded from={pages}>
+      {() => (
+        <div>
+          <DataTable
+            label="Runs"
+            columns={columns}
+            rows={runs}
+            keyOf={({ run_id }) => run_id}
+            more={morePages(pages)}
+            opens
+            empty={
+              <Empty icon={RefreshCw} title="Never run">
+                Start the first run with “Run now”, or give the integration a schedule.
+              </Empty>
+            }
+          />
+        </div>
+      )}
+    </Loaded>
+  );
+}
+
+const columnsOf = (workspace: string, id: string): readonly Column<Run>[] => [
+  {
+    id: "start",
+    header: "Run",
+    cell: ({ row: { original: run } }) => (
+      <Link
+        to="/w/$workspace/syncs/$id/runs/$run"
+        params={{ workspace, id, run: run.run_id }}
+        className="row-link"
+      >
+        <Time at={run.sync_start_time} exact />
+      </Link>
+    ),
+  },
+  {
+    id: "status",
+    header: "Status",
+    meta: { width: "7.5rem" },
+    cell: ({ row }) => <StateTag state={row.original.job_status} />,
+  },
+  {
+    id: "progress",
+    header: "Rows",
+    meta: { wideOnly: true, width: "16rem" },
+    cell: ({ row }) => <Progress run={row.original} />,
+  },
+];

@@ -1,0 +1,102 @@
+import { Button } from "@mantine/core";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { DatabaseZap, Plus } from "lucide-react";
+import { useMemo, useState } from "react";
+import { type Integration, useIntegrations } from "../../api/syncs.ts";
+import { type Column, DataTable } from "../../components/data-table.tsx";
+import { Declared } from "../../components/declared.tsx";
+import { Page } from "../../components/page.tsx";
+import { Empty, Loaded } from "../../components/states.tsx";
+import { StateTag, sentence } from "../../components/tag.tsx";
+import { EditIntegration } from "./edit-integration.tsx";
+
+const route = getRouteApi("/w/$workspace/syncs");
+
+export function SyncsPage() {
+  const { workspace } = route.useParams();
+  const integrations = useIntegrations(workspace);
+  const [isAdding, setAdding] = useState(false);
+  const columns = useMemo(() => columnsOf(workspace), [workspace]);
+  return (
+    <Page
+      title="Syncs"
+      about="Integrations bring rows of a warehouse or of files to the users of this workspace."
+      actions={
+        <Button leftSection={<Plus size={15} />} onClick={() => setAdding(true)}>
+          Add an integration
+        </Button>
+      }
+    >
+      <Loaded from={integrations}>
+        {(body) => (
+          <DataTable
+            label="Integrations"
+            columns={columns}
+            rows={body.integrations}
+            keyOf={({ integration_id }) => integration_id}
+            opens
+            empty={
+              <Empty icon={DatabaseZap} title="No integrations yet">
+                An integration reads a table of PostgreSQL or Redshift, or files (Parquet, CSV,
+                NDJSON) from a folder or S3, on a schedule or when you start it.
+              </Empty>
+            }
+          />
+        )}
+      </Loaded>
+      {isAdding && <EditIntegration workspace={workspace} close={() => setAdding(false)} />}
+    </Page>
+  );
+}
+
+const columnsOf = (workspace: string): readonly Column<Integration>[] => [
+  {
+    id: "name",
+    header: "Integration",
+    cell: ({ row: { original: each } }) => (
+      <>
+        <Link
+          to="/w/$workspace/syncs/$id"
+          params={{ workspace, id: each.integration_id }}
+          className="row-link"
+        >
+          {each.name}
+        </Link>{" "}
+        <Declared declared={each.declared} />
+      </>
+    ),
+  },
+  {
+    id: "type",
+    header: "Brings",
+    meta: { width: "8rem" },
+    cell: ({ row }) => sentence(row.original.type),
+  },
+  {
+    id: "warehouse",
+    header: "From",
+    meta: { wideOnly: true, oneLine: true },
+    cell: ({ row: { original: each } }) => (
+      <span className="dim">
+        {each.warehouse.type}: {each.warehouse.place}
+      </span>
+    ),
+  },
+  {
+    id: "schedule",
+    header: "Schedule",
+    meta: { wideOnly: true, width: "10rem" },
+    cell: ({ row }) =>
+      row.original.schedule ? (
+        <code>{row.original.schedule}</code>
+      ) : (
+        <span className="dim">By hand</span>
+      ),
+  },
+  {
+    id: "status",
+    header: "Status",
+    meta: { width: "7rem" },
+    cell: ({ row }) => <StateTag state={row.original.status} />,
+  },
+];

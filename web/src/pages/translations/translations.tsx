@@ -1,0 +1,121 @@
+import { Button, Select, Tabs } from "@mantine/core";
+import { getRouteApi } from "@tanstack/react-router";
+import { Languages } from "lucide-react";
+import { useCampaigns, useCanvases, useLocales, useMessage } from "../../api/messages.ts";
+import { Page } from "../../components/page.tsx";
+import { Empty, Loaded, Loading } from "../../components/states.tsx";
+import { Files } from "./files.tsx";
+import { Grid } from "./grid.tsx";
+import { Locales } from "./locales.tsx";
+import { type ListedMessage, messagesOf } from "./messages-of.ts";
+
+const route = getRouteApi("/w/$workspace/translations");
+
+export function TranslationsPage() {
+  const { workspace } = route.useParams();
+  const { tab = "messages" } = route.useSearch();
+  const navigate = route.useNavigate();
+  return (
+    <Page title="Translations" about="Strings of messages, in every locale of this workspace.">
+      <Tabs
+        value={tab}
+        keepMounted={false}
+        onChange={(next) => void navigate({ search: next ? { tab: next } : {}, replace: true })}
+      >
+        <Tabs.List mb="md">
+          <Tabs.Tab value="messages">Messages</Tabs.Tab>
+          <Tabs.Tab value="locales">Locales</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="messages">
+          <Messages workspace={workspace} />
+        </Tabs.Panel>
+        <Tabs.Panel value="locales">
+          <Locales workspace={workspace} />
+        </Tabs.Panel>
+      </Tabs>
+    </Page>
+  );
+}
+
+function Messages({ workspace }: { readonly workspace: string }) {
+  const campaigns = useCampaigns(workspace);
+  const canvases = useCanvases(workspace);
+  if (campaigns.isPending || canvases.isPending) return <Loading />;
+  return (
+    <Loaded from={campaigns}>
+      {({ campaigns: some }) => (
+        <Loaded from={canvases}>
+          {({ canvases: others }) => (
+            <Chosen workspace={workspace} messages={messagesOf(some, others)} />
+          )}
+        </Loaded>
+      )}
+    </Loaded>
+  );
+}
+
+interface ChosenProps {
+  readonly workspace: string;
+  readonly messages: readonly ListedMessage[];
+}
+
+function Chosen({ workspace, messages }: ChosenProps) {
+  const { message } = route.useSearch();
+  const navigate = route.useNavigate();
+  const chosen = messages.find(({ id }) => id === message) ?? messages[0];
+  if (!chosen) {
+    return (
+      <div className="table-frame">
+        <Empty
+          icon={Languages}
+          title="No messages yet"
+          action={
+            <Button
+              mt="xs"
+              variant="default"
+              onClick={() =>
+                void navigate({ to: "/w/$workspace/campaigns", params: { workspace } })
+              }
+            >
+              Go to campaigns
+            </Button>
+          }
+        >
+          Messages of campaigns and canvases have strings to translate. Add one there, or declare it
+          in a manifest.
+        </Empty>
+      </div>
+    );
+  }
+  return (
+    <>
+      <div className="toolbar">
+        <Select
+          className="grow"
+          label="Message"
+          searchable
+          allowDeselect={false}
+          value={chosen.id}
+          data={messages.map(({ id, of, channel }) => ({ value: id, label: `${of} · ${channel}` }))}
+          onChange={(id) => void navigate({ search: id ? { message: id } : {}, replace: true })}
+        />
+        <Files workspace={workspace} id={chosen.id} />
+      </div>
+      <Strings workspace={workspace} id={chosen.id} />
+    </>
+  );
+}
+
+function Strings({ workspace, id }: { readonly workspace: string; readonly id: string }) {
+  const message = useMessage(workspace, id);
+  const locales = useLocales(workspace);
+  return (
+    <Loaded from={message}>
+      {(body) => (
+        <Loaded from={locales}>
+          {(known) => <Grid workspace={workspace} message={body} locales={known.locales} />}
+        </Loaded>
+      )}
+    </Loaded>
+  );
+}

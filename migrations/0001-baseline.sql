@@ -9,7 +9,44 @@
 -- statistics the planner considers `workspace_id = 1` selective and reads the whole workspace
 -- (docs/decisions/keys-lead-with-what-is-looked-up.md).
 --
--- On Citus, a table marked `distributed by` is distributed by that column (src/database/migrate.ts).
+-- On Citus, a table marked `distributed by` is distributed by that column (src/database/migrate.ts). All
+-- of them are distributed by the bucket and lie side by side (docs/decisions/buckets.md): the bucket of
+-- the profile, or of the value that the row is looked up by.
+
+-- Buckets --------------------------------------------------------------------------------------------
+
+-- One row for each bucket. Writes select their rows through this table, which is how a Citus sends each
+-- row to the node of its bucket. The numbers are those of src/database/buckets.ts: their hashes divide the
+-- hash space evenly, so every shard has as many buckets as any other.
+-- distributed by: bucket
+create table buckets (
+  bucket smallint primary key,
+  -- The last byte of the ids of profiles in this bucket.
+  ordinal smallint not null
+);
+
+insert into buckets (bucket, ordinal)
+select bucket, place - 1 from unnest(array[
+    17726, 23568, 29507, 2826, 2923, 4159, 15765, 19209, 414, 31354, 15564, 10457, 25846, 5601,
+    22032, 29612, 21070, 9110, 30080, 15794, 16847, 6868, 11127, 21584, 15616, 12301, 23260,
+    11781, 25321, 18705, 3466, 24224, 12129, 8211, 31986, 16828, 15555, 17707, 26936, 10337,
+    7223, 19103, 30674, 13433, 21099, 9339, 29653, 14994, 12181, 32597, 29884, 16653, 24427,
+    1644, 17001, 15847, 12069, 19600, 24843, 4188, 11599, 22621, 1515, 23427, 20588, 26761,
+    26121, 15681, 2376, 10784, 17629, 29802, 31450, 25549, 19999, 22038, 8465, 11455, 11332,
+    5422, 16172, 32174, 27450, 17350, 2477, 6175, 10424, 29281, 13637, 28365, 24595, 28854,
+    8568, 22428, 31539, 2308, 5328, 9360, 23987, 2479, 17789, 14342, 18967, 13986, 5496, 3478,
+    27757, 2953, 5368, 4713, 8499, 21887, 2569, 14898, 13132, 21651, 15156, 10896, 1366, 5080,
+    10537, 32633, 18366, 5178, 30991, 24795, 13368, 4232, 6436, 32691, 19318, 14864, 29724,
+    3439, 23802, 13697, 1806, 15728, 2699, 8897, 23030, 3230, 15567, 16205, 27233, 18411, 17560,
+    3731, 23729, 7465, 17791, 16605, 20232, 9822, 3564, 20495, 7279, 12363, 4177, 13412, 1728,
+    122, 4025, 31268, 4297, 26853, 22800, 6198, 7873, 29575, 15281, 30457, 25148, 26178, 31111,
+    32350, 31511, 10034, 25401, 30560, 5692, 15727, 2329, 21959, 24434, 683, 14636, 6939, 15662,
+    24045, 23544, 19705, 13084, 9028, 14842, 11133, 17238, 13453, 26605, 351, 7688, 14924, 199,
+    27435, 24849, 27274, 22418, 30726, 21884, 2125, 2952, 25707, 18285, 4322, 11934, 2191,
+    21267, 26953, 13258, 17247, 18818, 27671, 29059, 17954, 27972, 30480, 29313, 22833, 20978,
+    11535, 3349, 17470, 8521, 8924, 11328, 22817, 4475, 24907, 22346, 4407, 2658, 17274, 27221,
+    2284, 4020, 2127, 5008, 18721, 28668, 10810, 15147, 22508, 17545, 20275, 25985, 21686
+  ]::smallint[]) with ordinality as numbers (bucket, place);
 
 -- Workspaces -----------------------------------------------------------------------------------------
 
@@ -101,15 +138,16 @@ create unlogged table rate_limit_windows (
   last_grant bigint not null
 ) with (fillfactor = 50);
 
--- distributed by: key
+-- distributed by: bucket
 create table idempotency_keys (
   workspace_id integer not null,
+  bucket smallint not null,
   key text not null,
   fingerprint text not null,
   status integer not null,
   body jsonb not null,
   created_at timestamptz not null,
-  primary key (key, workspace_id)
+  primary key (key, workspace_id, bucket)
 );
 
 create index idempotency_keys_by_age on idempotency_keys (created_at);
@@ -176,21 +214,22 @@ create index schedules_by_time on schedules (next_at);
 
 create type identifier_kind as enum ('external_id', 'alias', 'email', 'phone');
 
--- distributed by: value
+-- distributed by: bucket
 create table identifiers (
   workspace_id integer not null,
+  bucket smallint not null,
   -- Normalized for lookup: emails in lower case, phone numbers in E.164, aliases with their label. In the
   -- order of its bytes, so that a prefix is a range of the index whatever the database's own collation.
   value text collate "C" not null,
   kind identifier_kind not null,
   profile_id uuid not null,
-  primary key (value, workspace_id, kind, profile_id)
+  primary key (value, workspace_id, bucket, kind, profile_id)
 );
 
 -- An external_id or alias belongs to one profile; profiles may share an email or phone number. Both
 -- indexes also serve the search by prefix, which names the kind: hence the workspace leads. Intake names
 -- no kind, so the planner never takes them for it.
-create unique index identifiers_of_one on identifiers (workspace_id, kind, value)
+create unique index identifiers_of_one on identifiers (workspace_id, kind, value, bucket)
   -- Otherwise the planner prefers the primary key, which holds it, and reads identifiers of all kinds.
   include (profile_id)
   where kind in ('external_id', 'alias');
@@ -198,9 +237,10 @@ create unique index identifiers_of_one on identifiers (workspace_id, kind, value
 create index identifiers_of_many on identifiers (workspace_id, kind, value, profile_id)
   where kind in ('email', 'phone');
 
--- distributed by: profile_id
+-- distributed by: bucket
 create table profiles (
   workspace_id integer not null,
+  bucket smallint not null,
   profile_id uuid not null,
   -- Increases with every write: an update computed from an older read matches no row.
   version bigint not null,
@@ -213,14 +253,15 @@ create table profiles (
   created_at timestamptz not null,
   -- The last write of any kind: attribute, event, purchase or subscription.
   updated_at timestamptz not null,
-  primary key (profile_id, workspace_id)
+  primary key (profile_id, workspace_id, bucket)
 ) with (fillfactor = 70);
 
 -- Activity -------------------------------------------------------------------------------------------
 
--- distributed by: profile_id
+-- distributed by: bucket
 create table events (
   workspace_id integer not null,
+  bucket smallint not null,
   profile_id uuid not null,
   event_id uuid not null,
   name text not null,
@@ -228,23 +269,25 @@ create table events (
   app_id text,
   properties jsonb,
   -- The order of a timeline.
-  primary key (profile_id, workspace_id, occurred_at, event_id)
+  primary key (profile_id, workspace_id, bucket, occurred_at, event_id)
 );
 
--- distributed by: profile_id
+-- distributed by: bucket
 create table event_summaries (
   workspace_id integer not null,
+  bucket smallint not null,
   profile_id uuid not null,
   name text not null,
   count bigint not null,
   first_at timestamptz not null,
   last_at timestamptz not null,
-  primary key (profile_id, workspace_id, name)
+  primary key (profile_id, workspace_id, bucket, name)
 ) with (fillfactor = 70);
 
--- distributed by: profile_id
+-- distributed by: bucket
 create table purchases (
   workspace_id integer not null,
+  bucket smallint not null,
   profile_id uuid not null,
   purchase_id uuid not null,
   product_id text not null,
@@ -254,12 +297,13 @@ create table purchases (
   occurred_at timestamptz not null,
   app_id text,
   properties jsonb,
-  primary key (profile_id, workspace_id, occurred_at, purchase_id)
+  primary key (profile_id, workspace_id, bucket, occurred_at, purchase_id)
 );
 
--- distributed by: profile_id
+-- distributed by: bucket
 create table purchase_summaries (
   workspace_id integer not null,
+  bucket smallint not null,
   profile_id uuid not null,
   product_id text not null,
   -- Revenue is summed per currency and never converted.
@@ -268,52 +312,56 @@ create table purchase_summaries (
   revenue numeric not null,
   first_at timestamptz not null,
   last_at timestamptz not null,
-  primary key (profile_id, workspace_id, product_id, currency)
+  primary key (profile_id, workspace_id, bucket, product_id, currency)
 ) with (fillfactor = 70);
 
 -- Apps, devices, interactions and message history are written by imports only.
 
--- distributed by: profile_id
+-- distributed by: bucket
 create table app_usages (
   workspace_id integer not null,
+  bucket smallint not null,
   profile_id uuid not null,
   app_id text not null,
   version text,
   sessions bigint not null,
   first_used_at timestamptz not null,
   last_used_at timestamptz not null,
-  primary key (profile_id, workspace_id, app_id)
+  primary key (profile_id, workspace_id, bucket, app_id)
 );
 
--- distributed by: profile_id
+-- distributed by: bucket
 create table devices (
   workspace_id integer not null,
+  bucket smallint not null,
   profile_id uuid not null,
   device_id text not null,
   details jsonb not null,
-  primary key (profile_id, workspace_id, device_id)
+  primary key (profile_id, workspace_id, bucket, device_id)
 );
 
--- distributed by: profile_id
+-- distributed by: bucket
 create table interactions (
   workspace_id integer not null,
+  bucket smallint not null,
   profile_id uuid not null,
   -- campaign, canvas or card
   kind text not null,
   interaction_id text not null,
   details jsonb not null,
-  primary key (profile_id, workspace_id, kind, interaction_id)
+  primary key (profile_id, workspace_id, bucket, kind, interaction_id)
 );
 
--- distributed by: profile_id
+-- distributed by: bucket
 create table message_history (
   workspace_id integer not null,
+  bucket smallint not null,
   profile_id uuid not null,
   message_id text not null,
   channel text not null,
   sent_at timestamptz not null,
   details jsonb not null,
-  primary key (profile_id, workspace_id, message_id)
+  primary key (profile_id, workspace_id, bucket, message_id)
 );
 
 -- Subscriptions --------------------------------------------------------------------------------------
@@ -327,25 +375,27 @@ create table subscription_groups (
   primary key (workspace_id, group_id)
 );
 
--- distributed by: profile_id
+-- distributed by: bucket
 create table group_states (
   workspace_id integer not null,
+  bucket smallint not null,
   profile_id uuid not null,
   group_id text not null,
   state text not null,
   changed_at timestamptz not null,
-  primary key (profile_id, workspace_id, group_id)
+  primary key (profile_id, workspace_id, bucket, group_id)
 );
 
 -- Belongs to the address: applies to every profile that has it, now or later.
--- distributed by: email
+-- distributed by: bucket
 create table email_states (
   workspace_id integer not null,
+  bucket smallint not null,
   email text not null,
   state text not null,
   -- When it was set; of a refusal, when it was last repeated.
   set_at timestamptz not null,
-  primary key (email, workspace_id)
+  primary key (email, workspace_id, bucket)
 );
 
 -- For the list of refusals.
@@ -353,12 +403,13 @@ create index email_states_unsubscribed on email_states (workspace_id, set_at, em
   where state = 'unsubscribed';
 
 -- Addresses that refused a mail for good, as the sender of the mails reports them. In lower case.
--- distributed by: email
+-- distributed by: bucket
 create table hard_bounces (
   workspace_id integer not null,
+  bucket smallint not null,
   email text not null,
   bounced_at timestamptz not null,
-  primary key (email, workspace_id)
+  primary key (email, workspace_id, bucket)
 );
 
 create index hard_bounces_by_time on hard_bounces (workspace_id, bounced_at, email);
@@ -366,9 +417,10 @@ create index hard_bounces_by_time on hard_bounces (workspace_id, bounced_at, ema
 -- The two histories record every change of a state, its time and its call: consent must be provable.
 -- They are distributed like the states they describe.
 
--- distributed by: profile_id
+-- distributed by: bucket
 create table group_state_changes (
   workspace_id integer not null,
+  bucket smallint not null,
   profile_id uuid not null,
   -- UUIDv7: sorts by time.
   change_id uuid not null,
@@ -380,15 +432,16 @@ create table group_state_changes (
   -- The name of the API key; null for other callers.
   key_name text,
   request_id text not null,
-  primary key (profile_id, workspace_id, change_id)
+  primary key (profile_id, workspace_id, bucket, change_id)
 );
 
 create index group_state_changes_by_time
   on group_state_changes (workspace_id, changed_at, change_id);
 
--- distributed by: email
+-- distributed by: bucket
 create table email_state_changes (
   workspace_id integer not null,
+  bucket smallint not null,
   email text not null,
   change_id uuid not null,
   state text not null,
@@ -396,7 +449,7 @@ create table email_state_changes (
   call text not null,
   key_name text,
   request_id text not null,
-  primary key (email, workspace_id, change_id)
+  primary key (email, workspace_id, bucket, change_id)
 );
 
 create index email_state_changes_by_time
@@ -406,9 +459,10 @@ create index email_state_changes_by_time
 
 -- Redirects the id of a merged profile to the kept one. The target always exists: a merge also moves the
 -- redirects that led to the profile it removes.
--- distributed by: profile_id
+-- distributed by: bucket
 create table merged_profiles (
   workspace_id integer not null,
+  bucket smallint not null,
   -- Removed by the merge; the id is never used again.
   profile_id uuid not null,
   kept_profile_id uuid not null,
@@ -417,7 +471,7 @@ create table merged_profiles (
   -- Whether the row stands for a renamed external_id alone. Then profile_id is of no profile.
   is_rename boolean not null,
   merged_at timestamptz not null,
-  primary key (profile_id, workspace_id)
+  primary key (profile_id, workspace_id, bucket)
 );
 
 create index merged_profiles_by_kept on merged_profiles (kept_profile_id, workspace_id);
@@ -429,9 +483,10 @@ create table external_id_removals (
 );
 
 -- Who merged, identified or deleted which profiles, when, and with what effects; no personal data.
--- distributed by: audit_id
+-- distributed by: bucket
 create table identity_audit (
   workspace_id integer not null,
+  bucket smallint not null,
   audit_id uuid not null,
   at timestamptz not null,
   -- merge, identify or delete
@@ -443,7 +498,7 @@ create table identity_audit (
   profile_id uuid not null,
   merged_profile_id uuid,
   effects jsonb not null,
-  primary key (audit_id, workspace_id)
+  primary key (audit_id, workspace_id, bucket)
 );
 
 create index identity_audit_by_profile on identity_audit (profile_id, workspace_id);

@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
+import { BUCKETS, bucketOfValue, placeOf } from "../../src/database/buckets.ts";
 import { EVENT_NAMES } from "../workloads/updates.ts";
+import { externalIdOf } from "../workloads/users.ts";
 
 /*
  * What the database holds before a measurement: users with attributes and a short history, written
@@ -19,27 +21,57 @@ export const EVENTS_PER_USER = 2;
 /** Milliseconds since the epoch: when user 0 was made, and one user each millisecond from then on. */
 const FIRST_USER_AT = 1_700_000_000_000;
 
-/** The profile id of a user, in binary: a UUIDv7 whose random part is the MD5 of the number. */
+/**
+ * The profile id of a user, in binary: a UUIDv7 whose random part is the MD5 of the number, and whose last
+ * byte puts it into the bucket of the external_id, as in ids that the server makes.
+ */
 export function profileIdOf(user: number): Uint8Array {
   const known = idCache.get(user);
   if (known) return known;
   const random = createHash("md5").update(String(user)).digest("hex");
   const time = (FIRST_USER_AT + user).toString(16).padStart(12, "0");
   const id = Buffer.from(`${time}7${random.slice(0, 3)}8${random.slice(3, 18)}`, "hex");
+  id[id.length - 1] = placeOf(SEEDED_WORKSPACE, externalIdOf(user));
   idCache.set(user, id);
   return id;
 }
 
 const idCache = new Map<number, Uint8Array>();
 
+/** The bucket of a user's profile and of its external_id. */
+export const bucketOfUser = (user: number): number =>
+  bucketOfValue(SEEDED_WORKSPACE, externalIdOf(user));
+
+/** `placeOf` (src/database/buckets.ts) in SQL, for values of ASCII characters. */
+const PLACE_FUNCTION = `
+  create function bench_place(value text) returns int language plpgsql immutable parallel safe as $$
+    declare hash bigint = ((${0x811c9dc5} # ${SEEDED_WORKSPACE}) * ${0x01000193}) & ${0xffffffff};
+    begin
+      for i in 1..length(value) loop
+        hash = ((hash # ascii(substr(value, i, 1))) * ${0x01000193}) & ${0xffffffff};
+      end loop;
+      -- The product of two 32-bit numbers needs more than a bigint.
+      hash = mod((hash # (hash >> 16))::numeric * ${0x85ebca6b}, ${2 ** 32})::bigint;
+      return (hash # (hash >> 13)) & 255;
+    end
+  $$`;
+
+const BUCKET_FUNCTION = `
+  create function bench_bucket(value text) returns smallint language sql immutable parallel safe as $$
+    select ('{${BUCKETS.join()}}'::smallint[])[bench_place(value) + 1]
+  $$`;
+
 const PROFILE_ID_FUNCTION = `
   create function bench_profile_id(n bigint) returns uuid language sql immutable parallel safe as $$
     select (lpad(to_hex(${FIRST_USER_AT} + n), 12, '0') || '7' || substr(md5(n::text), 1, 3)
-      || '8' || substr(md5(n::text), 4, 15))::uuid
+      || '8' || substr(md5(n::text), 4, 13)
+      || lpad(to_hex(bench_place('user-' || n)), 2, '0'))::uuid
   $$`;
 
 /** The name of the k-th event of user n: one of `EVENT_NAMES`. */
 const eventName = `'event_' || (n + k * 3) % ${EVENT_NAMES.length}`;
+
+const BUCKET = "bench_bucket('user-' || n)";
 
 /** `emailOf`, in SQL. */
 const EMAIL = "'user-' || n || '@example.com'";
@@ -54,10 +86,12 @@ export interface Seed {
 
 /** The statements that fill a migrated database, in their order. */
 export const seedStatements = ({ users, statistics, addresses }: Seed): readonly string[] => [
+  PLACE_FUNCTION,
+  BUCKET_FUNCTION,
   PROFILE_ID_FUNCTION,
-  `insert into profiles (workspace_id, profile_id, version, external_id, aliases, email, phone,
+  `insert into profiles (workspace_id, bucket, profile_id, version, external_id, aliases, email, phone,
      standard_attributes, custom_attributes, created_at, updated_at)
-   select ${SEEDED_WORKSPACE}, bench_profile_id(n), 1, 'user-' || n, '[]',
+   select ${SEEDED_WORKSPACE}, ${BUCKET}, bench_profile_id(n), 1, 'user-' || n, '[]',
      ${addresses ? EMAIL : "null"}, null,
      jsonb_build_object('first_name', 'First ' || n % 500, 'last_name', 'Last ' || n % 1000,
        'country', 'US', 'language', 'en', 'home_city', 'Town ' || n % 200),
@@ -66,26 +100,26 @@ export const seedStatements = ({ users, statistics, addresses }: Seed): readonly
        'spent', (n % 10000) / 100.0),
      '2026-01-01', '2026-01-01'
    from generate_series(0, ${users - 1}) as n`,
-  `insert into identifiers (workspace_id, value, kind, profile_id)
-   select ${SEEDED_WORKSPACE}, 'user-' || n, 'external_id', bench_profile_id(n)
+  `insert into identifiers (workspace_id, bucket, value, kind, profile_id)
+   select ${SEEDED_WORKSPACE}, ${BUCKET}, 'user-' || n, 'external_id', bench_profile_id(n)
    from generate_series(0, ${users - 1}) as n`,
   ...(addresses
     ? [
-        `insert into identifiers (workspace_id, value, kind, profile_id)
-         select ${SEEDED_WORKSPACE}, ${EMAIL}, 'email', bench_profile_id(n)
+        `insert into identifiers (workspace_id, bucket, value, kind, profile_id)
+         select ${SEEDED_WORKSPACE}, bench_bucket(${EMAIL}), ${EMAIL}, 'email', bench_profile_id(n)
          from generate_series(0, ${users - 1}) as n`,
       ]
     : []),
-  `insert into events (workspace_id, profile_id, event_id, name, occurred_at, app_id, properties)
-   select ${SEEDED_WORKSPACE}, bench_profile_id(n), bench_profile_id(${users} + n * 10 + k),
+  `insert into events (workspace_id, bucket, profile_id, event_id, name, occurred_at, app_id, properties)
+   select ${SEEDED_WORKSPACE}, ${BUCKET}, bench_profile_id(n), bench_profile_id(${users} + n * 10 + k),
      ${eventName}, '2026-01-01', null, '{"sku": "SKU-1", "price": 9.5, "channel": "web"}'
    from generate_series(0, ${users - 1}) as n, generate_series(1, ${EVENTS_PER_USER}) as k`,
-  `insert into event_summaries (workspace_id, profile_id, name, count, first_at, last_at)
-   select ${SEEDED_WORKSPACE}, bench_profile_id(n), ${eventName}, 1, '2026-01-01', '2026-01-01'
+  `insert into event_summaries (workspace_id, bucket, profile_id, name, count, first_at, last_at)
+   select ${SEEDED_WORKSPACE}, ${BUCKET}, bench_profile_id(n), ${eventName}, 1, '2026-01-01', '2026-01-01'
    from generate_series(0, ${users - 1}) as n, generate_series(1, ${EVENTS_PER_USER}) as k`,
   `insert into link_keys (purpose, version, secret, created_at)
    values ('preference_center', 1, '${LINK_SECRET}', '2026-01-01')`,
-  "drop function bench_profile_id",
+  "drop function bench_profile_id, bench_bucket, bench_place",
   statistics ? "vacuum analyze" : "vacuum",
   "checkpoint",
 ];

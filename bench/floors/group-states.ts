@@ -1,4 +1,4 @@
-import { profileIdOf, SEEDED_WORKSPACE } from "../engines/seed.ts";
+import { bucketOfUser, profileIdOf, SEEDED_WORKSPACE } from "../engines/seed.ts";
 import { GROUPS, stateOf } from "../workloads/groups.ts";
 import type { FloorWork } from "./floor-work.ts";
 import { newIds } from "./new-ids.ts";
@@ -16,19 +16,19 @@ const WRITE_PROFILES = `
 
 const WRITE_STATES = `
   with new as (
-    select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::timestamptz[])
-      as new (profile_id, change_id, group_id, state, at)
+    select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::timestamptz[],
+      $6::smallint[]) as new (profile_id, change_id, group_id, state, at, bucket)
   ), changed as (
-    insert into group_states (workspace_id, profile_id, group_id, state, changed_at)
-    select ${SEEDED_WORKSPACE}, profile_id, group_id, state, at from new
-    on conflict (workspace_id, profile_id, group_id) do update
+    insert into group_states (workspace_id, bucket, profile_id, group_id, state, changed_at)
+    select ${SEEDED_WORKSPACE}, bucket, profile_id, group_id, state, at from new
+    on conflict (workspace_id, profile_id, bucket, group_id) do update
       set state = excluded.state, changed_at = excluded.changed_at
       where group_states.state <> excluded.state
     returning profile_id, group_id
   )
-  insert into group_state_changes (workspace_id, profile_id, change_id, group_id, state, changed_at,
-    call, key_name, request_id)
-  select ${SEEDED_WORKSPACE}, profile_id, change_id, group_id, state, at,
+  insert into group_state_changes (workspace_id, bucket, profile_id, change_id, group_id, state,
+    changed_at, call, key_name, request_id)
+  select ${SEEDED_WORKSPACE}, bucket, profile_id, change_id, group_id, state, at,
     'POST /v2/subscription/status/set', 'bench', 'a request'
   from new join changed using (profile_id, group_id)`;
 
@@ -51,6 +51,7 @@ export const groupStatesFloor: FloorWork = {
       { of: "text", values: users.map(() => group.id) },
       { of: "text", values: users.map(() => stateOf(random)) },
       times,
+      { of: "smallint", values: users.map(bucketOfUser) },
     ]);
   },
 };

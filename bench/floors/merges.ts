@@ -1,4 +1,4 @@
-import { profileIdOf, SEEDED_WORKSPACE } from "../engines/seed.ts";
+import { bucketOfUser, profileIdOf, SEEDED_WORKSPACE } from "../engines/seed.ts";
 import { externalIdOf } from "../workloads/users.ts";
 import type { FloorWork } from "./floor-work.ts";
 import { newIds } from "./new-ids.ts";
@@ -11,6 +11,9 @@ import { newIds } from "./new-ids.ts";
 
 const PAIRS = "unnest($1::uuid[], $2::uuid[]) as pair (merged, kept)";
 
+const PAIRS_WITH_BUCKETS = `
+  unnest($1::uuid[], $2::uuid[], $3::smallint[]) as pair (merged, kept, kept_bucket)`;
+
 const WRITE_PROFILES = `
   update profiles as kept set
     version = kept.version + 1, updated_at = greatest(kept.updated_at, merged.updated_at),
@@ -22,38 +25,41 @@ const WRITE_PROFILES = `
 
 const WRITE_EVENTS = `
   with moved as (
-    delete from events using ${PAIRS}
+    delete from events using ${PAIRS_WITH_BUCKETS}
     where workspace_id = ${SEEDED_WORKSPACE} and profile_id = pair.merged
-    returning pair.kept, event_id, name, occurred_at, app_id, properties
+    returning pair.kept_bucket, pair.kept, event_id, name, occurred_at, app_id, properties
   )
-  insert into events (workspace_id, profile_id, event_id, name, occurred_at, app_id, properties)
+  insert into events
+    (workspace_id, bucket, profile_id, event_id, name, occurred_at, app_id, properties)
   select ${SEEDED_WORKSPACE}, moved.* from moved`;
 
 const WRITE_SUMMARIES = `
   with moved as (
-    delete from event_summaries using ${PAIRS}
+    delete from event_summaries using ${PAIRS_WITH_BUCKETS}
     where workspace_id = ${SEEDED_WORKSPACE} and profile_id = pair.merged
-    returning pair.kept, name, count, first_at, last_at
+    returning pair.kept_bucket, pair.kept, name, count, first_at, last_at
   )
-  insert into event_summaries (workspace_id, profile_id, name, count, first_at, last_at)
+  insert into event_summaries (workspace_id, bucket, profile_id, name, count, first_at, last_at)
   select ${SEEDED_WORKSPACE}, moved.* from moved
-  on conflict (workspace_id, profile_id, name) do update set
+  on conflict (workspace_id, profile_id, bucket, name) do update set
     count = event_summaries.count + excluded.count,
     first_at = least(event_summaries.first_at, excluded.first_at),
     last_at = greatest(event_summaries.last_at, excluded.last_at)`;
 
 const NOTE_MERGED = `
-  insert into merged_profiles (workspace_id, profile_id, kept_profile_id, external_id, is_rename, merged_at)
-  select ${SEEDED_WORKSPACE}, merged, kept, external_id, false, at
-  from unnest($1::uuid[], $2::uuid[], $3::text[], $4::timestamptz[])
-    as pair (merged, kept, external_id, at)`;
+  insert into merged_profiles
+    (workspace_id, bucket, profile_id, kept_profile_id, external_id, is_rename, merged_at)
+  select ${SEEDED_WORKSPACE}, bucket, merged, kept, external_id, false, at
+  from unnest($1::uuid[], $2::uuid[], $3::text[], $4::timestamptz[], $5::smallint[])
+    as pair (merged, kept, external_id, at, bucket)`;
 
 const NOTE_ACTION = `
-  insert into identity_audit (workspace_id, audit_id, at, action, call, key_name, request_id,
+  insert into identity_audit (workspace_id, bucket, audit_id, at, action, call, key_name, request_id,
     profile_id, merged_profile_id, effects)
-  select ${SEEDED_WORKSPACE}, id, at, 'merge', 'POST /users/merge', 'bench', 'a request', kept, merged,
+  select ${SEEDED_WORKSPACE}, bucket, id, at, 'merge', 'POST /users/merge', 'bench', 'a request', kept, merged,
     '{"external_id": "removed", "events": 2}'
-  from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::timestamptz[]) as pair (merged, kept, id, at)`;
+  from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::timestamptz[], $5::smallint[])
+    as pair (merged, kept, id, at, bucket)`;
 
 const statements = {
   begin: "begin",
@@ -80,16 +86,22 @@ export const mergesFloor: FloorWork = {
     const now = BigInt(Date.now()) * 1_000n;
     const ids = { of: "uuid", values: merged.map(profileIdOf) } as const;
     const kept = { of: "uuid", values: chosen.slice(units).map(profileIdOf) } as const;
+    const keptBuckets = {
+      of: "smallint",
+      values: chosen.slice(units).map(bucketOfUser),
+    } as const;
     const names = { of: "text", values: merged.map(externalIdOf) } as const;
     const times = { of: "timestamptz", values: merged.map(() => now) } as const;
     messages.execute("begin", []);
     messages.execute("profiles", [ids, kept]);
-    messages.execute("events", [ids, kept]);
-    messages.execute("summaries", [ids, kept]);
+    messages.execute("events", [ids, kept, keptBuckets]);
+    messages.execute("summaries", [ids, kept, keptBuckets]);
     messages.execute("gone", [ids]);
     messages.execute("identifiers", [names]);
-    messages.execute("merged", [ids, kept, names, times]);
-    messages.execute("audit", [ids, kept, { of: "uuid", values: newIds(units) }, times]);
+    const buckets = { of: "smallint", values: merged.map(bucketOfUser) } as const;
+    messages.execute("merged", [ids, kept, names, times, buckets]);
+    const auditIds = { of: "uuid", values: newIds(units) } as const;
+    messages.execute("audit", [ids, kept, auditIds, times, keptBuckets]);
     messages.execute("rollback", []);
   },
 };

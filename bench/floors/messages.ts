@@ -9,6 +9,7 @@
 /** One parameter of a statement: an array in binary form. */
 export type ArrayParameter =
   | { readonly of: "uuid"; readonly values: readonly Uint8Array[] }
+  | { readonly of: "smallint"; readonly values: readonly number[] }
   | { readonly of: "text"; readonly values: readonly string[] }
   /** Each a JSON text of ASCII characters, or null. */
   | { readonly of: "jsonb"; readonly values: readonly (string | null)[] }
@@ -27,7 +28,7 @@ export interface Messages {
 }
 
 /** The types' numbers in every PostgreSQL. */
-const TYPE = { uuid: 2_950, text: 25, jsonb: 3_802, timestamptz: 1_184 } as const;
+const TYPE = { uuid: 2_950, smallint: 21, text: 25, jsonb: 3_802, timestamptz: 1_184 } as const;
 
 const JSONB_VERSION = 1;
 
@@ -98,6 +99,11 @@ export function createMessages(): Messages {
       end = buffer.writeInt32BE(16, end);
       buffer.set(value, end);
       end += 16;
+    },
+    smallint(value: number) {
+      reserve(6);
+      end = buffer.writeInt32BE(2, end);
+      end = buffer.writeInt16BE(value, end);
     },
     text(value: string) {
       reserve(4 + value.length * 3);

@@ -1,4 +1,4 @@
-import { profileIdOf, SEEDED_WORKSPACE } from "../engines/seed.ts";
+import { bucketOfUser, profileIdOf, SEEDED_WORKSPACE } from "../engines/seed.ts";
 import type { Random } from "../workloads/random.ts";
 import { attributesOf, eventOf } from "../workloads/updates.ts";
 import type { UserPicker } from "../workloads/users.ts";
@@ -27,17 +27,19 @@ const WRITE_PROFILES = `
   where profiles.workspace_id = ${SEEDED_WORKSPACE} and profiles.profile_id = new.id`;
 
 const WRITE_EVENTS = `
-  insert into events (workspace_id, profile_id, event_id, name, occurred_at, app_id, properties)
-  select ${SEEDED_WORKSPACE}, profile_id, id, name, at, null, properties
-  from unnest($1::uuid[], $2::uuid[], $3::text[], $4::timestamptz[], $5::jsonb[])
-    as new (profile_id, id, name, at, properties)`;
+  insert into events
+    (workspace_id, bucket, profile_id, event_id, name, occurred_at, app_id, properties)
+  select ${SEEDED_WORKSPACE}, bucket, profile_id, id, name, at, null, properties
+  from unnest($1::uuid[], $2::uuid[], $3::text[], $4::timestamptz[], $5::jsonb[], $6::smallint[])
+    as new (profile_id, id, name, at, properties, bucket)`;
 
 const WRITE_SUMMARIES = `
-  insert into event_summaries (workspace_id, profile_id, name, count, first_at, last_at)
-  select ${SEEDED_WORKSPACE}, profile_id, name, count(*), min(at), max(at)
-  from unnest($1::uuid[], $2::text[], $3::timestamptz[]) as new (profile_id, name, at)
-  group by profile_id, name
-  on conflict (workspace_id, profile_id, name) do update set
+  insert into event_summaries (workspace_id, bucket, profile_id, name, count, first_at, last_at)
+  select ${SEEDED_WORKSPACE}, bucket, profile_id, name, count(*), min(at), max(at)
+  from unnest($1::uuid[], $2::text[], $3::timestamptz[], $4::smallint[])
+    as new (profile_id, name, at, bucket)
+  group by bucket, profile_id, name
+  on conflict (workspace_id, profile_id, bucket, name) do update set
     count = event_summaries.count + excluded.count,
     first_at = least(event_summaries.first_at, excluded.first_at),
     last_at = greatest(event_summaries.last_at, excluded.last_at)`;
@@ -91,12 +93,17 @@ function writeUpdates(messages: Messages, units: number, random: Random, pick: U
     of: "timestamptz",
     values: events.map(({ at }) => BigInt(at) * 1_000n),
   };
+  const buckets: ArrayParameter = {
+    of: "smallint",
+    values: events.map(({ user }) => bucketOfUser(user)),
+  };
   messages.execute("events", [
     profileIds,
     { of: "uuid", values: newIds(events.length) },
     names,
     times,
     { of: "jsonb", values: events.map(({ properties }) => JSON.stringify(properties)) },
+    buckets,
   ]);
-  messages.execute("summaries", [profileIds, names, times]);
+  messages.execute("summaries", [profileIds, names, times, buckets]);
 }

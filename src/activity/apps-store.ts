@@ -1,3 +1,4 @@
+import { bucketsOfIds } from "../database/buckets.ts";
 import type { Queryable, Transaction } from "../database/database.ts";
 import type { AppUsage, Of } from "./activity.ts";
 
@@ -9,8 +10,8 @@ export async function selectAppUsages(
   return database.query<Of<AppUsage>>(
     `select profile_id as "profileId", app_id as "appId", version, sessions,
        first_used_at as "firstUsedAt", last_used_at as "lastUsedAt"
-     from app_usages where workspace_id = $1 and profile_id = any($2::uuid[]) order by app_id`,
-    [workspaceId, profileIds],
+     from app_usages where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[]) order by app_id`,
+    [workspaceId, profileIds, bucketsOfIds(profileIds).all],
   );
 }
 
@@ -21,24 +22,30 @@ export async function upsertAppUsages(
   usages: readonly Of<AppUsage>[],
 ): Promise<void> {
   if (usages.length === 0) return;
+  const profileIds = usages.map((usage) => usage.profileId);
+  const buckets = bucketsOfIds(profileIds);
   await tx.query(
     `insert into app_usages
-       (workspace_id, profile_id, app_id, version, sessions, first_used_at, last_used_at)
-     select $1, profile_id, app_id, version, sessions, first_used_at, last_used_at
-     from unnest($2::uuid[], $3::text[], $4::text[], $5::bigint[], $6::timestamptz[],
-       $7::timestamptz[])
-       as new (profile_id, app_id, version, sessions, first_used_at, last_used_at)
-     on conflict (workspace_id, profile_id, app_id) do update set
+       (workspace_id, bucket, profile_id, app_id, version, sessions, first_used_at, last_used_at)
+     select $1, bucket, profile_id, app_id, version, sessions, first_used_at, last_used_at
+     from buckets join unnest($2::uuid[], $3::text[], $4::text[], $5::bigint[], $6::timestamptz[],
+       $7::timestamptz[], $8::smallint[])
+       as new (profile_id, app_id, version, sessions, first_used_at, last_used_at, bucket)
+       using (bucket)
+     where bucket = any($9::smallint[])
+     on conflict (workspace_id, profile_id, bucket, app_id) do update set
        version = excluded.version, sessions = excluded.sessions,
        first_used_at = excluded.first_used_at, last_used_at = excluded.last_used_at`,
     [
       workspaceId,
-      usages.map((usage) => usage.profileId),
+      profileIds,
       usages.map((usage) => usage.appId),
       usages.map((usage) => usage.version),
       usages.map((usage) => usage.sessions),
       usages.map((usage) => usage.firstUsedAt),
       usages.map((usage) => usage.lastUsedAt),
+      buckets.each,
+      buckets.all,
     ],
   );
 }

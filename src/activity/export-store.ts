@@ -30,8 +30,8 @@ export const selectAllEvents = (
     tx,
     "exported_events",
     `select e.name, e.occurred_at as time, e.app_id as "appId", e.properties, ${NAME_COLUMNS}
-     from events e join profiles p on p.profile_id = e.profile_id and p.workspace_id = e.workspace_id
-     where e.workspace_id = $1 and ${within("e", filter)}`,
+     from events e join profiles p using (workspace_id, bucket, profile_id)
+     where workspace_id = $1 and ${within("e", filter)}`,
     parametersOf(workspaceId, filter),
     portion,
   );
@@ -53,8 +53,8 @@ export const selectAllPurchases = (
     "exported_purchases",
     `select b.product_id as "productId", b.currency, b.price, b.quantity, b.occurred_at as time,
        b.app_id as "appId", b.properties, ${NAME_COLUMNS}
-     from purchases b join profiles p on p.profile_id = b.profile_id and p.workspace_id = b.workspace_id
-     where b.workspace_id = $1 and ${within("b", filter)}`,
+     from purchases b join profiles p using (workspace_id, bucket, profile_id)
+     where workspace_id = $1 and ${within("b", filter)}`,
     parametersOf(workspaceId, filter),
     portion,
   );

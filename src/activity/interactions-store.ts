@@ -1,3 +1,4 @@
+import { bucketsOfIds } from "../database/buckets.ts";
 import type { Queryable, Transaction } from "../database/database.ts";
 import type { Interaction, Of } from "./activity.ts";
 
@@ -8,9 +9,9 @@ export async function selectInteractions(
 ): Promise<Of<Interaction>[]> {
   return database.query<Of<Interaction>>(
     `select profile_id as "profileId", kind, interaction_id as id, details
-     from interactions where workspace_id = $1 and profile_id = any($2::uuid[])
+     from interactions where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])
      order by kind, interaction_id`,
-    [workspaceId, profileIds],
+    [workspaceId, profileIds, bucketsOfIds(profileIds).all],
   );
 }
 
@@ -21,19 +22,24 @@ export async function upsertInteractions(
   interactions: readonly Of<Interaction>[],
 ): Promise<void> {
   if (interactions.length === 0) return;
+  const profileIds = interactions.map((each) => each.profileId);
+  const buckets = bucketsOfIds(profileIds);
   await tx.query(
-    `insert into interactions (workspace_id, profile_id, kind, interaction_id, details)
-     select $1, profile_id, kind, id, details::jsonb
-     from unnest($2::uuid[], $3::text[], $4::text[], $5::text[])
-       as new (profile_id, kind, id, details)
-     on conflict (workspace_id, profile_id, kind, interaction_id)
+    `insert into interactions (workspace_id, bucket, profile_id, kind, interaction_id, details)
+     select $1, bucket, profile_id, kind, id, details::jsonb
+     from buckets join unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::smallint[])
+       as new (profile_id, kind, id, details, bucket) using (bucket)
+     where bucket = any($7::smallint[])
+     on conflict (workspace_id, profile_id, bucket, kind, interaction_id)
        do update set details = excluded.details`,
     [
       workspaceId,
-      interactions.map((each) => each.profileId),
+      profileIds,
       interactions.map((each) => each.kind),
       interactions.map((each) => each.id),
       interactions.map((each) => JSON.stringify(each.details)),
+      buckets.each,
+      buckets.all,
     ],
   );
 }

@@ -1,3 +1,4 @@
+import { bucketOfId, bucketsOfIds } from "../database/buckets.ts";
 import { type Queryable, settleAll, type Transaction } from "../database/database.ts";
 import type {
   Moves,
@@ -17,6 +18,7 @@ export async function insertPurchases(
 ): Promise<void> {
   if (purchases.length === 0) return;
   const profileIds = purchases.map((purchase) => purchase.profileId);
+  const buckets = bucketsOfIds(profileIds);
   const products = purchases.map((purchase) => purchase.work.productId);
   const currencies = purchases.map((purchase) => purchase.work.currency);
   // As text: the engine reads the decimal that was sent, and adds without rounding.
@@ -25,13 +27,15 @@ export async function insertPurchases(
   const times = purchases.map((purchase) => purchase.work.time);
   await settleAll([
     tx.query(
-      `insert into purchases (workspace_id, profile_id, purchase_id, product_id, currency, price,
-         quantity, occurred_at, app_id, properties)
-       select $1, profile_id, id, product_id, currency, price::numeric, quantity, time, app_id,
-         properties::jsonb
-       from unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::int[],
-         $8::timestamptz[], $9::text[], $10::text[])
-         as new (profile_id, id, product_id, currency, price, quantity, time, app_id, properties)`,
+      `insert into purchases (workspace_id, bucket, profile_id, purchase_id, product_id, currency,
+         price, quantity, occurred_at, app_id, properties)
+       select $1, bucket, profile_id, id, product_id, currency, price::numeric, quantity, time,
+         app_id, properties::jsonb
+       from buckets join unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[],
+         $7::int[], $8::timestamptz[], $9::text[], $10::text[], $11::smallint[])
+         as new (profile_id, id, product_id, currency, price, quantity, time, app_id, properties,
+           bucket) using (bucket)
+       where bucket = any($12::smallint[])`,
       [
         workspaceId,
         profileIds,
@@ -45,22 +49,36 @@ export async function insertPurchases(
         purchases.map(
           (purchase) => purchase.work.properties && JSON.stringify(purchase.work.properties),
         ),
+        buckets.each,
+        buckets.all,
       ],
     ),
     tx.query(
       `insert into purchase_summaries
-         (workspace_id, profile_id, product_id, currency, count, revenue, first_at, last_at)
-       select $1, profile_id, product_id, currency, sum(quantity), sum(quantity * price::numeric),
-         min(time), max(time)
-       from unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::int[], $7::timestamptz[])
-         as new (profile_id, product_id, currency, price, quantity, time)
-       group by profile_id, product_id, currency
-       on conflict (workspace_id, profile_id, product_id, currency) do update set
+         (workspace_id, bucket, profile_id, product_id, currency, count, revenue, first_at, last_at)
+       select $1, bucket, profile_id, product_id, currency, sum(quantity),
+         sum(quantity * price::numeric), min(time), max(time)
+       from buckets join unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::int[],
+         $7::timestamptz[], $8::smallint[])
+         as new (profile_id, product_id, currency, price, quantity, time, bucket) using (bucket)
+       where bucket = any($9::smallint[])
+       group by bucket, profile_id, product_id, currency
+       on conflict (workspace_id, profile_id, bucket, product_id, currency) do update set
          count = purchase_summaries.count + excluded.count,
          revenue = purchase_summaries.revenue + excluded.revenue,
          first_at = least(purchase_summaries.first_at, excluded.first_at),
          last_at = greatest(purchase_summaries.last_at, excluded.last_at)`,
-      [workspaceId, profileIds, products, currencies, prices, quantities, times],
+      [
+        workspaceId,
+        profileIds,
+        products,
+        currencies,
+        prices,
+        quantities,
+        times,
+        buckets.each,
+        buckets.all,
+      ],
     ),
   ]);
 }
@@ -73,9 +91,9 @@ export async function selectPurchaseSummaries(
   return database.query<Of<PurchaseSummary>>(
     `select profile_id as "profileId", product_id as "productId", currency, count, revenue,
        first_at as "firstAt", last_at as "lastAt"
-     from purchase_summaries where workspace_id = $1 and profile_id = any($2::uuid[])
+     from purchase_summaries where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])
      order by product_id, currency`,
-    [workspaceId, profileIds],
+    [workspaceId, profileIds, bucketsOfIds(profileIds).all],
   );
 }
 
@@ -90,8 +108,8 @@ export const selectProductSummaries = (
     `select product_id as "productId", currency, count, revenue, first_at as "firstAt",
        last_at as "lastAt"
      from purchase_summaries
-     where workspace_id = $1 and profile_id = $2 and product_id = $3`,
-    [workspaceId, profileId, productId],
+     where workspace_id = $1 and profile_id = $2 and bucket = $4 and product_id = $3`,
+    [workspaceId, profileId, productId, bucketOfId(profileId)],
   );
 
 /** How many purchases of each product fall into each of the windows, and what they cost. */
@@ -106,13 +124,14 @@ export async function selectRecentPurchases(
        sum(quantity) as count, sum(quantity * price) as revenue
      from purchases join unnest($3::int[], $4::timestamptz[]) as recent (days, since)
        on occurred_at >= since
-     where workspace_id = $1 and profile_id = any($2::uuid[])
+     where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($5::smallint[])
      group by profile_id, product_id, currency, days order by product_id, currency, days`,
     [
       workspaceId,
       profileIds,
       windows.map((window) => window.days),
       windows.map((window) => window.since),
+      bucketsOfIds(profileIds).all,
     ],
   );
 }
@@ -124,25 +143,31 @@ export async function upsertPurchaseSummaries(
   summaries: readonly Of<PurchaseSummary>[],
 ): Promise<void> {
   if (summaries.length === 0) return;
+  const profileIds = summaries.map((summary) => summary.profileId);
+  const buckets = bucketsOfIds(profileIds);
   await tx.query(
     `insert into purchase_summaries
-       (workspace_id, profile_id, product_id, currency, count, revenue, first_at, last_at)
-     select $1, profile_id, product_id, currency, count, revenue::numeric, first_at, last_at
-     from unnest($2::uuid[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::timestamptz[],
-       $8::timestamptz[])
-       as new (profile_id, product_id, currency, count, revenue, first_at, last_at)
-     on conflict (workspace_id, profile_id, product_id, currency) do update set
+       (workspace_id, bucket, profile_id, product_id, currency, count, revenue, first_at, last_at)
+     select $1, bucket, profile_id, product_id, currency, count, revenue::numeric, first_at, last_at
+     from buckets join unnest($2::uuid[], $3::text[], $4::text[], $5::bigint[], $6::text[],
+       $7::timestamptz[], $8::timestamptz[], $9::smallint[])
+       as new (profile_id, product_id, currency, count, revenue, first_at, last_at, bucket)
+       using (bucket)
+     where bucket = any($10::smallint[])
+     on conflict (workspace_id, profile_id, bucket, product_id, currency) do update set
        count = excluded.count, revenue = excluded.revenue,
        first_at = excluded.first_at, last_at = excluded.last_at`,
     [
       workspaceId,
-      summaries.map((summary) => summary.profileId),
+      profileIds,
       summaries.map((summary) => summary.productId),
       summaries.map((summary) => summary.currency),
       summaries.map((summary) => summary.count),
       summaries.map((summary) => summary.revenue),
       summaries.map((summary) => summary.firstAt),
       summaries.map((summary) => summary.lastAt),
+      buckets.each,
+      buckets.all,
     ],
   );
 }
@@ -155,13 +180,14 @@ export async function copyPurchases(
 ): Promise<void> {
   if (from.length === 0) return;
   await tx.query(
-    `insert into purchases (workspace_id, profile_id, purchase_id, product_id, currency, price,
-       quantity, occurred_at, app_id, properties)
-     select $1, move.kept, p.purchase_id, p.product_id, p.currency, p.price, p.quantity,
+    `insert into purchases (workspace_id, bucket, profile_id, purchase_id, product_id, currency,
+       price, quantity, occurred_at, app_id, properties)
+     select $1, move.bucket, move.kept, p.purchase_id, p.product_id, p.currency, p.price, p.quantity,
        p.occurred_at, p.app_id, p.properties
-     from purchases p join unnest($2::uuid[], $3::uuid[]) as move (merged, kept)
-       on p.profile_id = move.merged
-     where p.workspace_id = $1 and p.profile_id = any($2::uuid[])`,
-    [workspaceId, from, to],
+     from purchases p
+       join unnest($2::uuid[], $3::uuid[], $5::smallint[]) as move (merged, kept, bucket)
+         on p.profile_id = move.merged
+     where p.workspace_id = $1 and p.profile_id = any($2::uuid[]) and p.bucket = any($4::smallint[])`,
+    [workspaceId, from, to, bucketsOfIds(from).all, bucketsOfIds(to).each],
   );
 }

@@ -1,3 +1,4 @@
+import { bucketsOfIds } from "../database/buckets.ts";
 import { settleAll, type Transaction } from "../database/database.ts";
 
 const TABLES = [
@@ -20,10 +21,10 @@ export async function deleteActivity(
   if (profileIds.length === 0) return;
   await settleAll(
     TABLES.map((table) =>
-      tx.query(`delete from ${table} where workspace_id = $1 and profile_id = any($2::uuid[])`, [
-        workspaceId,
-        profileIds,
-      ]),
+      tx.query(
+        `delete from ${table} where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])`,
+        [workspaceId, profileIds, bucketsOfIds(profileIds).all],
+      ),
     ),
   );
 }

@@ -1,3 +1,4 @@
+import { bucketsOfIds } from "../database/buckets.ts";
 import type { Queryable, Transaction } from "../database/database.ts";
 import type { Moves, Of, SentMessage } from "./activity.ts";
 
@@ -10,9 +11,9 @@ export async function selectSentMessages(
   return database.query<Of<SentMessage>>(
     `select profile_id as "profileId", message_id as "messageId", channel, sent_at as "sentAt",
        details
-     from message_history where workspace_id = $1 and profile_id = any($2::uuid[])
+     from message_history where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])
      order by sent_at desc, message_id`,
-    [workspaceId, profileIds],
+    [workspaceId, profileIds, bucketsOfIds(profileIds).all],
   );
 }
 
@@ -24,9 +25,9 @@ export async function countSentMessages(
 ): Promise<Of<{ readonly messages: number }>[]> {
   return database.query<Of<{ readonly messages: number }>>(
     `select profile_id as "profileId", count(*) as messages
-     from message_history where workspace_id = $1 and profile_id = any($2::uuid[])
+     from message_history where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])
      group by profile_id`,
-    [workspaceId, profileIds],
+    [workspaceId, profileIds, bucketsOfIds(profileIds).all],
   );
 }
 
@@ -37,20 +38,27 @@ export async function upsertSentMessages(
   messages: readonly Of<SentMessage>[],
 ): Promise<void> {
   if (messages.length === 0) return;
+  const profileIds = messages.map((message) => message.profileId);
+  const buckets = bucketsOfIds(profileIds);
   await tx.query(
-    `insert into message_history (workspace_id, profile_id, message_id, channel, sent_at, details)
-     select $1, profile_id, message_id, channel, sent_at, details::jsonb
-     from unnest($2::uuid[], $3::text[], $4::text[], $5::timestamptz[], $6::text[])
-       as new (profile_id, message_id, channel, sent_at, details)
-     on conflict (workspace_id, profile_id, message_id) do update set
+    `insert into message_history
+       (workspace_id, bucket, profile_id, message_id, channel, sent_at, details)
+     select $1, bucket, profile_id, message_id, channel, sent_at, details::jsonb
+     from buckets join unnest($2::uuid[], $3::text[], $4::text[], $5::timestamptz[], $6::text[],
+       $7::smallint[])
+       as new (profile_id, message_id, channel, sent_at, details, bucket) using (bucket)
+     where bucket = any($8::smallint[])
+     on conflict (workspace_id, profile_id, bucket, message_id) do update set
        channel = excluded.channel, sent_at = excluded.sent_at, details = excluded.details`,
     [
       workspaceId,
-      messages.map((message) => message.profileId),
+      profileIds,
       messages.map((message) => message.messageId),
       messages.map((message) => message.channel),
       messages.map((message) => message.sentAt),
       messages.map((message) => JSON.stringify(message.details)),
+      buckets.each,
+      buckets.all,
     ],
   );
 }
@@ -63,12 +71,14 @@ export async function copySentMessages(
 ): Promise<void> {
   if (from.length === 0) return;
   await tx.query(
-    `insert into message_history (workspace_id, profile_id, message_id, channel, sent_at, details)
-     select $1, move.kept, m.message_id, m.channel, m.sent_at, m.details
-     from message_history m join unnest($2::uuid[], $3::uuid[]) as move (merged, kept)
-       on m.profile_id = move.merged
-     where m.workspace_id = $1 and m.profile_id = any($2::uuid[])
-     on conflict (workspace_id, profile_id, message_id) do nothing`,
-    [workspaceId, from, to],
+    `insert into message_history
+       (workspace_id, bucket, profile_id, message_id, channel, sent_at, details)
+     select $1, move.bucket, move.kept, m.message_id, m.channel, m.sent_at, m.details
+     from message_history m
+       join unnest($2::uuid[], $3::uuid[], $5::smallint[]) as move (merged, kept, bucket)
+         on m.profile_id = move.merged
+     where m.workspace_id = $1 and m.profile_id = any($2::uuid[]) and m.bucket = any($4::smallint[])
+     on conflict (workspace_id, profile_id, bucket, message_id) do nothing`,
+    [workspaceId, from, to, bucketsOfIds(from).all, bucketsOfIds(to).each],
   );
 }

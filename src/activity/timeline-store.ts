@@ -1,3 +1,4 @@
+import { bucketOfId } from "../database/buckets.ts";
 import type { Queryable } from "../database/database.ts";
 import type { EventDetails, PurchaseDetails, SentMessage } from "./activity.ts";
 
@@ -22,9 +23,9 @@ export async function selectEventsBefore(
 ): Promise<TimedEvent[]> {
   return database.query<TimedEvent>(
     `select event_id as id, name, occurred_at as time, app_id as "appId", properties from events
-     where workspace_id = $1 and profile_id = $2 and ${within("occurred_at", "event_id", range)}
-     order by occurred_at desc, event_id desc limit $3`,
-    [workspaceId, profileId, ...valuesOf(range)],
+     where workspace_id = $1 and profile_id = $2 and bucket = $3 and ${within("occurred_at", "event_id", range)}
+     order by occurred_at desc, event_id desc limit $4`,
+    [workspaceId, profileId, bucketOfId(profileId), ...valuesOf(range)],
   );
 }
 
@@ -44,9 +45,9 @@ export async function selectPurchasesBefore(
     `select purchase_id as id, product_id as "productId", currency, price, quantity,
        occurred_at as time, app_id as "appId", properties
      from purchases
-     where workspace_id = $1 and profile_id = $2 and ${within("occurred_at", "purchase_id", range)}
-     order by occurred_at desc, purchase_id desc limit $3`,
-    [workspaceId, profileId, ...valuesOf(range)],
+     where workspace_id = $1 and profile_id = $2 and bucket = $3 and ${within("occurred_at", "purchase_id", range)}
+     order by occurred_at desc, purchase_id desc limit $4`,
+    [workspaceId, profileId, bucketOfId(profileId), ...valuesOf(range)],
   );
 }
 
@@ -60,9 +61,9 @@ export async function selectMessagesBefore(
   const id = 'message_id collate "C"';
   return database.query<SentMessage>(
     `select message_id as "messageId", channel, sent_at as "sentAt", details from message_history
-     where workspace_id = $1 and profile_id = $2 and ${within("sent_at", id, range, "text")}
-     order by sent_at desc, ${id} desc limit $3`,
-    [workspaceId, profileId, ...valuesOf(range)],
+     where workspace_id = $1 and profile_id = $2 and bucket = $3 and ${within("sent_at", id, range, "text")}
+     order by sent_at desc, ${id} desc limit $4`,
+    [workspaceId, profileId, bucketOfId(profileId), ...valuesOf(range)],
   );
 }
 
@@ -74,8 +75,8 @@ const within = (
 ): string =>
   [
     "true",
-    ...(before ? [`(${time}, ${id}) < ($4::timestamptz, $5::${type})`] : []),
-    ...(since ? [`${time} >= $${before ? 6 : 4}::timestamptz`] : []),
+    ...(before ? [`(${time}, ${id}) < ($5::timestamptz, $6::${type})`] : []),
+    ...(since ? [`${time} >= $${before ? 7 : 5}::timestamptz`] : []),
   ].join(" and ");
 
 const valuesOf = ({ before, since, limit }: TimelineRange): unknown[] => [

@@ -17,7 +17,7 @@ interface Migration {
 /**
  * Brings the database to this version's schema: applies the files of `migrations/` that it does not
  * have yet, in the order of their numbers and in one transaction (migrations/README.md). On Citus it
- * distributes the tables marked `-- distributed by: COLUMN` in the same transaction.
+ * distributes the tables marked `-- distributed by: bucket` in the same transaction.
  *
  * @returns the names of the files applied now.
  * @throws when an applied file was changed, or the database is newer than this version.
@@ -144,8 +144,12 @@ export async function isCitus(tx: Queryable): Promise<boolean> {
   return rows.length > 0;
 }
 
+/** The first table decides on which node each bucket lies; the others lie beside it. */
 async function distribute(tx: Transaction, sql: string): Promise<void> {
-  for (const [, column, table] of sql.matchAll(/^-- distributed by: (\w+)\ncreate table (\w+)/gm)) {
-    await tx.query("select create_distributed_table($1::text::regclass, $2)", [table, column]);
+  for (const [, table] of sql.matchAll(/^-- distributed by: bucket\ncreate table (\w+)/gm)) {
+    await tx.query(
+      "select create_distributed_table($1::text::regclass, 'bucket', colocate_with => $2)",
+      [table, table === "buckets" ? "none" : "buckets"],
+    );
   }
 }

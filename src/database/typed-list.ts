@@ -26,6 +26,17 @@ export const uuids = (values: readonly string[]): TypedList =>
     },
   );
 
+/** Numbers of two bytes. */
+export const smallints = (values: readonly number[]): TypedList =>
+  typedList(
+    () => `{${values.join()}}`,
+    () => {
+      const array = startArray(SMALLINT, values.length, values.length * SMALLINT_BYTES);
+      for (const value of values) array.smallint(value);
+      return array.bytes();
+    },
+  );
+
 /** Texts, or null. */
 export const texts = (values: readonly (string | null)[]): TypedList =>
   typedList(
@@ -68,10 +79,12 @@ function typedList(toText: () => string, toBinary: () => Uint8Array): TypedList 
  */
 
 /** The numbers of the types, the same in every PostgreSQL. */
+const SMALLINT = 21;
 const UUID = 2_950;
 const TEXT = 25;
 const TIMESTAMPTZ = 1_184;
 
+const SMALLINT_BYTES = 2;
 const UUID_BYTES = 16;
 const TIMESTAMP_BYTES = 8;
 const LENGTH_BYTES = 4;
@@ -99,6 +112,10 @@ function startArray(type: number, count: number, contentBytes: number) {
   int32(1); // counted from
 
   return {
+    smallint(value: number): void {
+      int32(SMALLINT_BYTES);
+      end = buffer.writeInt16BE(value, end);
+    },
     uuid(value: string): void {
       int32(UUID_BYTES);
       for (let index = 0; index < value.length; index += 2) {

@@ -1,3 +1,4 @@
+import { bucketOfValue, bucketsOfValues } from "../database/buckets.ts";
 import { type Queryable, settleAll, type Transaction } from "../database/database.ts";
 
 export interface RecordedAnswer {
@@ -16,8 +17,8 @@ export async function selectAnswer(
 ): Promise<RecordedAnswer | undefined> {
   const [row] = await database.query<RecordedAnswer>(
     `select key, fingerprint, status, body from idempotency_keys
-     where workspace_id = $1 and key = $2 and created_at >= $3`,
-    [workspaceId, key, since],
+     where workspace_id = $1 and key = $2 and bucket = $4 and created_at >= $3`,
+    [workspaceId, key, since, bucketOfValue(workspaceId, key)],
   );
   return row;
 }
@@ -35,18 +36,22 @@ export async function insertAnswers(
   expiredBefore: Date,
 ): Promise<string[]> {
   const keys = answers.map((answer) => answer.key);
+  const buckets = bucketsOfValues(workspaceId, keys);
   // Apart from the insert: a Citus passes no parameter on to the condition of a conflict.
   const makesRoom = tx.query(
     `delete from idempotency_keys
-     where workspace_id = $1 and key = any($2::text[]) and created_at < $3`,
-    [workspaceId, keys, expiredBefore],
+     where workspace_id = $1 and key = any($2::text[]) and bucket = any($4::smallint[])
+       and created_at < $3`,
+    [workspaceId, keys, expiredBefore, buckets.all],
   );
   const inserted = tx.query<{ key: string }>(
-    `insert into idempotency_keys (workspace_id, key, fingerprint, status, body, created_at)
-     select $1, key, fingerprint, status, body::jsonb, $6
-     from unnest($2::text[], $3::text[], $4::int[], $5::text[]) as new (key, fingerprint, status, body)
+    `insert into idempotency_keys (workspace_id, bucket, key, fingerprint, status, body, created_at)
+     select $1, bucket, key, fingerprint, status, body::jsonb, $6
+     from buckets join unnest($2::text[], $3::text[], $4::int[], $5::text[], $7::smallint[])
+       as new (key, fingerprint, status, body, bucket) using (bucket)
+     where bucket = any($8::smallint[])
      order by key
-     on conflict (workspace_id, key) do nothing returning key`,
+     on conflict (workspace_id, key, bucket) do nothing returning key`,
     [
       workspaceId,
       keys,
@@ -54,6 +59,8 @@ export async function insertAnswers(
       answers.map((answer) => answer.status),
       answers.map((answer) => JSON.stringify(answer.body)),
       now,
+      buckets.each,
+      buckets.all,
     ],
   );
   const [rows] = await settleAll([inserted, makesRoom]);

@@ -1,6 +1,7 @@
 import type { Clock } from "../clock.ts";
 import type { Context, WorkspaceContext } from "../context/context.ts";
 import type { Workspace } from "../context/workspace.ts";
+import { idInBucketOf } from "../database/buckets.ts";
 import {
   type Database,
   type Queryable,
@@ -136,7 +137,7 @@ async function workOut(
 ): Promise<Work> {
   const names = steps.flatMap((step) => step.names);
   const graph = await loadGraph(database, workspace.id, names, {
-    newId: services.clock.newId,
+    newId: (value) => idInBucketOf(services.clock.newId(), workspace.id, value),
     redirects: workspace.settings.redirect_merged_ids,
     mostUsers,
     read,

@@ -1,3 +1,4 @@
+import { bucketsOfIds } from "../database/buckets.ts";
 import type { Queryable } from "../database/database.ts";
 import type { AuditEntry } from "./store.ts";
 
@@ -21,10 +22,18 @@ export async function selectIdentityChanges(
     `select audit_id as id, at, action, call, key_name as "keyName", request_id as "requestId",
        profile_id as "profileId", merged_profile_id as "mergedProfileId", effects
      from identity_audit
-     where workspace_id = $1 and profile_id = any($2::uuid[])
+     where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($7::smallint[])
        and ($3::timestamptz is null or (at, audit_id) < ($3, $4::uuid))
        and ($5::timestamptz is null or at >= $5)
      order by at desc, audit_id desc limit $6`,
-    [workspaceId, profileIds, before?.at ?? null, before?.id ?? null, since ?? null, limit],
+    [
+      workspaceId,
+      profileIds,
+      before?.at ?? null,
+      before?.id ?? null,
+      since ?? null,
+      limit,
+      bucketsOfIds(profileIds).all,
+    ],
   );
 }

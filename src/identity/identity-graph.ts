@@ -90,7 +90,8 @@ export interface IdentityGraph {
 }
 
 export interface GraphOptions {
-  newId(): string;
+  /** Makes the id of a profile, which says the bucket of its first identifier. */
+  newId(firstIdentifier: string): string;
   /** Whether the external_id of a merged user leads to the kept one (redirect_merged_ids). */
   readonly redirects: boolean;
 }
@@ -174,7 +175,7 @@ export function createGraph(
     },
 
     create(alias) {
-      const person = newPerson(newId(), alias);
+      const person = newPerson(newId(aliasValue(alias)), alias);
       enter(person);
       set(person, person.fields);
       return person;
@@ -206,7 +207,11 @@ export function createGraph(
     },
 
     renameExternalId(person, externalId) {
-      const old = { profileId: newId(), externalId: person.fields.externalId, isRename: true };
+      const old = {
+        profileId: newId(externalId),
+        externalId: person.fields.externalId,
+        isRename: true,
+      };
       set(person, { ...person.fields, externalId }, [...person.redirects, old]);
     },
 

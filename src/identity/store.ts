@@ -1,3 +1,4 @@
+import { bucketsOfIds } from "../database/buckets.ts";
 import type { Queryable, Transaction } from "../database/database.ts";
 import type { Json } from "../values/plain-json.ts";
 
@@ -31,14 +32,18 @@ export async function insertAuditEntries(
   entries: readonly AuditEntry[],
 ): Promise<void> {
   if (entries.length === 0) return;
+  const profileIds = entries.map((entry) => entry.profileId);
+  const buckets = bucketsOfIds(profileIds);
   await tx.query(
-    `insert into identity_audit (workspace_id, audit_id, at, action, call, key_name, request_id,
-       profile_id, merged_profile_id, effects)
-     select $1, id, at, action, call, key_name, request_id, profile_id, merged_profile_id,
+    `insert into identity_audit (workspace_id, bucket, audit_id, at, action, call, key_name,
+       request_id, profile_id, merged_profile_id, effects)
+     select $1, bucket, id, at, action, call, key_name, request_id, profile_id, merged_profile_id,
        effects::jsonb
-     from unnest($2::uuid[], $3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::text[],
-       $8::uuid[], $9::uuid[], $10::text[])
-       as new (id, at, action, call, key_name, request_id, profile_id, merged_profile_id, effects)`,
+     from buckets join unnest($2::uuid[], $3::timestamptz[], $4::text[], $5::text[], $6::text[],
+       $7::text[], $8::uuid[], $9::uuid[], $10::text[], $11::smallint[])
+       as new (id, at, action, call, key_name, request_id, profile_id, merged_profile_id, effects,
+         bucket) using (bucket)
+     where bucket = any($12::smallint[])`,
     [
       workspaceId,
       entries.map((entry) => entry.id),
@@ -47,9 +52,11 @@ export async function insertAuditEntries(
       entries.map((entry) => entry.call),
       entries.map((entry) => entry.keyName),
       entries.map((entry) => entry.requestId),
-      entries.map((entry) => entry.profileId),
+      profileIds,
       entries.map((entry) => entry.mergedProfileId),
       entries.map((entry) => JSON.stringify(entry.effects)),
+      buckets.each,
+      buckets.all,
     ],
   );
 }

@@ -1,3 +1,4 @@
+import { idInBucketOf } from "../database/buckets.ts";
 import { type Queryable, settleAll, type Transaction } from "../database/database.ts";
 import { writePeopleOf } from "../workspaces/reset.ts";
 import type { AddressCache } from "./address-cache.ts";
@@ -142,7 +143,8 @@ async function read(
   await refuseMergedMeanwhile(database, workspaceId, platformIds, merged, people);
   if (cached) storeAddresses(cached, rows);
   const kept = lock ? people : withoutConfirmed(people, targets, whereabouts);
-  return createPeople(all, kept, newId, merged, hits);
+  const newProfileId = (value: string) => idInBucketOf(newId(), workspaceId, value);
+  return createPeople(all, kept, newProfileId, merged, hits);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { bucketsOfIds } from "../database/buckets.ts";
 import type { Queryable, Transaction } from "../database/database.ts";
 
 /* Where the ids of merged profiles lead. */
@@ -24,8 +25,8 @@ export async function selectMerged(
   if (profileIds.length === 0) return [];
   return database.query<MergedProfile>(
     `select ${COLUMNS} from merged_profiles
-     where workspace_id = $1 and profile_id = any($2::uuid[])`,
-    [workspaceId, profileIds],
+     where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])`,
+    [workspaceId, profileIds, bucketsOfIds(profileIds).all],
   );
 }
 
@@ -51,13 +52,15 @@ export async function upsertMerged(
   now: Date,
 ): Promise<void> {
   if (merged.length === 0) return;
+  const buckets = bucketsOfIds(merged.map((each) => each.profileId));
   await tx.query(
     `insert into merged_profiles
-       (workspace_id, profile_id, kept_profile_id, external_id, is_rename, merged_at)
-     select $1, profile_id, kept_profile_id, external_id, is_rename, $6
-     from unnest($2::uuid[], $3::uuid[], $4::text[], $5::bool[])
-       as new (profile_id, kept_profile_id, external_id, is_rename)
-     on conflict (workspace_id, profile_id)
+       (workspace_id, bucket, profile_id, kept_profile_id, external_id, is_rename, merged_at)
+     select $1, bucket, profile_id, kept_profile_id, external_id, is_rename, $6
+     from buckets join unnest($2::uuid[], $3::uuid[], $4::text[], $5::bool[], $7::smallint[])
+       as new (profile_id, kept_profile_id, external_id, is_rename, bucket) using (bucket)
+     where bucket = any($8::smallint[])
+     on conflict (workspace_id, profile_id, bucket)
        do update set kept_profile_id = excluded.kept_profile_id,
          external_id = excluded.external_id`,
     [
@@ -67,6 +70,8 @@ export async function upsertMerged(
       merged.map((each) => each.externalId),
       merged.map((each) => each.isRename),
       now,
+      buckets.each,
+      buckets.all,
     ],
   );
 }
@@ -79,8 +84,8 @@ export async function deleteMerged(
 ): Promise<void> {
   if (profileIds.length === 0) return;
   await tx.query(
-    "delete from merged_profiles where workspace_id = $1 and profile_id = any($2::uuid[])",
-    [workspaceId, profileIds],
+    "delete from merged_profiles where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])",
+    [workspaceId, profileIds, bucketsOfIds(profileIds).all],
   );
 }
 

@@ -87,6 +87,7 @@ export interface People {
  *
  * @param found who has the identifiers that the batch names or sets.
  * @param rows the profiles that were read.
+ * @param newId makes the id of a profile, which says the bucket of the identifier.
  * @param merged where the ids of merged profiles lead.
  * @param owners who has an external_id, by that alone, for it names one person and nearly every item
  *   has one; `found` is added to it.
@@ -95,7 +96,7 @@ export interface People {
 export function createPeople(
   found: readonly FoundIdentifier[],
   rows: readonly ProfileRow[],
-  newId: () => string,
+  newId: (firstIdentifier: string) => string,
   merged: ReadonlyMap<string, string> = new Map(),
   owners: Map<string, string> = new Map(),
 ): People {
@@ -164,7 +165,7 @@ export function createPeople(
     },
 
     create(identifier) {
-      const person = newPerson(newId(), identifier);
+      const person = newPerson(newId(identifier.value), identifier);
       people.set(person.id, person);
       if (identifier.kind === "email") self.setEmail(person, identifier.address);
       else if (identifier.kind === "phone") self.setPhone(person, identifier.value);

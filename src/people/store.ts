@@ -1,3 +1,4 @@
+import { bucketsOfIds, bucketsOfValues } from "../database/buckets.ts";
 import type { Queryable, Transaction } from "../database/database.ts";
 import { timestamps } from "../database/typed-list.ts";
 import type { Json } from "../values/plain-json.ts";
@@ -18,10 +19,11 @@ export async function selectIdentifiers(
 ): Promise<FoundIdentifier[]> {
   if (values.length === 0) return [];
   const statement = `select kind, value, profile_id as "profileId" from identifiers
-     where workspace_id = $1 and value = any($2::text[])`;
+     where workspace_id = $1 and value = any($2::text[]) and bucket = any($3::smallint[])`;
+  const parameters = [workspaceId, values, bucketsOfValues(workspaceId, values).all];
   return limit === undefined
-    ? database.query<FoundIdentifier>(statement, [workspaceId, values])
-    : database.query<FoundIdentifier>(`${statement} limit $3`, [workspaceId, values, limit]);
+    ? database.query<FoundIdentifier>(statement, parameters)
+    : database.query<FoundIdentifier>(`${statement} limit $4`, [...parameters, limit]);
 }
 
 /**
@@ -35,20 +37,26 @@ export async function insertIdentifiers(
   identifiers: readonly FoundIdentifier[],
 ): Promise<void> {
   if (identifiers.length === 0) return;
-  const sorted = [...identifiers].sort((a, b) => (a.value < b.value ? -1 : 1));
+  const values = identifiers.map((each) => each.value);
+  const buckets = bucketsOfValues(workspaceId, values);
   await tx.execute(
-    `insert into identifiers (workspace_id, value, kind, profile_id)
-     select $1, value, kind::identifier_kind, profile_id
-     from unnest($2::text[], $3::text[], $4::uuid[]) as new (value, kind, profile_id)
+    `insert into identifiers (workspace_id, bucket, value, kind, profile_id)
+     select $1, bucket, value, kind::identifier_kind, profile_id
+     from buckets join unnest($2::text[], $3::text[], $4::uuid[], $5::smallint[])
+       as new (value, kind, profile_id, bucket) using (bucket)
+     where bucket = any($6::smallint[])
+     order by value collate "C"
      on conflict do nothing
      returning 1`,
     [
       workspaceId,
-      sorted.map((each) => each.value),
-      sorted.map((each) => each.kind),
-      sorted.map((each) => each.profileId),
+      values,
+      identifiers.map((each) => each.kind),
+      identifiers.map((each) => each.profileId),
+      buckets.each,
+      buckets.all,
     ],
-    sorted.length,
+    identifiers.length,
   );
 }
 
@@ -63,6 +71,7 @@ export async function deleteIdentifiers(
     `delete from identifiers using
        unnest($2::text[], $3::identifier_kind[], $4::uuid[]) as gone (value, kind, profile_id)
      where identifiers.workspace_id = $1 and identifiers.value = any($2::text[])
+       and identifiers.bucket = any($5::smallint[])
        and identifiers.value = gone.value
        and identifiers.kind = gone.kind
        and identifiers.profile_id = gone.profile_id`,
@@ -71,6 +80,10 @@ export async function deleteIdentifiers(
       sorted.map((each) => each.value),
       sorted.map((each) => each.kind),
       sorted.map((each) => each.profileId),
+      bucketsOfValues(
+        workspaceId,
+        sorted.map((each) => each.value),
+      ).all,
     ],
   );
 }
@@ -104,9 +117,9 @@ export async function selectProfiles(
   if (ids.length === 0) return [];
   return database.query<ProfileRow>(
     `select ${PROFILE_COLUMNS} from profiles
-     where workspace_id = $1 and profile_id = any($2::uuid[])
+     where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])
      order by updated_at desc, profile_id desc`,
-    [workspaceId, ids],
+    [workspaceId, ids, bucketsOfIds(ids).all],
   );
 }
 
@@ -122,8 +135,9 @@ export async function lockProfiles(
   if (ids.length === 0) return [];
   const rows = await tx.query<ProfileRow>(
     `update profiles set version = version + 1
-     where workspace_id = $1 and profile_id = any($2::uuid[]) returning ${PROFILE_COLUMNS}`,
-    [workspaceId, [...ids].sort()],
+     where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])
+     returning ${PROFILE_COLUMNS}`,
+    [workspaceId, [...ids].sort(), bucketsOfIds(ids).all],
   );
   return rows.sort(latestFirst);
 }
@@ -151,15 +165,18 @@ export async function insertProfiles(
   profiles: readonly NewProfile[],
 ): Promise<void> {
   if (profiles.length === 0) return;
+  const buckets = bucketsOfIds(profiles.map((profile) => profile.id));
   await tx.execute(
-    `insert into profiles (workspace_id, profile_id, version, external_id, aliases, email, phone,
-       standard_attributes, custom_attributes, created_at, updated_at)
-     select $1, id, 1, external_id, aliases::jsonb, email, phone, standard::jsonb, custom::jsonb,
-       updated_at, updated_at
-     from unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
-       $8::text[], $9::timestamptz[])
-       as new (id, external_id, aliases, email, phone, standard, custom, updated_at)`,
-    [workspaceId, ...columnsOf(profiles)],
+    `insert into profiles (workspace_id, bucket, profile_id, version, external_id, aliases, email,
+       phone, standard_attributes, custom_attributes, created_at, updated_at)
+     select $1, bucket, id, 1, external_id, aliases::jsonb, email, phone, standard::jsonb,
+       custom::jsonb, updated_at, updated_at
+     from buckets join unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[],
+       $7::text[], $8::text[], $9::timestamptz[], $10::smallint[])
+       as new (id, external_id, aliases, email, phone, standard, custom, updated_at, bucket)
+       using (bucket)
+     where bucket = any($11::smallint[])`,
+    [workspaceId, ...columnsOf(profiles), buckets.each, buckets.all],
   );
 }
 
@@ -192,8 +209,8 @@ export async function replaceProfiles(
        $8::text[], $9::timestamptz[])
        as new (id, external_id, aliases, email, phone, standard, custom, updated_at)
      where profiles.workspace_id = $1 and profiles.profile_id = any($2::uuid[])
-       and profiles.profile_id = new.id`,
-    [workspaceId, ...columnsOf(profiles)],
+       and profiles.bucket = any($10::smallint[]) and profiles.profile_id = new.id`,
+    [workspaceId, ...columnsOf(profiles), bucketsOfIds(profiles.map(({ id }) => id)).all],
   );
 }
 
@@ -204,10 +221,10 @@ export async function deleteProfiles(
   ids: readonly string[],
 ): Promise<void> {
   if (ids.length === 0) return;
-  await tx.query("delete from profiles where workspace_id = $1 and profile_id = any($2::uuid[])", [
-    workspaceId,
-    ids,
-  ]);
+  await tx.query(
+    "delete from profiles where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])",
+    [workspaceId, ids, bucketsOfIds(ids).all],
+  );
 }
 
 /** How many locks stand for all addresses: few enough for the engine's lock table. */

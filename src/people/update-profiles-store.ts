@@ -1,3 +1,4 @@
+import { bucketsOfIds } from "../database/buckets.ts";
 import type { Transaction } from "../database/database.ts";
 import { texts, timestamps, uuids } from "../database/typed-list.ts";
 import type { Attributes } from "./store.ts";
@@ -63,15 +64,17 @@ function patchProfiles(
   const emails = patches.map(({ assumed }) => assumed?.email ?? null);
   const phones = patches.map(({ assumed }) => assumed?.phone ?? null);
   const isAssuming = [...emails, ...phones].some((address) => address !== null);
+  const ids = patches.map((patch) => patch.id);
   return tx.execute(
     isAssuming ? PATCH_ASSUMING : PATCH,
     [
       workspaceId,
-      uuids(patches.map((patch) => patch.id)),
+      uuids(ids),
       JSON.stringify(patches.map((patch) => patch.standardPatch)),
       JSON.stringify(patches.map((patch) => patch.customPatch)),
       timestamps(patches.map((patch) => patch.updatedAtMicros)),
       mostCustomBytes,
+      bucketsOfIds(ids).all,
       ...(isAssuming ? [texts(emails), texts(phones)] : []),
     ],
     patches.length,
@@ -90,14 +93,14 @@ const patchStatement = (lists: string, columns: string, condition: string): stri
        jsonb_array_elements($4::text::jsonb), unnest($5::timestamptz[])${lists})
      as new (id, standard, custom, updated_at${columns})
    where profiles.workspace_id = $1 and profiles.profile_id = any($2::uuid[])
-     and profiles.profile_id = new.id
+     and profiles.bucket = any($7::smallint[]) and profiles.profile_id = new.id
      and ($6::integer is null or new.custom = 'null'
        or pg_column_size(profiles.custom_attributes || new.custom) <= $6)${condition}`;
 
 const PATCH = patchStatement("", "", "");
 
 const PATCH_ASSUMING = patchStatement(
-  ", unnest($7::text[]), unnest($8::text[])",
+  ", unnest($8::text[]), unnest($9::text[])",
   ", email, phone",
   ` and (new.email is null or profiles.email = new.email)
      and (new.phone is null or profiles.phone = new.phone)`,
@@ -135,7 +138,7 @@ const changeProfiles = (
        as new (id, version, standard, removes_standard, custom, removes_custom,
          sets_email, email, sets_phone, phone, updated_at, assumed_email, assumed_phone)
      where profiles.workspace_id = $1 and profiles.profile_id = any($2::uuid[])
-       and profiles.profile_id = new.id
+       and profiles.bucket = any($16::smallint[]) and profiles.profile_id = new.id
        and (new.assumed_email is null or profiles.email = new.assumed_email)
        and (new.assumed_phone is null or profiles.phone = new.assumed_phone)
        and case
@@ -158,6 +161,7 @@ const changeProfiles = (
       mostCustomBytes,
       updates.map(({ assumed }) => assumed?.email ?? null),
       updates.map(({ assumed }) => assumed?.phone ?? null),
+      bucketsOfIds(updates.map((update) => update.id)).all,
     ],
     updates.length,
   );

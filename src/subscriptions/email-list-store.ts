@@ -1,3 +1,4 @@
+import { bucketsOfValues } from "../database/buckets.ts";
 import type { Queryable, Transaction } from "../database/database.ts";
 
 /** An address in lower case, and when it was refused or bounced. */
@@ -26,7 +27,7 @@ export const selectUnsubscribes = (
   database.query<EmailEntry>(
     `select email, set_at as at from email_states
      where workspace_id = $1 and state = 'unsubscribed' and ${within("set_at", selection)}`,
-    [workspaceId, ...valuesOf(selection)],
+    [workspaceId, ...valuesOf(workspaceId, selection)],
   );
 
 export const selectHardBounces = (
@@ -37,18 +38,23 @@ export const selectHardBounces = (
   database.query<EmailEntry>(
     `select email, bounced_at as at from hard_bounces
      where workspace_id = $1 and ${within("bounced_at", selection)}`,
-    [workspaceId, ...valuesOf(selection)],
+    [workspaceId, ...valuesOf(workspaceId, selection)],
   );
 
 const within = (time: string, { emails, direction }: EmailSelection): string => {
   const condition = emails
-    ? "email = any($2::text[])"
+    ? "email = any($2::text[]) and bucket = any($5::smallint[])"
     : `${time} >= $2::timestamptz and ${time} < $5::timestamptz`;
   return `${condition} order by ${time} ${direction}, email ${direction} limit $3 offset $4`;
 };
 
-const valuesOf = ({ emails, from, until, limit, offset }: EmailSelection): readonly unknown[] =>
-  emails ? [emails, limit, offset] : [from, limit, offset, until];
+const valuesOf = (
+  workspaceId: number,
+  { emails, from, until, limit, offset }: EmailSelection,
+): readonly unknown[] =>
+  emails
+    ? [emails, limit, offset, bucketsOfValues(workspaceId, emails).all]
+    : [from, limit, offset, until];
 
 /** Records that addresses bounced; an address that did before keeps its first time. */
 export async function insertHardBounces(
@@ -57,11 +63,16 @@ export async function insertHardBounces(
   emails: readonly string[],
   now: Date,
 ): Promise<void> {
+  const addresses = [...new Set(emails)];
+  const buckets = bucketsOfValues(workspaceId, addresses);
   await tx.query(
-    `insert into hard_bounces (workspace_id, email, bounced_at)
-     select $1, email, $3 from unnest($2::text[]) as new (email)
-     on conflict (workspace_id, email) do nothing`,
-    [workspaceId, [...new Set(emails)].sort(), now],
+    `insert into hard_bounces (workspace_id, bucket, email, bounced_at)
+     select $1, bucket, email, $3
+     from buckets join unnest($2::text[], $4::smallint[]) as new (email, bucket) using (bucket)
+     where bucket = any($5::smallint[])
+     order by email collate "C"
+     on conflict (workspace_id, email, bucket) do nothing`,
+    [workspaceId, addresses, now, buckets.each, buckets.all],
   );
 }
 
@@ -72,8 +83,10 @@ export async function deleteHardBounces(
   emails: readonly string[],
 ): Promise<string[]> {
   const rows = await tx.query<{ email: string }>(
-    "delete from hard_bounces where workspace_id = $1 and email = any($2::text[]) returning email",
-    [workspaceId, emails],
+    `delete from hard_bounces
+     where workspace_id = $1 and email = any($2::text[]) and bucket = any($3::smallint[])
+     returning email`,
+    [workspaceId, emails, bucketsOfValues(workspaceId, emails).all],
   );
   return rows.map((row) => row.email);
 }

@@ -34,9 +34,8 @@ export function selectAllGroupStates(
     tx,
     "exported_groups",
     `select s.group_id as "groupId", s.state, s.changed_at as "changedAt", ${NAME_COLUMNS}
-     from group_states s
-       join profiles p on p.profile_id = s.profile_id and p.workspace_id = s.workspace_id
-     where s.workspace_id = $1 and ($2::timestamptz is null or s.changed_at >= $2)
+     from group_states s join profiles p using (workspace_id, bucket, profile_id)
+     where workspace_id = $1 and ($2::timestamptz is null or s.changed_at >= $2)
        and ($3::timestamptz is null or s.changed_at < $3)${condition.sql}`,
     [workspaceId, since ?? null, until ?? null, ...condition.parameters],
     portion,

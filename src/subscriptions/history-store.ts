@@ -1,4 +1,5 @@
 import type { CallRecord } from "../context/context.ts";
+import { bucketsOfIds, bucketsOfValues } from "../database/buckets.ts";
 import type { Queryable, Transaction } from "../database/database.ts";
 import type { EmailStateRow, GroupStateRow } from "./store.ts";
 
@@ -20,19 +21,25 @@ export async function insertGroupStateChanges(
   changes: readonly GroupStateChange[],
 ): Promise<void> {
   if (changes.length === 0) return;
+  const profileIds = changes.map((change) => change.profileId);
+  const buckets = bucketsOfIds(profileIds);
   await tx.query(
-    `insert into group_state_changes (workspace_id, profile_id, change_id, group_id, state,
+    `insert into group_state_changes (workspace_id, bucket, profile_id, change_id, group_id, state,
        changed_at, call, key_name, request_id)
-     select $1, profile_id, id, group_id, state, changed_at, call, key_name, request_id
-     from unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::timestamptz[], $7::text[],
-       $8::text[], $9::text[])
-       as new (profile_id, id, group_id, state, changed_at, call, key_name, request_id)`,
+     select $1, bucket, profile_id, id, group_id, state, changed_at, call, key_name, request_id
+     from buckets join unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::timestamptz[],
+       $7::text[], $8::text[], $9::text[], $10::smallint[])
+       as new (profile_id, id, group_id, state, changed_at, call, key_name, request_id, bucket)
+       using (bucket)
+     where bucket = any($11::smallint[])`,
     [
       workspaceId,
-      changes.map((change) => change.profileId),
+      profileIds,
       changes.map((change) => change.id),
       changes.map((change) => change.groupId),
       ...commonColumns(changes),
+      buckets.each,
+      buckets.all,
     ],
   );
 }
@@ -43,18 +50,23 @@ export async function insertEmailStateChanges(
   changes: readonly EmailStateChange[],
 ): Promise<void> {
   if (changes.length === 0) return;
+  const emails = changes.map((change) => change.email);
+  const buckets = bucketsOfValues(workspaceId, emails);
   await tx.query(
-    `insert into email_state_changes (workspace_id, email, change_id, state, changed_at, call,
-       key_name, request_id)
-     select $1, email, id, state, changed_at, call, key_name, request_id
-     from unnest($2::text[], $3::uuid[], $4::text[], $5::timestamptz[], $6::text[], $7::text[],
-       $8::text[])
-       as new (email, id, state, changed_at, call, key_name, request_id)`,
+    `insert into email_state_changes (workspace_id, bucket, email, change_id, state, changed_at,
+       call, key_name, request_id)
+     select $1, bucket, email, id, state, changed_at, call, key_name, request_id
+     from buckets join unnest($2::text[], $3::uuid[], $4::text[], $5::timestamptz[], $6::text[],
+       $7::text[], $8::text[], $9::smallint[])
+       as new (email, id, state, changed_at, call, key_name, request_id, bucket) using (bucket)
+     where bucket = any($10::smallint[])`,
     [
       workspaceId,
-      changes.map((change) => change.email),
+      emails,
       changes.map((change) => change.id),
       ...commonColumns(changes),
+      buckets.each,
+      buckets.all,
     ],
   );
 }
@@ -104,13 +116,21 @@ export async function selectGroupStateChanges(
 ): Promise<GroupStateChange[]> {
   const rows = await database.query<Flat<GroupStateChange>>(
     `select ${GROUP_COLUMNS} from group_state_changes
-     where workspace_id = $1 and ($2::uuid[] is null or profile_id = any($2::uuid[]))
+     where workspace_id = $1
+       and ($2::uuid[] is null
+         or (profile_id = any($2::uuid[]) and bucket = any($9::smallint[])))
        and ($3::text is null or group_id = $3)
        and ($4::timestamptz is null or changed_at >= $4)
        and ($5::timestamptz is null or changed_at < $5)
        and ($6::timestamptz is null or (changed_at, change_id) < ($6, $7::uuid))
      order by changed_at desc, change_id desc limit $8`,
-    [workspaceId, filter.profileIds ?? null, filter.groupId ?? null, ...timesOf(filter)],
+    [
+      workspaceId,
+      filter.profileIds ?? null,
+      filter.groupId ?? null,
+      ...timesOf(filter),
+      filter.profileIds ? bucketsOfIds(filter.profileIds).all : null,
+    ],
   );
   return changesOf(rows);
 }
@@ -123,12 +143,18 @@ export async function selectEmailStateChanges(
 ): Promise<EmailStateChange[]> {
   const rows = await database.query<Flat<EmailStateChange>>(
     `select email, ${CHANGE_COLUMNS} from email_state_changes
-     where workspace_id = $1 and ($2::text[] is null or email = any($2::text[]))
+     where workspace_id = $1
+       and ($2::text[] is null or (email = any($2::text[]) and bucket = any($8::smallint[])))
        and ($3::timestamptz is null or changed_at >= $3)
        and ($4::timestamptz is null or changed_at < $4)
        and ($5::timestamptz is null or (changed_at, change_id) < ($5, $6::uuid))
      order by changed_at desc, change_id desc limit $7`,
-    [workspaceId, filter.emails ?? null, ...timesOf(filter)],
+    [
+      workspaceId,
+      filter.emails ?? null,
+      ...timesOf(filter),
+      filter.emails ? bucketsOfValues(workspaceId, filter.emails).all : null,
+    ],
   );
   return changesOf(rows);
 }
@@ -149,9 +175,9 @@ export async function deleteGroupStateChanges(
 ): Promise<GroupStateChange[]> {
   if (profileIds.length === 0) return [];
   const rows = await tx.query<Flat<GroupStateChange>>(
-    `delete from group_state_changes where workspace_id = $1 and profile_id = any($2::uuid[])
+    `delete from group_state_changes where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])
      returning ${GROUP_COLUMNS}`,
-    [workspaceId, profileIds],
+    [workspaceId, profileIds, bucketsOfIds(profileIds).all],
   );
   return changesOf(rows);
 }
@@ -164,8 +190,9 @@ export async function deleteEmailStateChanges(
 ): Promise<void> {
   if (emails.length === 0) return;
   await tx.query(
-    "delete from email_state_changes where workspace_id = $1 and email = any($2::text[])",
-    [workspaceId, emails],
+    `delete from email_state_changes
+     where workspace_id = $1 and email = any($2::text[]) and bucket = any($3::smallint[])`,
+    [workspaceId, emails, bucketsOfValues(workspaceId, emails).all],
   );
 }
 

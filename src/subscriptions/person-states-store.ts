@@ -1,3 +1,4 @@
+import { bucketOfId, bucketOfValue } from "../database/buckets.ts";
 import type { Queryable } from "../database/database.ts";
 import type { EmailState, GroupState } from "./store.ts";
 
@@ -15,8 +16,8 @@ export async function selectStandingGroupStates(
 ): Promise<StandingGroupState[]> {
   return database.query<StandingGroupState>(
     `select group_id as "groupId", state, changed_at as "changedAt" from group_states
-     where workspace_id = $1 and profile_id = $2 order by group_id`,
-    [workspaceId, profileId],
+     where workspace_id = $1 and profile_id = $2 and bucket = $3 order by group_id`,
+    [workspaceId, profileId, bucketOfId(profileId)],
   );
 }
 
@@ -35,13 +36,16 @@ export async function selectAddressState(
   workspaceId: number,
   email: string,
 ): Promise<AddressState> {
+  const parameters = [workspaceId, email, bucketOfValue(workspaceId, email)];
   const states = await database.query<{ state: EmailState; setAt: Date }>(
-    `select state, set_at as "setAt" from email_states where workspace_id = $1 and email = $2`,
-    [workspaceId, email],
+    `select state, set_at as "setAt" from email_states
+     where workspace_id = $1 and email = $2 and bucket = $3`,
+    parameters,
   );
   const bounces = await database.query<{ bouncedAt: Date }>(
-    `select bounced_at as "bouncedAt" from hard_bounces where workspace_id = $1 and email = $2`,
-    [workspaceId, email],
+    `select bounced_at as "bouncedAt" from hard_bounces
+     where workspace_id = $1 and email = $2 and bucket = $3`,
+    parameters,
   );
   return {
     state: states[0]?.state ?? null,

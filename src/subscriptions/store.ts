@@ -1,3 +1,4 @@
+import { bucketsOfIds, bucketsOfValues } from "../database/buckets.ts";
 import type { Queryable, Transaction } from "../database/database.ts";
 import { deleteAllHardBounces } from "./email-list-store.ts";
 
@@ -17,8 +18,8 @@ export async function selectGroupStates(
   if (profileIds.length === 0) return [];
   return database.query<GroupStateRow>(
     `select profile_id as "profileId", group_id as "groupId", state from group_states
-     where workspace_id = $1 and profile_id = any($2::uuid[])`,
-    [workspaceId, profileIds],
+     where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])`,
+    [workspaceId, profileIds, bucketsOfIds(profileIds).all],
   );
 }
 
@@ -34,20 +35,26 @@ export async function upsertGroupStates(
   now: Date,
 ): Promise<GroupStateRow[]> {
   if (states.length === 0) return [];
+  const profileIds = states.map((row) => row.profileId);
+  const buckets = bucketsOfIds(profileIds);
   return tx.query<GroupStateRow>(
-    `insert into group_states (workspace_id, profile_id, group_id, state, changed_at)
-     select $1, profile_id, group_id, state, $5
-     from unnest($2::uuid[], $3::text[], $4::text[]) as new (profile_id, group_id, state)
-     on conflict (workspace_id, profile_id, group_id) do update
+    `insert into group_states (workspace_id, bucket, profile_id, group_id, state, changed_at)
+     select $1, bucket, profile_id, group_id, state, $5
+     from buckets join unnest($2::uuid[], $3::text[], $4::text[], $6::smallint[])
+       as new (profile_id, group_id, state, bucket) using (bucket)
+     where bucket = any($7::smallint[])
+     on conflict (workspace_id, profile_id, bucket, group_id) do update
        set state = excluded.state, changed_at = excluded.changed_at
        where group_states.state <> excluded.state
      returning profile_id as "profileId", group_id as "groupId", state`,
     [
       workspaceId,
-      states.map((row) => row.profileId),
+      profileIds,
       states.map((row) => row.groupId),
       states.map((row) => row.state),
       now,
+      buckets.each,
+      buckets.all,
     ],
   );
 }
@@ -60,17 +67,23 @@ export async function insertMissingGroupStates(
   now: Date,
 ): Promise<void> {
   if (states.length === 0) return;
+  const profileIds = states.map((row) => row.profileId);
+  const buckets = bucketsOfIds(profileIds);
   await tx.query(
-    `insert into group_states (workspace_id, profile_id, group_id, state, changed_at)
-     select $1, profile_id, group_id, state, $5
-     from unnest($2::uuid[], $3::text[], $4::text[]) as new (profile_id, group_id, state)
-     on conflict (workspace_id, profile_id, group_id) do nothing`,
+    `insert into group_states (workspace_id, bucket, profile_id, group_id, state, changed_at)
+     select $1, bucket, profile_id, group_id, state, $5
+     from buckets join unnest($2::uuid[], $3::text[], $4::text[], $6::smallint[])
+       as new (profile_id, group_id, state, bucket) using (bucket)
+     where bucket = any($7::smallint[])
+     on conflict (workspace_id, profile_id, bucket, group_id) do nothing`,
     [
       workspaceId,
-      states.map((row) => row.profileId),
+      profileIds,
       states.map((row) => row.groupId),
       states.map((row) => row.state),
       now,
+      buckets.each,
+      buckets.all,
     ],
   );
 }
@@ -104,8 +117,9 @@ export async function selectEmailStates(
 ): Promise<EmailStateRow[]> {
   if (emails.length === 0) return [];
   return database.query<EmailStateRow>(
-    "select email, state from email_states where workspace_id = $1 and email = any($2::text[])",
-    [workspaceId, emails],
+    `select email, state from email_states
+     where workspace_id = $1 and email = any($2::text[]) and bucket = any($3::smallint[])`,
+    [workspaceId, emails, bucketsOfValues(workspaceId, emails).all],
   );
 }
 
@@ -121,15 +135,20 @@ export async function upsertEmailStates(
   now: Date,
 ): Promise<EmailStateRow[]> {
   if (states.length === 0) return [];
-  const sorted = [...states].sort((a, b) => (a.email < b.email ? -1 : 1));
+  const emails = states.map((row) => row.email);
+  const buckets = bucketsOfValues(workspaceId, emails);
   return tx.query<EmailStateRow>(
-    `insert into email_states (workspace_id, email, state, set_at)
-     select $1, email, state, $4 from unnest($2::text[], $3::text[]) as new (email, state)
-     on conflict (workspace_id, email) do update
+    `insert into email_states (workspace_id, bucket, email, state, set_at)
+     select $1, bucket, email, state, $4
+     from buckets join unnest($2::text[], $3::text[], $5::smallint[]) as new (email, state, bucket)
+       using (bucket)
+     where bucket = any($6::smallint[])
+     order by email collate "C"
+     on conflict (workspace_id, email, bucket) do update
        set state = excluded.state, set_at = excluded.set_at
        where email_states.state <> excluded.state
      returning email, state`,
-    [workspaceId, sorted.map((row) => row.email), sorted.map((row) => row.state), now],
+    [workspaceId, emails, states.map((row) => row.state), now, buckets.each, buckets.all],
   );
 }
 
@@ -151,16 +170,14 @@ export async function upsertLinkedEmailStates(
 ): Promise<EmailStateRow[]> {
   if (states.length === 0) return [];
   return tx.query<EmailStateRow>(
-    `insert into email_states (workspace_id, email, state, set_at)
-     select $1, email, state, set_at
-     from unnest($2::text[], $3::text[], $4::timestamptz[]) as new (email, state, set_at)
-     on conflict (workspace_id, email) do update
+    `${INSERT_DATED_STATES}
+     on conflict (workspace_id, email, bucket) do update
        set state = excluded.state, set_at = excluded.set_at
        where email_states.state <> excluded.state
          and (excluded.set_at, excluded.state = 'unsubscribed')
            > (email_states.set_at, email_states.state = 'unsubscribed')
      returning email, state`,
-    [workspaceId, ...datedColumns(states)],
+    datedParameters(workspaceId, states),
   );
 }
 
@@ -172,21 +189,30 @@ export async function repeatRefusals(
 ): Promise<void> {
   if (refusals.length === 0) return;
   await tx.query(
-    `insert into email_states (workspace_id, email, state, set_at)
-     select $1, email, state, set_at
-     from unnest($2::text[], $3::text[], $4::timestamptz[]) as new (email, state, set_at)
-     on conflict (workspace_id, email) do update set set_at = excluded.set_at
+    `${INSERT_DATED_STATES}
+     on conflict (workspace_id, email, bucket) do update set set_at = excluded.set_at
        where email_states.state = excluded.state and email_states.set_at < excluded.set_at`,
-    [workspaceId, ...datedColumns(refusals)],
+    datedParameters(workspaceId, refusals),
   );
 }
 
-function datedColumns(states: readonly LinkedEmailStateRow[]) {
-  const sorted = [...states].sort((a, b) => (a.email < b.email ? -1 : 1));
+const INSERT_DATED_STATES = `insert into email_states (workspace_id, bucket, email, state, set_at)
+     select $1, bucket, email, state, set_at
+     from buckets join unnest($2::text[], $3::text[], $4::timestamptz[], $5::smallint[])
+       as new (email, state, set_at, bucket) using (bucket)
+     where bucket = any($6::smallint[])
+     order by email collate "C"`;
+
+function datedParameters(workspaceId: number, states: readonly LinkedEmailStateRow[]) {
+  const emails = states.map((row) => row.email);
+  const buckets = bucketsOfValues(workspaceId, emails);
   return [
-    sorted.map((row) => row.email),
-    sorted.map((row) => row.state),
-    sorted.map((row) => row.setAt),
+    workspaceId,
+    emails,
+    states.map((row) => row.state),
+    states.map((row) => row.setAt),
+    buckets.each,
+    buckets.all,
   ];
 }
 
@@ -197,8 +223,10 @@ export async function deleteEmailStates(
   emails: readonly string[],
 ): Promise<string[]> {
   const rows = await tx.query<{ email: string }>(
-    "delete from email_states where workspace_id = $1 and email = any($2::text[]) returning email",
-    [workspaceId, emails],
+    `delete from email_states
+     where workspace_id = $1 and email = any($2::text[]) and bucket = any($3::smallint[])
+     returning email`,
+    [workspaceId, emails, bucketsOfValues(workspaceId, emails).all],
   );
   return rows.map((row) => row.email);
 }

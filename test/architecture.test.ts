@@ -68,8 +68,12 @@ const CALLERS_OF_STORES: Readonly<Record<string, readonly string[]>> = {
   activity: ["export", "identity"],
 };
 
-/** Tables whose statements take the table's name from a constant, with the folder that writes them. */
+/**
+ * Tables whose statements take the table's name from a constant, with the folder that writes them, and one
+ * that its migration fills.
+ */
 const NAMED_BY_CONSTANT: Readonly<Record<string, string>> = {
+  buckets: "database",
   api_keys: "access",
   scim_tokens: "access",
 };

@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { openDatabase } from "../src/server/serve.ts";
+import { openDatabase } from "../src/server/open-database.ts";
 import { runCommand } from "./child-server.ts";
 import { startOwnServer, type TestServer } from "./harness.ts";
 import { temporaryFolder } from "./stored-rows.ts";

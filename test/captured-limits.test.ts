@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { CAPTURE_LIMITS } from "../src/capture/capture-call.ts";
 import { sweepCapturedCalls } from "../src/capture/captured-calls.ts";
 import { type Database, withRetries } from "../src/database/database.ts";
-import { openDatabase } from "../src/server/serve.ts";
+import { openDatabase } from "../src/server/open-database.ts";
 import { startOwnServer, type TestServer, type TestWorkspace } from "./harness.ts";
 import { temporaryFolder } from "./stored-rows.ts";
 

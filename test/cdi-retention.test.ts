@@ -8,7 +8,7 @@ import { sweepSyncs } from "../src/cdi/forget.ts";
 import { insertLogEntries, selectLogBeyond } from "../src/cdi/progress-store.ts";
 import { insertRun, selectRunsBeyond } from "../src/cdi/store.ts";
 import { migrate } from "../src/database/migrate.ts";
-import { openDatabase } from "../src/server/serve.ts";
+import { openDatabase } from "../src/server/open-database.ts";
 import { testConfig } from "./harness.ts";
 
 const database = await openDatabase(await testConfig());

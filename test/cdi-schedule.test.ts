@@ -7,7 +7,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { delayBeforeNextTry } from "../src/cdi/retry.ts";
-import { openDatabase } from "../src/server/serve.ts";
+import { openDatabase } from "../src/server/open-database.ts";
 import { startIntegration } from "./cdi.ts";
 import { startOwnServer, workspaceAt } from "./harness.ts";
 import { temporaryFolder } from "./stored-rows.ts";

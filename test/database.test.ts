@@ -5,10 +5,13 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import fc from "fast-check";
+import { checkpointWhenDue } from "../src/database/checkpoints.ts";
 import { isAborted, type Transaction } from "../src/database/database.ts";
+import type { Connection } from "../src/database/one-connection.ts";
+import { openEngine, runStatements } from "../src/database/pglite-engine.ts";
 import { texts, timestamps, uuids } from "../src/database/typed-list.ts";
-import { openDatabase } from "../src/server/serve.ts";
-import { testConfig } from "./harness.ts";
+import { openDatabase } from "../src/server/open-database.ts";
+import { ENGINE, testConfig } from "./harness.ts";
 
 const database = await openDatabase(await testConfig());
 after(() => database.close());
@@ -112,5 +115,22 @@ describe("a transaction whose statements are sent at once", () => {
     ]);
     assert.equal(all.length, 21);
     assert.equal((await kept()).length, 1 + 22);
+  });
+});
+
+describe("the write-ahead log of the embedded engine", { skip: ENGINE !== "embedded" }, () => {
+  test("a checkpoint is written once the log has grown, and empties it", async () => {
+    const engine = await openEngine("memory:");
+    after(() => engine.close());
+    const connection: Connection = {
+      run: (statements, as) => runStatements(engine, statements, as),
+      script: async (sql) => void (await engine.exec(sql)),
+      close: () => engine.close(),
+    };
+    await engine.exec("create table numbers as select generate_series(1, 50000) as number");
+    const mostBytes = 1_024 ** 2;
+    assert.equal(await checkpointWhenDue(connection, 100 * mostBytes), false);
+    assert.equal(await checkpointWhenDue(connection, mostBytes), true);
+    assert.equal(await checkpointWhenDue(connection, mostBytes), false);
   });
 });

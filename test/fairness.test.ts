@@ -13,7 +13,7 @@ import { createMetrics } from "../src/observe/metrics.ts";
 import { createAddressCache } from "../src/people/address-cache.ts";
 import { createIdCache } from "../src/people/id-cache.ts";
 import { createQuotas } from "../src/quotas/quotas.ts";
-import { openDatabase } from "../src/server/serve.ts";
+import { openDatabase } from "../src/server/open-database.ts";
 import { checkRequest } from "../src/track/check-request.ts";
 import { createWriteQueue } from "../src/track/write-queue.ts";
 import { startOwnServer, type TestServer, type TestWorkspace, testConfig } from "./harness.ts";

@@ -5,7 +5,7 @@ import postgres from "postgres";
 import { BY_THE_SERVER } from "../src/context/context.ts";
 import { Problem } from "../src/problem.ts";
 import { healthEndpoints } from "../src/server/health-endpoints.ts";
-import { openDatabase } from "../src/server/serve.ts";
+import { openDatabase } from "../src/server/open-database.ts";
 import { ENGINE, startOwnServer, testConfig } from "./harness.ts";
 
 describe("a running server", () => {

@@ -6,7 +6,7 @@
  * RAPPORT_TEST_SEED and RAPPORT_TEST_OPERATIONS run it otherwise; a failure tells its seed.
  */
 import { test } from "node:test";
-import { openDatabase } from "../src/server/serve.ts";
+import { openDatabase } from "../src/server/open-database.ts";
 import { startChild } from "./child-server.ts";
 import { startOwnServer, type TestWorkspace, workspaceAt } from "./harness.ts";
 import { runChaos } from "./identity-chaos.ts";

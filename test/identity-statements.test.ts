@@ -13,7 +13,7 @@ import { mergeUsers } from "../src/identity/merge-users.ts";
 import { addAliases } from "../src/identity/new-aliases.ts";
 import { createPeople } from "../src/people/people.ts";
 import { savePeople } from "../src/people/save-people.ts";
-import { openDatabase } from "../src/server/serve.ts";
+import { openDatabase } from "../src/server/open-database.ts";
 import { countingDatabase } from "./counted-statements.ts";
 import { testConfig } from "./harness.ts";
 import { alias, byAlias, id, many } from "./identity-calls.ts";

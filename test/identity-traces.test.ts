@@ -1,7 +1,7 @@
 /* What is left of users in the whole database after they are deleted, whatever happened before. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openDatabase } from "../src/server/serve.ts";
+import { openDatabase } from "../src/server/open-database.ts";
 import { NEWSLETTER, startOwnServer, type TestWorkspace, WEB_APP } from "./harness.ts";
 import {
   alias,

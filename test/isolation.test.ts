@@ -8,7 +8,7 @@ import { describe, test } from "node:test";
 import type { Database } from "../src/database/database.ts";
 import { pathsOf } from "../src/http/endpoint.ts";
 import { ENDPOINTS } from "../src/server/app.ts";
-import { openDatabase } from "../src/server/serve.ts";
+import { openDatabase } from "../src/server/open-database.ts";
 import { type Answer, startOwnServer, type TestServer, type TestWorkspace } from "./harness.ts";
 import {
   pathOf,

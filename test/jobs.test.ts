@@ -19,7 +19,7 @@ import {
 } from "../src/jobs/schedule.ts";
 import { startWorker, type Worker } from "../src/jobs/worker.ts";
 import { createMetrics } from "../src/observe/metrics.ts";
-import { openDatabase } from "../src/server/serve.ts";
+import { openDatabase } from "../src/server/open-database.ts";
 import { testConfig } from "./harness.ts";
 
 const database = await openDatabase(await testConfig());

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { lendFromWindow } from "../src/access/limit-store.ts";
 import { createLimitWindows, type Limit, lendToOneProcess } from "../src/access/limit-windows.ts";
 import { migrate } from "../src/database/migrate.ts";
-import { openDatabase } from "../src/server/serve.ts";
+import { openDatabase } from "../src/server/open-database.ts";
 import { testConfig } from "./harness.ts";
 
 /* The shared windows on a real database, with a clock that the test decides. */

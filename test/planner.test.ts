@@ -4,7 +4,7 @@ import { test } from "node:test";
 import type { Database, Queryable } from "../src/database/database.ts";
 import { within } from "../src/database/database.ts";
 import { migrate } from "../src/database/migrate.ts";
-import { openDatabase } from "../src/server/serve.ts";
+import { openDatabase } from "../src/server/open-database.ts";
 import { testConfig } from "./harness.ts";
 
 const SETTINGS = ["enable_seqscan", "enable_bitmapscan", "enable_nestloop", "enable_mergejoin"];

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { openDatabase, serve } from "../src/server/serve.ts";
+import { openDatabase } from "../src/server/open-database.ts";
+import { serve } from "../src/server/serve.ts";
 import { testConfig } from "./harness.ts";
 import { temporaryFolder } from "./stored-rows.ts";
 

@@ -133,7 +133,7 @@ describe("the package", () => {
     const paths = files.map(({ path }) => path);
     const needed = ["dist/src/main.js", "dist/src/testing/start-rapport.d.ts", "openapi.json"];
     for (const path of needed) assert.ok(paths.includes(path), path);
-    assert.ok(paths.some((path) => /^dist\/embedded-\w+\.tar\.gz$/.test(path)));
+    assert.ok(paths.some((path) => /^dist\/embedded-\w+\.snapshot$/.test(path)));
     assert.ok(paths.some((path) => /^migrations\/.*\.sql$/.test(path)));
     const foreign =
       /\.ts$|\.map$|^(src|test|bench|client|node_modules)\/|^dist\/(test|bench|client)\//;

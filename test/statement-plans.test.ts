@@ -21,7 +21,7 @@ import { createAddressCache } from "../src/people/address-cache.ts";
 import { createIdCache } from "../src/people/id-cache.ts";
 import { createQuotas } from "../src/quotas/quotas.ts";
 import { ENDPOINTS } from "../src/server/app.ts";
-import { openDatabase } from "../src/server/serve.ts";
+import { openDatabase } from "../src/server/open-database.ts";
 import { createWriteQueue } from "../src/track/write-queue.ts";
 import { DEFAULT_SETTINGS } from "../src/workspaces/manifest.ts";
 import { insertWorkspace } from "../src/workspaces/store.ts";

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after } from "node:test";
-import { openDatabase } from "../src/server/serve.ts";
+import { openDatabase } from "../src/server/open-database.ts";
 import type { TestServer } from "./harness.ts";
 
 /** A new folder below the system's folder for temporary files; it goes when the test file ends. */

@@ -11,7 +11,7 @@ import { migrate } from "../src/database/migrate.ts";
 import type { PersonIdentifier } from "../src/people/identifiers.ts";
 import { createPeople } from "../src/people/people.ts";
 import { savePeople } from "../src/people/save-people.ts";
-import { openDatabase } from "../src/server/serve.ts";
+import { openDatabase } from "../src/server/open-database.ts";
 import {
   selectEmailStateChanges,
   selectGroupStateChanges,

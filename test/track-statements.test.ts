@@ -13,7 +13,7 @@ import { createMetrics } from "../src/observe/metrics.ts";
 import { type AddressCache, createAddressCache } from "../src/people/address-cache.ts";
 import { createIdCache, type IdCache } from "../src/people/id-cache.ts";
 import { createQuotas } from "../src/quotas/quotas.ts";
-import { openDatabase } from "../src/server/serve.ts";
+import { openDatabase } from "../src/server/open-database.ts";
 import { checkRequest, type TrackBody } from "../src/track/check-request.ts";
 import { writeBatch } from "../src/track/write-batch.ts";
 import { countingDatabase } from "./counted-statements.ts";

@@ -3,7 +3,7 @@ import { after, describe, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { type Database, settleAll, within, withRetries } from "../src/database/database.ts";
 import { StaleRead } from "../src/people/stale-read.ts";
-import { openDatabase } from "../src/server/serve.ts";
+import { openDatabase } from "../src/server/open-database.ts";
 import { testConfig } from "./harness.ts";
 
 const database = await openDatabase(await testConfig());

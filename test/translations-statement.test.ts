@@ -6,7 +6,7 @@ import type { Workspace } from "../src/context/workspace.ts";
 import { migrate } from "../src/database/migrate.ts";
 import { createSealing } from "../src/sealing/sealing.ts";
 import { RESOURCES } from "../src/server/app.ts";
-import { openDatabase } from "../src/server/serve.ts";
+import { openDatabase } from "../src/server/open-database.ts";
 import { readTranslations } from "../src/translations/read-translations.ts";
 import { testConfig } from "./harness.ts";
 import { translatedWorkspace, WELCOME, WELCOME_MAIL } from "./translated-workspace.ts";

@@ -5,9 +5,9 @@
  */
 import { connect, createServer, type Socket } from "node:net";
 import { after } from "node:test";
-import { PGlite } from "@electric-sql/pglite";
+import type { PGlite } from "@electric-sql/pglite";
 import postgres from "postgres";
-import { readSnapshot } from "../src/database/snapshot.ts";
+import { openEngine } from "../src/database/pglite-engine.ts";
 import { freshDatabase } from "./fresh-database.ts";
 
 export interface TestWarehouse {
@@ -26,11 +26,7 @@ export async function startWarehouse(): Promise<TestWarehouse> {
 }
 
 async function startEmbedded(): Promise<TestWarehouse> {
-  const snapshot = await readSnapshot();
-  const engine = await PGlite.create({
-    dataDir: "memory://",
-    ...(snapshot && { loadDataDir: snapshot }),
-  });
+  const engine = await openEngine("memory:");
   const server = createServer((socket) => serveSocket(engine, socket));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   after(async () => {

@@ -1,4 +1,4 @@
-import { createTransport } from "nodemailer";
+import type { createTransport } from "nodemailer";
 
 export interface Mail {
   readonly to: readonly string[];
@@ -23,15 +23,11 @@ const PATIENCE_MS = 30_000;
  * @param from the sender, such as `Rapport <rapport@acme.example>`.
  */
 export function createMailer(url: string, from: string): Mailer {
-  const transport = createTransport({
-    url,
-    connectionTimeout: PATIENCE_MS,
-    greetingTimeout: PATIENCE_MS,
-    socketTimeout: PATIENCE_MS,
-  });
+  let transport: ReturnType<typeof createTransport> | undefined;
   const domain = /@([^>\s]+)/.exec(from)?.[1] ?? "localhost";
   return {
     async send({ to, subject, text, id }) {
+      transport ??= await connect(url);
       await transport.sendMail({
         from,
         to: [...to],
@@ -41,4 +37,15 @@ export function createMailer(url: string, from: string): Mailer {
       });
     },
   };
+}
+
+/** Its client is large, and many servers never send a mail: it is loaded for the first one. */
+async function connect(url: string): Promise<ReturnType<typeof createTransport>> {
+  const { createTransport } = await import("nodemailer");
+  return createTransport({
+    url,
+    connectionTimeout: PATIENCE_MS,
+    greetingTimeout: PATIENCE_MS,
+    socketTimeout: PATIENCE_MS,
+  });
 }

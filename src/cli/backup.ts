@@ -7,7 +7,7 @@ import type { Database } from "../database/database.ts";
 import { ENGINE_FOLDER, openEmbedded } from "../database/pglite.ts";
 import { RAPPORT_VERSION } from "../reference/version.ts";
 import { type Config, readConfig } from "../server/config.ts";
-import { openDatabase } from "../server/serve.ts";
+import { openDatabase } from "../server/open-database.ts";
 import { AdminError, type AdminTarget, callAdmin } from "./admin-client.ts";
 import { counted, displayProgress, megabytes } from "./progress.ts";
 import { type TargetOptions, targetOf, withTarget } from "./target.ts";

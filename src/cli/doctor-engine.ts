@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Database } from "../database/database.ts";
 import { type Examination, examine } from "../database/examine.ts";
 import type { Config } from "../server/config.ts";
-import { openDatabase } from "../server/serve.ts";
+import { openDatabase } from "../server/open-database.ts";
 import { explainError } from "./explain-error.ts";
 import type { Finding } from "./finding.ts";
 

@@ -5,7 +5,7 @@ export function define(command: Command): void {
   command
     .addHelpText("after", "\nExample:\n  DATABASE_URL=postgres://localhost/rapport rapport migrate")
     .action(async () => {
-      const { openDatabase } = await import("../server/serve.ts");
+      const { openDatabase } = await import("../server/open-database.ts");
       const { migrate } = await import("../database/migrate.ts");
       const database = await openDatabase(readConfig());
       const applied = await migrate(database).finally(() => database.close());

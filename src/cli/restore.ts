@@ -5,7 +5,7 @@ import { readBackup, verifyBackup } from "../database/backup/backup-file.ts";
 import { loadDatabase, refuseForeignSchema } from "../database/backup/load-database.ts";
 import { ENGINE_FOLDER } from "../database/pglite.ts";
 import { type Config, readConfig } from "../server/config.ts";
-import { openDatabase } from "../server/serve.ts";
+import { openDatabase } from "../server/open-database.ts";
 import { counted, displayProgress } from "./progress.ts";
 import { printJson } from "./terminal.ts";
 

@@ -2,6 +2,7 @@ import cluster from "node:cluster";
 import { type Command, InvalidArgumentError } from "commander";
 import { type Config, readConfig } from "../server/config.ts";
 import type { RunningServer } from "../server/serve.ts";
+import { openDatabase } from "../server/open-database.ts";
 import { welcomeText } from "../server/welcome.ts";
 import { announce, startWorkers, type Workers } from "../server/workers.ts";
 import { explainError } from "./explain-error.ts";
@@ -54,8 +55,17 @@ async function newSignInLink(
   return { signInLink: await running.createSignInLink() };
 }
 
-/** Loaded only by a process that serves: the first of several only watches, and stays half as large. */
-const startHere = async (config: Config) => (await import("../server/serve.ts")).serve(config);
+/**
+ * Loaded only by a process that serves: the first of several only watches, and stays half as large. The engine opens
+ * on its thread while the server is loaded.
+ */
+async function startHere(config: Config) {
+  const opening = openDatabase(config);
+  // It may fail before the server waits for it.
+  opening.catch(() => {});
+  const { serve } = await import("../server/serve.ts");
+  return serve(config, undefined, opening);
+}
 
 /** A terminal, npm and the first process may each forward the same signal. */
 const SAME_SIGNAL_MS = 2_000;

@@ -1,30 +1,40 @@
 import { access, rename, rm } from "node:fs/promises";
-import { PGlite, type Transaction, types } from "@electric-sql/pglite";
+import { MemoryFS, PGlite, type Transaction, types } from "@electric-sql/pglite";
 import { checkWritten } from "./database.ts";
+import { type EngineCode, engineCode } from "./engine-code.ts";
 import { explainOpen } from "./explain-open.ts";
+import { SnapshotMemoryFS } from "./memory-fs.ts";
 import type { Statement } from "./one-connection.ts";
 import { readTimestamp } from "./parameters.ts";
 import { setPlanner } from "./planner.ts";
 import { makeTreePrivate } from "./private-folder.ts";
 import { PrivateNodeFS } from "./private-node-fs.ts";
-import { readSnapshot } from "./snapshot.ts";
+import { readSnapshot, unpackSnapshot } from "./snapshot.ts";
 
 const PARSERS = { [types.TIMESTAMPTZ]: readTimestamp };
+
+/**
+ * The engine's cache of pages. It is written with zeros when the engine starts, so all of it counts from then on; what
+ * it does not hold, the operating system's cache does (docs/performance.md).
+ */
+const START_PARAMS = [...PGlite.defaultStartParams, "-c", "shared_buffers=32MB"];
 
 /**
  * Opens PGlite: PostgreSQL as WebAssembly. It never calls fsync: acknowledged writes survive a killed
  * process, but not a power failure.
  *
  * @param folder created where it is missing, for its owner only; or `memory:` to keep nothing.
+ * @param code given to a thread, which cannot see the one that this process has compiled.
  */
-export async function openEngine(folder: string): Promise<PGlite> {
-  const engine = folder === "memory:" ? await openNew("memory:") : await openFolder(folder);
+export async function openEngine(folder: string, code?: EngineCode): Promise<PGlite> {
+  code ??= await engineCode();
+  const engine = folder === "memory:" ? await openMemory(code) : await openFolder(folder, code);
   await engine.exec(setPlanner("intake", "session"));
   return engine;
 }
 
 /** A new folder is built under another name and renamed when complete: a killed start leaves no half. */
-async function openFolder(folder: string): Promise<PGlite> {
+async function openFolder(folder: string, code: EngineCode): Promise<PGlite> {
   const exists = await access(folder).then(
     () => true,
     () => false,
@@ -32,34 +42,33 @@ async function openFolder(folder: string): Promise<PGlite> {
   if (!exists) {
     const unfinished = `${folder}.unfinished`;
     await rm(unfinished, { recursive: true, force: true });
-    await openNew(unfinished).then(
-      (engine) => engine.close(),
-      async (error) => {
-        throw await explainOpen(unfinished, error);
-      },
-    );
+    await createFolder(unfinished, code).catch(async (error) => {
+      throw await explainOpen(unfinished, error);
+    });
     await rename(unfinished, folder);
   }
   try {
     makeTreePrivate(folder);
-    return await PGlite.create({ ...storageIn(folder), parsers: PARSERS });
+    return await open(new PrivateNodeFS(folder), code);
   } catch (error) {
     throw await explainOpen(folder, error);
   }
 }
 
-/** From the snapshot where there is one: that takes a fifth of the time. */
-async function openNew(folder: string): Promise<PGlite> {
+/** From the snapshot where there is one: without it, the engine creates a database in ten times the time. */
+async function createFolder(folder: string, code: EngineCode): Promise<void> {
   const snapshot = await readSnapshot();
-  return PGlite.create({
-    ...storageIn(folder),
-    parsers: PARSERS,
-    ...(snapshot && { loadDataDir: snapshot }),
-  });
+  if (snapshot) unpackSnapshot(snapshot, folder);
+  else await (await open(new PrivateNodeFS(folder), code)).close();
 }
 
-const storageIn = (folder: string) =>
-  folder === "memory:" ? { dataDir: "memory://" } : { fs: new PrivateNodeFS(folder) };
+async function openMemory(code: EngineCode): Promise<PGlite> {
+  const snapshot = await readSnapshot();
+  return open(snapshot ? new SnapshotMemoryFS(snapshot) : new MemoryFS(), code);
+}
+
+const open = (fs: PrivateNodeFS | MemoryFS, code: EngineCode): Promise<PGlite> =>
+  PGlite.create({ fs, parsers: PARSERS, pgliteWasmModule: code, startParams: START_PARAMS });
 
 /**
  * Runs statements one after the other, in a transaction of their own or as a part of what runs already.

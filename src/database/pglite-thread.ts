@@ -1,4 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
+import type { EngineCode } from "./engine-code.ts";
 import type { Statement } from "./one-connection.ts";
 import { openEngine, runStatements } from "./pglite-engine.ts";
 
@@ -6,6 +7,12 @@ import { openEngine, runStatements } from "./pglite-engine.ts";
  * The thread that the embedded engine runs on: a statement holds its thread while it runs, and this
  * one has nothing else to do. It takes statements in their order and answers each.
  */
+
+/** What a thread starts with. */
+export interface ThreadData {
+  readonly folder: string;
+  readonly code: EngineCode;
+}
 
 /** One thing to do. */
 export type ThreadRequest = { readonly id: number } & (
@@ -37,7 +44,8 @@ globalThis.TextDecoder = class extends TextDecoder {
   }
 };
 
-const engine = await openEngine(workerData as string);
+const { folder, code } = workerData as ThreadData;
+const engine = await openEngine(folder, code);
 
 async function carryOut(request: ThreadRequest): Promise<unknown[]> {
   if (request.kind === "close") await engine.close();

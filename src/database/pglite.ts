@@ -2,10 +2,12 @@ import { constants } from "node:fs";
 import { cp } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { Worker } from "node:worker_threads";
+import { writeCheckpoints } from "./checkpoints.ts";
 import type { Database } from "./database.ts";
+import { engineCode } from "./engine-code.ts";
 import { lockFolder } from "./folder-lock.ts";
-import { type Connection, databaseOf } from "./one-connection.ts";
-import type { ThreadAnswer, ThreadRequest } from "./pglite-thread.ts";
+import { type Connection, databaseOf, type SerializedDatabase } from "./one-connection.ts";
+import type { ThreadAnswer, ThreadData, ThreadRequest } from "./pglite-thread.ts";
 import { createPrivateFolder } from "./private-folder.ts";
 
 /** Where the embedded engine lives below the data folder. */
@@ -20,13 +22,13 @@ export const ENGINE_FOLDER = "engine";
  * @throws FolderInUse when another process has the folder.
  */
 export async function openEmbedded(dataDir: string): Promise<Database> {
-  if (dataDir === "memory:") return databaseOf(await startThread(dataDir));
+  if (dataDir === "memory:") return withCheckpoints(await startThread(dataDir));
   await createPrivateFolder(dataDir);
   const lock = await lockFolder(dataDir);
   try {
     const folder = join(dataDir, ENGINE_FOLDER);
     const connection = await startThread(folder);
-    const database = databaseOf(connection);
+    const database = withCheckpoints(connection);
     return {
       ...database,
       copyTo: (target) =>
@@ -42,6 +44,18 @@ export async function openEmbedded(dataDir: string): Promise<Database> {
     await lock.release();
     throw error;
   }
+}
+
+function withCheckpoints(connection: Connection): SerializedDatabase {
+  const database = databaseOf(connection);
+  const endCheckpoints = writeCheckpoints(database, connection);
+  return {
+    ...database,
+    close() {
+      endCheckpoints();
+      return database.close();
+    },
+  };
 }
 
 /** An error of the engine, with its SQLSTATE. */
@@ -67,7 +81,8 @@ const GONE = { message: "The embedded engine has ended.", code: "57P01" };
 /** Starts the engine's thread; resolves when the engine is open. */
 async function startThread(folder: string): Promise<Connection> {
   const file = new URL(`./pglite-thread${extname(import.meta.url)}`, import.meta.url);
-  const thread = new Worker(file, { workerData: folder });
+  const workerData: ThreadData = { folder, code: await engineCode() };
+  const thread = new Worker(file, { workerData });
   const pending = new Map<number, (answer: ThreadAnswer) => void>();
   let lastId = 0;
   let hasEnded = false;

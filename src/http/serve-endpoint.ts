@@ -37,7 +37,8 @@ export function serveEndpoint<Services extends HttpServices>(
   { deadlines, heavyLine, publicUrl, deadlineMs }: Machinery,
 ): void {
   const { load } = services;
-  const read = compileContract(contract);
+  // Compiled for the first request: most starts are followed by requests to a few endpoints.
+  let read: ReturnType<typeof compileContract> | undefined;
   const dialect = contract.dialect ?? "message";
   const mediaType = contract.produces ?? MEDIA_TYPE_OF[dialect];
   const budgets = budgetsOf(contract);
@@ -48,6 +49,7 @@ export function serveEndpoint<Services extends HttpServices>(
     const work = startWork(budgets.work);
     const run = async (own: Services, idempotency?: Input<Contract>["idempotency"]) => {
       const baseUrl = baseUrlOf(request, publicUrl);
+      read ??= compileContract(contract);
       const input = { ...read(request), baseUrl, idempotency, work };
       if (isLarge(request)) await nextTurn();
       return handler(own, request.context as RequestContext, input as Input<Contract>);

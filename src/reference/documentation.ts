@@ -8,11 +8,27 @@ import { LANDING_PAGE, REFERENCE_HEADERS, REFERENCE_PAGE, REFERENCE_SCRIPT } fro
 import { RAPPORT_VERSION } from "./version.ts";
 import { readViewer } from "./viewer.ts";
 
-/** The endpoints that describe the others, made once from their declarations. */
+/** What a request is answered with: as an object, and written. */
+interface Written {
+  readonly body: Record<string, unknown>;
+  readonly bytes: Buffer;
+}
+
+/** Large, and needs no key: written for the first request, because each would otherwise take milliseconds. */
+function writtenOnce(write: () => Record<string, unknown>): () => Written {
+  let written: Written | undefined;
+  return () => {
+    if (written === undefined) {
+      const body = write();
+      written = { body, bytes: Buffer.from(JSON.stringify(body)) };
+    }
+    return written;
+  };
+}
+
+/** The endpoints that describe the others, made from their declarations. */
 export function documentationEndpoints(contracts: readonly Contract[]): Endpoint<object>[] {
-  const document = openApiDocument(contracts, RAPPORT_VERSION);
-  // It is large, needs no key, and is written once: each request would otherwise take milliseconds.
-  const documentBytes = Buffer.from(JSON.stringify(document));
+  const document = writtenOnce(() => openApiDocument(contracts, RAPPORT_VERSION));
   return [
     endpoint({
       method: "GET",
@@ -20,15 +36,15 @@ export function documentationEndpoints(contracts: readonly Contract[]): Endpoint
       summary: "The API as an OpenAPI 3.1 document.",
       access: byAnybody,
       replies: { 200: Type.Record(Type.String(), Type.Unknown()) },
-    }).handledBy(async () => ({ status: 200, body: document, bytes: documentBytes })),
-    ...siteEndpoints(document),
+    }).handledBy(async () => ({ status: 200, ...document() })),
+    ...siteEndpoints(() => document().body),
   ];
 }
 
 const CACHED = { "cache-control": "public, max-age=3600" };
 
-function siteEndpoints(document: Record<string, unknown>): Endpoint<object>[] {
-  let shown: { readonly body: Record<string, unknown>; readonly bytes: Buffer } | undefined;
+function siteEndpoints(document: () => Record<string, unknown>): Endpoint<object>[] {
+  const shown = writtenOnce(() => withTypeScriptSamples(withGuides(document())));
   let viewer: Buffer | undefined;
   const page = (path: string, summary: string, body: string, headers = {}) => {
     const bytes = Buffer.from(body);
@@ -50,13 +66,7 @@ function siteEndpoints(document: Record<string, unknown>): Endpoint<object>[] {
       summary: "What the reference shows: the OpenAPI document with the guides and samples.",
       access: byAnybody,
       replies: { 200: Type.Record(Type.String(), Type.Unknown()) },
-    }).handledBy(async () => {
-      if (shown === undefined) {
-        const body = withTypeScriptSamples(withGuides(document));
-        shown = { body, bytes: Buffer.from(JSON.stringify(body)) };
-      }
-      return { status: 200, ...shown };
-    }),
+    }).handledBy(async () => ({ status: 200, ...shown() })),
     endpoint({
       method: "GET",
       path: "/docs/start.js",

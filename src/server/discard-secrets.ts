@@ -5,8 +5,8 @@ import { discardSealing } from "../sealing/rotate.ts";
 import { createSealing } from "../sealing/sealing.ts";
 import { SEALED_KINDS } from "./app.ts";
 import type { Config } from "./config.ts";
+import { openDatabase } from "./open-database.ts";
 import { readSecretKeys } from "./secret-keys.ts";
-import { openDatabase } from "./serve.ts";
 
 /**
  * Gives up the secrets of a database whose key is lost, so that a server starts with another key.

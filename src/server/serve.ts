@@ -12,11 +12,9 @@ import { createMailer } from "../cdi/mailer.ts";
 import { systemClock } from "../clock.ts";
 import { BY_THE_SERVER } from "../context/context.ts";
 import { createSessions } from "../dashboard-users/sessions.ts";
-import { type Database, isUnavailable } from "../database/database.ts";
+import type { Database } from "../database/database.ts";
 import { metered } from "../database/metered.ts";
 import { migrate } from "../database/migrate.ts";
-import { openEmbedded } from "../database/pglite.ts";
-import { openPostgres } from "../database/postgres.ts";
 import { createExportSlots } from "../export/export-stream.ts";
 import { createIdempotency } from "../http/idempotency.ts";
 import { bytesOfThisProcess, createLoad } from "../http/load.ts";
@@ -52,6 +50,7 @@ import {
 } from "./app.ts";
 import type { Config } from "./config.ts";
 import { findDemoKey } from "./demo.ts";
+import { openDatabase } from "./open-database.ts";
 import { readSecretKeys } from "./secret-keys.ts";
 import type { Welcome } from "./welcome.ts";
 
@@ -73,25 +72,20 @@ const SIGHTINGS_EVERY_MS = 15 * 1_000;
 const NO_SECRET_KEY =
   "SECRET_KEY is not set: set it to the same key for every server on this database (docs/secrets.md)";
 
-/** The engine that the settings ask for. @throws where it cannot be reached. */
-export const openDatabase = (config: Config): Promise<Database> =>
-  config.databaseUrl
-    ? openPostgres(config.databaseUrl, config.databaseTimeoutSeconds).catch(refuseDatabase)
-    : openEmbedded(config.dataDir);
-
-function refuseDatabase(error: Error): never {
-  if (!isUnavailable(error)) throw error;
-  throw new Error(`The database of DATABASE_URL cannot be used: ${error.message}.`);
-}
-
 /**
  * Starts a server: opens the engine, migrates, applies the manifest (or makes the demo workspace),
  * and listens. Where something fails, whatever was opened is closed again.
+ *
+ * @param opening the engine, if the caller has begun to open it.
  */
-export async function serve(config: Config, logTo?: DestinationStream): Promise<RunningServer> {
-  const log = await createLog(config, logTo);
+export async function serve(
+  config: Config,
+  logTo?: DestinationStream,
+  opening: Promise<Database> = openDatabase(config),
+): Promise<RunningServer> {
   const metrics = createMetrics();
-  const database = metered(await openDatabase(config), metrics);
+  const [log, opened] = await Promise.all([createLog(config, logTo), opening]);
+  const database = metered(opened, metrics);
   try {
     return await start(config, database, log, metrics);
   } catch (error) {

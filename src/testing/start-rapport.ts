@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import type { Config } from "../server/config.ts";
 
 /*
  * Rapport inside a test: `import { startRapport } from "rapport"`. The program itself is loaded when it starts, so
@@ -96,8 +97,8 @@ const OWN_REQUEST = "start-rapport";
  * @throws where the manifest is not valid, with the place and the rule.
  */
 export async function startRapport(options: StartOptions = {}): Promise<StartedRapport> {
-  const { serve } = await import("../server/serve.ts");
   const { readConfig } = await import("../server/config.ts");
+  const { openDatabase } = await import("../server/open-database.ts");
   const { manifest = DEFAULT_MANIFEST, engine = "memory", settings } = options;
   const requests: ReceivedRequest[] = [];
   const config = readConfig({
@@ -114,14 +115,19 @@ export async function startRapport(options: StartOptions = {}): Promise<StartedR
     ...(typeof manifest === "string" && { MANIFEST: manifest }),
     ...settings,
   });
-  const server = await serve({
+  // The engine opens on its thread while the server is loaded.
+  const opening = openDatabase(config);
+  opening.catch(() => {});
+  const { serve } = await import("../server/serve.ts");
+  const observed: Config = {
     ...config,
     onReceived({ id, ...received }) {
       if (id.startsWith(OWN_REQUEST)) return;
       if (requests.length >= MOST_REQUESTS) requests.shift();
       requests.push(received);
     },
-  });
+  };
+  const server = await serve(observed, undefined, opening);
   const { url, adminToken } = server.welcome;
   const send = (method: string, path: string, token: string, body?: unknown) =>
     sendOwn(url, method, path, token, body);

@@ -11,6 +11,7 @@ import { railsTimeZones } from "./rails-time-zones.ts";
  */
 export function timeZoneName(text: string): string | undefined {
   const lowerCase = text.toLowerCase();
+  if (knownNames.size === 0) learnRailsNames();
   const known = knownNames.get(lowerCase);
   if (known !== undefined || text.length > maxNameLength) return known;
   const isName = text.includes("/") || namesWithoutArea.has(lowerCase);
@@ -59,8 +60,12 @@ const namesWithoutArea = new Set(
 
 /** From a lower-case name to the name in use; the Rails names, and every name asked for so far. */
 const knownNames = new Map<string, string>();
-for (const [railsName, zone] of railsTimeZones) {
-  knownNames.set(railsName.toLowerCase(), canonicalName(zone) ?? zone);
+
+/** Done when the first name is asked for: Node takes a while to look them all up. */
+function learnRailsNames(): void {
+  for (const [railsName, zone] of railsTimeZones) {
+    knownNames.set(railsName.toLowerCase(), canonicalName(zone) ?? zone);
+  }
 }
 
 /** Node also knows zones named SystemV/…, which IANA no longer has. */

@@ -1,0 +1,20 @@
+import { type Database, isUnavailable } from "../database/database.ts";
+import { openEmbedded } from "../database/pglite.ts";
+import type { Config } from "./config.ts";
+
+/**
+ * The engine that the settings ask for. Its client is loaded here alone, so that a command which needs nothing
+ * but the engine, and a server that opens it while the rest is still loading, start at once.
+ *
+ * @throws where it cannot be reached.
+ */
+export async function openDatabase(config: Config): Promise<Database> {
+  if (!config.databaseUrl) return openEmbedded(config.dataDir);
+  const { openPostgres } = await import("../database/postgres.ts");
+  return openPostgres(config.databaseUrl, config.databaseTimeoutSeconds).catch(refuseDatabase);
+}
+
+function refuseDatabase(error: Error): never {
+  if (!isUnavailable(error)) throw error;
+  throw new Error(`The database of DATABASE_URL cannot be used: ${error.message}.`);
+}

@@ -11,7 +11,7 @@ import {
 } from "../src/database/buckets.ts";
 import type { Database } from "../src/database/database.ts";
 import { migrate } from "../src/database/migrate.ts";
-import { openDatabase } from "../src/server/serve.ts";
+import { openDatabase } from "../src/server/open-database.ts";
 import { startOwnServer, testConfig } from "./harness.ts";
 import { rowsAfterStop, temporaryFolder } from "./stored-rows.ts";
 

@@ -1,8 +1,8 @@
 import cluster from "node:cluster";
 import { type Command, InvalidArgumentError } from "commander";
 import { type Config, readConfig } from "../server/config.ts";
-import type { RunningServer } from "../server/serve.ts";
 import { openDatabase } from "../server/open-database.ts";
+import type { RunningServer } from "../server/serve.ts";
 import { welcomeText } from "../server/welcome.ts";
 import { announce, startWorkers, type Workers } from "../server/workers.ts";
 import { explainError } from "./explain-error.ts";

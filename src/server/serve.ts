@@ -12,7 +12,7 @@ import { createMailer } from "../cdi/mailer.ts";
 import { systemClock } from "../clock.ts";
 import { BY_THE_SERVER } from "../context/context.ts";
 import { createSessions } from "../dashboard-users/sessions.ts";
-import type { Database } from "../database/database.ts";
+import { type Database, settleAll } from "../database/database.ts";
 import { metered } from "../database/metered.ts";
 import { migrate } from "../database/migrate.ts";
 import { createExportSlots } from "../export/export-stream.ts";
@@ -84,7 +84,7 @@ export async function serve(
   opening: Promise<Database> = openDatabase(config),
 ): Promise<RunningServer> {
   const metrics = createMetrics();
-  const [log, opened] = await Promise.all([createLog(config, logTo), opening]);
+  const [log, opened] = await settleAll([createLog(config, logTo), opening]);
   const database = metered(opened, metrics);
   try {
     return await start(config, database, log, metrics);

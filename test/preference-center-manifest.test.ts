@@ -327,4 +327,32 @@ describe("the preview of a page", () => {
     assert.equal((await preview(workspace, "?external_id=nobody")).status, 404);
     assert.equal((await preview(workspace, "?page=other")).status, 400);
   });
+
+  test("unsaved content is checked and shown without being saved, with the place of its fault", async () => {
+    const workspace = await server.workspace({ preference_centers: [DECLARED] });
+    const show = (center: object, more: object = {}) =>
+      server.admin("POST", adminPath(workspace, `/${ID}/preview`), { center, ...more });
+    const page_html = `<p id="t">{% translation t %}Hello{% endtranslation %} {{\${first_name}}}</p>`;
+    const center = { name: "main", page_html, translations: { es: { t: "Hola" } } };
+    const shown = await show(center, { locale: "es" });
+    assert.equal(shown.status, 200);
+    assert.equal(textIn(shown.body.html, "t"), "Hola Sam");
+    const scripted = await show({ ...center, page_html: "<p>x</p>\n<script>1</script>" });
+    assert.deepEqual(
+      scripted.body.warnings.map((each: any) => [each.field, each.line]),
+      [["page_html", 2]],
+    );
+    for (const [fault, field, line] of [
+      [{ page_html: "<p>\n{{ broken" }, "page_html", 2],
+      [{ confirmation_html: "<p>ok</p>\n\n<div>" }, "confirmation_html", 3],
+      [{ redirect_url: "ftp://x" }, "redirect_url", undefined],
+    ] as const) {
+      const { status, body } = await show({ ...center, ...fault });
+      assert.deepEqual([status, body.field, body.line], [400, field, line]);
+    }
+    const { body } = await server.admin("GET", adminPath(workspace, `/${ID}`));
+    assert.equal(body.page_html, DECLARED.page_html);
+    const nowhere = adminPath(workspace, "/nowhere/preview");
+    assert.equal((await server.admin("POST", nowhere, { center })).status, 404);
+  });
 });

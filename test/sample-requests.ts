@@ -19,6 +19,7 @@ import {
   type Sample,
   type Samples,
 } from "./sample-administration.ts";
+import { ofPreferenceCenters } from "./sample-preference-centers.ts";
 import { ofRecords } from "./sample-records.ts";
 import { ofSignIn, open } from "./sample-without-key.ts";
 import { declare, newUser, PATCH_SCHEMA, scimClient, TOKEN } from "./scim-client.ts";
@@ -250,6 +251,10 @@ const ofTranslations = (admin: Admin): Samples => {
       params: translation,
       body: { translation_map: hola() },
     }),
+    [`PATCH ${PATH}/messages/:id/translations/:locale_id`]: () => ({
+      params: translation,
+      body: { translation_map: hola() },
+    }),
     [`DELETE ${PATH}/messages/:id/translations/:locale_id`]: async () => {
       await translate();
       return { params: translation };
@@ -305,63 +310,6 @@ const ofSyncs = (admin: Admin): Samples => {
     [`GET ${ONE}/runs`]: () => ({ params }),
     [`GET ${ONE}/runs/:run_id`]: ofRun,
     [`GET ${ONE}/runs/:run_id/rows`]: ofRun,
-  };
-};
-
-const ofPreferenceCenters = (server: TestServer, admin: Admin): Samples => {
-  const pages = { page_html: "<p>Page</p>", confirmation_html: "<p>Thanks</p>" };
-  const html = {
-    preference_center_page_html: pages.page_html,
-    confirmation_page_html: pages.confirmation_html,
-  };
-  const newName = () => `c-${randomUUID()}`;
-  const center = { id: "sample-center" };
-  let key = "";
-  const ofCenter = async (more: Sample = {}): Promise<Sample> => {
-    const body = { name: "sample", ...pages };
-    await admin("PUT", `/preference-centers/${center.id}`, { body });
-    return { params: { ...center, preference_center_id: center.id, user_id: "ada" }, ...more };
-  };
-  const ofPage = async (more: Sample = {}): Promise<Sample> => {
-    await ofCenter();
-    key ||= (await admin("POST", "/api-keys", { body: { name: newName(), permissions: ["all"] } }))
-      .body.key;
-    const user = { external_id: "ada", email: "ada@example.com" };
-    await server.send("POST", "/users/track", { attributes: [user] }, { key });
-    const path = `/preference_center/v1/${center.id}/url/ada`;
-    const { body } = await server.send("GET", path, undefined, { key });
-    // Where another test leaves no room for the user, the link leads nowhere.
-    const link = body.preference_center_url?.split("/").at(-1) ?? "none";
-    return { params: { link }, ...more };
-  };
-  const PATH = "/preference_center/v1";
-  const ADMIN = "/admin/v1/workspaces/:name/preference-centers";
-  return {
-    [`GET ${PATH}/list`]: () => ({}),
-    [`POST ${PATH}`]: () => ({ body: { name: newName(), ...html } }),
-    [`GET ${PATH}/:preference_center_id`]: () => ofCenter(),
-    [`PUT ${PATH}/:preference_center_id`]: () => ofCenter({ body: html }),
-    [`POST ${PATH}/:preference_center_id`]: () => ofCenter({ body: html }),
-    [`GET ${PATH}/:preference_center_id/url/:user_id`]: async () => {
-      await ofPage();
-      return ofCenter();
-    },
-    [`GET ${ADMIN}`]: () => ({}),
-    [`GET ${ADMIN}/:id`]: () => ofCenter(),
-    [`PUT ${ADMIN}/:id`]: () => ofCenter({ body: { name: "sample", title: newName(), ...pages } }),
-    [`DELETE ${ADMIN}/:id`]: async () => {
-      const id = newName();
-      await admin("PUT", `/preference-centers/${id}`, { body: { name: id } });
-      return { params: { id } };
-    },
-    [`GET ${ADMIN}/:id/preview`]: () =>
-      ofPage().then(() => ofCenter({ query: { external_id: "ada" } })),
-    "GET /preferences/:link": () => ofPage(),
-    "POST /preferences/:link": () =>
-      ofPage({
-        raw: "List-Unsubscribe=One-Click",
-        headers: { "content-type": "application/x-www-form-urlencoded" },
-      }),
   };
 };
 

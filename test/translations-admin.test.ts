@@ -128,6 +128,50 @@ describe("the admin API of translations", () => {
     assert.equal(campaigns.body.campaigns[0].name, "Hello");
   });
 
+  test("a PATCH changes single strings of a translation and keeps those that others change at the same time", async () => {
+    const workspace = await made();
+    const admin = adminOf(workspace);
+    const path = `/messages/${WELCOME_MAIL}/translations/${FRENCH}`;
+    const ids = Array.from({ length: 6 }, (_, index) => `extra_${index}`);
+    const patches = ids.map((id) => admin("PATCH", path, { translation_map: { [id]: id } }));
+    for (const { status } of await Promise.all(patches)) assert.equal(status, 200);
+    const changes = { extra_0: null, extra_1: "Bonjour", unknown: null };
+    assert.equal((await admin("PATCH", path, { translation_map: changes })).status, 200);
+    const { body } = await admin("GET", `/messages/${WELCOME_MAIL}`);
+    assert.deepEqual(body.translations["fr-FR"], {
+      ...Object.fromEntries(ids.slice(1).map((id) => [id, id])),
+      extra_1: "Bonjour",
+    });
+  });
+
+  test("a PATCH of strings is refused for a fault of a string, too many strings, and an unknown message or locale", async () => {
+    const workspace = await made();
+    const admin = adminOf(workspace);
+    const of = (message: string, locale: string) => `/messages/${message}/translations/${locale}`;
+    const path = of(WELCOME_MAIL, SPANISH);
+    const many = Object.fromEntries(Array.from({ length: 9_999 }, (_, index) => [`n${index}`, ""]));
+    const refused = [
+      [path, { a: "{{ broken" }, 400, /'translation_map.a'/],
+      [path, { "a b": "x" }, 400, /'a b'/],
+      [
+        path,
+        { ...many, [Object.keys(HOLA)[0] as string]: "x", more: "x" },
+        400,
+        /10000 are the most/,
+      ],
+      [path, { a: 1 }, 400, /translation_map/],
+      [of(FRENCH, SPANISH), { a: "x" }, 404, /message/],
+      [of(WELCOME_MAIL, WELCOME), { a: "x" }, 404, /locale/],
+    ] as const;
+    for (const [where, translation_map, status, message] of refused) {
+      const answer = await admin("PATCH", where, { translation_map });
+      assert.equal(answer.status, status, JSON.stringify(answer.body).slice(0, 300));
+      assert.match(answer.body.message, message);
+    }
+    const { body } = await admin("GET", `/messages/${WELCOME_MAIL}`);
+    assert.deepEqual(body.translations["es-MX"], HOLA);
+  });
+
   test("deleting a translation resource also deletes everything in it", async () => {
     const workspace = await made();
     const admin = adminOf(workspace);

@@ -1285,7 +1285,11 @@ export interface paths {
         delete: operations["deleteMessageTranslation"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Sets or removes single strings of a message in one locale; the others stay as they are.
+         * @description Needs the administrator's token, or a session of the dashboard.
+         */
+        patch: operations["changeMessageTranslation"];
         trace?: never;
     };
     "/admin/v1/workspaces/{name}/messages/{id}/render": {
@@ -1525,7 +1529,11 @@ export interface paths {
          */
         get: operations["previewPreferenceCenter"];
         put?: never;
-        post?: never;
+        /**
+         * Checks the content of a preference center and shows its page, without saving anything.
+         * @description Needs the administrator's token, or a session of the dashboard.
+         */
+        post: operations["previewPreferenceCenterContent"];
         delete?: never;
         options?: never;
         head?: never;
@@ -9708,6 +9716,69 @@ export interface operations {
             };
         };
     };
+    changeMessageTranslation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description A UUID, as requests name it.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+                /**
+                 * @description A UUID, as requests name it.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                locale_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "translation_map": {
+                 *         "id_0": "Hola"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The changed strings by id; null removes one. */
+                    translation_map: {
+                        [key: string]: string | null;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
     renderMessage: {
         parameters: {
             query?: {
@@ -11233,6 +11304,174 @@ export interface operations {
                 content: {
                     /** @example <!doctype html><title>Email preferences</title>… */
                     "text/html": string;
+                };
+            };
+        };
+    };
+    previewPreferenceCenterContent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description As requests name it.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "center": {
+                 *         "name": "Newsletter",
+                 *         "title": "Email preferences",
+                 *         "state": "active",
+                 *         "page_html": "<form>…</form>",
+                 *         "confirmation_html": "<p>Saved.</p>",
+                 *         "options": {
+                 *           "meta-viewport-content": "width=device-width, initial-scale=1"
+                 *         },
+                 *         "locale": "en",
+                 *         "translations": {
+                 *           "es-MX": {
+                 *             "id_0": "Hola"
+                 *           }
+                 *         }
+                 *       },
+                 *       "external_id": "ada",
+                 *       "locale": "en",
+                 *       "page": "page"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The content, as PUT takes it. */
+                    center: {
+                        /** @description The name. */
+                        name: string;
+                        /** @description The title of the pages. */
+                        title?: string;
+                        /**
+                         * @description Whether the page is served: that of a draft is not.
+                         * @enum {string}
+                         */
+                        state?: "active" | "draft";
+                        /** @description Without it the center has the ready page of the server. */
+                        page_html?: string;
+                        /** @description What people see once they have chosen. */
+                        confirmation_html?: string;
+                        /** @description Where people go once they have chosen, in the place of the confirmation. */
+                        redirect_url?: string | null;
+                        /** @description What goes into the head of the pages. */
+                        options?: {
+                            /** @description How the pages fit a small screen: the content of the viewport meta tag alone. */
+                            "meta-viewport-content"?: string;
+                            /** @description The icons of the pages. */
+                            "links-tags"?: {
+                                /**
+                                 * @description What the icon is for.
+                                 * @enum {string}
+                                 */
+                                rel: "icon" | "shortcut icon" | "apple-touch-icon" | "mask-icon";
+                                /** @description Where the icon is. */
+                                href: string;
+                                /**
+                                 * @description The icon's media type.
+                                 * @enum {string}
+                                 */
+                                type?: "image/png" | "image/svg" | "image/gif" | "image/x-icon" | "image/svg+xml" | "mask-icon";
+                                /** @description Such as 32x32. */
+                                sizes?: string;
+                                /** @description Of a mask icon. */
+                                color?: string;
+                            }[];
+                            /** @description The icons of the pages. */
+                            "link-tags"?: {
+                                /**
+                                 * @description What the icon is for.
+                                 * @enum {string}
+                                 */
+                                rel: "icon" | "shortcut icon" | "apple-touch-icon" | "mask-icon";
+                                /** @description Where the icon is. */
+                                href: string;
+                                /**
+                                 * @description The icon's media type.
+                                 * @enum {string}
+                                 */
+                                type?: "image/png" | "image/svg" | "image/gif" | "image/x-icon" | "image/svg+xml" | "mask-icon";
+                                /** @description Such as 32x32. */
+                                sizes?: string;
+                                /** @description Of a mask icon. */
+                                color?: string;
+                            }[];
+                        };
+                        /** @description The language that the pages are in: en. */
+                        locale?: string;
+                        /** @description Texts by language (es, es-MX) and by the id of their translation tag. */
+                        translations?: {
+                            [key: string]: {
+                                [key: string]: string;
+                            };
+                        };
+                    };
+                    /** @description Whose page; else a sample user's. */
+                    external_id?: string;
+                    /** @description Such as es or es-MX; else the user's. */
+                    locale?: string;
+                    /**
+                     * @description Which page.
+                     * @enum {string}
+                     */
+                    page?: "page" | "confirmation";
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "html": "<!doctype html><title>Preference Center</title><form>…</form>",
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description The whole document of the page.
+                         * @example <!doctype html><title>Preference Center</title><form>…</form>
+                         */
+                        html: string;
+                        /** @description What is in the pages that no browser heeds. */
+                        warnings?: {
+                            /**
+                             * @description A stable name of the rule.
+                             * @constant
+                             */
+                            code: "NO_EFFECT";
+                            /** @description `success`, or what is wrong. */
+                            message: string;
+                            /** @description The field. */
+                            field: string;
+                            /** @description The line. */
+                            line: number;
+                        }[];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
                 };
             };
         };

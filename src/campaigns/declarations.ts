@@ -4,7 +4,7 @@ import { ChannelName, Name } from "../workspaces/manifest.ts";
 import type { Campaign, Message, MessageAddress, TranslationMap } from "./campaign.ts";
 import type { MessagePart, ReadPart } from "./message-extension.ts";
 import { faultAt, type Place, placeName, refusalAt, refuseTwice } from "./place.ts";
-import { findMapFault, readSource, type TextsToJudge } from "./texts.ts";
+import { findMapFault, findSizeFault, readSource, type TextsToJudge } from "./texts.ts";
 
 /* How campaigns, canvases and messages are written in a manifest and in the admin API. */
 
@@ -195,6 +195,12 @@ function sourceOf(
 /** @throws Problem INVALID_REQUEST with the place. */
 export function refuseFaulty(map: TranslationMap, place: Place): void {
   const fault = findMapFault(map, placeName(place));
+  if (fault) throw faultAt(place, fault);
+}
+
+/** The same for strings that were checked one by one. @throws Problem INVALID_REQUEST with the place. */
+export function refuseTooLarge(map: TranslationMap, place: Place): void {
+  const fault = findSizeFault(map, placeName(place));
   if (fault) throw faultAt(place, fault);
 }
 

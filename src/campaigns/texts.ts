@@ -35,12 +35,8 @@ const LONGEST_PART_NAME = 255;
  * @param place what the map goes by in sentences, such as `translation_map`.
  */
 export function findMapFault(map: TranslationMap, place: string): Fault | undefined {
-  const common = findTextsFault(map, place);
+  const common = findSizeFault(map, place);
   if (common) return common;
-  const { length } = Object.keys(map);
-  if (length > MOST_STRINGS) {
-    return fault(`'${place}' has ${length} strings, and ${MOST_STRINGS} are the most`);
-  }
   const known = judgedMaps.get(map);
   for (const [id, text] of Object.entries(map)) {
     if (!isTranslationId(id)) {
@@ -50,6 +46,13 @@ export function findMapFault(map: TranslationMap, place: string): Fault | undefi
     if (reason) return fault(`'${place}.${id}': ${reason}`);
   }
   return undefined;
+}
+
+/** Why a map is too large, or undefined. Its strings may be known to be sound one by one. */
+export function findSizeFault(map: TranslationMap, place: string): Fault | undefined {
+  const { length } = Object.keys(map);
+  if (length <= MOST_STRINGS) return findTextsFault(map, place);
+  return fault(`'${place}' has ${length} strings, and ${MOST_STRINGS} are the most`);
 }
 
 /**

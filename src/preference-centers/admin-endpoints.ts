@@ -14,7 +14,7 @@ import {
   readCenter,
   removeCenter,
 } from "./manage-centers.ts";
-import { previewPage } from "./preview.ts";
+import { previewContent, previewPage } from "./preview.ts";
 import type { CenterSummary } from "./store.ts";
 
 /* Preference centers one at a time, in the words of the manifest. */
@@ -122,6 +122,12 @@ const removeEndpoint = endpoint({
   return { status: 200, body: { message: "success" } };
 });
 
+const previewOptions = {
+  external_id: Type.Optional(Type.String({ description: "Whose page; else a sample user's." })),
+  locale: Type.Optional(Type.String({ description: "Such as es or es-MX; else the user's." })),
+  page: Type.Optional(Type.Enum(["page", "confirmation"])),
+};
+
 type PreviewServices = CenterServices & CheckServices & AuditingServices;
 
 const previewEndpoint = endpoint({
@@ -131,17 +137,50 @@ const previewEndpoint = endpoint({
   access: byAdministratorOfWorkspace,
   produces: "text/html",
   params: OfCenter,
-  query: Type.Object({
-    external_id: Type.Optional(Type.String({ description: "Whose page; else a sample user's." })),
-    locale: Type.Optional(Type.String({ description: "Such as es or es-MX; else the user's." })),
-    page: Type.Optional(Type.Enum(["page", "confirmation"])),
-  }),
+  query: Type.Object(previewOptions),
   replies: { 200: Type.String() },
 }).handledBy(async (services: PreviewServices, context, { params, query }) => {
   const { workspace } = context;
   const { html, headers } = await previewPage(services, workspace, params.id, query);
   if (query.external_id !== undefined) await recordRead(services, context, "preference_page", 1);
   return { status: 200, body: html, headers };
+});
+
+const previewContentEndpoint = endpoint({
+  method: "POST",
+  path: `${PATH}/:id/preview`,
+  summary: "Checks the content of a preference center and shows its page, without saving anything.",
+  access: byAdministratorOfWorkspace,
+  idempotency: "ignored",
+  params: OfCenter,
+  body: Type.Object(
+    {
+      center: Type.Object(centerMembers, {
+        additionalProperties: false,
+        description: "The content, as PUT takes it.",
+      }),
+      ...previewOptions,
+    },
+    { additionalProperties: false },
+  ),
+  replies: {
+    200: Type.Object({
+      html: Type.String({
+        description: "The whole document of the page.",
+        examples: ["<!doctype html><title>Preference Center</title><form>…</form>"],
+      }),
+      warnings: Warnings,
+      message: Success,
+    }),
+  },
+}).handledBy(async (services: PreviewServices, context, { params, body }) => {
+  const { center, ...options } = body;
+  const wanted = centerOf({ id: params.id, ...center });
+  const warnings = await checkCenter(services, context.workspace.id, wanted, DECLARED_NAMES);
+  const html = await previewContent(services, context.workspace, wanted, options);
+  if (options.external_id !== undefined) await recordRead(services, context, "preference_page", 1);
+  const noted = warnings.length > 0 && { warnings };
+  return { status: 200, body: { html, ...noted, message: "success" } };
 });
 
 const rotateEndpoint = endpoint({
@@ -173,4 +212,5 @@ export const preferenceCenterAdminEndpoints = [
   putEndpoint,
   removeEndpoint,
   previewEndpoint,
+  previewContentEndpoint,
 ];

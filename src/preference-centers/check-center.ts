@@ -107,7 +107,11 @@ function faultRefusal(fault: CenterFault, path: readonly (string | number)[]): P
   const { member, rule, budget, ...place } = fault;
   const code = budget && { code: "PAGE_TOO_COMPLEX", budget };
   const message = `'${member}' ${rule}.`;
-  return refusal(message, { ...code, ...place }, path.length > 0 ? [...path, member] : path);
+  return refusal(
+    message,
+    { ...code, field: member, ...place },
+    path.length > 0 ? [...path, member] : path,
+  );
 }
 
 const refusal = (message: string, details: object, path: readonly (string | number)[]): Problem =>

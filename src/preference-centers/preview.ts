@@ -3,6 +3,7 @@ import { PAGE_HEADERS } from "../http/page-headers.ts";
 import { Problem } from "../problem.ts";
 import type { ThreadPool } from "../threads/thread-pool.ts";
 import { readGroups } from "../workspaces/subscription-groups.ts";
+import type { DeclaredCenter, PreferenceCenter } from "./center.ts";
 import { findUser } from "./find-user.ts";
 import { readCenter, type Where } from "./manage-centers.ts";
 import type { Reader } from "./page-scope.ts";
@@ -17,6 +18,11 @@ export interface PreviewOptions {
   readonly page?: "page" | "confirmation";
 }
 
+interface PreviewServices {
+  readonly database: Database;
+  readonly threads: ThreadPool;
+}
+
 /**
  * Shows a page to those who write it, drafts too. Its form leads nowhere.
  *
@@ -24,12 +30,39 @@ export interface PreviewOptions {
  *   for this user: a reader of a link then gets the ready page instead.
  */
 export async function previewPage(
-  { database, threads }: { readonly database: Database; readonly threads: ThreadPool },
+  services: PreviewServices,
   workspace: Where,
   centerId: string,
-  { external_id, locale, page = "page" }: PreviewOptions,
+  options: PreviewOptions,
 ): Promise<ShownPage> {
-  const center = await readCenter({ database }, workspace, centerId);
+  const center = await readCenter(services, workspace, centerId);
+  return { html: await render(services, workspace, center, options), headers: HEADERS };
+}
+
+/**
+ * Shows a page as it would be if `content` were saved now. The content has to be checked.
+ *
+ * @returns the document.
+ * @throws Problem as `previewPage` does.
+ */
+export async function previewContent(
+  services: PreviewServices,
+  workspace: Where,
+  content: DeclaredCenter,
+  options: PreviewOptions,
+): Promise<string> {
+  const { declared, createdAt, updatedAt } = await readCenter(services, workspace, content.id);
+  // Without a revision, so that nothing of it is cached.
+  const center = { ...content, declared, createdAt, updatedAt };
+  return render(services, workspace, center, options);
+}
+
+async function render(
+  { database, threads }: PreviewServices,
+  workspace: Where,
+  center: PreferenceCenter,
+  { external_id, locale, page = "page" }: PreviewOptions,
+): Promise<string> {
   const reader = await (external_id === undefined
     ? readGroups(database, workspace.id).then(sampleReader)
     : readUser(database, workspace, external_id));
@@ -37,7 +70,7 @@ export async function previewPage(
   const name = page === "page" ? "pageHtml" : "confirmationHtml";
   const shown = { workspaceId: workspace.id, center, page: name } as const;
   const rendered = await renderFor(threads, shown, reader, setting);
-  if ("html" in rendered) return { html: rendered.html, headers: HEADERS };
+  if ("html" in rendered) return rendered.html;
   throw new Problem("INVALID_REQUEST", `The page cannot be rendered: ${rendered.reason}.`);
 }
 

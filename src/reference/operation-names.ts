@@ -67,6 +67,8 @@ const NAMES: Readonly<Record<string, string>> = {
   "PUT /campaign/translations/": "setCampaignTranslation",
   "PUT /canvases/translations/": "setCanvasTranslation",
   "PUT /admin/v1/workspaces/:name/messages/:id/translations/:locale_id": "setMessageTranslation",
+  "PATCH /admin/v1/workspaces/:name/messages/:id/translations/:locale_id":
+    "changeMessageTranslation",
   "DELETE /admin/v1/workspaces/:name/messages/:id/translations/:locale_id":
     "deleteMessageTranslation",
   "GET /admin/v1/workspaces/:name/messages/:id/render": "renderMessage",
@@ -84,6 +86,8 @@ const NAMES: Readonly<Record<string, string>> = {
   "GET /admin/v1/workspaces/:name/preference-centers": "listDeclaredPreferenceCenters",
   "GET /admin/v1/workspaces/:name/preference-centers/:id": "getDeclaredPreferenceCenter",
   "GET /admin/v1/workspaces/:name/preference-centers/:id/preview": "previewPreferenceCenter",
+  "POST /admin/v1/workspaces/:name/preference-centers/:id/preview":
+    "previewPreferenceCenterContent",
   "GET /preferences/:link": "showPreferencePage",
   "POST /preferences/:link": "submitPreferencePage",
   "POST /admin/v1/apply": "applyManifest",

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type AuditedChange, recordChanges } from "../audit/audit.ts";
 import type { TranslationMap } from "../campaigns/campaign.ts";
+import { refuseTooLarge } from "../campaigns/declarations.ts";
 import type { ManageServices } from "../campaigns/manage-campaigns.ts";
 import {
   findMessage,
@@ -60,19 +61,55 @@ export async function readWholeMessage(
  *
  * @throws Problem NOT_FOUND for the message or the locale; TRANSLATIONS_TOO_LARGE.
  */
-export async function putTranslation(
+export const putTranslation = (
+  services: ManageServices,
+  context: WorkspaceContext,
+  address: TranslationAddress,
+  map: TranslationMap,
+): Promise<void> => setTranslation(services, context, address, () => map);
+
+/**
+ * Sets and removes single strings of a message in one locale; the others stay as they are, also those that
+ * someone else changes at the same time.
+ *
+ * @param changes by id; null removes a string. They have to be checked.
+ * @throws Problem as `putTranslation`; INVALID_REQUEST if there are too many strings afterwards.
+ */
+export const changeTranslation = (
+  services: ManageServices,
+  context: WorkspaceContext,
+  address: TranslationAddress,
+  changes: Readonly<Record<string, string | null>>,
+): Promise<void> =>
+  setTranslation(services, context, address, (known) => {
+    const map = new Map(Object.entries(known));
+    for (const [id, text] of Object.entries(changes)) {
+      if (text === null) map.delete(id);
+      else map.set(id, text);
+    }
+    const changed = Object.fromEntries(map);
+    refuseTooLarge(changed, ["translation_map"]);
+    return changed;
+  });
+
+export interface TranslationAddress {
+  readonly messageId: string;
+  readonly localeId: string;
+}
+
+async function setTranslation(
   { database, clock }: ManageServices,
   context: WorkspaceContext,
-  address: { readonly messageId: string; readonly localeId: string },
-  map: TranslationMap,
+  { messageId, localeId }: TranslationAddress,
+  mapAfter: (known: TranslationMap) => TranslationMap,
 ): Promise<void> {
   const { id } = context.workspace;
-  const { messageId, localeId } = address;
   await withRetries(database, async (tx) => {
     await lockMessageOf(tx, id, messageId, clock.now());
     await refuseUnknownLocale(tx, id, localeId);
     const present = await selectTranslations(tx, id, [messageId]);
     const known = present.find((each) => each.localeId === localeId);
+    const map = mapAfter(known?.map ?? {});
     await saveTranslations(tx, id, [{ messageId, localeId, map }], false);
     if (known && isDeepStrictEqual(known.map, map)) return;
     await recordOf(tx, clock, context, {
@@ -88,7 +125,7 @@ export async function putTranslation(
 export async function removeTranslation(
   { database, clock }: ManageServices,
   context: WorkspaceContext,
-  address: { readonly messageId: string; readonly localeId: string },
+  address: TranslationAddress,
 ): Promise<void> {
   const { id } = context.workspace;
   await withRetries(database, async (tx) => {

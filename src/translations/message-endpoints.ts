@@ -7,6 +7,7 @@ import { Success, success } from "../campaigns/success.ts";
 import { judgeTexts } from "../campaigns/texts.ts";
 import { byAdministratorOfWorkspace, endpoint } from "../http/endpoint.ts";
 import {
+  changeTranslation,
   putTranslation,
   readMessage,
   removeTranslation,
@@ -91,6 +92,33 @@ const putTranslationEndpoint = endpoint({
   return success;
 });
 
+const changeTranslationEndpoint = endpoint({
+  method: "PATCH",
+  path: `${MESSAGE_PATH}/translations/:locale_id`,
+  summary:
+    "Sets or removes single strings of a message in one locale; the others stay as they are.",
+  access: byAdministratorOfWorkspace,
+  params: OfTranslation,
+  body: Type.Object(
+    {
+      translation_map: Type.Record(Type.String(), Type.Union([Type.String(), Type.Null()]), {
+        description: "The changed strings by id; null removes one.",
+      }),
+    },
+    { additionalProperties: false },
+  ),
+  replies: { 200: Success },
+}).handledBy(async (services: TextServices, context, { params, body }) => {
+  const changes = Object.entries(body.translation_map);
+  const texts = Object.fromEntries(
+    changes.flatMap(([id, text]) => (text === null ? [] : [[id, text]])),
+  );
+  await judgeTexts(services.threads, context.workspace.id, { maps: [texts], contents: [] });
+  refuseFaulty(texts, ["translation_map"]);
+  await changeTranslation(services, context, translationAddress(params), body.translation_map);
+  return success;
+});
+
 const removeTranslationEndpoint = endpoint({
   method: "DELETE",
   path: `${MESSAGE_PATH}/translations/:locale_id`,
@@ -149,6 +177,7 @@ const renderEndpoint = endpoint({
 export const messageTranslationEndpoints = [
   readEndpoint,
   putTranslationEndpoint,
+  changeTranslationEndpoint,
   removeTranslationEndpoint,
   renderEndpoint,
 ];

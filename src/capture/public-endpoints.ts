@@ -19,10 +19,12 @@ const takesBody = ([method, path]: PublicCall): boolean =>
 
 function routeOf(call: PublicCall): Endpoint<CaptureServices> {
   const [method, path, permission] = call;
+  // Clients write a slash at the end of these.
+  const isCatalog = path.startsWith("/catalogs");
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name = ""]) => name);
   return endpoint({
     method,
-    path,
+    path: isCatalog ? [path, `${path}/`] : path,
     summary: "A public call that Rapport does not serve.",
     access: {
       by: "key",

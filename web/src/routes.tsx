@@ -87,6 +87,24 @@ const campaigns = createRoute({
   component: lazyRouteComponent(() => import("./pages/campaigns/campaigns.tsx"), "CampaignsPage"),
 });
 
+const centers = createRoute({
+  getParentRoute: () => workspace,
+  path: "preference-centers",
+  component: lazyRouteComponent(
+    () => import("./pages/preference-centers/centers.tsx"),
+    "CentersPage",
+  ),
+});
+
+const center = createRoute({
+  getParentRoute: () => workspace,
+  path: "preference-centers/$id",
+  component: lazyRouteComponent(
+    () => import("./pages/preference-centers/center.tsx"),
+    "CenterPage",
+  ),
+});
+
 const settings = createRoute({
   getParentRoute: () => workspace,
   path: "settings/$section",
@@ -106,6 +124,8 @@ export const router = createRouter({
       run,
       translations,
       campaigns,
+      centers,
+      center,
       settings,
     ]),
   ]),

@@ -6,6 +6,7 @@ import {
   type LucideIcon,
   Megaphone,
   Settings,
+  SlidersHorizontal,
   Users,
 } from "lucide-react";
 
@@ -34,7 +35,14 @@ export const NAVIGATION: readonly Section[] = [
   },
   {
     title: "Subscriptions",
-    entries: [{ to: "/w/$workspace/groups", label: "Groups", icon: Bell }],
+    entries: [
+      { to: "/w/$workspace/groups", label: "Groups", icon: Bell },
+      {
+        to: "/w/$workspace/preference-centers",
+        label: "Preference centers",
+        icon: SlidersHorizontal,
+      },
+    ],
   },
   {
     title: "Messages",

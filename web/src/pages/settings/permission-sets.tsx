@@ -1,6 +1,7 @@
 import { Button, Menu, MultiSelect, TextInput } from "@mantine/core";
 import { Plus, ShieldCheck } from "lucide-react";
 import { useState } from "react";
+import { WORKSPACE_PERMISSIONS } from "../../../../src/context/dashboard-permissions.ts";
 import { useChangePermissionSets, usePermissionSets } from "../../api/administration.ts";
 import { Confirm } from "../../components/confirm.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
@@ -9,7 +10,6 @@ import { FormDialog, required } from "../../components/form.tsx";
 import { Card } from "../../components/page.tsx";
 import { RowActions } from "../../components/row-actions.tsx";
 import { Empty, Loaded } from "../../components/states.tsx";
-import { WORKSPACE_PERMISSIONS } from "./permission-names.ts";
 
 interface PermissionSet {
   readonly name: string;

@@ -1,0 +1,92 @@
+import { useQuery } from "@tanstack/react-query";
+import type { operations } from "../../../client/src/schema.ts";
+import { ApiError } from "./api-error.ts";
+import { hooks, http, refresh } from "./client.ts";
+
+/* Preference centers: the pages on which users choose what they receive. */
+
+const CENTERS = "/admin/v1/workspaces/{name}/preference-centers";
+const CENTER = `${CENTERS}/{id}` as const;
+
+export type CenterBody =
+  operations["putPreferenceCenter"]["requestBody"]["content"]["application/json"];
+
+export const useCenters = (name: string) =>
+  hooks.useQuery("get", CENTERS, { params: { path: { name } } });
+
+export const useCenter = (name: string, id: string) =>
+  hooks.useQuery("get", CENTER, { params: { path: { name, id } } });
+
+export function useChangeCenters(workspace: string) {
+  const onSuccess = () => refresh(CENTERS);
+  const path = (id: string) => ({ params: { path: { name: workspace, id } } });
+  const put = hooks.useMutation("put", CENTER, { onSuccess });
+  const remove = hooks.useMutation("delete", CENTER, { onSuccess });
+  return {
+    put: (id: string, body: CenterBody) => put.mutateAsync({ ...path(id), body }),
+    isSaving: put.isPending,
+    remove: (id: string) => remove.mutateAsync(path(id)),
+  };
+}
+
+/** Something wrong with a page, or something in it without effect. */
+export interface PageFault {
+  readonly severity: "error" | "warning";
+  readonly message: string;
+  /** The member of the center. */
+  readonly field: string | undefined;
+  readonly line: number | undefined;
+  readonly column: number | undefined;
+}
+
+export interface Preview {
+  /** Undefined where the page has a fault. */
+  readonly html: string | undefined;
+  readonly faults: readonly PageFault[];
+}
+
+export interface PreviewOptions {
+  readonly page: "page" | "confirmation";
+  readonly external_id?: string;
+  readonly locale?: string;
+}
+
+/** How a center would look, as it is being written. */
+export const usePreview = (name: string, id: string, center: CenterBody, options: PreviewOptions) =>
+  useQuery<Preview>({
+    queryKey: ["post", `${CENTER}/preview`, name, id, center, options],
+    placeholderData: (shown) => shown,
+    gcTime: 10_000,
+    queryFn: async ({ signal }): Promise<Preview> => {
+      try {
+        const { data } = await http.POST(`${CENTER}/preview`, {
+          params: { path: { name, id } },
+          body: { center, ...options },
+          signal,
+        });
+        const faults = (data?.warnings ?? []).map(({ message, field, line }) => ({
+          severity: "warning" as const,
+          message,
+          field,
+          line,
+          column: undefined,
+        }));
+        return { html: data?.html, faults };
+      } catch (error) {
+        if (error instanceof ApiError && error.status === 400) {
+          return { html: undefined, faults: [faultOf(error)] };
+        }
+        throw error;
+      }
+    },
+  });
+
+function faultOf({ message, body }: ApiError): PageFault {
+  const { line, column } = (body ?? {}) as { line?: number; column?: number };
+  const [, field] = /^'([^']+)'/.exec(message) ?? [];
+  return { severity: "error", message, field, line, column };
+}
+
+/** The stored page. It is the document in whose frame unsaved pages are shown, because of its headers. */
+export const previewAddress = (name: string, id: string): string =>
+  `/admin/v1/workspaces/${encodeURIComponent(name)}/preference-centers/${encodeURIComponent(id)}/preview`;

@@ -1,0 +1,257 @@
+import { Button, Menu, Select, Tabs, TextInput } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { lazy, Suspense, useMemo, useState } from "react";
+import {
+  type CenterBody,
+  type PageFault,
+  useCenter,
+  useChangeCenters,
+  usePreview,
+} from "../../api/centers.ts";
+import { Confirm } from "../../components/confirm.tsx";
+import { tellDone, tellFailed } from "../../components/feedback.ts";
+import { Page } from "../../components/page.tsx";
+import { RowActions } from "../../components/row-actions.tsx";
+import { Loaded, Loading, Notice } from "../../components/states.tsx";
+import { PreviewFrame, type Shown } from "./preview-frame.tsx";
+import { Texts } from "./texts.tsx";
+
+const route = getRouteApi("/w/$workspace/preference-centers/$id");
+
+// The editor is as large as the rest of the page: it loads by itself.
+const CodeEditor = lazy(async () => ({
+  default: (await import("../../components/code-editor.tsx")).CodeEditor,
+}));
+
+export function CenterPage() {
+  const { workspace, id } = route.useParams();
+  const center = useCenter(workspace, id);
+  return (
+    <Loaded from={center}>
+      {({ title, name, state, page_html, confirmation_html, redirect_url, locale, ...more }) => (
+        <Editor
+          key={id}
+          workspace={workspace}
+          id={id}
+          stored={{
+            name,
+            title,
+            state,
+            page_html,
+            confirmation_html,
+            redirect_url,
+            locale,
+            options: more.options as NonNullable<CenterBody["options"]>,
+            translations: more.translations,
+          }}
+        />
+      )}
+    </Loaded>
+  );
+}
+
+interface EditorProps {
+  readonly workspace: string;
+  readonly id: string;
+  readonly stored: CenterBody;
+}
+
+const EDITED = { page: "page_html", confirmation: "confirmation_html" } as const;
+
+type Tab = "page" | "confirmation" | "texts" | "settings";
+
+/** How long typing rests before the preview follows. */
+const REST_MS = 400;
+
+function Editor({ workspace, id, stored }: EditorProps) {
+  const [center, setCenter] = useState(stored);
+  const [tab, setTab] = useState<Tab>("page");
+  const [shown, setShown] = useState<Shown>({ externalId: "", locale: "", screen: "wide" });
+  const { put, isSaving } = useChangeCenters(workspace);
+  const [wanted] = useDebouncedValue(center, REST_MS);
+  const [reader] = useDebouncedValue(shown.externalId.trim(), REST_MS);
+  const preview = usePreview(workspace, id, wanted, {
+    page: tab === "confirmation" ? "confirmation" : "page",
+    ...(reader && { external_id: reader }),
+    ...(shown.locale && { locale: shown.locale }),
+  });
+  const set = (change: Partial<CenterBody>) => setCenter((now) => ({ ...now, ...change }));
+  const save = async (change: Partial<CenterBody> = {}) => {
+    try {
+      await put(id, { ...center, ...change });
+      set(change);
+      tellDone(`Saved ${center.name}.`);
+    } catch (error) {
+      tellFailed(error);
+    }
+  };
+  const faults = preview.data?.faults ?? NO_FAULTS;
+  const isDraft = center.state === "draft";
+  return (
+    <Page
+      title={center.name}
+      about={
+        <Link to="/w/$workspace/preference-centers" params={{ workspace }} className="link">
+          Preference centers
+        </Link>
+      }
+      actions={
+        <>
+          <Button
+            variant="default"
+            onClick={() => void save({ state: isDraft ? "active" : "draft" })}
+          >
+            {isDraft ? "Save and publish" : "Make it a draft"}
+          </Button>
+          <Button loading={isSaving} onClick={() => void save()}>
+            Save
+          </Button>
+          <Remove workspace={workspace} id={id} name={center.name} />
+        </>
+      }
+    >
+      <div className="editing">
+        <div className="stack">
+          <Tabs value={tab} onChange={(next) => setTab((next ?? "page") as Tab)}>
+            <Tabs.List className="tabs-list">
+              <Tabs.Tab value="page">Page</Tabs.Tab>
+              <Tabs.Tab value="confirmation">Confirmation</Tabs.Tab>
+              <Tabs.Tab value="texts">Languages</Tabs.Tab>
+              <Tabs.Tab value="settings">Settings</Tabs.Tab>
+            </Tabs.List>
+          </Tabs>
+          {(tab === "page" || tab === "confirmation") && (
+            <Suspense fallback={<Loading lines={12} />}>
+              <PageEditor key={tab} field={EDITED[tab]} center={center} faults={faults} set={set} />
+            </Suspense>
+          )}
+          {tab === "texts" && (
+            <Texts
+              translations={center.translations ?? {}}
+              onChange={(translations) => set({ translations })}
+            />
+          )}
+          {tab === "settings" && <Settings center={center} set={set} />}
+          <Faults faults={faults} />
+        </div>
+        <PreviewFrame
+          workspace={workspace}
+          id={id}
+          html={preview.data?.html}
+          error={preview.error}
+          shown={shown}
+          setShown={setShown}
+          locales={[center.locale ?? "en", ...Object.keys(center.translations ?? {})]}
+        />
+      </div>
+    </Page>
+  );
+}
+
+const NO_FAULTS: readonly PageFault[] = [];
+
+interface PageEditorProps {
+  readonly field: "page_html" | "confirmation_html";
+  readonly center: CenterBody;
+  readonly faults: readonly PageFault[];
+  set(change: Partial<CenterBody>): void;
+}
+
+function PageEditor({ field, center, faults, set }: PageEditorProps) {
+  const here = useMemo(() => faults.filter((fault) => fault.field === field), [faults, field]);
+  return (
+    <CodeEditor
+      label={field === "page_html" ? "HTML of the page" : "HTML of the confirmation"}
+      initial={center[field] ?? ""}
+      faults={here}
+      onChange={(text) => set({ [field]: text })}
+    />
+  );
+}
+
+/** What is wrong, also in words: for those who do not see the marks in the code. */
+const Faults = ({ faults }: { readonly faults: readonly PageFault[] }) =>
+  faults.map(({ severity, message, line, column }) => (
+    <Notice key={`${message} ${line} ${column}`} tone={severity === "error" ? "bad" : "warn"}>
+      {message}
+      {severity === "error" && line !== undefined && ` Line ${line}, column ${column ?? 1}.`}
+    </Notice>
+  ));
+
+interface SettingsProps {
+  readonly center: CenterBody;
+  set(change: Partial<CenterBody>): void;
+}
+
+const Settings = ({ center, set }: SettingsProps) => (
+  <div className="stack">
+    <TextInput
+      label="Name"
+      value={center.name}
+      onChange={(event) => set({ name: event.currentTarget.value })}
+    />
+    <TextInput
+      label="Title"
+      description="Of the pages, in the window of the browser."
+      value={center.title ?? ""}
+      onChange={(event) => set({ title: event.currentTarget.value })}
+    />
+    <TextInput
+      label="Language of the pages"
+      placeholder="en"
+      value={center.locale ?? ""}
+      onChange={(event) => set({ locale: event.currentTarget.value })}
+    />
+    <TextInput
+      label="Redirect"
+      description="Where users go once they have chosen, in the place of the confirmation."
+      placeholder="https://example.com/thanks"
+      value={center.redirect_url ?? ""}
+      onChange={(event) => set({ redirect_url: event.currentTarget.value || null })}
+    />
+    <Select
+      label="State"
+      allowDeselect={false}
+      data={[
+        { value: "active", label: "Active" },
+        { value: "draft", label: "Draft: not shown to users" },
+      ]}
+      value={center.state ?? "active"}
+      onChange={(state) => set({ state: state === "draft" ? "draft" : "active" })}
+    />
+  </div>
+);
+
+interface RemoveProps {
+  readonly workspace: string;
+  readonly id: string;
+  readonly name: string;
+}
+
+function Remove({ workspace, id, name }: RemoveProps) {
+  const { remove } = useChangeCenters(workspace);
+  const navigate = useNavigate();
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <RowActions of={name}>
+        <Menu.Item onClick={() => setOpen(true)}>Remove…</Menu.Item>
+      </RowActions>
+      {isOpen && (
+        <Confirm
+          title={`Remove ${name}`}
+          action="Remove"
+          typed={name}
+          close={() => setOpen(false)}
+          run={async () => {
+            await remove(id);
+            await navigate({ to: "/w/$workspace/preference-centers", params: { workspace } });
+          }}
+        >
+          Its links stop working. What users chose is kept.
+        </Confirm>
+      )}
+    </>
+  );
+}

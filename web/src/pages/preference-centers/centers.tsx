@@ -1,0 +1,124 @@
+import { Button, TextInput } from "@mantine/core";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { Plus, SlidersHorizontal } from "lucide-react";
+import { useMemo, useState } from "react";
+import { useCenters, useChangeCenters } from "../../api/centers.ts";
+import { type Column, DataTable } from "../../components/data-table.tsx";
+import { Declared } from "../../components/declared.tsx";
+import { FormDialog, required } from "../../components/form.tsx";
+import { newId } from "../../components/new-id.ts";
+import { Page } from "../../components/page.tsx";
+import { Empty, Loaded } from "../../components/states.tsx";
+import { StateTag } from "../../components/tag.tsx";
+import { Time } from "../../components/time.tsx";
+
+const route = getRouteApi("/w/$workspace/preference-centers");
+
+interface Center {
+  readonly id: string;
+  readonly name: string;
+  readonly title: string;
+  readonly state: string;
+  readonly declared: boolean;
+  readonly updated_at: string;
+}
+
+export function CentersPage() {
+  const { workspace } = route.useParams();
+  const centers = useCenters(workspace);
+  const { put } = useChangeCenters(workspace);
+  const navigate = useNavigate();
+  const [isAdding, setAdding] = useState(false);
+  const columns = useMemo(() => columnsOf(workspace), [workspace]);
+  return (
+    <Page
+      title="Preference centers"
+      about="Pages on which users choose what they receive, each with a link of their own."
+      actions={
+        <Button leftSection={<Plus size={15} />} onClick={() => setAdding(true)}>
+          Add a center
+        </Button>
+      }
+    >
+      <Loaded from={centers}>
+        {(body) => (
+          <DataTable
+            label="Preference centers"
+            columns={columns}
+            rows={body.preference_centers}
+            keyOf={({ id }) => id}
+            opens
+            empty={
+              <Empty icon={SlidersHorizontal} title="No preference centers yet">
+                A new center has a ready page in 20 and more languages, which you can replace with
+                your own.
+              </Empty>
+            }
+          />
+        )}
+      </Loaded>
+      {isAdding && (
+        <FormDialog
+          title="Add a preference center"
+          initial={{ name: "" }}
+          validate={{ name: required }}
+          action="Create a draft"
+          close={() => setAdding(false)}
+          save={async ({ name }) => {
+            const id = newId();
+            await put(id, { name, state: "draft" });
+            await navigate({
+              to: "/w/$workspace/preference-centers/$id",
+              params: { workspace, id },
+            });
+          }}
+        >
+          {(form) => (
+            <TextInput
+              label="Name"
+              description="Letters, digits, hyphens and underscores."
+              data-autofocus
+              {...form.getInputProps("name")}
+            />
+          )}
+        </FormDialog>
+      )}
+    </Page>
+  );
+}
+
+const columnsOf = (workspace: string): readonly Column<Center>[] => [
+  {
+    id: "name",
+    header: "Name",
+    cell: ({ row: { original: center } }) => (
+      <>
+        <Link
+          to="/w/$workspace/preference-centers/$id"
+          params={{ workspace, id: center.id }}
+          className="row-link"
+        >
+          {center.name}
+        </Link>{" "}
+        <Declared declared={center.declared} />
+      </>
+    ),
+  },
+  { id: "title", header: "Title", meta: { wideOnly: true }, cell: ({ row }) => row.original.title },
+  {
+    id: "state",
+    header: "State",
+    meta: { width: "7rem" },
+    cell: ({ row }) => <StateTag state={row.original.state} />,
+  },
+  {
+    id: "updated",
+    header: "Updated",
+    meta: { width: "8.5rem" },
+    cell: ({ row }) => (
+      <span className="above">
+        <Time at={row.original.updated_at} />
+      </span>
+    ),
+  },
+];

@@ -1,0 +1,93 @@
+import { SegmentedControl, Select, TextInput } from "@mantine/core";
+import { useCallback, useEffect, useRef } from "react";
+import { messageOf } from "../../api/api-error.ts";
+import { previewAddress } from "../../api/centers.ts";
+import { Notice } from "../../components/states.tsx";
+
+/** For whom, in which language and on which screen a page is shown. */
+export interface Shown {
+  /** Empty for a sample user. */
+  readonly externalId: string;
+  /** Empty for the user's own. */
+  readonly locale: string;
+  readonly screen: "wide" | "phone";
+}
+
+interface PreviewFrameProps {
+  readonly workspace: string;
+  readonly id: string;
+  readonly html: string | undefined;
+  readonly error: unknown;
+  readonly shown: Shown;
+  readonly locales: readonly string[];
+  setShown(shown: Shown): void;
+}
+
+/**
+ * The page as a user sees it. The frame loads the stored page, whose headers forbid scripts and allow its own
+ * styles, and then shows what is being written in the same document: the dashboard's own policy, which a frame
+ * without an address would inherit, allows no inline styles.
+ */
+export function PreviewFrame(props: PreviewFrameProps) {
+  const { workspace, id, html, error, shown, locales, setShown } = props;
+  const frame = useRef<HTMLIFrameElement>(null);
+  const fill = useCallback(() => {
+    const page = frame.current?.contentDocument;
+    if (html === undefined || !page || page.location.href === "about:blank") return;
+    const parsed = new DOMParser().parseFromString(html, "text/html");
+    page.documentElement.replaceWith(page.adoptNode(parsed.documentElement));
+  }, [html]);
+  useEffect(fill, [fill]);
+  return (
+    <section className="card preview" aria-label="Preview">
+      <div className="card-head">
+        <TextInput
+          size="xs"
+          className="grow"
+          aria-label="External id of the user to preview"
+          placeholder="A sample user, or an external id"
+          value={shown.externalId}
+          onChange={(event) => setShown({ ...shown, externalId: event.currentTarget.value })}
+        />
+        <Select
+          size="xs"
+          w="8rem"
+          aria-label="Language of the preview"
+          value={shown.locale}
+          allowDeselect={false}
+          searchable
+          data={[
+            { value: "", label: "The user's" },
+            ...[...new Set(locales)].map((value) => ({ value, label: value })),
+          ]}
+          onChange={(locale) => setShown({ ...shown, locale: locale ?? "" })}
+        />
+        <SegmentedControl
+          size="xs"
+          aria-label="Screen"
+          data={[
+            { value: "wide", label: "Wide" },
+            { value: "phone", label: "Phone" },
+          ]}
+          value={shown.screen}
+          onChange={(screen) => setShown({ ...shown, screen: screen as Shown["screen"] })}
+        />
+      </div>
+      {error ? (
+        <div className="card-body">
+          <Notice tone="bad">{messageOf(error)}</Notice>
+        </div>
+      ) : null}
+      <div className="preview-body">
+        <iframe
+          ref={frame}
+          title="Preview of the page"
+          src={previewAddress(workspace, id)}
+          sandbox="allow-same-origin"
+          data-screen={shown.screen}
+          onLoad={fill}
+        />
+      </div>
+    </section>
+  );
+}

@@ -1,1 +1,0 @@
-export { WORKSPACE_PERMISSIONS } from "../../../../src/dashboard-users/permission-names.ts";

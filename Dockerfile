@@ -21,8 +21,8 @@ COPY --from=build /src/node_modules node_modules
 COPY --from=build /src/migrations migrations
 COPY --from=build /src/docs docs
 COPY --from=build /src/dist/reference dist/reference
-COPY --from=build /src/dist/embedded-*.tar.gz dist/
-COPY --from=build /src/dist/src dist/src
+COPY --from=build /src/dist/embedded-*.snapshot dist/
+COPY --from=build /src/dist/bundle dist/bundle
 RUN install -d -o node -g node -m 0700 /data
 USER node
 VOLUME /data
@@ -30,5 +30,5 @@ EXPOSE 8080
 HEALTHCHECK --interval=5s --timeout=5s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/health/ready`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 # SIGTERM drains requests in flight.
-ENTRYPOINT ["node", "dist/src/main.js"]
+ENTRYPOINT ["node", "dist/bundle/main.js"]
 CMD ["serve"]

@@ -1,5 +1,5 @@
 /*
- * The server as its users start it: `node dist/src/main.js serve` as a process of its own, to be
+ * The server as its users start it: `node dist/bundle/main.js serve` as a process of its own, to be
  * stopped, killed and started again. Every process started here is killed when its test file ends.
  */
 import { type ChildProcess, spawn } from "node:child_process";
@@ -32,7 +32,7 @@ export interface ChildServer {
 /** Settings of a child: only what is given here, never what the test itself runs with. */
 export type Environment = Readonly<Record<string, string>>;
 
-const MAIN = join(packageRoot(), "dist", "src", "main.js");
+const MAIN = join(packageRoot(), "dist", "bundle", "main.js");
 
 interface Running {
   readonly child: ChildProcess;

@@ -174,7 +174,7 @@ describe("rapport --help", () => {
   });
 
   test("the build makes the rapport command executable for npx and the shell", () => {
-    const { mode } = statSync(join(packageRoot(), "dist", "src", "main.js"));
+    const { mode } = statSync(join(packageRoot(), "dist", "bundle", "main.js"));
     assert.equal(mode & 0o111, 0o111);
   });
 

@@ -58,7 +58,7 @@ const ROOT = packageRoot();
 /** Commands of a guide take seconds; one that hangs fails its page. */
 const COMMAND_TIMEOUT_MS = 60_000;
 /** What npx does in a clone: it runs the package's own executable. npm itself is not tested here. */
-const NPX = 'npx() { [ "$1" = rapport ] && shift && node dist/src/main.js "$@"; }';
+const NPX = 'npx() { [ "$1" = rapport ] && shift && node dist/bundle/main.js "$@"; }';
 const START_TIMEOUT_MS = 60_000;
 
 const blocksOf = (page: string): Block[] =>

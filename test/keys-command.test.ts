@@ -17,7 +17,7 @@ const run = promisify(execFile);
 
 const rapport = (...args: string[]) =>
   run(process.execPath, [
-    join(packageRoot(), "dist/src/main.js"),
+    join(packageRoot(), "dist/bundle/main.js"),
     ...args,
     "--url",
     server.url,

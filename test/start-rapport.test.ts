@@ -131,7 +131,7 @@ describe("the package", () => {
     });
     const [{ files }] = JSON.parse(stdout) as [{ files: { path: string }[] }];
     const paths = files.map(({ path }) => path);
-    const needed = ["dist/src/main.js", "dist/src/testing/start-rapport.d.ts", "openapi.json"];
+    const needed = ["dist/bundle/main.js", "dist/src/testing/start-rapport.d.ts", "openapi.json"];
     for (const path of needed) assert.ok(paths.includes(path), path);
     assert.ok(paths.some((path) => /^dist\/embedded-\w+\.snapshot$/.test(path)));
     assert.ok(paths.some((path) => /^migrations\/.*\.sql$/.test(path)));

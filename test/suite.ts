@@ -27,9 +27,9 @@ const SLOWEST = [
 ];
 
 // What the tests run besides the compiled files, where it does not fit them: the compiler alone does not build it.
-execFileSync(process.execPath, [
-  join(packageRoot(), "dist", "src", "database", "make-snapshot.js"),
-]);
+for (const script of ["database/make-snapshot.js", "server/bundle.js"]) {
+  execFileSync(process.execPath, [join(packageRoot(), "dist", "src", script)]);
+}
 
 const wanted = process.argv.slice(2);
 const names = readdirSync(import.meta.dirname)

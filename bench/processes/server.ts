@@ -73,7 +73,7 @@ export async function startServer(
   const log = await open(logFile, "a");
   const child = spawn(
     process.execPath,
-    [...nodeOptions, join(packageRoot(), "dist/src/main.js"), "serve"],
+    [...nodeOptions, join(packageRoot(), "dist/bundle/main.js"), "serve"],
     {
       stdio: ["ignore", "pipe", log.fd],
       env: {

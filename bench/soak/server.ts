@@ -22,7 +22,7 @@ export interface SoakServer {
   stop(): Promise<number | null>;
 }
 
-const MAIN = join(packageRoot(), "dist/src/main.js");
+const MAIN = join(packageRoot(), "dist/bundle/main.js");
 
 const ADMIN_TOKEN = "admin-token-of-the-soak-test";
 

@@ -57,7 +57,7 @@ async function start() {
 }
 
 function serve() {
-  const main = fileURLToPath(new URL("../../dist/src/main.js", import.meta.url));
+  const main = fileURLToPath(new URL("../../dist/bundle/main.js", import.meta.url));
   const out = openSync(log, "a");
   return spawn(process.execPath, [main, "serve"], {
     detached: true,

@@ -74,7 +74,7 @@ function torturedServer(
       return url;
     },
     async start() {
-      child = spawn(process.execPath, [join(root, "dist/src/main.js"), "serve"], {
+      child = spawn(process.execPath, [join(root, "dist/bundle/main.js"), "serve"], {
         env: {
           PATH: process.env.PATH,
           PORT: "0",

@@ -13,6 +13,7 @@ import { systemClock } from "../clock.ts";
 import { BY_THE_SERVER } from "../context/context.ts";
 import { createSessions } from "../dashboard-users/sessions.ts";
 import { type Database, settleAll } from "../database/database.ts";
+import { type DiskWatch, watchDisk } from "../database/disk-watch.ts";
 import { metered } from "../database/metered.ts";
 import { migrate } from "../database/migrate.ts";
 import { createExportSlots } from "../export/export-stream.ts";
@@ -85,9 +86,12 @@ export async function serve(
 ): Promise<RunningServer> {
   const metrics = createMetrics();
   const [log, opened] = await settleAll([createLog(config, logTo), opening]);
-  const database = metered(opened, metrics);
+  const disk = watchDisk(metered(opened, metrics), (isFull) =>
+    isFull ? log.error("the disk is full") : log.info("the disk has space again"),
+  );
+  const { database } = disk;
   try {
-    return await start(config, database, log, metrics);
+    return await start(config, disk, log, metrics);
   } catch (error) {
     await database.close();
     throw error;
@@ -97,10 +101,11 @@ export async function serve(
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: the services in the order in which they need each other.
 async function start(
   config: Config,
-  database: Database,
+  disk: DiskWatch,
   log: Logger,
   metrics: Metrics,
 ): Promise<RunningServer> {
+  const { database } = disk;
   const applied = await migrate(database);
   if (applied.length > 0) log.info({ migrations: applied }, "migrated");
 
@@ -132,6 +137,7 @@ async function start(
   const load = createLoad({ requests, eventLoopDelayMs, ...bytesOfThisProcess() }, metrics);
   const services = {
     database,
+    disk,
     dataDir: config.dataDir,
     clock,
     log,

@@ -97,7 +97,9 @@ function findPrograms(): string | undefined {
     ...versions.map((version) => join(debian, String(version), "bin")),
   ];
   return folders.find((folder) =>
-    ["initdb", "pg_basebackup", "pg_ctl", "postgres"].every((program) => existsSync(join(folder, program))),
+    ["initdb", "pg_basebackup", "pg_ctl", "postgres"].every((program) =>
+      existsSync(join(folder, program)),
+    ),
   );
 }
 

@@ -14,6 +14,7 @@ import { BY_THE_SERVER } from "../context/context.ts";
 import { createSessions } from "../dashboard-users/sessions.ts";
 import { type Database, settleAll } from "../database/database.ts";
 import { type DiskWatch, watchDisk } from "../database/disk-watch.ts";
+import { countShards } from "../database/distribute.ts";
 import { metered } from "../database/metered.ts";
 import { migrate } from "../database/migrate.ts";
 import { createExportSlots } from "../export/export-stream.ts";
@@ -106,7 +107,7 @@ async function start(
   metrics: Metrics,
 ): Promise<RunningServer> {
   const { database } = disk;
-  const applied = await migrate(database);
+  const applied = await migrate(database, config.citusShards);
   if (applied.length > 0) log.info({ migrations: applied }, "migrated");
 
   const clock = systemClock;
@@ -169,6 +170,7 @@ async function start(
     writeQueue: createWriteQueue(
       { database, clock, idempotency, metrics, idCache, addressCache, quotas },
       config.workers,
+      await countShards(database),
     ),
     mailer: config.smtpUrl ? createMailer(config.smtpUrl, config.smtpFrom) : undefined,
     worker: { wake: () => worker?.wake() },

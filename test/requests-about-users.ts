@@ -101,7 +101,6 @@ function clientOf(watchedDatabase: Database) {
 }
 
 /** Sends requests of every kind about individual users, with users that were made by earlier ones. */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: a list of requests, each of which needs the ones before it.
 export async function requestsAboutUsers(database: Database, look: Look): Promise<void> {
   const { id: workspaceId, name, settings } = WORKSPACE;
   const row = { id: workspaceId, name, settings, allowReset: false };

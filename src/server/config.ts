@@ -6,7 +6,6 @@
 import { availableParallelism } from "node:os";
 import { isAllowlistEntry } from "../access/ip-allowlist.ts";
 import { SHORTEST_SECRET } from "../access/secrets.ts";
-import { BUCKET_COUNT } from "../database/buckets.ts";
 import type { ReceivedRequest } from "../http/observe.ts";
 import type { LogFormat } from "../observe/log.ts";
 
@@ -25,12 +24,6 @@ export const SETTINGS = {
   DATABASE_URL: {
     default: "",
     about: "A PostgreSQL 15 or newer, or a Citus coordinator, instead of the embedded engine.",
-  },
-  CITUS_SHARDS: {
-    default: "",
-    about:
-      "How many shards a Citus cuts the tables of user data into when it distributes them: 1 to 256. By " +
-      "default as many as the cluster's citus.shard_count says.",
   },
   MANIFEST: { default: "", about: "A manifest (YAML or JSON) that is applied before serving." },
   ADMIN_TOKEN: {
@@ -159,8 +152,6 @@ export interface Config {
   /** A folder, or `memory:`. */
   readonly dataDir: string;
   readonly databaseUrl: string | undefined;
-  /** Null leaves it to the cluster. */
-  readonly citusShards: number | null;
   /** A path. */
   readonly manifest: string | undefined;
   readonly adminToken: string | undefined;
@@ -225,9 +216,6 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     port: readPort("PORT", text("PORT")),
     dataDir: text("DATA_DIR"),
     databaseUrl: readDatabaseUrl(text("DATABASE_URL")),
-    citusShards: text("CITUS_SHARDS")
-      ? readCount("CITUS_SHARDS", text("CITUS_SHARDS"), BUCKET_COUNT)
-      : null,
     manifest: text("MANIFEST") || undefined,
     adminToken: text("ADMIN_TOKEN") || undefined,
     ...readSecretKeySettings(text),

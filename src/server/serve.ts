@@ -13,8 +13,6 @@ import { systemClock } from "../clock.ts";
 import { BY_THE_SERVER } from "../context/context.ts";
 import { createSessions } from "../dashboard-users/sessions.ts";
 import { type Database, settleAll } from "../database/database.ts";
-import { type DiskWatch, watchDisk } from "../database/disk-watch.ts";
-import { countShards } from "../database/distribute.ts";
 import { metered } from "../database/metered.ts";
 import { migrate } from "../database/migrate.ts";
 import { createExportSlots } from "../export/export-stream.ts";
@@ -87,12 +85,9 @@ export async function serve(
 ): Promise<RunningServer> {
   const metrics = createMetrics();
   const [log, opened] = await settleAll([createLog(config, logTo), opening]);
-  const disk = watchDisk(metered(opened, metrics), (isFull) =>
-    isFull ? log.error("the disk is full") : log.info("the disk has space again"),
-  );
-  const { database } = disk;
+  const database = metered(opened, metrics);
   try {
-    return await start(config, disk, log, metrics);
+    return await start(config, database, log, metrics);
   } catch (error) {
     await database.close();
     throw error;
@@ -102,12 +97,11 @@ export async function serve(
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: the services in the order in which they need each other.
 async function start(
   config: Config,
-  disk: DiskWatch,
+  database: Database,
   log: Logger,
   metrics: Metrics,
 ): Promise<RunningServer> {
-  const { database } = disk;
-  const applied = await migrate(database, config.citusShards);
+  const applied = await migrate(database);
   if (applied.length > 0) log.info({ migrations: applied }, "migrated");
 
   const clock = systemClock;
@@ -138,7 +132,6 @@ async function start(
   const load = createLoad({ requests, eventLoopDelayMs, ...bytesOfThisProcess() }, metrics);
   const services = {
     database,
-    disk,
     dataDir: config.dataDir,
     clock,
     log,
@@ -170,7 +163,6 @@ async function start(
     writeQueue: createWriteQueue(
       { database, clock, idempotency, metrics, idCache, addressCache, quotas },
       config.workers,
-      await countShards(database),
     ),
     mailer: config.smtpUrl ? createMailer(config.smtpUrl, config.smtpFrom) : undefined,
     worker: { wake: () => worker?.wake() },

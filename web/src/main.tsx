@@ -4,6 +4,7 @@ import "./styles/theme.css";
 import "./styles/shell.css";
 import "./styles/parts.css";
 import "./styles/table.css";
+import "./styles/grid.css";
 import { MantineProvider } from "@mantine/core";
 import { Notifications } from "@mantine/notifications";
 import { QueryClientProvider } from "@tanstack/react-query";

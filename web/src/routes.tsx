@@ -74,7 +74,7 @@ const run = createRoute({
 const translations = createRoute({
   getParentRoute: () => workspace,
   path: "translations",
-  validateSearch: texts("tab", "message"),
+  validateSearch: texts("tab", "message", "find", "show", "locale"),
   component: lazyRouteComponent(
     () => import("./pages/translations/translations.tsx"),
     "TranslationsPage",

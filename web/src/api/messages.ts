@@ -65,15 +65,47 @@ export interface LocaleBody {
   readonly locale_key: string;
 }
 
+/** Sets one string of a message in one locale; an empty text removes it. */
 export function useTranslate(workspace: string, id: string) {
-  const { mutateAsync } = hooks.useMutation("put", `${MESSAGE}/translations/{locale_id}`, {
-    onSuccess: () => refresh(MESSAGE),
-  });
-  return (locale_id: string, translation_map: Record<string, string>) =>
-    mutateAsync({
-      params: { path: { name: workspace, id, locale_id } },
-      body: { translation_map },
+  const { mutateAsync } = hooks.useMutation("patch", `${MESSAGE}/translations/{locale_id}`);
+  return async (locale: TranslatedLocale, key: string, text: string): Promise<void> => {
+    await mutateAsync({
+      params: { path: { name: workspace, id, locale_id: locale.id } },
+      body: { translation_map: { [key]: text === "" ? null : text } },
     });
+    const init = { params: { path: { name: workspace, id } } };
+    // What is shown is brought up to date as it was changed: reading thousands of strings again would take a while.
+    queryClient.setQueryData<TranslatedMessage>(
+      hooks.queryOptions("get", MESSAGE, init).queryKey,
+      (message) => message && withString(message, locale.locale_key, key, text),
+    );
+  };
+}
+
+/** What the pages about translations need of a message. */
+export interface TranslatedMessage {
+  readonly id: string;
+  readonly multi_language: boolean;
+  readonly source: Readonly<Record<string, string>>;
+  /** By the key of the locale, and by the id of the string. */
+  readonly translations: Readonly<Record<string, Readonly<Record<string, string>>>>;
+}
+
+export interface TranslatedLocale {
+  readonly id: string;
+  readonly name: string;
+  readonly locale_key: string;
+}
+
+function withString<Message extends TranslatedMessage>(
+  message: Message,
+  localeKey: string,
+  key: string,
+  text: string,
+): Message {
+  const { [key]: _, ...others } = message.translations[localeKey] ?? {};
+  const map = text === "" ? others : { ...others, [key]: text };
+  return { ...message, translations: { ...message.translations, [localeKey]: map } };
 }
 
 export type FileKind = "csv" | "xliff";
@@ -101,6 +133,8 @@ export interface Imported {
     readonly strings: number;
     readonly missing: readonly string[];
   }[];
+  /** The first of what was left out, and how many there are. */
+  readonly skipped?: readonly { readonly message: string }[];
   readonly skipped_count?: number;
 }
 

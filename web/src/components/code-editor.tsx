@@ -53,7 +53,8 @@ export function CodeEditor({ label, initial, faults, onChange }: CodeEditorProps
           LOOK,
           // Tab moves on, as everywhere: the editor is no trap for the keyboard.
           keymap.of([...defaultKeymap, ...historyKeymap]),
-          EditorView.contentAttributes.of({ "aria-label": first.current.label }),
+          // The tabindex tells tools that the code can be scrolled with the keyboard.
+          EditorView.contentAttributes.of({ "aria-label": first.current.label, tabindex: "0" }),
           EditorView.updateListener.of((update) => {
             if (update.docChanged) changed.current(update.state.doc.toString());
           }),

@@ -43,3 +43,8 @@ export const sentence = (name: string): string => {
   const words = name.replaceAll("_", " ");
   return words.charAt(0).toUpperCase() + words.slice(1);
 };
+
+const CHANNELS: Readonly<Record<string, string>> = { sms: "SMS", whatsapp: "WhatsApp" };
+
+/** A channel as people write it. */
+export const channelName = (channel: string): string => CHANNELS[channel] ?? sentence(channel);

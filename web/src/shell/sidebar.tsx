@@ -6,7 +6,7 @@ import { WorkspaceMenu } from "./workspace-menu.tsx";
 
 export function Sidebar({ workspace }: { readonly workspace: string | undefined }) {
   return (
-    <div className="sidebar">
+    <aside className="sidebar" aria-label="Navigation">
       <Link to="/" className="brand">
         <Logo />
         Rapport
@@ -27,6 +27,6 @@ export function Sidebar({ workspace }: { readonly workspace: string | undefined 
       <div className="sidebar-foot">
         <PersonMenu />
       </div>
-    </div>
+    </aside>
   );
 }

@@ -3,7 +3,7 @@ import { useChangeCampaigns } from "../../api/messages.ts";
 import { tellDone } from "../../components/feedback.ts";
 import { FormDialog, required } from "../../components/form.tsx";
 import { newId } from "../../components/new-id.ts";
-import { sentence } from "../../components/tag.tsx";
+import { channelName } from "../../components/tag.tsx";
 
 /** The campaign, or the canvas and the step, that a message belongs to. */
 export type MessagePlace =
@@ -45,7 +45,10 @@ export function AddMessage({ workspace, place, close }: AddMessageProps) {
           <Select
             label="Channel"
             allowDeselect={false}
-            data={["email", "sms", "whatsapp"].map((value) => ({ value, label: sentence(value) }))}
+            data={["email", "sms", "whatsapp"].map((value) => ({
+              value,
+              label: channelName(value),
+            }))}
             {...form.getInputProps("channel")}
           />
           {form.getValues().channel === "email" && (

@@ -1,6 +1,6 @@
 import { Button, Menu, TextInput } from "@mantine/core";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { Megaphone, Plus, Waypoints } from "lucide-react";
+import { Mail, Megaphone, MessageSquare, Plus, Waypoints } from "lucide-react";
 import { useState } from "react";
 import { useCampaigns, useCanvases, useChangeCampaigns } from "../../api/messages.ts";
 import { Confirm } from "../../components/confirm.tsx";
@@ -10,7 +10,7 @@ import { newId } from "../../components/new-id.ts";
 import { Card, Page } from "../../components/page.tsx";
 import { RowActions } from "../../components/row-actions.tsx";
 import { Empty, Loaded } from "../../components/states.tsx";
-import { sentence, Tag } from "../../components/tag.tsx";
+import { channelName, sentence, Tag } from "../../components/tag.tsx";
 import { AddMessage, type MessagePlace } from "./add-message.tsx";
 
 const route = getRouteApi("/w/$workspace/campaigns");
@@ -48,7 +48,7 @@ export function CampaignsPage() {
   return (
     <Page
       title="Campaigns and canvases"
-      about="The messages whose strings are translated. Sending them is up to your messaging system."
+      about="The messages whose strings are translated. Open one to translate it; your messaging system sends it."
       actions={
         <>
           <Button variant="default" leftSection={<Plus size={15} />} onClick={() => add("canvas")}>
@@ -156,9 +156,15 @@ const Steps = ({ workspace, holder, open }: StepsProps) => (
             to="/w/$workspace/translations"
             params={{ workspace }}
             search={{ message: message.id }}
-            className="link"
+            className="message-link"
           >
-            {sentence(message.channel)} message{message.multi_language ? "" : " (one language)"}
+            {message.channel === "email" ? (
+              <Mail size={14} aria-hidden />
+            ) : (
+              <MessageSquare size={14} aria-hidden />
+            )}
+            {channelName(message.channel)}
+            {!message.multi_language && <Tag>One language</Tag>}
           </Link>
         ))}
         <Button

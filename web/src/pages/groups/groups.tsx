@@ -13,7 +13,7 @@ import { newId } from "../../components/new-id.ts";
 import { Page } from "../../components/page.tsx";
 import { RowActions } from "../../components/row-actions.tsx";
 import { Empty, Loaded } from "../../components/states.tsx";
-import { sentence } from "../../components/tag.tsx";
+import { channelName } from "../../components/tag.tsx";
 
 const route = getRouteApi("/w/$workspace/groups");
 
@@ -80,7 +80,7 @@ const columnsOf = (open: (dialog: Dialog) => void): readonly Column<Group>[] => 
     id: "channel",
     header: "Channel",
     meta: { width: "8rem" },
-    cell: ({ row }) => sentence(row.original.channel),
+    cell: ({ row }) => channelName(row.original.channel),
   },
   {
     id: "id",
@@ -133,7 +133,7 @@ function EditGroup({ workspace, group, isNew, close }: DialogProps & { readonly 
             allowDeselect={false}
             data={["email", "sms", "whatsapp"].map((each) => ({
               value: each,
-              label: sentence(each),
+              label: channelName(each),
             }))}
             {...form.getInputProps("channel")}
           />

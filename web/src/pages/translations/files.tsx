@@ -1,32 +1,31 @@
-import { Button, FileButton, Menu } from "@mantine/core";
-import { Download, Upload } from "lucide-react";
-import { exportTranslations, type FileKind, importTranslations } from "../../api/messages.ts";
+import { Button, FileInput, Menu, Modal, Stack } from "@mantine/core";
+import { useMutation } from "@tanstack/react-query";
+import { Download, FileUp, Upload } from "lucide-react";
+import { useState } from "react";
+import {
+  exportTranslations,
+  type FileKind,
+  type Imported,
+  importTranslations,
+} from "../../api/messages.ts";
 import { download } from "../../components/download.ts";
-import { tellDone, tellFailed } from "../../components/feedback.ts";
+import { tellFailed } from "../../components/feedback.ts";
+import { SaveFailure } from "../../components/form.tsx";
+import { Notice } from "../../components/states.tsx";
+import { Tag } from "../../components/tag.tsx";
 
 interface FilesProps {
   readonly workspace: string;
-  readonly id: string;
+  readonly message: { readonly id: string; readonly of: string; readonly channel: string };
 }
 
 /** Translations as files for translators: out and in. */
-export function Files({ workspace, id }: FilesProps) {
+export function Files({ workspace, message }: FilesProps) {
+  const [isImporting, setImporting] = useState(false);
   const save = async (kind: FileKind) => {
     try {
-      const { text, type } = await exportTranslations(workspace, id, kind);
-      download(`translations-${id}.${kind}`, text, type);
-    } catch (error) {
-      tellFailed(error);
-    }
-  };
-  const read = async (file: File | null) => {
-    if (!file) return;
-    try {
-      const kind = /\.csv$/i.test(file.name) ? "csv" : "xliff";
-      const { imported, skipped_count = 0 } = await importTranslations(workspace, id, kind, file);
-      const strings = imported.reduce((sum, each) => sum + each.strings, 0);
-      const skipped = skipped_count > 0 ? `, skipped ${skipped_count}` : "";
-      tellDone(`Imported ${strings} strings in ${imported.length} locales${skipped}.`);
+      const { text, type } = await exportTranslations(workspace, message.id, kind);
+      download(`${fileName(message)}.${kind}`, text, type);
     } catch (error) {
       tellFailed(error);
     }
@@ -44,13 +43,122 @@ export function Files({ workspace, id }: FilesProps) {
           <Menu.Item onClick={() => void save("xliff")}>XLIFF 1.2, for translation tools</Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      <FileButton onChange={(file) => void read(file)} accept=".csv,.xliff,.xlf,.xml">
-        {(props) => (
-          <Button {...props} variant="default" leftSection={<Upload size={15} />}>
-            Import
-          </Button>
-        )}
-      </FileButton>
+      <Button
+        variant="default"
+        leftSection={<Upload size={15} />}
+        onClick={() => setImporting(true)}
+      >
+        Import
+      </Button>
+      {isImporting && (
+        <ImportDialog workspace={workspace} id={message.id} close={() => setImporting(false)} />
+      )}
     </>
+  );
+}
+
+/** `welcome-email`, with what file systems take. */
+const fileName = ({ of, channel }: FilesProps["message"]): string =>
+  `${of} ${channel}`
+    .toLowerCase()
+    .replace(/[^\p{L}\p{Nd}]+/gu, "-")
+    .replace(/^-+|-+$/g, "")
+    .slice(0, 100);
+
+interface ImportDialogProps {
+  readonly workspace: string;
+  readonly id: string;
+  close(): void;
+}
+
+function ImportDialog({ workspace, id, close }: ImportDialogProps) {
+  const [file, setFile] = useState<File | null>(null);
+  const importing = useMutation({
+    mutationFn: (chosen: File) =>
+      importTranslations(workspace, id, /\.csv$/i.test(chosen.name) ? "csv" : "xliff", chosen),
+  });
+  return (
+    <Modal
+      opened
+      onClose={close}
+      title="Import translations"
+      closeButtonProps={{ "aria-label": "Close" }}
+    >
+      {importing.data ? (
+        <Outcome imported={importing.data} close={close} />
+      ) : (
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (file) importing.mutate(file);
+          }}
+        >
+          <Stack>
+            <SaveFailure error={importing.error} />
+            <FileInput
+              label="File"
+              description="A CSV or XLIFF file as Export writes it. What the file does not have stays as it is."
+              placeholder="Choose a file"
+              leftSection={<FileUp size={15} />}
+              accept=".csv,.xliff,.xlf,.xml"
+              value={file}
+              onChange={(chosen) => {
+                setFile(chosen);
+                importing.reset();
+              }}
+            />
+            <div className="dialog-foot">
+              <Button variant="default" onClick={close}>
+                Cancel
+              </Button>
+              <Button type="submit" disabled={!file} loading={importing.isPending}>
+                Import
+              </Button>
+            </div>
+          </Stack>
+        </form>
+      )}
+    </Modal>
+  );
+}
+
+/** What of the file was taken, and what was not. */
+function Outcome({ imported, close }: { readonly imported: Imported; close(): void }) {
+  const { imported: locales, skipped = [], skipped_count: left = skipped.length } = imported;
+  const strings = locales.reduce((sum, each) => sum + each.strings, 0);
+  return (
+    <Stack>
+      <Notice tone={strings > 0 ? "good" : "warn"} title={`Imported ${strings} strings`}>
+        {strings === 0 && "The file has no translation for a string of this message."}
+      </Notice>
+      <ul className="plain-list">
+        {locales.map(({ locale_key, strings: count, missing }) => (
+          <li key={locale_key} className="spread">
+            <span>
+              <strong className="mono">{locale_key}</strong> {count} strings
+            </span>
+            {missing.length > 0 ? (
+              <Tag tone="warn">{missing.length} missing</Tag>
+            ) : (
+              <Tag tone="good">Complete</Tag>
+            )}
+          </li>
+        ))}
+      </ul>
+      {left > 0 && (
+        <Notice tone="warn" title={`Left out ${left}`}>
+          <ul className="plain-list">
+            {skipped.slice(0, 20).map(({ message }) => (
+              <li key={message}>{message}</li>
+            ))}
+          </ul>
+        </Notice>
+      )}
+      <div className="dialog-foot">
+        <Button onClick={close} data-autofocus>
+          Done
+        </Button>
+      </div>
+    </Stack>
   );
 }

@@ -1,134 +1,166 @@
-import { Textarea } from "@mantine/core";
-import { Languages } from "lucide-react";
-import { useState } from "react";
-import { useTranslate } from "../../api/messages.ts";
-import { tellDone, tellFailed } from "../../components/feedback.ts";
-import { Empty, Notice } from "../../components/states.tsx";
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { useMemo, useRef } from "react";
+import type { TranslatedLocale, TranslatedMessage } from "../../api/messages.ts";
 import { Tag } from "../../components/tag.tsx";
-
-interface Message {
-  readonly id: string;
-  readonly multi_language: boolean;
-  readonly source: Readonly<Record<string, string>>;
-  readonly translations: Readonly<Record<string, Readonly<Record<string, string>>>>;
-}
-
-interface Locale {
-  readonly id: string;
-  readonly name: string;
-  readonly locale_key: string;
-}
+import { Cell } from "./cell.tsx";
+import { missingIn } from "./shown-strings.ts";
+import { draftName, placeName, useCells } from "./use-cells.ts";
 
 interface GridProps {
   readonly workspace: string;
-  readonly message: Message;
-  readonly locales: readonly Locale[];
+  readonly message: TranslatedMessage;
+  readonly locales: readonly TranslatedLocale[];
+  /** The ids of the strings that are shown. */
+  readonly keys: readonly string[];
 }
 
-/** The strings of a message as rows and the locales as columns; a missing translation is marked. */
-export function Grid({ workspace, message, locales }: GridProps) {
-  const strings = Object.entries(message.source);
-  if (strings.length === 0) {
-    return (
-      <div className="table-frame">
-        <Empty icon={Languages} title="This message has no strings to translate">
-          Mark them in its content: {"{% translation hello %}Hello{% endtranslation %}"}
-        </Empty>
-      </div>
-    );
-  }
+/** Rows beyond the frame that are drawn too. */
+const OVERSCAN = 8;
+
+/**
+ * The strings of a message as rows and the locales as columns. Only the rows in the frame are drawn, so that a message
+ * of 10,000 strings scrolls like one of ten. Arrow keys move, Enter edits, and Tab leaves the grid.
+ */
+export function Grid(props: GridProps) {
+  const { message, locales, keys } = props;
+  const frame = useRef<HTMLElement>(null);
+  const virtualizer = useVirtualizer({
+    count: keys.length,
+    getScrollElement: () => frame.current,
+    estimateSize: () => 68,
+    overscan: OVERSCAN,
+    getItemKey: (index) => keys[index] ?? index,
+    // The header covers as much of the frame as it moves the rows down.
+    scrollPaddingEnd: 80,
+  });
+  const cells = useCells({ ...props, frame, scrollTo: (row) => virtualizer.scrollToIndex(row) });
+  const items = virtualizer.getVirtualItems();
+  const before = items[0]?.start ?? 0;
+  const after = virtualizer.getTotalSize() - (items.at(-1)?.end ?? 0);
+  // Tab leads into the grid also where the active cell has been scrolled away.
+  const isDrawn = items.some(({ index }) => index === cells.active.row);
+  const tabRow = isDrawn ? cells.active.row : items[0]?.index;
   return (
-    <div className="stack">
-      {!message.multi_language && (
-        <Notice tone="warn">
-          Translations of this message are not used: it is not multi-language.
-        </Notice>
-      )}
-      {locales.length === 0 && (
-        <Notice>Add a locale on the tab Locales to translate these strings.</Notice>
-      )}
-      <section className="grid-frame" aria-label="Strings in all locales">
-        <table className="table grid">
-          <thead>
-            <tr>
-              <th scope="col" className="grid-source">
-                String
-              </th>
-              {locales.map((locale) => (
-                <th key={locale.id} scope="col">
-                  {locale.name} <span className="mono">{locale.locale_key}</span>{" "}
-                  <Missing count={missingIn(message, locale)} />
-                </th>
-              ))}
-            </tr>
-          </thead>
+    <>
+      <section ref={frame} className="grid-frame" aria-label="Strings in all locales">
+        <table
+          // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: a grid is made of a table
+          role="grid"
+          className="table grid"
+          aria-label="Translations"
+          aria-rowcount={keys.length + 1}
+          onKeyDown={cells.onKeyDown}
+        >
+          <Head message={message} locales={locales} />
           <tbody>
-            {strings.map(([key, source]) => (
-              <tr key={key}>
-                <th scope="row" className="grid-source">
-                  <span className="mono">{key}</span>
-                  <div className="grid-text">{source}</div>
-                </th>
-                {locales.map((locale) => (
-                  <td key={locale.id}>
-                    <Cell
-                      key={message.translations[locale.locale_key]?.[key] ?? ""}
-                      workspace={workspace}
-                      message={message}
-                      locale={locale}
-                      name={key}
-                    />
-                  </td>
-                ))}
-              </tr>
+            <Spacer height={before} columns={locales.length + 1} />
+            {items.map(({ index }) => (
+              <Row
+                key={keys[index]}
+                {...props}
+                row={index}
+                cells={cells}
+                isTabRow={index === tabRow}
+                measure={virtualizer.measureElement}
+              />
             ))}
+            <Spacer height={after} columns={locales.length + 1} />
           </tbody>
         </table>
       </section>
-    </div>
+      <div className="hidden" role="status">
+        {cells.done}
+      </div>
+    </>
   );
 }
 
-const missingIn = ({ source, translations }: Message, { locale_key }: Locale): number =>
-  Object.keys(source).filter((key) => !translations[locale_key]?.[key]).length;
+const Spacer = ({ height, columns }: { readonly height: number; readonly columns: number }) =>
+  height > 0 ? (
+    <tr className="spacer" aria-hidden>
+      <td colSpan={columns} style={{ height }} />
+    </tr>
+  ) : null;
 
-const Missing = ({ count }: { readonly count: number }) =>
-  count > 0 ? <Tag tone="warn">{count} missing</Tag> : <Tag tone="good">Complete</Tag>;
+type HeadProps = Pick<GridProps, "message" | "locales">;
 
-interface CellProps {
-  readonly workspace: string;
-  readonly message: Message;
-  readonly locale: Locale;
-  readonly name: string;
+function Head({ message, locales }: HeadProps) {
+  const missing = useMemo(
+    () => locales.map((locale) => missingIn(message, locale)),
+    [message, locales],
+  );
+  return (
+    <thead>
+      <tr aria-rowindex={1}>
+        <th scope="col" className="grid-source">
+          <strong>String</strong>
+          <div>{Object.keys(message.source).length.toLocaleString("en")} in this message</div>
+        </th>
+        {locales.map(({ id, name, locale_key }, column) => (
+          <th key={id} scope="col">
+            <strong>{name}</strong> <span className="mono">{locale_key}</span>
+            <div>
+              <Missing count={missing[column] ?? 0} />
+            </div>
+          </th>
+        ))}
+      </tr>
+    </thead>
+  );
 }
 
-/** One string in one locale: saved when the field is left. */
-function Cell({ workspace, message, locale, name }: CellProps) {
-  const translate = useTranslate(workspace, message.id);
-  const known = message.translations[locale.locale_key] ?? {};
-  const [text, setText] = useState(known[name] ?? "");
-  const save = async () => {
-    if (text === (known[name] ?? "")) return;
-    const { [name]: _, ...others } = known;
-    try {
-      await translate(locale.id, text === "" ? others : { ...others, [name]: text });
-      tellDone(`Saved ${name} in ${locale.name}.`);
-    } catch (error) {
-      tellFailed(error);
-    }
-  };
+const Missing = ({ count }: { readonly count: number }) =>
+  count > 0 ? (
+    <Tag tone="warn">{count.toLocaleString("en")} missing</Tag>
+  ) : (
+    <Tag tone="good">Complete</Tag>
+  );
+
+interface RowProps extends GridProps {
+  readonly row: number;
+  readonly isTabRow: boolean;
+  readonly cells: ReturnType<typeof useCells>;
+  measure(element: HTMLElement | null): void;
+}
+
+function Row({ message, locales, keys, row, isTabRow, cells, measure }: RowProps) {
+  const key = keys[row] ?? "";
+  const { active } = cells;
   return (
-    <Textarea
-      aria-label={`${name} in ${locale.name}`}
-      placeholder="Missing"
-      autosize
-      minRows={1}
-      maxRows={12}
-      dir="auto"
-      value={text}
-      className={text === "" ? "grid-missing" : undefined}
-      onChange={(event) => setText(event.currentTarget.value)}
-      onBlur={() => void save()}
-    />
+    <tr data-index={row} ref={measure} aria-rowindex={row + 2}>
+      <th scope="row" className="grid-source">
+        <div className="grid-key">{key}</div>
+        <div className="grid-text" dir="auto">
+          {message.source[key]}
+        </div>
+      </th>
+      {locales.map((locale, column) => {
+        const isActive = row === active.row && column === active.column;
+        const name = draftName(key, locale);
+        return (
+          <Cell
+            key={locale.id}
+            place={placeName({ row, column })}
+            label={`${key} in ${locale.name}`}
+            text={message.translations[locale.locale_key]?.[key] ?? ""}
+            draft={cells.drafts.get(name)}
+            isEditing={isActive && cells.isEditing}
+            isTabStop={isTabRow && column === active.column}
+            focus={() => !isActive && cells.setActive({ row, column })}
+            edit={(text) => cells.edit({ row, column }, text)}
+            type={(text) => cells.setDraft(name, { text, isSaving: false, error: undefined })}
+            leave={(step) => {
+              if (step) cells.go(row + (step.rows ?? 0), column + (step.columns ?? 0));
+              else if (isActive) cells.setEditing(false);
+              void cells.save(key, locale);
+            }}
+            cancel={() => {
+              cells.setDraft(name, undefined);
+              cells.go(row, column);
+            }}
+          />
+        );
+      })}
+    </tr>
   );
 }

@@ -1,13 +1,14 @@
 import { Button, Select, Tabs } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { Languages } from "lucide-react";
-import { useCampaigns, useCanvases, useLocales, useMessage } from "../../api/messages.ts";
+import { useCampaigns, useCanvases } from "../../api/messages.ts";
 import { Page } from "../../components/page.tsx";
 import { Empty, Loaded, Loading } from "../../components/states.tsx";
+import { channelName } from "../../components/tag.tsx";
 import { Files } from "./files.tsx";
-import { Grid } from "./grid.tsx";
 import { Locales } from "./locales.tsx";
 import { type ListedMessage, messagesOf } from "./messages-of.ts";
+import { Strings } from "./strings.tsx";
 
 const route = getRouteApi("/w/$workspace/translations");
 
@@ -16,7 +17,7 @@ export function TranslationsPage() {
   const { tab = "messages" } = route.useSearch();
   const navigate = route.useNavigate();
   return (
-    <Page title="Translations" about="Strings of messages, in every locale of this workspace.">
+    <Page title="Translations" about="The strings of messages, in every locale of this workspace.">
       <Tabs
         value={tab}
         keepMounted={false}
@@ -96,26 +97,15 @@ function Chosen({ workspace, messages }: ChosenProps) {
           searchable
           allowDeselect={false}
           value={chosen.id}
-          data={messages.map(({ id, of, channel }) => ({ value: id, label: `${of} · ${channel}` }))}
-          onChange={(id) => void navigate({ search: id ? { message: id } : {}, replace: true })}
+          data={messages.map(({ id, of, channel }) => ({
+            value: id,
+            label: `${of} · ${channelName(channel)}`,
+          }))}
+          onChange={(id) => void navigate({ search: (now) => ({ ...now, message: id ?? "" }) })}
         />
-        <Files workspace={workspace} id={chosen.id} />
+        <Files key={chosen.id} workspace={workspace} message={chosen} />
       </div>
-      <Strings workspace={workspace} id={chosen.id} />
+      <Strings key={chosen.id} workspace={workspace} id={chosen.id} />
     </>
-  );
-}
-
-function Strings({ workspace, id }: { readonly workspace: string; readonly id: string }) {
-  const message = useMessage(workspace, id);
-  const locales = useLocales(workspace);
-  return (
-    <Loaded from={message}>
-      {(body) => (
-        <Loaded from={locales}>
-          {(known) => <Grid workspace={workspace} message={body} locales={known.locales} />}
-        </Loaded>
-      )}
-    </Loaded>
   );
 }

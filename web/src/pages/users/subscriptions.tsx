@@ -7,7 +7,7 @@ import { type Column, DataTable } from "../../components/data-table.tsx";
 import { tellDone, tellFailed } from "../../components/feedback.ts";
 import { Card } from "../../components/page.tsx";
 import { Empty, Loaded } from "../../components/states.tsx";
-import { StateTag, sentence } from "../../components/tag.tsx";
+import { channelName, StateTag, sentence } from "../../components/tag.tsx";
 import { Time } from "../../components/time.tsx";
 
 interface SubscriptionsProps {
@@ -94,7 +94,7 @@ const columnsOf = (set: (row: State, state: string) => Promise<void>): readonly 
     id: "channel",
     header: "Channel",
     meta: { wideOnly: true, width: "8rem" },
-    cell: ({ row }) => sentence(row.original.channel),
+    cell: ({ row }) => channelName(row.original.channel),
   },
   {
     id: "address",

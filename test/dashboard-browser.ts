@@ -1,0 +1,111 @@
+/*
+ * The dashboard in a real browser, signed in as the administrator: what the tests of its pages share.
+ *
+ * Needs Chromium (Debian: `apt-get install chromium`; CHROMIUM names another place than the usual) and the built
+ * pages (`npm run build`); without either, these tests are skipped.
+ */
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { after } from "node:test";
+import { type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { packageRoot } from "../src/database/migrate.ts";
+import type { TestServer } from "./harness.ts";
+import { signIn } from "./signed-in.ts";
+
+const executablePath = [
+  process.env.CHROMIUM,
+  "/usr/bin/chromium",
+  "/usr/bin/chromium-browser",
+  "/usr/bin/google-chrome",
+].find((path) => path && existsSync(path));
+
+const isBuilt = existsSync(join(packageRoot(), "dist", "web", "index.html"));
+
+/** Why these tests cannot run here, or false. */
+export const skipWithoutBrowser = executablePath
+  ? isBuilt
+    ? false
+    : "the dashboard is not built: npm run build"
+  : "there is no Chromium on this machine";
+
+export const SCREENS = {
+  wide: { width: 1440, height: 900 },
+  phone: { width: 390, height: 844 },
+} as const;
+
+/** A page of the dashboard, with what the browser complained about: errors, refusals of the policy, other hosts. */
+export interface OpenPage {
+  readonly page: Page;
+  readonly complaints: readonly string[];
+}
+
+export interface Dashboard {
+  /** Opens a page below /dashboard in a browser window of its own. */
+  open(path: string, options?: BrowserContextOptions): Promise<OpenPage>;
+}
+
+/** Starts a browser for the tests of a file. */
+export async function startDashboard(server: TestServer): Promise<Dashboard> {
+  const browser = await chromium.launch({
+    executablePath: executablePath ?? "",
+    // The sandbox of Chromium does not run as root, as tests in a container do.
+    args: ["--no-sandbox", "--disable-dev-shm-usage"],
+  });
+  after(() => browser.close());
+  const { cookie } = await signIn(server);
+  const [name = "", value = ""] = cookie.split("=");
+  return {
+    async open(path, options = {}) {
+      const context = await browser.newContext({
+        viewport: SCREENS.wide,
+        // Animations end at once: a test sees a dialog when it is there.
+        reducedMotion: "reduce",
+        ...options,
+      });
+      await context.addCookies([{ name, value, url: server.url }]);
+      const page = await context.newPage();
+      page.setDefaultTimeout(30_000);
+      const complaints: string[] = [];
+      page.on("pageerror", (error) => complaints.push(error.message));
+      page.on("console", (message) => {
+        // The header is for secure origins, which a test has none of; refusals of the API are the pages' own affair.
+        const isExpected = /Cross-Origin-Opener-Policy|status of 4\d\d/.test(message.text());
+        if (["error", "warning"].includes(message.type()) && !isExpected) {
+          complaints.push(message.text());
+        }
+      });
+      page.on("request", (request) => {
+        const url = request.url();
+        if (!/^(data|blob|about):/.test(url) && !url.startsWith(server.url)) complaints.push(url);
+      });
+      await page.goto(`${server.url}/dashboard${path}`);
+      return { page, complaints };
+    },
+  };
+}
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** Checks what is shown for accessibility in the light and in the dark theme. */
+export async function assertAccessible(page: Page): Promise<void> {
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.evaluate(AXE);
+    const found = await page.evaluate(
+      `axe.run({ resultTypes: ["violations"] }).then(({ violations }) =>
+        violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" ")))`,
+    );
+    assert.deepEqual(found, [], `${colorScheme} theme`);
+  }
+  await page.emulateMedia({ colorScheme: "light" });
+}
+
+/** Whether the page is wider than the screen, so that a phone scrolls it sideways. */
+export const assertFits = async (page: Page): Promise<void> => {
+  const [content, screen] = (await page.evaluate(
+    "[document.documentElement.scrollWidth, innerWidth]",
+  )) as [number, number];
+  assert.ok(content <= screen, `The page is ${content} pixels wide on a screen of ${screen}.`);
+};

@@ -1,0 +1,194 @@
+import { Button, Select, Switch, TextInput } from "@mantine/core";
+import { useDebouncedCallback, useMediaQuery } from "@mantine/hooks";
+import { getRouteApi } from "@tanstack/react-router";
+import { CircleCheck, Languages, Search, SearchX } from "lucide-react";
+import { useMemo, useRef, useState } from "react";
+import {
+  type TranslatedLocale,
+  type TranslatedMessage,
+  useLocales,
+  useMessage,
+} from "../../api/messages.ts";
+import { Empty, Loaded, Notice } from "../../components/states.tsx";
+import { Grid } from "./grid.tsx";
+import { shownStrings } from "./shown-strings.ts";
+
+const route = getRouteApi("/w/$workspace/translations");
+
+interface StringsProps {
+  readonly workspace: string;
+  readonly id: string;
+}
+
+/** The strings of one message, with what narrows them down. */
+export function Strings({ workspace, id }: StringsProps) {
+  const message = useMessage(workspace, id);
+  const locales = useLocales(workspace);
+  return (
+    <Loaded from={message} lines={12}>
+      {(body) => (
+        <Loaded from={locales} lines={12}>
+          {(known) => <Filtered workspace={workspace} message={body} locales={known.locales} />}
+        </Loaded>
+      )}
+    </Loaded>
+  );
+}
+
+interface FilteredProps {
+  readonly workspace: string;
+  readonly message: TranslatedMessage;
+  readonly locales: readonly TranslatedLocale[];
+}
+
+function Filtered({ workspace, message, locales: all }: FilteredProps) {
+  const { find = "", show = "", locale: chosen } = route.useSearch();
+  const navigate = route.useNavigate();
+  const isPhone = useMediaQuery("(max-width: 48em)", undefined, { getInitialValueInEffect: false });
+  const [text, setText] = useState(find);
+  const search = useDebouncedCallback((wanted: string) => set({ find: wanted }), 150);
+  const set = (change: { find?: string; show?: string; locale?: string }) =>
+    void navigate({ search: (now) => ({ ...now, ...change }), replace: true });
+  // A phone has room for one locale.
+  const only =
+    all.find(({ locale_key }) => locale_key === chosen) ?? (isPhone ? all[0] : undefined);
+  const locales = useMemo(() => (only ? [only] : all), [only, all]);
+  const keys = useShown(message, locales, { find, isMissing: show === "missing" });
+  if (Object.keys(message.source).length === 0) return <NoStrings />;
+  return (
+    <div className="stack">
+      {!message.multi_language && (
+        <Notice tone="warn" title="These translations are not used">
+          The message is not multi-language: it is sent as it was written.
+        </Notice>
+      )}
+      {all.length === 0 ? (
+        <NoLocales />
+      ) : (
+        <>
+          <search className="toolbar">
+            <TextInput
+              className="grow"
+              aria-label="Find strings"
+              placeholder="Find an id, a source text or a translation"
+              leftSection={<Search size={15} />}
+              value={text}
+              maxLength={1_000}
+              onChange={(event) => {
+                setText(event.currentTarget.value);
+                search(event.currentTarget.value);
+              }}
+            />
+            <Select
+              aria-label="Locale"
+              w="12rem"
+              allowDeselect={false}
+              searchable
+              value={only?.locale_key ?? ""}
+              data={[
+                ...(isPhone ? [] : [{ value: "", label: "All locales" }]),
+                ...all.map(({ name, locale_key }) => ({ value: locale_key, label: name })),
+              ]}
+              onChange={(locale) => set({ locale: locale ?? "" })}
+            />
+            <Switch
+              label="Missing only"
+              className="toolbar-switch"
+              checked={show === "missing"}
+              onChange={(event) => set({ show: event.currentTarget.checked ? "missing" : "" })}
+            />
+          </search>
+          {keys.length > 0 ? (
+            <>
+              <p className="grid-hint">
+                Arrow keys move, <kbd>Enter</kbd> edits, <kbd>Ctrl</kbd> <kbd>Enter</kbd> saves and
+                goes down, <kbd>Esc</kbd> discards, <kbd>Tab</kbd> leaves the grid.
+              </p>
+              <Grid workspace={workspace} message={message} locales={locales} keys={keys} />
+            </>
+          ) : (
+            <NothingShown
+              isMissing={show === "missing" && !find}
+              clear={() => {
+                setText("");
+                set({ find: "", show: "" });
+              }}
+            />
+          )}
+        </>
+      )}
+    </div>
+  );
+}
+
+/**
+ * What the filter finds when it is set: a string that is translated meanwhile stays, so that nothing moves away below
+ * the hands of the person who translates.
+ */
+function useShown(
+  message: TranslatedMessage,
+  locales: readonly TranslatedLocale[],
+  { find, isMissing }: { readonly find: string; readonly isMissing: boolean },
+): readonly string[] {
+  const latest = useRef(message);
+  latest.current = message;
+  const { source } = message;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only other strings change what is shown, not other texts
+  return useMemo(
+    () => shownStrings(latest.current, locales, { find, isMissing }),
+    [source, locales, find, isMissing],
+  );
+}
+
+const NoStrings = () => (
+  <div className="table-frame">
+    <Empty icon={Languages} title="This message has no strings to translate">
+      Mark them in its content: {"{% translation hello %}Hello{% endtranslation %}"}
+    </Empty>
+  </div>
+);
+
+function NoLocales() {
+  const navigate = route.useNavigate();
+  return (
+    <div className="table-frame">
+      <Empty
+        icon={Languages}
+        title="No locales yet"
+        action={
+          <Button
+            mt="xs"
+            onClick={() => void navigate({ search: (now) => ({ ...now, tab: "locales" }) })}
+          >
+            Add a locale
+          </Button>
+        }
+      >
+        A locale is a language that messages are translated into. Each one becomes a column here.
+      </Empty>
+    </div>
+  );
+}
+
+interface NothingShownProps {
+  readonly isMissing: boolean;
+  clear(): void;
+}
+
+const NothingShown = ({ isMissing, clear }: NothingShownProps) => (
+  <div className="table-frame">
+    <Empty
+      icon={isMissing ? CircleCheck : SearchX}
+      title={isMissing ? "Every string is translated" : "No string matches"}
+      action={
+        <Button mt="xs" variant="default" onClick={clear}>
+          Show all strings
+        </Button>
+      }
+    >
+      {isMissing
+        ? "Nothing is missing in the locales that are shown."
+        : "The search compares ids, source texts and translations."}
+    </Empty>
+  </div>
+);

@@ -1,0 +1,157 @@
+import { type KeyboardEvent, useEffect, useRef, useState } from "react";
+import { messageOf } from "../../api/api-error.ts";
+import { type TranslatedLocale, type TranslatedMessage, useTranslate } from "../../api/messages.ts";
+import type { Draft } from "./cell.tsx";
+
+/* Moving between the cells of the grid, editing one, and saving it. */
+
+interface Place {
+  readonly row: number;
+  readonly column: number;
+}
+
+export interface CellsOf {
+  readonly workspace: string;
+  readonly message: TranslatedMessage;
+  readonly locales: readonly TranslatedLocale[];
+  /** The ids of the strings that are shown, a row each. */
+  readonly keys: readonly string[];
+  readonly frame: { readonly current: HTMLElement | null };
+  scrollTo(row: number): void;
+}
+
+/** Rows that Page Up and Page Down pass. */
+const PAGE_ROWS = 10;
+
+export function useCells({ workspace, message, locales, keys, frame, scrollTo }: CellsOf) {
+  const translate = useTranslate(workspace, message.id);
+  const [active, setActive] = useState<Place>({ row: 0, column: 0 });
+  const [isEditing, setEditing] = useState(false);
+  const [drafts, setDrafts] = useState<ReadonlyMap<string, Draft>>(new Map());
+  const [done, setDone] = useState("");
+  // A cell far away is drawn only once the grid has scrolled to it: it gets the focus then.
+  const isFocusWanted = useRef(false);
+  useEffect(() => {
+    if (!isFocusWanted.current) return;
+    const cell = frame.current?.querySelector<HTMLElement>(`[data-cell="${placeName(active)}"]`);
+    if (!cell) return;
+    isFocusWanted.current = false;
+    cell.focus();
+  });
+
+  const go = (row: number, column: number) => {
+    const place = {
+      row: clamp(row, keys.length - 1),
+      column: clamp(column, locales.length - 1),
+    };
+    isFocusWanted.current = true;
+    setEditing(false);
+    setActive(place);
+    scrollTo(place.row);
+  };
+
+  const setDraft = (name: string, draft: Draft | undefined) =>
+    setDrafts((all) => {
+      const changed = new Map(all);
+      if (draft) changed.set(name, draft);
+      else changed.delete(name);
+      return changed;
+    });
+
+  const save = async (key: string, locale: TranslatedLocale): Promise<void> => {
+    const name = draftName(key, locale);
+    const draft = drafts.get(name);
+    if (!draft || draft.isSaving) return;
+    const { text } = draft;
+    if (text === (message.translations[locale.locale_key]?.[key] ?? "")) {
+      setDraft(name, undefined);
+      return;
+    }
+    setDraft(name, { text, isSaving: true, error: undefined });
+    try {
+      await translate(locale, key, text);
+      setDraft(name, undefined);
+      setDone(`Saved ${key} in ${locale.name}.`);
+    } catch (error) {
+      setDraft(name, { text, isSaving: false, error: messageOf(error) });
+    }
+  };
+
+  const edit = (place: Place, text: string) => {
+    const [key, locale] = [keys[place.row], locales[place.column]];
+    if (key === undefined || !locale) return;
+    setActive(place);
+    setEditing(true);
+    setDraft(draftName(key, locale), { text, isSaving: false, error: undefined });
+  };
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    const { row, column } = active;
+    const place = destinationOf(event, active, keys.length, locales.length);
+    if (place) {
+      go(place.row, place.column);
+    } else {
+      const [key, locale] = [keys[row], locales[column]];
+      if (key === undefined || !locale) return;
+      const text =
+        drafts.get(draftName(key, locale))?.text ??
+        message.translations[locale.locale_key]?.[key] ??
+        "";
+      const isPlain = !(event.ctrlKey || event.metaKey || event.altKey);
+      if (event.key === "Enter" || event.key === "F2") edit(active, text);
+      else if (isPlain && event.key.length === 1) edit(active, text + event.key);
+      else return;
+    }
+    event.preventDefault();
+  };
+
+  return {
+    active,
+    isEditing,
+    drafts,
+    done,
+    go,
+    edit,
+    save,
+    setActive,
+    setDraft,
+    onKeyDown,
+    setEditing,
+  };
+}
+
+export const draftName = (key: string, locale: TranslatedLocale): string => `${locale.id} ${key}`;
+
+export const placeName = ({ row, column }: Place): string => `${row}:${column}`;
+
+const clamp = (value: number, most: number): number => Math.max(0, Math.min(value, most));
+
+/** Where a key leads: the keys of a grid (WAI-ARIA Authoring Practices). */
+function destinationOf(
+  { key, ctrlKey, metaKey }: KeyboardEvent,
+  { row, column }: Place,
+  rows: number,
+  columns: number,
+): Place | undefined {
+  const isFar = ctrlKey || metaKey;
+  switch (key) {
+    case "ArrowDown":
+      return { row: row + 1, column };
+    case "ArrowUp":
+      return { row: row - 1, column };
+    case "ArrowRight":
+      return { row, column: column + 1 };
+    case "ArrowLeft":
+      return { row, column: column - 1 };
+    case "PageDown":
+      return { row: row + PAGE_ROWS, column };
+    case "PageUp":
+      return { row: row - PAGE_ROWS, column };
+    case "Home":
+      return { row: isFar ? 0 : row, column: 0 };
+    case "End":
+      return { row: isFar ? rows - 1 : row, column: columns - 1 };
+    default:
+      return undefined;
+  }
+}

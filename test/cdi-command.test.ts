@@ -1,5 +1,5 @@
 /*
- * `rapport cdi run`: a client of the admin API that shows a sync until it ends.
+ * `rapport cdi list|run|rows`: clients of the admin API; `run` shows a sync until it ends.
  */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { describe, test } from "node:test";
 import type { WriteStream } from "node:tty";
-import { runSyncThroughApi } from "../src/cli/cdi.ts";
+import { runSyncThroughApi } from "../src/cli/cdi/run-sync.ts";
 import { startIntegration } from "./cdi.ts";
 import { runCommand } from "./child-server.ts";
 import { startServer } from "./harness.ts";
@@ -26,8 +26,10 @@ async function startFile(name: string, ...lines: string[]) {
   return startIntegration(server, { name, warehouse: { type: "files", url: path } });
 }
 
-const run = (...args: string[]) =>
-  runCommand(["cdi", "run", ...args, "--url", server.url], { ADMIN_TOKEN: server.adminToken });
+const cdi = (...args: string[]) =>
+  runCommand(["cdi", ...args, "--url", server.url], { ADMIN_TOKEN: server.adminToken });
+
+const run = (...args: string[]) => cdi("run", ...args);
 
 /** A terminal of 80 columns; what is written to it can be read. */
 function terminal() {
@@ -113,5 +115,44 @@ describe("rapport cdi run", () => {
     assert.equal(code, 2);
     assert.match(text(), /█+ 2 of 2 rows \| [\d,]+ rows\/s \| 1 error\b/);
     assert.match(text(), /partial: 2 rows read, 1 synced, 1 failed/);
+  });
+});
+
+describe("rapport cdi list", () => {
+  test("rapport cdi list shows every integration with how its last sync ended", async () => {
+    const { name, workspace } = await startFile(randomUUID(), GOOD, BAD);
+    const ofWorkspace = ["--workspace", workspace.name];
+    const before = await cdi("list", ...ofWorkspace);
+    assert.equal(
+      before.stdout,
+      `${name}  workspace ${workspace.name}  attributes  active  never synced\n`,
+    );
+    await run(name);
+    const { integrations } = JSON.parse((await cdi("list", "--json")).stdout);
+    const listed = integrations.find((each: any) => each.integration_name === name);
+    assert.equal(listed.last_job_status, "partial");
+    const { code, stderr } = await cdi("list", "--workspace", "none");
+    assert.equal(code, 1);
+    assert.match(stderr, /There is no workspace 'none'/);
+  });
+});
+
+describe("rapport cdi rows", () => {
+  test("rapport cdi rows prints the failed rows of the last run with the reasons, page after page", async () => {
+    const bad = Array.from({ length: 120 }, (_, n) => `2026-01-02,bob-${n},no json`);
+    const { name } = await startFile(randomUUID(), GOOD, ...bad);
+    const early = await cdi("rows", name);
+    assert.equal(early.code, 1);
+    assert.match(early.stderr, /has not run yet: start it with rapport cdi run/);
+    await run(name);
+    const { stdout } = await cdi("rows", name, "--limit", "115");
+    const lines = stdout.trimEnd().split("\n");
+    assert.equal(lines.length, 115);
+    assert.match(lines[0] ?? "", /^failed {2}external_id bob-\d+ {2}[A-Z_]+( \(\w+\))? {2}\S/);
+    assert.equal(new Set(lines).size, 115);
+    const { run_id, rows } = JSON.parse((await cdi("rows", name, "--json")).stdout);
+    assert.equal(rows.length, 100);
+    const same = await cdi("rows", name, "--run", run_id, "--limit", "1", "--json");
+    assert.equal(JSON.parse(same.stdout).rows[0].outcome, "failed");
   });
 });

@@ -733,7 +733,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Finds the warehouse integrations that have a name, in all workspaces.
+         * Lists the warehouse integrations of all workspaces, or those that have a name.
          * @description Needs the administrator's token, or a session of the dashboard.
          */
         get: operations["findIntegrations"];
@@ -6837,12 +6837,12 @@ export interface operations {
     };
     findIntegrations: {
         parameters: {
-            query: {
+            query?: {
                 /**
                  * @description The name.
                  * @example Newsletter
                  */
-                name: string;
+                name?: string;
             };
             header?: never;
             path?: never;

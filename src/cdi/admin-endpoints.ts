@@ -60,9 +60,9 @@ const rowView = ({ id: _id, updatedAt, ...entry }: LogEntry) => ({
 const findByName = endpoint({
   method: "GET",
   path: "/admin/v1/integrations",
-  summary: "Finds the warehouse integrations that have a name, in all workspaces.",
+  summary: "Lists the warehouse integrations of all workspaces, or those that have a name.",
   access: byAdministrator,
-  query: Type.Object({ name: Type.String() }),
+  query: Type.Object({ name: Type.Optional(Type.String()) }),
   replies: {
     200: Type.Object({
       results: Type.Array(

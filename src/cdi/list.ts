@@ -29,9 +29,12 @@ const PAGE_SIZE = 10;
 /** An integration, with when it is due next. */
 export type ListedIntegration = IntegrationRow & { readonly nextAt: Date | undefined };
 
-/** The integrations of all workspaces that have a name, each with the name of its workspace. */
-export async function findIntegrations({ database }: ListServices, name: string) {
-  const found = await selectIntegrationsNamed(database, name);
+/** More than a server has; a bound of the response. */
+const MOST_FOUND = 1_000;
+
+/** The integrations of all workspaces, or those that have a name, each with the name of its workspace. */
+export async function findIntegrations({ database }: ListServices, name: string | undefined) {
+  const found = await selectIntegrationsNamed(database, name, MOST_FOUND);
   const workspaces = await readWorkspaceNames(database);
   return found.map((integration) => ({
     ...integration,

@@ -148,14 +148,16 @@ export async function selectIntegrations(
   ]);
 }
 
-/** The integrations of all workspaces that have a name. */
+/** The integrations of all workspaces, or those that have a name. */
 export async function selectIntegrationsNamed(
   database: Queryable,
-  name: string,
+  name: string | undefined,
+  atMost: number,
 ): Promise<IntegrationRow[]> {
-  return database.query<IntegrationRow>(`${WITH_LAST_RUN} where name = $1 order by workspace_id`, [
-    name,
-  ]);
+  return database.query<IntegrationRow>(
+    `${WITH_LAST_RUN} where name = coalesce($1::text, name) order by workspace_id, name limit $2`,
+    [name ?? null, atMost],
+  );
 }
 
 /** By name, those beyond a name; nearest first, so backwards where `isForward` is false. */

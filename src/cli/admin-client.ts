@@ -73,6 +73,21 @@ export async function openAdmin(target: AdminTarget, path: string): Promise<Resp
   throw refusalOf(response, await readAnswer(target, response));
 }
 
+/**
+ * Reads a list of the admin API page by page, as far as its `Link` header leads.
+ *
+ * @throws like `callAdmin`.
+ */
+export async function* openPages<Item>(target: AdminTarget, path: string): AsyncGenerator<Item[]> {
+  for (let next: string | undefined = path; next !== undefined; ) {
+    const response = await request(target, "GET", next);
+    const answer = await readAnswer(target, response);
+    if (!response.ok) throw refusalOf(response, answer);
+    yield (answer as unknown as { readonly results: Item[] }).results;
+    next = /<\/admin\/v1([^>]+)>; rel="next"/.exec(response.headers.get("link") ?? "")?.[1];
+  }
+}
+
 async function request(
   target: AdminTarget,
   method: string,

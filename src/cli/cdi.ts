@@ -1,119 +1,84 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import type { WriteStream } from "node:tty";
 import type { Command } from "commander";
-import { type AdminTarget, callAdmin } from "./admin-client.ts";
-import { count, counted, displayProgress } from "./progress.ts";
+import { callAdmin } from "./admin-client.ts";
+import { printRows } from "./cdi/print-rows.ts";
+import { runSyncThroughApi } from "./cdi/run-sync.ts";
+import { readCount } from "./read-count.ts";
 import { type TargetOptions, targetOf, withTarget } from "./target.ts";
-import { printJson } from "./terminal.ts";
+import { printJson, printLines } from "./terminal.ts";
+import { findWorkspaceName } from "./workspace-option.ts";
 
-const HELP = `
-Exit codes: 0 on success, 2 when some rows failed, 1 otherwise.
+const EXAMPLES = `
+Examples:
+  rapport cdi list
+  rapport cdi run "CRM attributes" --workspace demo
+  rapport cdi rows "CRM attributes" --limit 20`;
 
-Example:
-  rapport cdi run "CRM attributes" --workspace demo`;
+const EXIT_CODES = "\nExit codes of run: 0 on success, 2 when some rows failed, 1 otherwise.";
 
-export function define(command: Command): void {
-  withTarget(command.command("run <integration>"))
+const SEVERAL = "where several workspaces have an integration of that name";
+
+interface Options extends TargetOptions {
+  readonly workspace?: string;
+}
+
+/** `rapport cdi list|run|rows`: warehouse syncs of a running server. */
+export function define(cdi: Command): void {
+  cdi.addHelpText("after", `${EXAMPLES}\n${EXIT_CODES}`);
+
+  withTarget(cdi.command("list"))
+    .description("Lists the integrations, and how the last sync of each ended.")
+    .option("--workspace <name>", "those of one workspace")
+    .addHelpText("after", "\nExample:\n  rapport cdi list --workspace demo")
+    .action(listIntegrations);
+
+  withTarget(cdi.command("run <integration>"))
     .description("Starts a sync on a running server and shows it until it ends.")
-    .option("--workspace <name>", "where several workspaces have an integration of that name")
-    .addHelpText("after", HELP)
-    .action(async (name: string, options: TargetOptions & { workspace?: string }) => {
+    .option("--workspace <name>", SEVERAL)
+    .addHelpText(
+      "after",
+      `\nExample:\n  rapport cdi run "CRM attributes" --workspace demo\n${EXIT_CODES}`,
+    )
+    .action(async (name: string, options: Options) => {
       const sync = { name, workspace: options.workspace };
       // JSON alone goes to standard output.
       const output = options.json ? process.stderr : process.stdout;
       process.exitCode = await runSyncThroughApi(sync, targetOf(options), output, options.json);
     });
-}
 
-/** What the admin API says of a run, as far as it is shown. */
-interface Run {
-  readonly job_status: string;
-  readonly message: string | null;
-  readonly rows_expected: number | null;
-  readonly rows_read: number;
-  readonly rows_synced: number;
-  readonly rows_failed_with_errors: number;
-}
-
-const ASK_EVERY_MS = 250;
-
-const EXIT_CODES: Readonly<Record<string, number>> = { success: 0, partial: 2 };
-
-/**
- * Starts a sync through the admin API and shows it until it ends: as a bar in a terminal, as plain
- * lines elsewhere.
- *
- * @returns the exit code: 0 for success, 2 for partial, 1 otherwise.
- * @throws where there is no such integration, or more than one, or one runs already.
- */
-export async function runSyncThroughApi(
-  sync: { readonly name: string; readonly workspace: string | undefined },
-  target: AdminTarget,
-  output: WriteStream,
-  asJson = false,
-): Promise<number> {
-  const path = await findIntegration(target, sync.name, sync.workspace);
-  const { run_id } = await callAdmin<{ run_id: string }>(target, "POST", `${path}/sync`);
-  const display = displayProgress(output, "row", "read");
-  let said: string | null = null;
-  for (;;) {
-    const { run } = await callAdmin<{ run: Run }>(target, "GET", `${path}/runs/${run_id}`);
-    const isRunning = run.job_status === "running";
-    display.show({
-      done: run.rows_read,
-      total: run.rows_expected,
-      failed: run.rows_failed_with_errors,
-    });
-    if (isRunning) {
-      // Why the source is being retried.
-      if (run.message !== null && run.message !== said) display.say(run.message);
-      said = run.message;
-      await sleep(ASK_EVERY_MS);
-      continue;
-    }
-    display.end();
-    if (asJson) printJson(run);
-    else output.write(endOf(run, `/admin/v1${path}/runs/${run_id}/rows`));
-    return EXIT_CODES[run.job_status] ?? 1;
-  }
-}
-
-interface Found {
-  readonly workspace: string;
-  readonly integration_id: string;
-}
-
-/** The path of an integration in the admin API. */
-async function findIntegration(
-  target: AdminTarget,
-  name: string,
-  workspace: string | undefined,
-): Promise<string> {
-  const query = new URLSearchParams({ name });
-  const { results } = await callAdmin<{ results: Found[] }>(
-    target,
-    "GET",
-    `/integrations?${query}`,
-  );
-  const found = results.filter((each) => workspace === undefined || each.workspace === workspace);
-  const [first, second] = found;
-  if (!first) throw new Error(`There is no integration '${name}'.`);
-  if (second) {
-    const names = found.map((each) => each.workspace).join(", ");
-    throw new Error(
-      `Several workspaces have an integration '${name}': pass --workspace (${names}).`,
+  withTarget(cdi.command("rows <integration>"))
+    .description("Prints the rows of a sync that failed, were skipped or wait, with the reasons.")
+    .option("--workspace <name>", SEVERAL)
+    .option("--run <id>", "a run other than the last one")
+    .option("--limit <rows>", "how many at most", readCount, 100)
+    .addHelpText("after", '\nExample:\n  rapport cdi rows "CRM attributes" --limit 20')
+    .action((name: string, { workspace, run, limit, json, ...options }) =>
+      printRows(targetOf(options), { name, workspace, run, limit }, json),
     );
-  }
-  const workspacePath = `/workspaces/${encodeURIComponent(first.workspace)}`;
-  return `${workspacePath}/integrations/${first.integration_id}`;
 }
 
-function endOf(run: Run, rowsPath: string): string {
-  const sentences = [
-    `${run.job_status}: ${counted(run.rows_read, "row")} read, ` +
-      `${count(run.rows_synced)} synced, ${count(run.rows_failed_with_errors)} failed`,
-    ...(run.message ? [run.message] : []),
-    ...(run.rows_failed_with_errors > 0 ? [`Why rows failed: GET ${rowsPath}`] : []),
-  ];
-  return `${sentences.join("\n")}\n`;
+interface Listed {
+  readonly workspace: string;
+  readonly integration_name: string;
+  readonly integration_type: string;
+  readonly integration_status: string;
+  readonly last_job_status: string | null;
 }
+
+async function listIntegrations({ workspace, json, ...options }: Options): Promise<void> {
+  const target = targetOf(options);
+  if (workspace !== undefined) await findWorkspaceName(target, workspace);
+  const { results } = await callAdmin<{ results: Listed[] }>(target, "GET", "/integrations");
+  const shown = results.filter((each) => workspace === undefined || each.workspace === workspace);
+  if (json) printJson({ integrations: shown });
+  else if (shown.length === 0) printLines(["There is no integration."]);
+  else printLines(shown.map(describe));
+}
+
+const describe = (each: Listed): string =>
+  [
+    each.integration_name,
+    `workspace ${each.workspace}`,
+    each.integration_type,
+    each.integration_status,
+    each.last_job_status === null ? "never synced" : `last sync ${each.last_job_status}`,
+  ].join("  ");

@@ -1,6 +1,7 @@
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, Option } from "commander";
 import { callAdmin } from "./admin-client.ts";
 import { writeOutput } from "./output-file.ts";
+import { readCount } from "./read-count.ts";
 import { type TargetOptions, targetOf, withTarget } from "./target.ts";
 import { type ConfirmOptions, confirm, printJson, printLines } from "./terminal.ts";
 import { type AccessFormat, accessRequest } from "./users/access-request.ts";
@@ -77,11 +78,6 @@ export function define(users: Command): void {
     .option("-y, --yes", "does not ask")
     .addHelpText("after", "\nExample:\n  rapport users merge ada-old ada --dry-run")
     .action(merge);
-}
-
-function readCount(text: string): number {
-  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("It is a whole number above 0.");
 }
 
 async function search(text: string, options: Options & { limit: number }): Promise<void> {

@@ -1,0 +1,35 @@
+import { type AdminTarget, callAdmin } from "../admin-client.ts";
+
+interface Found {
+  readonly workspace: string;
+  readonly integration_id: string;
+}
+
+/**
+ * The path of an integration in the admin API.
+ *
+ * @throws where there is no such integration, or more than one.
+ */
+export async function findIntegration(
+  target: AdminTarget,
+  name: string,
+  workspace: string | undefined,
+): Promise<string> {
+  const query = new URLSearchParams({ name });
+  const { results } = await callAdmin<{ results: Found[] }>(
+    target,
+    "GET",
+    `/integrations?${query}`,
+  );
+  const found = results.filter((each) => workspace === undefined || each.workspace === workspace);
+  const [first, second] = found;
+  if (!first) throw new Error(`There is no integration '${name}'.`);
+  if (second) {
+    const names = found.map((each) => each.workspace).join(", ");
+    throw new Error(
+      `Several workspaces have an integration '${name}': pass --workspace (${names}).`,
+    );
+  }
+  const workspacePath = `/workspaces/${encodeURIComponent(first.workspace)}`;
+  return `${workspacePath}/integrations/${first.integration_id}`;
+}

@@ -25,6 +25,7 @@ const FOLDERS = [
   "sealing",
   "jobs",
   "workspaces",
+  "retention",
   "access",
   "people",
   "activity",

@@ -3622,6 +3622,12 @@ export interface components {
             max_event_names?: number;
             /** @description How many users it may have; 0, the default, for any number. */
             max_users?: number;
+            /** @description For how many days after their time events are kept one by one; 0, the default, for ever. Their totals stay. */
+            keep_events_days?: number;
+            /** @description For how many days after their time purchases are kept one by one; 0, the default, for ever. Their totals stay. */
+            keep_purchases_days?: number;
+            /** @description For how many days rows that a sync did not apply are listed. 30 by default. */
+            keep_row_log_days?: number;
             /** @description Whether messages can be translated. false by default. */
             multi_language?: boolean;
             /** @description External ids for which nothing is recorded, such as dummy users. */

@@ -1,7 +1,8 @@
 import type { Database, Transaction } from "../database/database.ts";
 import { withdraw } from "../jobs/queue.ts";
+import type { Retained } from "../retention/retention.ts";
 import { SYNC_JOB } from "./integration.ts";
-import { deleteBoundary, deleteLog, deleteLogBefore } from "./progress-store.ts";
+import { deleteBoundary, deleteLog, deleteLogBefore, deleteOldLog } from "./progress-store.ts";
 import { clearProgress, deleteRuns, deleteRunsBefore } from "./store.ts";
 
 /** Integrations start from the beginning again: what was read of their rows is forgotten. */
@@ -33,6 +34,18 @@ export async function eraseSyncs(tx: Transaction, workspaceId: number): Promise<
   await forgetProgress(tx, workspaceId, undefined);
   await forgetRuns(tx, workspaceId, undefined);
 }
+
+const ROWS_AT_ONCE = 1_000;
+
+/** The row log, where a workspace keeps it for less than 30 days. */
+export const RETAINED_ROW_LOG: Retained = {
+  kind: "row_log",
+  days: (settings) => (settings.keep_row_log_days < 30 ? settings.keep_row_log_days : 0),
+  async removeStep(tx, workspaceId, before) {
+    const removed = await deleteOldLog(tx, workspaceId, before, ROWS_AT_ONCE);
+    return { removed, after: removed === ROWS_AT_ONCE ? "more" : undefined };
+  },
+};
 
 const DAY_MS = 24 * 3_600 * 1_000;
 

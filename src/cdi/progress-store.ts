@@ -155,6 +155,19 @@ export async function deleteLog(
   );
 }
 
+/** Removes some of the rows of a workspace from before a time. @returns how many. */
+export const deleteOldLog = (
+  tx: Transaction,
+  workspaceId: number,
+  before: Date,
+  atMost: number,
+): Promise<number> =>
+  tx.execute(
+    `delete from row_log where workspace_id = $1 and entry_id in (
+       select entry_id from row_log where workspace_id = $1 and logged_at < $2 limit $3)`,
+    [workspaceId, before, atMost],
+  );
+
 export async function deleteLogBefore(database: Queryable, time: Date): Promise<void> {
   await database.query("delete from row_log where logged_at < $1", [time]);
 }

@@ -19,6 +19,11 @@ export interface WorkspaceSettings {
   readonly max_event_names: number;
   /** How many users it may have; 0 for any number. */
   readonly max_users: number;
+  /** For how many days events and purchases are kept one by one; 0 for ever. */
+  readonly keep_events_days: number;
+  readonly keep_purchases_days: number;
+  /** For how many days the rows that a sync did not apply are listed. */
+  readonly keep_row_log_days: number;
   readonly multi_language: boolean;
   readonly blocked_external_ids: readonly string[];
   readonly rate_limits: Readonly<Partial<Record<Permission, RateLimitSetting>>>;

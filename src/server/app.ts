@@ -2,6 +2,7 @@ import { apiKeyEndpoints } from "../access/api-key-endpoints.ts";
 import { scimTokenEndpoints } from "../access/scim-token-endpoints.ts";
 import { apiKeys, scimTokens } from "../access/sections.ts";
 import { deleteAllActivity } from "../activity/removal-store.ts";
+import { RETAINED_EVENTS, RETAINED_PURCHASES } from "../activity/retention-store.ts";
 import { auditEndpoints } from "../audit/endpoints.ts";
 import { backupEndpoints } from "../backup/endpoints.ts";
 import { campaignEndpoints } from "../campaigns/endpoints.ts";
@@ -10,7 +11,7 @@ import { eraseCapturedCalls, sweepCapturedCalls } from "../capture/captured-call
 import { captureEndpoints } from "../capture/endpoints.ts";
 import { cdiAdminEndpoints } from "../cdi/admin-endpoints.ts";
 import { cdiEndpoints } from "../cdi/endpoints.ts";
-import { eraseSyncs, sweepSyncs } from "../cdi/forget.ts";
+import { eraseSyncs, RETAINED_ROW_LOG, sweepSyncs } from "../cdi/forget.ts";
 import { type MailServices, mailJob } from "../cdi/mail.ts";
 import { cdiManageEndpoints } from "../cdi/manage-endpoints.ts";
 import { warehouseCredentials } from "../cdi/reseal.ts";
@@ -43,6 +44,7 @@ import { pageEndpoints } from "../preference-centers/page-endpoints.ts";
 import { PREFERENCE_CENTER_RESOURCES } from "../preference-centers/sections.ts";
 import { deleteAllNames } from "../quotas/store.ts";
 import { recordEndpoints } from "../records/endpoints.ts";
+import { type Retained, retentionJob, retentionSchedules } from "../retention/retention.ts";
 import { scimEndpoints } from "../scim/endpoints.ts";
 import { scimDefaults } from "../scim/sections.ts";
 import { sealingEndpoints } from "../sealing/endpoints.ts";
@@ -132,8 +134,15 @@ export const ENDPOINTS = [
 /** What only browsers open: no part of the API. */
 export const browserPages = (webFolder?: string) => [...signInPages, ...dashboardPages(webFolder)];
 
+/** What a workspace keeps for a period that its settings name: one for every feature with such data. */
+const RETAINED: readonly Retained[] = [RETAINED_EVENTS, RETAINED_PURCHASES, RETAINED_ROW_LOG];
+
 /** Every kind of background job. */
-export const JOBS: readonly JobKind<SyncServices & MailServices>[] = [syncJob, mailJob];
+export const JOBS: readonly JobKind<SyncServices & MailServices>[] = [
+  syncJob,
+  mailJob,
+  retentionJob(RETAINED),
+];
 
 /** What a reset deletes: one for every feature that holds user data. */
 export const ERASERS: readonly Eraser[] = [
@@ -160,4 +169,5 @@ export const SWEEPERS: readonly ((database: Database, now: Date) => Promise<void
   sweepCapturedCalls,
   sweepSessions,
   sweepSignInLinks,
+  retentionSchedules(RETAINED),
 ];

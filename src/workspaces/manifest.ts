@@ -85,6 +85,31 @@ export const Settings = Type.Object(
         description: "How many users it may have; 0, the default, for any number.",
       }),
     ),
+    keep_events_days: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 36_500,
+        description:
+          "For how many days after their time events are kept one by one; 0, the default, for ever. Their " +
+          "totals stay.",
+      }),
+    ),
+    keep_purchases_days: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 36_500,
+        description:
+          "For how many days after their time purchases are kept one by one; 0, the default, for ever. Their " +
+          "totals stay.",
+      }),
+    ),
+    keep_row_log_days: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 30,
+        description: "For how many days rows that a sync did not apply are listed. 30 by default.",
+      }),
+    ),
     multi_language: Type.Optional(
       Type.Boolean({ description: "Whether messages can be translated. false by default." }),
     ),
@@ -128,6 +153,9 @@ export const DEFAULT_SETTINGS: WorkspaceSettings = {
   max_attribute_names: 5_000,
   max_event_names: 5_000,
   max_users: 0,
+  keep_events_days: 0,
+  keep_purchases_days: 0,
+  keep_row_log_days: 30,
   multi_language: false,
   blocked_external_ids: [],
   rate_limits: {},

@@ -44,6 +44,8 @@ export interface OpenPage {
 export interface Dashboard {
   /** Opens a page below /dashboard in a browser window of its own. */
   open(path: string, options?: BrowserContextOptions): Promise<OpenPage>;
+  /** Opens it without a session. */
+  openSignedOut(path: string, options?: BrowserContextOptions): Promise<OpenPage>;
 }
 
 /** Starts a browser for the tests of a file. */
@@ -56,34 +58,58 @@ export async function startDashboard(server: TestServer): Promise<Dashboard> {
   after(() => browser.close());
   const { cookie } = await signIn(server);
   const [name = "", value = ""] = cookie.split("=");
-  return {
-    async open(path, options = {}) {
-      const context = await browser.newContext({
-        viewport: SCREENS.wide,
-        // Animations end at once: a test sees a dialog when it is there.
-        reducedMotion: "reduce",
-        ...options,
-      });
-      await context.addCookies([{ name, value, url: server.url }]);
-      const page = await context.newPage();
-      page.setDefaultTimeout(30_000);
-      const complaints: string[] = [];
-      page.on("pageerror", (error) => complaints.push(error.message));
-      page.on("console", (message) => {
-        // The header is for secure origins, which a test has none of; refusals of the API are the pages' own affair.
-        const isExpected = /Cross-Origin-Opener-Policy|status of 4\d\d/.test(message.text());
-        if (["error", "warning"].includes(message.type()) && !isExpected) {
-          complaints.push(message.text());
-        }
-      });
-      page.on("request", (request) => {
-        const url = request.url();
-        if (!/^(data|blob|about):/.test(url) && !url.startsWith(server.url)) complaints.push(url);
-      });
-      await page.goto(`${server.url}/dashboard${path}`);
-      return { page, complaints };
-    },
+  const openWith = async (
+    cookies: readonly { name: string; value: string; url: string }[],
+    path: string,
+    options: BrowserContextOptions,
+  ): Promise<OpenPage> => {
+    const context = await browser.newContext({
+      viewport: SCREENS.wide,
+      // Animations end at once: a test sees a dialog when it is there.
+      reducedMotion: "reduce",
+      ...options,
+    });
+    await context.addCookies([...cookies]);
+    const page = await context.newPage();
+    page.setDefaultTimeout(30_000);
+    const complaints = complaintsOf(page, server.url);
+    await page.goto(`${server.url}/dashboard${path}`);
+    return { page, complaints };
   };
+  return {
+    open: (path, options = {}) => openWith([{ name, value, url: server.url }], path, options),
+    openSignedOut: (path, options = {}) => openWith([], path, options),
+  };
+}
+
+/** A list that grows with what the browser complains about. */
+function complaintsOf(page: Page, url: string): string[] {
+  const complaints: string[] = [];
+  page.on("pageerror", (error) => complaints.push(error.message));
+  page.on("console", (message) => {
+    // The header is for secure origins, which a test has none of; refusals of the API are the pages' own affair.
+    const isExpected = /Cross-Origin-Opener-Policy|status of 4\d\d/.test(message.text());
+    if (["error", "warning"].includes(message.type()) && !isExpected) {
+      complaints.push(message.text());
+    }
+  });
+  page.on("request", (request) => {
+    const address = request.url();
+    if (!/^(data|blob|about):/.test(address) && !address.startsWith(url)) complaints.push(address);
+  });
+  return complaints;
+}
+
+/** Goes to another page, with its address below /dashboard, and waits until it shows what it loads. */
+export async function goTo(page: Page, path: string): Promise<void> {
+  await page.goto(new URL(`/dashboard${path}`, page.url()).href);
+  await isLoaded(page);
+}
+
+/** Waits until a page shows what it loads. */
+export async function isLoaded(page: Page): Promise<void> {
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  await page.waitForLoadState("networkidle");
 }
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");

@@ -29,7 +29,7 @@ test("the dashboard's page runs only scripts of this server, stands in no frame 
   assert.match(policy, /connect-src 'self'/);
   assert.match(policy, /frame-ancestors 'none'/);
   assert.match(policy, /base-uri 'none'/);
-  assert.doesNotMatch(policy, /https?:|unsafe-eval|script-src[^;]*unsafe-inline|\*/);
+  assert.doesNotMatch(policy, /https?:|unsafe-eval|unsafe-inline|\*/);
   assert.equal(headers.get("referrer-policy"), "no-referrer");
   assert.equal(headers.get("x-content-type-options"), "nosniff");
   assert.equal(headers.get("x-frame-options"), "DENY");

@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 
 interface CodeBlockProps {
   readonly code: string;
+  /** What it is, for the button that copies it. */
   readonly label: string;
   /** The code with colours. */
   readonly children?: ReactNode;
@@ -12,13 +13,13 @@ interface CodeBlockProps {
 /** Code with a button that copies it. */
 export function CodeBlock({ code, label, children }: CodeBlockProps) {
   return (
-    <section className="code" aria-label={label}>
+    <div className="code">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: long lines are scrolled with the keyboard */}
       <pre tabIndex={0}>{children ?? code}</pre>
       <div className="copy">
-        <CopyText text={code} />
+        <CopyText text={code} label={`Copy: ${label}`} />
       </div>
-    </section>
+    </div>
   );
 }
 

@@ -22,7 +22,7 @@ export function Empty({ icon: Icon, title, children, command, action }: EmptyPro
       <h2>{title}</h2>
       {children && <p>{children}</p>}
       {action}
-      {command && <CodeBlock code={command} label="Command to copy" />}
+      {command && <CodeBlock code={command} label="command" />}
     </div>
   );
 }

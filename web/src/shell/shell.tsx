@@ -31,13 +31,13 @@ export function Shell({ workspace, children }: ShellProps) {
       </a>
       <Sidebar workspace={workspace} />
       <div>
-        <header className="topbar">
+        <nav className="topbar" aria-label="Top">
           <ActionIcon variant="subtle" color="gray" onClick={open} aria-label="Open the navigation">
             <MenuIcon size={20} />
           </ActionIcon>
           <Logo size={22} />
           <strong>Rapport</strong>
-        </header>
+        </nav>
         <main id="main" ref={main} className="main" tabIndex={-1}>
           {children}
         </main>

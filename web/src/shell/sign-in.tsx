@@ -71,7 +71,11 @@ function TokenForm() {
           Sign in
         </Button>
         <Text size="sm" c="dimmed">
-          Nothing works? <Anchor href="/docs">See the guides</Anchor>.
+          Nothing works?{" "}
+          <Anchor href="/docs" underline="always">
+            See the guides
+          </Anchor>
+          .
         </Text>
       </Stack>
     </form>

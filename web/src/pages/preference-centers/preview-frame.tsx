@@ -32,10 +32,12 @@ export function PreviewFrame(props: PreviewFrameProps) {
   const { workspace, id, html, error, shown, locales, setShown } = props;
   const frame = useRef<HTMLIFrameElement>(null);
   const fill = useCallback(() => {
-    const page = frame.current?.contentDocument;
-    if (html === undefined || !page || page.location.href === "about:blank") return;
-    const parsed = new DOMParser().parseFromString(html, "text/html");
-    page.documentElement.replaceWith(page.adoptNode(parsed.documentElement));
+    const view = frame.current?.contentWindow;
+    if (html === undefined || !view || view.location.href === "about:blank") return;
+    // Parsed by the frame itself, so that only its policy counts.
+    const { DOMParser: Parser } = view as Window & typeof globalThis;
+    const parsed = new Parser().parseFromString(html, "text/html");
+    view.document.documentElement.replaceWith(view.document.adoptNode(parsed.documentElement));
   }, [html]);
   useEffect(fill, [fill]);
   return (

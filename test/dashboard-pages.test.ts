@@ -1,0 +1,114 @@
+/* Every page of the dashboard: it opens in both themes and on a phone, and axe finds nothing. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import {
+  assertAccessible,
+  goTo,
+  isLoaded,
+  SCREENS,
+  skipWithoutBrowser as skip,
+  startDashboard,
+} from "./dashboard-browser.ts";
+import { filledWorkspace } from "./dashboard-workspace.ts";
+import { startServer } from "./harness.ts";
+
+describe("the pages of the dashboard", { skip }, async () => {
+  if (skip) return;
+  const server = await startServer();
+  const dashboard = await startDashboard(server);
+  const { name, paths } = await filledWorkspace(server);
+
+  const PAGES: Readonly<Record<string, string>> = {
+    Users: "/users",
+    "The timeline of a user": `/users/${paths.user}`,
+    "The attributes of a user": `/users/${paths.user}?tab=attributes`,
+    "The subscriptions of a user": `/users/${paths.user}?tab=subscriptions`,
+    "The identity of a user": `/users/${paths.user}?tab=identity`,
+    "The devices of a user": `/users/${paths.user}?tab=devices`,
+    Groups: "/groups",
+    Syncs: "/syncs",
+    "An integration": `/syncs/${paths.integration}`,
+    "A run": `/syncs/${paths.integration}/runs/${paths.run}`,
+    Translations: "/translations",
+    Locales: "/translations?tab=locales",
+    Campaigns: "/campaigns",
+    "Preference centers": "/preference-centers",
+    "A preference center": `/preference-centers/${paths.center}`,
+    "API keys": "/settings/keys",
+    Apps: "/settings/apps",
+    Limits: "/settings/limits",
+    Manifest: "/settings/manifest",
+    "SCIM tokens": "/settings/scim-tokens",
+    "Permission sets": "/settings/permission-sets",
+    "The audit log": "/settings/audit",
+  };
+
+  test("axe finds no violation on any page of the dashboard in either theme", async () => {
+    const { page, complaints } = await dashboard.open("/");
+    const found: string[] = [];
+    for (const [title, path] of Object.entries(PAGES)) {
+      await goTo(page, `/w/${name}${path}`);
+      assert.notEqual(await page.getByRole("heading", { level: 1 }).innerText(), "Not found");
+      assert.equal(await page.getByRole("alert").count(), 0, `${title} fails.`);
+      await assertAccessible(page).catch((error) => found.push(`${title}: ${error.message}`));
+    }
+    assert.deepEqual([found, complaints], [[], []]);
+    await page.context().close();
+  });
+
+  test("no page of the dashboard scrolls sideways on a phone, and its navigation opens", async () => {
+    const { page, complaints } = await dashboard.open("/", {
+      viewport: SCREENS.phone,
+      hasTouch: true,
+      isMobile: true,
+    });
+    const tooWide: string[] = [];
+    for (const [title, path] of Object.entries(PAGES)) {
+      await goTo(page, `/w/${name}${path}`);
+      const width = await page.evaluate("document.documentElement.scrollWidth");
+      if (width !== SCREENS.phone.width) tooWide.push(`${title}: ${width}`);
+    }
+    assert.deepEqual(tooWide, []);
+    await page.getByRole("button", { name: "Open the navigation" }).click();
+    await assertAccessible(page);
+    await page.getByRole("dialog").getByRole("link", { name: "Users" }).click();
+    await page.getByRole("heading", { name: "Users" }).waitFor();
+    assert.deepEqual(complaints, []);
+    await page.context().close();
+  });
+
+  test("an empty workspace explains on each page what would be there, and how to get it", async () => {
+    const empty = await server.workspace({ subscription_groups: [], apps: [] });
+    const { page, complaints } = await dashboard.open("/");
+    for (const [path, text] of [
+      ["/users", "No users yet"],
+      ["/groups", "No subscription groups yet"],
+      ["/syncs", "No integrations yet"],
+      ["/translations", "No messages yet"],
+      ["/campaigns", "No campaigns yet"],
+      ["/settings/apps", "No apps yet"],
+    ]) {
+      await goTo(page, `/w/${empty.name}${path}`);
+      await page.getByText(text ?? "").waitFor();
+    }
+    await goTo(page, `/w/${empty.name}/users`);
+    await page.getByText("curl").waitFor();
+    await assertAccessible(page);
+    assert.deepEqual(complaints, []);
+    await page.context().close();
+  });
+
+  test("the sign-in page has no violation in either theme and keeps the wanted address", async () => {
+    const { page, complaints } = await dashboard.openSignedOut(`/w/${name}/groups`);
+    await isLoaded(page);
+    await assertAccessible(page);
+    await page.getByLabel("Admin token").fill("wrong");
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("alert").waitFor();
+    await page.getByLabel("Admin token").fill(server.adminToken);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("heading", { name: "Subscription groups" }).waitFor();
+    assert.deepEqual(complaints, []);
+    await page.context().close();
+  });
+});

@@ -30,8 +30,8 @@ const PAGES = [
   "docs/manifest.md",
   "docs/translations.md",
   "docs/scim.md",
-  "docs/ci.md",
   "docs/dashboard.md",
+  "docs/ci.md",
 ];
 
 /** Pages that do not guide anyone through commands. */

@@ -250,7 +250,7 @@ export interface paths {
         };
         /**
          * Reads who merged, identified or deleted which users when, the newest first.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `view_user_profile` and `view_pii`.
          */
         get: operations["listIdentityAudit"];
         put?: never;
@@ -272,7 +272,7 @@ export interface paths {
         put?: never;
         /**
          * Imports what no other call writes: apps, devices, interactions, message history.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `import_update_user_data`.
          */
         post: operations["importUsers"];
         delete?: never;
@@ -290,18 +290,18 @@ export interface paths {
         };
         /**
          * How far the import of a file is.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `import_update_user_data`.
          */
         get: operations["getImport"];
         put?: never;
         /**
          * Imports consecutive rows of a file; a batch that is sent again is not written again.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `import_update_user_data`.
          */
         post: operations["createImport"];
         /**
          * Forgets the progress of an import, so that the file can be imported once more.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `import_update_user_data`.
          */
         delete: operations["deleteImport"];
         options?: never;
@@ -338,7 +338,7 @@ export interface paths {
         };
         /**
          * Streams all users, events, purchases or subscription states, one JSON object a line.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `export_user_data`.
          */
         get: operations["streamExport"];
         put?: never;
@@ -358,7 +358,7 @@ export interface paths {
         };
         /**
          * Finds users by the beginning of an identifier, or by a whole platform_id.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `view_user_profile` and `view_pii`.
          */
         get: operations["listUsers"];
         put?: never;
@@ -378,21 +378,21 @@ export interface paths {
         };
         /**
          * Reads everything that is stored about one user; a merged id leads to the kept user.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `view_user_profile` and `view_pii`.
          */
         get: operations["getUser"];
         put?: never;
         post?: never;
         /**
          * Erases a user: profile, history, and the state of the address if no other user has it.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `import_update_user_data`.
          */
         delete: operations["deleteUser"];
         options?: never;
         head?: never;
         /**
          * Sets attributes and subscription states of a user, checked as /users/track does.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `import_update_user_data` and `view_pii`.
          */
         patch: operations["patchUser"];
         trace?: never;
@@ -406,7 +406,7 @@ export interface paths {
         };
         /**
          * Reads the events, purchases, messages, subscription and identity changes of one user, newest first.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `view_user_profile` and `view_pii`.
          */
         get: operations["getUserTimeline"];
         put?: never;
@@ -428,7 +428,7 @@ export interface paths {
         put?: never;
         /**
          * Merges a user into another one, or previews what that would do.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `import_update_user_data` and `view_pii`.
          */
         post: operations["mergeUser"];
         delete?: never;
@@ -634,7 +634,7 @@ export interface paths {
         };
         /**
          * Reads who changed which subscription state when, the newest change first.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `view_user_profile` and `view_pii`.
          */
         get: operations["listSubscriptionHistory"];
         put?: never;
@@ -657,7 +657,7 @@ export interface paths {
         post?: never;
         /**
          * Erases the email state of an address and its history.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `import_update_user_data`.
          */
         delete: operations["eraseEmailState"];
         options?: never;
@@ -734,7 +734,7 @@ export interface paths {
         };
         /**
          * Lists the warehouse integrations of all workspaces, or those that have a name.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `manage_company_settings` of the company.
          */
         get: operations["findIntegrations"];
         put?: never;
@@ -756,7 +756,7 @@ export interface paths {
         put?: never;
         /**
          * Starts a sync now, and answers with the id of its run.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `manage_external_integrations`.
          */
         post: operations["startIntegrationRun"];
         delete?: never;
@@ -774,7 +774,7 @@ export interface paths {
         };
         /**
          * Lists the runs of an integration, the newest first, ten a page.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `basic_access`.
          */
         get: operations["listIntegrationRuns"];
         put?: never;
@@ -794,7 +794,7 @@ export interface paths {
         };
         /**
          * Reads a run: how it stands, and how many rows came to what.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `basic_access`.
          */
         get: operations["getIntegrationRun"];
         put?: never;
@@ -814,7 +814,7 @@ export interface paths {
         };
         /**
          * Lists the rows of a run that failed, were skipped or wait, a hundred a page.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `manage_external_integrations` and `view_pii`.
          */
         get: operations["listIntegrationRunRows"];
         put?: never;
@@ -834,7 +834,7 @@ export interface paths {
         };
         /**
          * Lists the warehouse integrations of a workspace as they are declared.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `basic_access`.
          */
         get: operations["listDeclaredIntegrations"];
         put?: never;
@@ -854,18 +854,18 @@ export interface paths {
         };
         /**
          * Reads a warehouse integration as it is declared.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `basic_access`.
          */
         get: operations["getIntegration"];
         /**
          * Makes a warehouse integration, or changes it.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `manage_external_integrations`.
          */
         put: operations["putIntegration"];
         post?: never;
         /**
          * Removes a warehouse integration with its runs; what it synced stays.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `manage_external_integrations`.
          */
         delete: operations["deleteIntegration"];
         options?: never;
@@ -1111,7 +1111,7 @@ export interface paths {
         };
         /**
          * Lists the campaigns of a workspace.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `basic_access`.
          */
         get: operations["listCampaigns"];
         put?: never;
@@ -1131,7 +1131,7 @@ export interface paths {
         };
         /**
          * Lists the canvases of a workspace.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `basic_access`.
          */
         get: operations["listCanvases"];
         put?: never;
@@ -1152,13 +1152,13 @@ export interface paths {
         get?: never;
         /**
          * Creates a campaign, or renames it.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `send_campaigns_canvases`.
          */
         put: operations["putCampaign"];
         post?: never;
         /**
          * Removes a campaign with its messages and their translations.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `send_campaigns_canvases`.
          */
         delete: operations["deleteCampaign"];
         options?: never;
@@ -1176,13 +1176,13 @@ export interface paths {
         get?: never;
         /**
          * Creates a canvas, or gives it a name and steps.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `send_campaigns_canvases`.
          */
         put: operations["putCanvas"];
         post?: never;
         /**
          * Removes a canvas with its messages and their translations.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `send_campaigns_canvases`.
          */
         delete: operations["deleteCanvas"];
         options?: never;
@@ -1199,20 +1199,20 @@ export interface paths {
         };
         /**
          * Reads a message with its strings and all translations of them.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `basic_access`.
          */
         get: operations["getMessage"];
         /**
          * Creates or changes a message of a campaign or of a step of a canvas.
          * @description Either `campaign_id`, or `canvas_id` and `step_id`.
          *
-         *     Needs the administrator's token, or a session of the dashboard.
+         *     Needs the administrator's token, or a session of the dashboard with `send_campaigns_canvases`.
          */
         put: operations["putMessage"];
         post?: never;
         /**
          * Removes a message with its translations.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `send_campaigns_canvases`.
          */
         delete: operations["deleteMessage"];
         options?: never;
@@ -1229,7 +1229,7 @@ export interface paths {
         };
         /**
          * Lists the locales of a workspace.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `basic_access`.
          */
         get: operations["listLocales"];
         put?: never;
@@ -1250,13 +1250,13 @@ export interface paths {
         get?: never;
         /**
          * Makes a locale, or changes it.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `send_campaigns_canvases`.
          */
         put: operations["putLocale"];
         post?: never;
         /**
          * Removes a locale; translations into it wait for it to come back.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `send_campaigns_canvases`.
          */
         delete: operations["deleteLocale"];
         options?: never;
@@ -1274,20 +1274,20 @@ export interface paths {
         get?: never;
         /**
          * Sets the strings of a message in one locale; the source shows for those missing.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `send_campaigns_canvases`.
          */
         put: operations["setMessageTranslation"];
         post?: never;
         /**
          * Removes the strings of a message in one locale.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `send_campaigns_canvases`.
          */
         delete: operations["deleteMessageTranslation"];
         options?: never;
         head?: never;
         /**
          * Sets or removes single strings of a message in one locale; the others stay as they are.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `send_campaigns_canvases`.
          */
         patch: operations["changeMessageTranslation"];
         trace?: never;
@@ -1301,7 +1301,7 @@ export interface paths {
         };
         /**
          * Renders a message in a locale, or as it was written, without a reader.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `basic_access`.
          */
         get: operations["renderMessage"];
         put?: never;
@@ -1321,12 +1321,12 @@ export interface paths {
         };
         /**
          * Exports the strings of a message and their translations as CSV.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `basic_access`.
          */
         get: operations["exportTranslationsAsCsv"];
         /**
          * Imports translations from CSV; what the file does not have stays as it is.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `send_campaigns_canvases`.
          */
         put: operations["importTranslationsFromCsv"];
         post?: never;
@@ -1345,12 +1345,12 @@ export interface paths {
         };
         /**
          * Exports the strings of a message and their translations as XLIFF 1.2.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `basic_access`.
          */
         get: operations["exportTranslationsAsXliff"];
         /**
          * Imports translations from XLIFF 1.2; what the file does not have stays as it is.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `send_campaigns_canvases`.
          */
         put: operations["importTranslationsFromXliff"];
         post?: never;
@@ -1459,7 +1459,7 @@ export interface paths {
         put?: never;
         /**
          * Signs links to preference pages with a new secret; links of earlier ones still open for a time.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `admin` of the company.
          */
         post: operations["rotatePreferencePageLinks"];
         delete?: never;
@@ -1477,7 +1477,7 @@ export interface paths {
         };
         /**
          * Lists the preference centers of a workspace.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `basic_access`.
          */
         get: operations["listDeclaredPreferenceCenters"];
         put?: never;
@@ -1497,18 +1497,18 @@ export interface paths {
         };
         /**
          * Reads a preference center.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `basic_access`.
          */
         get: operations["getDeclaredPreferenceCenter"];
         /**
          * Makes a preference center, or changes it; what is not given is as in a manifest.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `manage_email_settings`.
          */
         put: operations["putPreferenceCenter"];
         post?: never;
         /**
          * Removes a preference center; the states that people chose are kept.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `manage_email_settings`.
          */
         delete: operations["deletePreferenceCenter"];
         options?: never;
@@ -1525,13 +1525,13 @@ export interface paths {
         };
         /**
          * Shows a page of a preference center as a sample user, or a real one, would see it.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `basic_access` and `view_pii`.
          */
         get: operations["previewPreferenceCenter"];
         put?: never;
         /**
          * Checks the content of a preference center and shows its page, without saving anything.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `basic_access` and `view_pii`.
          */
         post: operations["previewPreferenceCenterContent"];
         delete?: never;
@@ -1571,7 +1571,7 @@ export interface paths {
          * Applies a manifest.
          * @description All of it or nothing. An included list replaces what earlier manifests declared.
          *
-         *     Needs the administrator's token, or a session of the dashboard.
+         *     Needs the administrator's token, or a session of the dashboard with `admin` of the company.
          */
         post: operations["applyManifest"];
         delete?: never;
@@ -1608,7 +1608,7 @@ export interface paths {
         put?: never;
         /**
          * Deletes the user data of a workspace that has allow_reset: true.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `admin`.
          */
         post: operations["resetWorkspace"];
         delete?: never;
@@ -1626,7 +1626,7 @@ export interface paths {
         };
         /**
          * Writes the manifest that creates this workspace, with variables in the place of secrets.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `admin`.
          */
         get: operations["exportManifest"];
         put?: never;
@@ -1646,12 +1646,12 @@ export interface paths {
         };
         /**
          * Reads the company.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `manage_company_settings` of the company.
          */
         get: operations["getCompany"];
         /**
          * Sets the company; omitted fields reset to their defaults.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `manage_company_settings` of the company.
          */
         put: operations["putCompany"];
         post?: never;
@@ -1670,7 +1670,7 @@ export interface paths {
         };
         /**
          * Lists the workspaces.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `add_remove_app_groups` of the company.
          */
         get: operations["listWorkspaces"];
         put?: never;
@@ -1690,12 +1690,12 @@ export interface paths {
         };
         /**
          * Reads the workspace with this name.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `add_remove_app_groups` of the company.
          */
         get: operations["getWorkspace"];
         /**
          * Creates the workspace with this name, or changes it; omitted fields reset to their defaults.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `add_remove_app_groups` of the company.
          */
         put: operations["putWorkspace"];
         post?: never;
@@ -1714,7 +1714,7 @@ export interface paths {
         };
         /**
          * Lists the permission sets of the company.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `manage_company_settings` of the company.
          */
         get: operations["listPermissionSets"];
         put?: never;
@@ -1734,18 +1734,18 @@ export interface paths {
         };
         /**
          * Reads the permission set with this name.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `manage_company_settings` of the company.
          */
         get: operations["getPermissionSet"];
         /**
          * Creates the permission set with this name, or changes it; omitted fields reset to their defaults.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `admin` of the company.
          */
         put: operations["putPermissionSet"];
         post?: never;
         /**
          * Removes the permission set with this name.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `admin` of the company.
          */
         delete: operations["deletePermissionSet"];
         options?: never;
@@ -1762,12 +1762,12 @@ export interface paths {
         };
         /**
          * Reads the scim defaults of the company.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `manage_company_settings` of the company.
          */
         get: operations["getScimDefaults"];
         /**
          * Sets the scim defaults of the company; omitted fields reset to their defaults.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `admin` of the company.
          */
         put: operations["putScimDefaults"];
         post?: never;
@@ -1786,12 +1786,12 @@ export interface paths {
         };
         /**
          * Reads the settings of a workspace.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `basic_access`.
          */
         get: operations["getSettings"];
         /**
          * Sets the settings of a workspace; omitted fields reset to their defaults.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `admin`.
          */
         put: operations["putSettings"];
         post?: never;
@@ -1810,7 +1810,7 @@ export interface paths {
         };
         /**
          * Lists the apps of a workspace.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `basic_access`.
          */
         get: operations["listApps"];
         put?: never;
@@ -1830,18 +1830,18 @@ export interface paths {
         };
         /**
          * Reads the app with this id.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `basic_access`.
          */
         get: operations["getApp"];
         /**
          * Creates the app with this id, or changes it; omitted fields reset to their defaults.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `manage_apps`.
          */
         put: operations["putApp"];
         post?: never;
         /**
          * Removes the app with this id.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `manage_apps`.
          */
         delete: operations["deleteApp"];
         options?: never;
@@ -1858,7 +1858,7 @@ export interface paths {
         };
         /**
          * Lists the subscription groups of a workspace.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `basic_access`.
          */
         get: operations["listSubscriptionGroups"];
         put?: never;
@@ -1878,18 +1878,18 @@ export interface paths {
         };
         /**
          * Reads the subscription group with this id.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `basic_access`.
          */
         get: operations["getSubscriptionGroup"];
         /**
          * Creates the subscription group with this id, or changes it; omitted fields reset to their defaults.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `manage_subscription_groups`.
          */
         put: operations["putSubscriptionGroup"];
         post?: never;
         /**
          * Removes the subscription group with this id.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `manage_subscription_groups`.
          */
         delete: operations["deleteSubscriptionGroup"];
         options?: never;
@@ -1906,7 +1906,7 @@ export interface paths {
         };
         /**
          * Lists the teams of a workspace.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `basic_access`.
          */
         get: operations["listTeams"];
         put?: never;
@@ -1926,18 +1926,18 @@ export interface paths {
         };
         /**
          * Reads the team with this name.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `basic_access`.
          */
         get: operations["getTeam"];
         /**
          * Creates the team with this name, or changes it; omitted fields reset to their defaults.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `manage_teams`.
          */
         put: operations["putTeam"];
         post?: never;
         /**
          * Removes the team with this name.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `manage_teams`.
          */
         delete: operations["deleteTeam"];
         options?: never;
@@ -1954,13 +1954,13 @@ export interface paths {
         };
         /**
          * Lists the API keys of a workspace, revoked ones too.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `dev_console`.
          */
         get: operations["listApiKeys"];
         put?: never;
         /**
          * Makes an API key and shows its secret, once.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `admin`.
          */
         post: operations["createApiKey"];
         delete?: never;
@@ -1980,7 +1980,7 @@ export interface paths {
         put?: never;
         /**
          * Gives an API key a new secret, shown once; the older one stays good for a while.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `admin`.
          */
         post: operations["rotateApiKey"];
         delete?: never;
@@ -1999,13 +1999,13 @@ export interface paths {
         get?: never;
         /**
          * Changes what an API key may do, and from where; its secret stays.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `admin`.
          */
         put: operations["changeApiKey"];
         post?: never;
         /**
          * Revokes an API key: none of its secrets opens anything again.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `admin`.
          */
         delete: operations["revokeApiKey"];
         options?: never;
@@ -2022,13 +2022,13 @@ export interface paths {
         };
         /**
          * Lists the SCIM tokens of the company, revoked ones too.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `manage_company_settings` of the company.
          */
         get: operations["listScimTokens"];
         put?: never;
         /**
          * Makes a SCIM token and shows its secret, once.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `admin` of the company.
          */
         post: operations["createScimToken"];
         delete?: never;
@@ -2048,7 +2048,7 @@ export interface paths {
         put?: never;
         /**
          * Gives a SCIM token a new secret, shown once; the older one stays good for a while.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `admin` of the company.
          */
         post: operations["rotateScimToken"];
         delete?: never;
@@ -2067,13 +2067,13 @@ export interface paths {
         get?: never;
         /**
          * Changes where requests with a SCIM token come from; its secret stays.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `admin` of the company.
          */
         put: operations["changeScimToken"];
         post?: never;
         /**
          * Revokes a SCIM token: none of its secrets opens anything again.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `admin` of the company.
          */
         delete: operations["revokeScimToken"];
         options?: never;
@@ -2090,7 +2090,7 @@ export interface paths {
         };
         /**
          * Lists who changed what, when and from where, newest first.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `manage_company_settings` of the company.
          */
         get: operations["listAudit"];
         put?: never;
@@ -2110,7 +2110,7 @@ export interface paths {
         };
         /**
          * Exports the audit as one JSON entry per line, oldest first, for collectors of logs.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `manage_company_settings` of the company.
          */
         get: operations["exportAudit"];
         put?: never;
@@ -2130,7 +2130,7 @@ export interface paths {
         };
         /**
          * Checks that no entry of the audit was changed, removed or inserted.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `manage_company_settings` of the company.
          */
         get: operations["verifyAudit"];
         put?: never;
@@ -2152,7 +2152,7 @@ export interface paths {
         put?: never;
         /**
          * Copies the files of the embedded engine, for rapport backup on the same machine.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `admin` of the company.
          */
         post: operations["createEngineCopy"];
         delete?: never;
@@ -2170,7 +2170,7 @@ export interface paths {
         };
         /**
          * Says which key seals stored secrets, and how many are sealed with which key.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `manage_company_settings` of the company.
          */
         get: operations["getSecretKey"];
         put?: never;
@@ -2192,7 +2192,7 @@ export interface paths {
         put?: never;
         /**
          * Seals every stored secret with SECRET_KEY.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `admin` of the company.
          */
         post: operations["rotateSecretKey"];
         delete?: never;
@@ -2212,14 +2212,14 @@ export interface paths {
          * Lists the calls that a workspace with capture_unsupported has captured, newest first.
          * @description A workspace keeps the last 10,000 calls, 64 MB and seven days, whichever is less. A page ends early where its calls are large.
          *
-         *     Needs the administrator's token, or a session of the dashboard.
+         *     Needs the administrator's token, or a session of the dashboard with `dev_console` and `view_pii`.
          */
         get: operations["getCaptured"];
         put?: never;
         post?: never;
         /**
          * Deletes the captured calls of a workspace.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `dev_console`.
          */
         delete: operations["deleteCaptured"];
         options?: never;
@@ -2277,7 +2277,7 @@ export interface paths {
         put?: never;
         /**
          * Creates a link that signs in to the dashboard as the administrator, once.
-         * @description Needs the administrator's token, or a session of the dashboard.
+         * @description Needs the administrator's token, or a session of the dashboard with `admin` of the company.
          */
         post: operations["createSignInLink"];
         delete?: never;

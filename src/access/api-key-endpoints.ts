@@ -51,7 +51,7 @@ const listEndpoint = endpoint({
   method: "GET",
   path: "/admin/v1/workspaces/:name/api-keys",
   summary: "Lists the API keys of a workspace, revoked ones too.",
-  access: byAdministratorOfWorkspace,
+  access: byAdministratorOfWorkspace("dev_console"),
   params: OfWorkspace,
   replies: { 200: Type.Object({ api_keys: Type.Array(ApiKey), message: Success }) },
 }).handledBy(async (services: CredentialServices, context) => {
@@ -63,7 +63,7 @@ const createEndpoint = endpoint({
   method: "POST",
   path: "/admin/v1/workspaces/:name/api-keys",
   summary: "Makes an API key and shows its secret, once.",
-  access: byAdministratorOfWorkspace,
+  access: byAdministratorOfWorkspace("admin"),
   params: OfWorkspace,
   body: Type.Object(
     {
@@ -85,7 +85,7 @@ const rotateEndpoint = endpoint({
   method: "POST",
   path: "/admin/v1/workspaces/:name/api-keys/:key/rotate",
   summary: "Gives an API key a new secret, shown once; the older one stays good for a while.",
-  access: byAdministratorOfWorkspace,
+  access: byAdministratorOfWorkspace("admin"),
   params: OfKey,
   body: RotationBody,
   replies: {
@@ -120,7 +120,7 @@ const changeEndpoint = endpoint({
   method: "PUT",
   path: "/admin/v1/workspaces/:name/api-keys/:key",
   summary: "Changes what an API key may do, and from where; its secret stays.",
-  access: byAdministratorOfWorkspace,
+  access: byAdministratorOfWorkspace("admin"),
   params: OfKey,
   body: Type.Object(
     { permissions: KeyPermissions, ip_allowlist: IpAllowlist },
@@ -137,7 +137,7 @@ const revokeEndpoint = endpoint({
   method: "DELETE",
   path: "/admin/v1/workspaces/:name/api-keys/:key",
   summary: "Revokes an API key: none of its secrets opens anything again.",
-  access: byAdministratorOfWorkspace,
+  access: byAdministratorOfWorkspace("admin"),
   params: OfKey,
   replies: { 200: Type.Object({ message: Success }) },
 }).handledBy(async (services: CredentialServices, context, { params }) => {

@@ -49,7 +49,7 @@ const listEndpoint = endpoint({
   method: "GET",
   path: "/admin/v1/scim-tokens",
   summary: "Lists the SCIM tokens of the company, revoked ones too.",
-  access: byAdministratorOfCompany,
+  access: byAdministratorOfCompany("manage_company_settings"),
   replies: { 200: Type.Object({ scim_tokens: Type.Array(ScimToken), message: Success }) },
 }).handledBy(async (services: CredentialServices, context) => {
   const tokens = await listCredentials(services, tokensOf(context));
@@ -60,7 +60,7 @@ const createEndpoint = endpoint({
   method: "POST",
   path: "/admin/v1/scim-tokens",
   summary: "Makes a SCIM token and shows its secret, once.",
-  access: byAdministratorOfCompany,
+  access: byAdministratorOfCompany("admin"),
   body: Type.Object(
     {
       name: CredentialName,
@@ -81,7 +81,7 @@ const rotateEndpoint = endpoint({
   method: "POST",
   path: "/admin/v1/scim-tokens/:token/rotate",
   summary: "Gives a SCIM token a new secret, shown once; the older one stays good for a while.",
-  access: byAdministratorOfCompany,
+  access: byAdministratorOfCompany("admin"),
   params: OfToken,
   body: RotationBody,
   replies: {
@@ -116,7 +116,7 @@ const changeEndpoint = endpoint({
   method: "PUT",
   path: "/admin/v1/scim-tokens/:token",
   summary: "Changes where requests with a SCIM token come from; its secret stays.",
-  access: byAdministratorOfCompany,
+  access: byAdministratorOfCompany("admin"),
   params: OfToken,
   body: Type.Object(
     { service_origin: ServiceOrigin, require_origin: RequireOrigin },
@@ -133,7 +133,7 @@ const revokeEndpoint = endpoint({
   method: "DELETE",
   path: "/admin/v1/scim-tokens/:token",
   summary: "Revokes a SCIM token: none of its secrets opens anything again.",
-  access: byAdministratorOfCompany,
+  access: byAdministratorOfCompany("admin"),
   params: OfToken,
   replies: { 200: Type.Object({ message: Success }) },
 }).handledBy(async (services: CredentialServices, context, { params }) => {

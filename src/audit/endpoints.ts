@@ -52,7 +52,7 @@ const listEndpoint = endpoint({
   method: "GET",
   path: "/admin/v1/audit",
   summary: "Lists who changed what, when and from where, newest first.",
-  access: byAdministrator,
+  access: byAdministrator("manage_company_settings"),
   query: Type.Object({
     workspace: Type.Optional(Type.String()),
     kind: Type.Optional(Type.String()),
@@ -80,7 +80,7 @@ const exportEndpoint = endpoint({
   method: "GET",
   path: "/admin/v1/audit/export",
   summary: "Exports the audit as one JSON entry per line, oldest first, for collectors of logs.",
-  access: byAdministrator,
+  access: byAdministrator("manage_company_settings"),
   query: Type.Object({
     after: Type.Optional(
       Type.Integer({
@@ -114,7 +114,7 @@ const verifyEndpoint = endpoint({
   method: "GET",
   path: "/admin/v1/audit/verify",
   summary: "Checks that no entry of the audit was changed, removed or inserted.",
-  access: byAdministrator,
+  access: byAdministrator("manage_company_settings"),
   query: Type.Object({
     expect: Type.Optional(
       Type.String({

@@ -7,7 +7,7 @@ const copyEndpoint = endpoint({
   path: "/admin/v1/engine-copies",
   takesLong: true,
   summary: "Copies the files of the embedded engine, for rapport backup on the same machine.",
-  access: byAdministrator,
+  access: byAdministrator("admin"),
   replies: {
     200: Type.Object({
       folder: Type.String({

@@ -33,7 +33,7 @@ const listCampaignsEndpoint = endpoint({
   method: "GET",
   path: "/admin/v1/workspaces/:name/campaigns",
   summary: "Lists the campaigns of a workspace.",
-  access: byAdministratorOfWorkspace,
+  access: byAdministratorOfWorkspace("basic_access"),
   params: OfWorkspace,
   replies: {
     200: Type.Object({
@@ -63,7 +63,7 @@ const listCanvasesEndpoint = endpoint({
   method: "GET",
   path: "/admin/v1/workspaces/:name/canvases",
   summary: "Lists the canvases of a workspace.",
-  access: byAdministratorOfWorkspace,
+  access: byAdministratorOfWorkspace("basic_access"),
   params: OfWorkspace,
   replies: {
     200: Type.Object({
@@ -96,7 +96,7 @@ const putCampaignEndpoint = endpoint({
   method: "PUT",
   path: "/admin/v1/workspaces/:name/campaigns/:id",
   summary: "Creates a campaign, or renames it.",
-  access: byAdministratorOfWorkspace,
+  access: byAdministratorOfWorkspace("send_campaigns_canvases"),
   params: OfCampaign,
   body: Type.Object({ name: Name }, { additionalProperties: false }),
   replies: { 200: Success },
@@ -111,7 +111,7 @@ const putCanvasEndpoint = endpoint({
   method: "PUT",
   path: "/admin/v1/workspaces/:name/canvases/:id",
   summary: "Creates a canvas, or gives it a name and steps.",
-  access: byAdministratorOfWorkspace,
+  access: byAdministratorOfWorkspace("send_campaigns_canvases"),
   params: OfCampaign,
   body: Type.Object({ name: Name, step_ids: Type.Array(Uuid) }, { additionalProperties: false }),
   replies: { 200: Success },
@@ -128,7 +128,7 @@ const removeEndpoint = (path: string, kind: CampaignKind, extension: RemovedWith
     method: "DELETE",
     path,
     summary: `Removes a ${kind} with its messages and their translations.`,
-    access: byAdministratorOfWorkspace,
+    access: byAdministratorOfWorkspace("send_campaigns_canvases"),
     params: OfCampaign,
     replies: { 200: Success },
   }).handledBy(async (services: ManageServices, context, { params }) => {

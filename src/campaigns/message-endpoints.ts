@@ -25,7 +25,7 @@ const putEndpoint = endpoint({
   method: "PUT",
   path: MESSAGE_PATH,
   summary: "Creates or changes a message of a campaign or of a step of a canvas.",
-  access: byAdministratorOfWorkspace,
+  access: byAdministratorOfWorkspace("send_campaigns_canvases"),
   params: OfMessage,
   description: "Either `campaign_id`, or `canvas_id` and `step_id`.",
   examples: {
@@ -74,7 +74,7 @@ const removeEndpoint = (extension: RemovedWithMessages) =>
     method: "DELETE",
     path: MESSAGE_PATH,
     summary: "Removes a message with its translations.",
-    access: byAdministratorOfWorkspace,
+    access: byAdministratorOfWorkspace("send_campaigns_canvases"),
     params: OfMessage,
     replies: { 200: Success },
   }).handledBy(async (services: ManageServices, context, { params }) => {

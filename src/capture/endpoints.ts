@@ -41,7 +41,7 @@ const listEndpoint = endpoint({
   description:
     "A workspace keeps the last 10,000 calls, 64 MB and seven days, whichever is less. A page ends early where its " +
     "calls are large.",
-  access: byAdministratorOfWorkspace,
+  access: byAdministratorOfWorkspace("dev_console", "view_pii"),
   params: Type.Object({ name: Type.String() }),
   query: Type.Object({
     path: Type.Optional(
@@ -90,7 +90,7 @@ const clearEndpoint = endpoint({
   method: "DELETE",
   path: "/admin/v1/workspaces/:name/captured",
   summary: "Deletes the captured calls of a workspace.",
-  access: byAdministratorOfWorkspace,
+  access: byAdministratorOfWorkspace("dev_console"),
   params: Type.Object({ name: Type.String() }),
   replies: {
     200: Type.Object({

@@ -61,7 +61,7 @@ const findByName = endpoint({
   method: "GET",
   path: "/admin/v1/integrations",
   summary: "Lists the warehouse integrations of all workspaces, or those that have a name.",
-  access: byAdministrator,
+  access: byAdministrator("manage_company_settings"),
   query: Type.Object({ name: Type.Optional(Type.String()) }),
   replies: {
     200: Type.Object({
@@ -101,7 +101,7 @@ const sync = endpoint({
   method: "POST",
   path: `${BASE}/sync`,
   summary: "Starts a sync now, and answers with the id of its run.",
-  access: byAdministratorOfWorkspace,
+  access: byAdministratorOfWorkspace("manage_external_integrations"),
   params: Type.Object(OfIntegration),
   replies: { 202: Type.Object({ run_id: Type.String(), message: Success }) },
 }).handledBy(async (services: TriggerServices, context, { params }) => {
@@ -114,7 +114,7 @@ const runs = endpoint({
   method: "GET",
   path: `${BASE}/runs`,
   summary: "Lists the runs of an integration, the newest first, ten a page.",
-  access: byAdministratorOfWorkspace,
+  access: byAdministratorOfWorkspace("basic_access"),
   params: Type.Object(OfIntegration),
   query: Cursor,
   replies: { 200: Type.Object({ results: Type.Array(Run), message: Success }) },
@@ -135,7 +135,7 @@ const run = endpoint({
   method: "GET",
   path: `${BASE}/runs/:run_id`,
   summary: "Reads a run: how it stands, and how many rows came to what.",
-  access: byAdministratorOfWorkspace,
+  access: byAdministratorOfWorkspace("basic_access"),
   params: OfRun,
   replies: { 200: Type.Object({ run: Run, message: Success }) },
 }).handledBy(async (services: ListServices, context, { params }) => {
@@ -148,7 +148,7 @@ const runRows = endpoint({
   method: "GET",
   path: `${BASE}/runs/:run_id/rows`,
   summary: "Lists the rows of a run that failed, were skipped or wait, a hundred a page.",
-  access: byAdministratorOfWorkspace,
+  access: byAdministratorOfWorkspace("manage_external_integrations", "view_pii"),
   params: OfRun,
   query: Cursor,
   replies: { 200: Type.Object({ results: Type.Array(Row), message: Success }) },

@@ -55,7 +55,7 @@ const listEndpoint = endpoint({
   method: "GET",
   path: LIST,
   summary: "Lists the warehouse integrations of a workspace as they are declared.",
-  access: byAdministratorOfWorkspace,
+  access: byAdministratorOfWorkspace("basic_access"),
   params: Type.Object({ name: Type.String() }),
   replies: {
     200: Type.Object({ integrations: Type.Array(Type.Object(Integration)), message: Success }),
@@ -69,7 +69,7 @@ const readEndpoint = endpoint({
   method: "GET",
   path: ONE,
   summary: "Reads a warehouse integration as it is declared.",
-  access: byAdministratorOfWorkspace,
+  access: byAdministratorOfWorkspace("basic_access"),
   params: OfIntegration,
   replies: { 200: Type.Object({ ...Integration, message: Success }) },
 }).handledBy(async (services: ManageServices, context, { params }) => {
@@ -81,7 +81,7 @@ const putEndpoint = endpoint({
   method: "PUT",
   path: ONE,
   summary: "Makes a warehouse integration, or changes it.",
-  access: byAdministratorOfWorkspace,
+  access: byAdministratorOfWorkspace("manage_external_integrations"),
   params: OfIntegration,
   body: IntegrationBody,
   replies: { 200: Type.Object({ ...Integration, message: Success }) },
@@ -97,7 +97,7 @@ const removeEndpoint = endpoint({
   method: "DELETE",
   path: ONE,
   summary: "Removes a warehouse integration with its runs; what it synced stays.",
-  access: byAdministratorOfWorkspace,
+  access: byAdministratorOfWorkspace("manage_external_integrations"),
   params: OfIntegration,
   replies: { 200: Type.Object({ message: Success }) },
 }).handledBy(async (services: ManageServices, context, { params }) => {

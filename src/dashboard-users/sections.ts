@@ -35,6 +35,7 @@ const teams = listedResource<DeclaredTeam, WorkspaceContext>({
   identity: "name",
   unique: "id",
   kind: "team",
+  permissions: { read: "basic_access", write: "manage_teams" },
   nameOf: (team) => team.name,
   complete({ name, id }: Partial<DeclaredTeam>, known, { clock }) {
     return { id: id ?? known?.id ?? clock.newId(), name: name as string };
@@ -66,6 +67,8 @@ const permissionSets = listedResource<DeclaredPermissionSet, CompanyContext>({
   schema: PermissionSet,
   identity: "name",
   kind: "permission_set",
+  // A set decides what people may do: who changes one could permit themselves anything.
+  permissions: { read: "manage_company_settings", write: "admin" },
   nameOf: (set) => set.name,
   complete({ name, permissions }: Partial<DeclaredPermissionSet>) {
     return { name: name as string, permissions: permissions ?? [] };

@@ -11,7 +11,7 @@ export const exportStream = endpoint({
   streams: true,
   produces: "application/x-ndjson",
   summary: "Streams all users, events, purchases or subscription states, one JSON object a line.",
-  access: byAdministratorOfWorkspace,
+  access: byAdministratorOfWorkspace("export_user_data"),
   params: Type.Object({ name: Type.String(), kind: Type.Enum([...EXPORTED_KINDS]) }),
   query: Type.Object({
     since: Type.Optional(Type.String({ maxLength: 64, description: "ISO 8601; included." })),

@@ -12,6 +12,10 @@ const COOKIE = "rapport-session";
 /** Browsers accept this name only with Secure, without Domain and for the whole host: no subdomain sets it. */
 const SECURE_COOKIE = `__Host-${COOKIE}`;
 
+/** A sign-in that an identity provider has still to confirm, and how long it may take over that. */
+const ATTEMPT = "rapport-sign-in";
+const ATTEMPT_SECONDS = 600;
+
 /** Scripts cannot read it, and no other site's forms and scripts send it. A link to the dashboard does. */
 const ATTRIBUTES = { path: "/", httpOnly: true, sameSite: "lax" } as const;
 
@@ -25,6 +29,18 @@ export const sessionCookie = (baseUrl: string, secret: string, expires: Date): s
 
 /** The `Set-Cookie` that makes a browser forget the session. */
 export const endedCookie = (baseUrl: string): string => sessionCookie(baseUrl, "", new Date(0));
+
+/** The `Set-Cookie` of what a browser brings back when an identity provider sends it back; empty ends it. */
+export const attemptCookie = (baseUrl: string, value: string): string => {
+  const maxAge = value === "" ? 0 : ATTEMPT_SECONDS;
+  return isSecure(baseUrl)
+    ? serialize(`__Host-${ATTEMPT}`, value, { ...ATTRIBUTES, secure: true, maxAge })
+    : serialize(ATTEMPT, value, { ...ATTRIBUTES, maxAge });
+};
+
+/** @param header the `Cookie` of a request. */
+export const readAttemptCookie = (baseUrl: string, header = ""): string | undefined =>
+  parse(header)[isSecure(baseUrl) ? `__Host-${ATTEMPT}` : ATTEMPT];
 
 /** What a request presents about a session, read only where the endpoint accepts one. */
 export function presentedByBrowser(

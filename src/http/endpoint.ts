@@ -5,6 +5,7 @@ import type {
   SessionContext,
   WorkspaceContext,
 } from "../context/context.ts";
+import type { CompanyPermission, WorkspacePermission } from "../context/dashboard-permissions.ts";
 import type { Permission } from "../context/permissions.ts";
 import type { Workspace } from "../context/workspace.ts";
 import type { ProblemCode } from "../problem.ts";
@@ -38,22 +39,28 @@ export type Access =
   | { readonly by: "session" }
   | { readonly by: "anybody" };
 
-export interface AdministratorAccess {
+/** The admin token may do everything; a person who is signed in needs every permission that is named. */
+export type AdministratorAccess = {
   readonly by: "administrator";
-  readonly of?: "workspace" | "company";
-}
+} & (
+  | { readonly of: "workspace"; readonly permissions: readonly WorkspacePermission[] }
+  | { readonly of: "company" | "server"; readonly permissions: readonly CompanyPermission[] }
+);
 
 export const withPermission = <Name extends Permission>(permission: Name) =>
   ({ by: "key", permission }) as const;
 
 export const byScimToken = { by: "scim" } as const;
 
-export const byAdministrator = { by: "administrator" } as const;
+export const byAdministrator = (...permissions: readonly CompanyPermission[]) =>
+  ({ by: "administrator", of: "server", permissions }) as const;
 
 /** The path names the workspace as `:name`; it is resolved before the body is read. */
-export const byAdministratorOfWorkspace = { by: "administrator", of: "workspace" } as const;
+export const byAdministratorOfWorkspace = (...permissions: readonly WorkspacePermission[]) =>
+  ({ by: "administrator", of: "workspace", permissions }) as const;
 
-export const byAdministratorOfCompany = { by: "administrator", of: "company" } as const;
+export const byAdministratorOfCompany = (...permissions: readonly CompanyPermission[]) =>
+  ({ by: "administrator", of: "company", permissions }) as const;
 
 export const bySession = { by: "session" } as const;
 

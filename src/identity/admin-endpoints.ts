@@ -9,7 +9,7 @@ const auditEndpoint = endpoint({
   method: "GET",
   path: "/admin/v1/workspaces/:name/identity-audit",
   summary: "Reads who merged, identified or deleted which users when, the newest first.",
-  access: byAdministratorOfWorkspace,
+  access: byAdministratorOfWorkspace("view_user_profile", "view_pii"),
   params: Type.Object({ name: Type.String() }),
   query: Type.Object({
     platform_id: Type.Optional(Type.String({ description: "Kept, merged or deleted." })),

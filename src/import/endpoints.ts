@@ -15,7 +15,7 @@ const importEndpoint = endpoint({
   path: "/admin/v1/workspaces/:name/import",
   takesLong: true,
   summary: "Imports what no other call writes: apps, devices, interactions, message history.",
-  access: byAdministratorOfWorkspace,
+  access: byAdministratorOfWorkspace("import_update_user_data"),
   params: Type.Object({ name: Type.String() }),
   body: Type.Object({ users: describedList(ImportedUser, "Users, one object each.") }),
   hasItems: true,
@@ -66,7 +66,7 @@ const batchEndpoint = endpoint({
   path: "/admin/v1/workspaces/:name/imports/:import_id",
   takesLong: true,
   summary: "Imports consecutive rows of a file; a batch that is sent again is not written again.",
-  access: byAdministratorOfWorkspace,
+  access: byAdministratorOfWorkspace("import_update_user_data"),
   params: Type.Object({ name: Type.String(), import_id: ImportId }),
   body: Type.Object({
     kind: Type.Enum([...IMPORT_KINDS]),
@@ -108,7 +108,7 @@ const progressEndpoint = endpoint({
   method: "GET",
   path: "/admin/v1/workspaces/:name/imports/:import_id",
   summary: "How far the import of a file is.",
-  access: byAdministratorOfWorkspace,
+  access: byAdministratorOfWorkspace("import_update_user_data"),
   params: Type.Object({ name: Type.String(), import_id: ImportId }),
   replies: {
     200: Type.Object({
@@ -150,7 +150,7 @@ const forgetEndpoint = endpoint({
   method: "DELETE",
   path: "/admin/v1/workspaces/:name/imports/:import_id",
   summary: "Forgets the progress of an import, so that the file can be imported once more.",
-  access: byAdministratorOfWorkspace,
+  access: byAdministratorOfWorkspace("import_update_user_data"),
   params: Type.Object({ name: Type.String(), import_id: ImportId }),
   replies: { 200: Type.Object({ message: Type.Literal("success") }) },
 }).handledBy(async (services: WriteServices, context, { params }) => {

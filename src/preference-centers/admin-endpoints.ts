@@ -69,7 +69,7 @@ const listEndpoint = endpoint({
   method: "GET",
   path: PATH,
   summary: "Lists the preference centers of a workspace.",
-  access: byAdministratorOfWorkspace,
+  access: byAdministratorOfWorkspace("basic_access"),
   params: Type.Object({ name: Type.String() }),
   replies: {
     200: Type.Object({ preference_centers: Type.Array(Type.Object(Summary)), message: Success }),
@@ -87,7 +87,7 @@ const readEndpoint = endpoint({
   method: "GET",
   path: `${PATH}/:id`,
   summary: "Reads a preference center.",
-  access: byAdministratorOfWorkspace,
+  access: byAdministratorOfWorkspace("basic_access"),
   params: OfCenter,
   replies: { 200: Type.Object({ ...Center, message: Success }) },
 }).handledBy(async (services: CenterServices, context, { params }) => {
@@ -99,7 +99,7 @@ const putEndpoint = endpoint({
   method: "PUT",
   path: `${PATH}/:id`,
   summary: "Makes a preference center, or changes it; what is not given is as in a manifest.",
-  access: byAdministratorOfWorkspace,
+  access: byAdministratorOfWorkspace("manage_email_settings"),
   params: OfCenter,
   body: Type.Object(centerMembers, { additionalProperties: false }),
   replies: { 200: Type.Object({ ...Center, warnings: Warnings, message: Success }) },
@@ -114,7 +114,7 @@ const removeEndpoint = endpoint({
   method: "DELETE",
   path: `${PATH}/:id`,
   summary: "Removes a preference center; the states that people chose are kept.",
-  access: byAdministratorOfWorkspace,
+  access: byAdministratorOfWorkspace("manage_email_settings"),
   params: OfCenter,
   replies: { 200: Type.Object({ message: Success }) },
 }).handledBy(async (services: AdministerServices, context, { params }) => {
@@ -134,7 +134,7 @@ const previewEndpoint = endpoint({
   method: "GET",
   path: `${PATH}/:id/preview`,
   summary: "Shows a page of a preference center as a sample user, or a real one, would see it.",
-  access: byAdministratorOfWorkspace,
+  access: byAdministratorOfWorkspace("basic_access", "view_pii"),
   produces: "text/html",
   params: OfCenter,
   query: Type.Object(previewOptions),
@@ -150,7 +150,7 @@ const previewContentEndpoint = endpoint({
   method: "POST",
   path: `${PATH}/:id/preview`,
   summary: "Checks the content of a preference center and shows its page, without saving anything.",
-  access: byAdministratorOfWorkspace,
+  access: byAdministratorOfWorkspace("basic_access", "view_pii"),
   idempotency: "ignored",
   params: OfCenter,
   body: Type.Object(
@@ -188,7 +188,7 @@ const rotateEndpoint = endpoint({
   path: "/admin/v1/preference-page-links/rotate",
   summary:
     "Signs links to preference pages with a new secret; links of earlier ones still open for a time.",
-  access: byAdministrator,
+  access: byAdministrator("admin"),
   body: Type.Object(
     {
       overlap_days: Type.Integer({

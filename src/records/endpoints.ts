@@ -47,7 +47,7 @@ const search = endpoint({
   method: "GET",
   path: PATH,
   summary: "Finds users by the beginning of an identifier, or by a whole platform_id.",
-  access: byAdministratorOfWorkspace,
+  access: byAdministratorOfWorkspace("view_user_profile", "view_pii"),
   params: Type.Object({ name: Type.String() }),
   query: Type.Object({
     query: Type.Optional(
@@ -102,7 +102,7 @@ const read = endpoint({
   method: "GET",
   path: `${PATH}/:id`,
   summary: "Reads everything that is stored about one user; a merged id leads to the kept user.",
-  access: byAdministratorOfWorkspace,
+  access: byAdministratorOfWorkspace("view_user_profile", "view_pii"),
   params: OfUser,
   replies: {
     200: Type.Object({
@@ -159,7 +159,7 @@ const change = endpoint({
   method: "PATCH",
   path: `${PATH}/:id`,
   summary: "Sets attributes and subscription states of a user, checked as /users/track does.",
-  access: byAdministratorOfWorkspace,
+  access: byAdministratorOfWorkspace("import_update_user_data", "view_pii"),
   params: OfUser,
   body: Type.Object(
     {
@@ -184,7 +184,7 @@ const timeline = endpoint({
   path: `${PATH}/:id/timeline`,
   summary:
     "Reads the events, purchases, messages, subscription and identity changes of one user, newest first.",
-  access: byAdministratorOfWorkspace,
+  access: byAdministratorOfWorkspace("view_user_profile", "view_pii"),
   params: OfUser,
   query: Type.Object({
     kind: Type.Optional(Type.Array(Type.Enum([...TIMELINE_KINDS]), { minItems: 1, maxItems: 20 })),
@@ -211,7 +211,7 @@ const erase = endpoint({
   method: "DELETE",
   path: `${PATH}/:id`,
   summary: "Erases a user: profile, history, and the state of the address if no other user has it.",
-  access: byAdministratorOfWorkspace,
+  access: byAdministratorOfWorkspace("import_update_user_data"),
   params: OfUser,
   replies: {
     200: Type.Object({
@@ -251,7 +251,7 @@ const merge = endpoint({
   method: "POST",
   path: `${PATH}/:id/merge`,
   summary: "Merges a user into another one, or previews what that would do.",
-  access: byAdministratorOfWorkspace,
+  access: byAdministratorOfWorkspace("import_update_user_data", "view_pii"),
   params: OfUser,
   body: Type.Object(
     {

@@ -1,6 +1,11 @@
 import type { TSchema } from "typebox";
 import Type from "typebox";
-import { type Contract, type Dialect, pathsOf } from "../http/endpoint.ts";
+import {
+  type AdministratorAccess,
+  type Contract,
+  type Dialect,
+  pathsOf,
+} from "../http/endpoint.ts";
 import { isRefusal, MEDIA_TYPE_OF } from "../http/respond.ts";
 import { exampleOf } from "./examples.ts";
 import { fieldNote } from "./field-notes.ts";
@@ -168,7 +173,7 @@ function operationOf(
       contract.description,
       access.by === "key" && `Permission: \`${access.permission}\`.`,
       access.by === "administrator" &&
-        "Needs the administrator's token, or a session of the dashboard.",
+        `Needs the administrator's token, or a session of the dashboard with ${permissionsOf(access)}.`,
       otherPaths.length > 0 &&
         `Also served at ${otherPaths.map((each) => `\`${each}\``).join(", ")}.`,
     ]
@@ -185,6 +190,10 @@ function operationOf(
     },
   };
 }
+
+const permissionsOf = ({ of, permissions }: AdministratorAccess): string =>
+  permissions.map((name) => `\`${name}\``).join(" and ") +
+  (of === "workspace" ? "" : " of the company");
 
 function requestBodyOf(
   components: Components,

@@ -67,7 +67,7 @@ export function refusalsOf(contract: Contract): ReadonlySet<ProblemCode> {
   add(access.by !== "anybody", ["UNAUTHENTICATED", "RATE_LIMITED"]);
   add(access.by !== "anybody", ["FORBIDDEN"]);
   add(params !== undefined || dialect === "translations", ["NOT_FOUND"]);
-  add(access.by === "administrator" && access.of !== undefined, ["NOT_FOUND"]);
+  add(access.by === "administrator" && access.of !== "server", ["NOT_FOUND"]);
   add(honoursIdempotencyKey(contract), ["CONFLICT", "IDEMPOTENCY_KEY_REUSED"]);
   add(access.by === "administrator" && takesBody(contract), ["CONFLICT"]);
   add(contract.method === "GET" || contract.idempotency === "ignored", ["RESPONSE_TOO_LARGE"]);

@@ -45,6 +45,7 @@ async function applyDefaults(
 /** Applied after the permission sets, which the defaults may name. */
 export const scimDefaults: Resource<CompanyContext> = {
   key: "scim_defaults",
+  permissions: { read: "manage_company_settings", write: "admin" },
   schema: ScimDefaults,
   apply: (tx, _services, context, declared: JsonObject) => applyDefaults(tx, context, declared),
   async declaration(database, _from, { company }) {

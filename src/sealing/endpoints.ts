@@ -19,7 +19,7 @@ const readEndpoint = endpoint({
   method: "GET",
   path: "/admin/v1/secret-key",
   summary: "Says which key seals stored secrets, and how many are sealed with which key.",
-  access: byAdministrator,
+  access: byAdministrator("manage_company_settings"),
   replies: {
     200: Type.Object({
       key_id: Type.Union([Type.String(), Type.Null()], {
@@ -50,7 +50,7 @@ const rotateEndpoint = endpoint({
   method: "POST",
   path: "/admin/v1/secret-key/rotate",
   summary: "Seals every stored secret with SECRET_KEY.",
-  access: byAdministrator,
+  access: byAdministrator("admin"),
   replies: {
     200: Type.Object({
       resealed: Count("Secrets that were sealed with the previous key, or not at all."),

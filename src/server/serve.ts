@@ -33,6 +33,7 @@ import { createPageViews } from "../preference-centers/page-views.ts";
 import { createQuotas } from "../quotas/quotas.ts";
 import { documentationEndpoints } from "../reference/documentation.ts";
 import { startSealing } from "../sealing/sealing.ts";
+import { createIdentityProvider } from "../sign-in/identity-provider.ts";
 import { createSignInLink } from "../sign-in/links.ts";
 import { createThreadPool } from "../threads/thread-pool.ts";
 import { createWriteQueue } from "../track/write-queue.ts";
@@ -118,10 +119,11 @@ async function start(
   const lastUsed = createLastUsed(database, clock);
   const failedAttempts = createFailedAttempts(config.maxFailedAuth, metrics);
   const sessions = createSessions({ database, clock }, adminToken, config);
+  const identityProvider = config.oidc && (await createIdentityProvider(config.oidc));
   const authenticator = createAuthenticator(
     { database, clock, lastUsed, failedAttempts, sessions },
     adminToken,
-    { sign_in: { oidc: null } },
+    { sign_in: { oidc: identityProvider?.view ?? null } },
   );
   const idempotency = createIdempotency({ database, clock });
   const idCache = createIdCache();
@@ -142,6 +144,7 @@ async function start(
     sessions,
     failedAttempts,
     adminToken,
+    identityProvider,
     idempotency,
     rateLimits: createRateLimits({ database, clock }),
     resources: RESOURCES,

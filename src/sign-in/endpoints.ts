@@ -114,7 +114,7 @@ const linkEndpoint = endpoint({
   method: "POST",
   path: "/admin/v1/sign-in-links",
   summary: "Creates a link that signs in to the dashboard as the administrator, once.",
-  access: byAdministrator,
+  access: byAdministrator("admin"),
   replies: {
     201: Type.Object({
       url: Type.String({

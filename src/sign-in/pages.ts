@@ -1,35 +1,129 @@
 import Type from "typebox";
-import { sessionCookie } from "../http/browser.ts";
+import type { Context } from "../context/context.ts";
+import { findActiveUser, type Sessions } from "../dashboard-users/sessions.ts";
+import type { Database } from "../database/database.ts";
+import { attemptCookie, readAttemptCookie, sessionCookie } from "../http/browser.ts";
 import { byAnybody, endpoint } from "../http/endpoint.ts";
+import { Problem } from "../problem.ts";
+import type { IdentityProvider, SignInAttempt } from "./identity-provider.ts";
 import { followSignInLink, type LinkServices } from "./links.ts";
+import { dashboardPath, localPath } from "./local-path.ts";
 
 /* What a browser opens to sign in: each leads on to the dashboard, or says in a page why not. */
 
+const PAGE = { method: "GET", access: byAnybody, dialect: "page" } as const;
+
+const NOT_KEPT = { "cache-control": "no-store", "referrer-policy": "no-referrer" };
+
 const followLink = endpoint({
-  method: "GET",
+  ...PAGE,
   path: "/dashboard/sign-in",
   summary: "Signs in with a link that works once, and leads to the dashboard.",
-  access: byAnybody,
-  dialect: "page",
   refusals: ["UNAUTHENTICATED", "RATE_LIMITED"],
   query: Type.Object({ token: Type.String({ maxLength: 128 }) }),
   replies: { 303: Type.Undefined() },
 }).handledBy(async (services: LinkServices, context, { query, baseUrl }) => {
   const { secret, expiresAt } = await followSignInLink(services, context, query.token);
+  const headers = {
+    ...NOT_KEPT,
+    location: dashboardPath(baseUrl),
+    "set-cookie": sessionCookie(baseUrl, secret, expiresAt),
+  };
+  return { status: 303, body: undefined, headers };
+});
+
+interface ProviderServices {
+  readonly database: Database;
+  readonly sessions: Sessions;
+  readonly identityProvider: IdentityProvider | undefined;
+}
+
+const CALLBACK = "/dashboard/sign-in/callback";
+
+const begin = endpoint({
+  ...PAGE,
+  path: "/dashboard/sign-in/oidc",
+  summary: "Leads to the identity provider.",
+  refusals: ["NOT_FOUND"],
+  query: Type.Object({ return_to: Type.Optional(Type.String({ maxLength: 2_048 })) }),
+  replies: { 303: Type.Undefined() },
+}).handledBy(async (services: ProviderServices, _context, { query, baseUrl }) => {
+  const provider = providerOf(services);
+  const { url, attempt } = await provider.begin(baseUrl + CALLBACK, localPath(query.return_to));
+  const headers = {
+    ...NOT_KEPT,
+    location: url,
+    "set-cookie": attemptCookie(baseUrl, JSON.stringify(attempt)),
+  };
+  return { status: 303, body: undefined, headers };
+});
+
+const Parameter = Type.Optional(Type.String({ maxLength: 4_096 }));
+
+const callback = endpoint({
+  ...PAGE,
+  path: CALLBACK,
+  summary: "Where the identity provider sends the browser back to.",
+  refusals: ["FORBIDDEN", "NOT_FOUND"],
+  query: Type.Object({
+    code: Parameter,
+    state: Parameter,
+    iss: Parameter,
+    error: Parameter,
+    error_description: Parameter,
+  }),
+  headers: Type.Object({ cookie: Type.Optional(Type.String()) }),
+  replies: { 303: Type.Undefined() },
+}).handledBy(async (services: ProviderServices, context, { query, headers, baseUrl }) => {
+  const attempt = readAttempt(readAttemptCookie(baseUrl, headers.cookie));
+  const address = new URL(baseUrl + CALLBACK);
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) address.searchParams.set(name, value);
+  }
+  const email = await providerOf(services).finish(address, attempt);
+  const { secret, expiresAt } = await startFor(services, context, email);
   return {
     status: 303,
     body: undefined,
     headers: {
-      location: dashboardPath(baseUrl),
-      "set-cookie": sessionCookie(baseUrl, secret, expiresAt),
-      "cache-control": "no-store",
-      "referrer-policy": "no-referrer",
+      ...NOT_KEPT,
+      location: dashboardPath(baseUrl, localPath(attempt.returnTo)),
+      "set-cookie": [sessionCookie(baseUrl, secret, expiresAt), attemptCookie(baseUrl, "")],
     },
   };
 });
 
-/** A path, not an address: a proxy may serve Rapport under several hosts, and the cookie is of this one. */
-export const dashboardPath = (baseUrl: string, path = "/dashboard/"): string =>
-  new URL(baseUrl).pathname.replace(/\/$/, "") + path;
+/** The person is the active dashboard user whose user name is the address. */
+async function startFor(services: ProviderServices, context: Context, email: string) {
+  const user = await findActiveUser(services, email);
+  if (!user) {
+    throw new Problem(
+      "FORBIDDEN",
+      `There is no dashboard user ${email}, or the user is not active. Ask an administrator for access.`,
+    );
+  }
+  return services.sessions.start(context, user.id, "oidc");
+}
 
-export const signInPages = [followLink];
+function providerOf({ identityProvider }: ProviderServices): IdentityProvider {
+  if (identityProvider) return identityProvider;
+  throw new Problem("NOT_FOUND", "No identity provider is set up. Sign in with the admin token.");
+}
+
+function readAttempt(cookie: string | undefined): SignInAttempt {
+  const stale = new Problem(
+    "FORBIDDEN",
+    "This sign-in has expired, or began in another browser. Begin again.",
+  );
+  if (cookie === undefined) throw stale;
+  try {
+    const { state, nonce, verifier, returnTo } = JSON.parse(cookie);
+    const isWhole = [state, nonce, verifier].every((part) => typeof part === "string" && part);
+    if (isWhole) return { state, nonce, verifier, returnTo };
+  } catch {
+    // A cookie of another form is no attempt of ours.
+  }
+  throw stale;
+}
+
+export const signInPages = [followLink, begin, callback];

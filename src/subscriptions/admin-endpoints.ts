@@ -18,7 +18,7 @@ const historyEndpoint = endpoint({
   method: "GET",
   path: "/admin/v1/workspaces/:name/subscription-history",
   summary: "Reads who changed which subscription state when, the newest change first.",
-  access: byAdministratorOfWorkspace,
+  access: byAdministratorOfWorkspace("view_user_profile", "view_pii"),
   params: OfWorkspace,
   query: Type.Object({
     external_id: Type.Optional(Type.String()),
@@ -60,7 +60,7 @@ const eraseEmailStateEndpoint = endpoint({
   method: "DELETE",
   path: "/admin/v1/workspaces/:name/email-states/:email",
   summary: "Erases the email state of an address and its history.",
-  access: byAdministratorOfWorkspace,
+  access: byAdministratorOfWorkspace("import_update_user_data"),
   params: Type.Object({ name: Type.String(), email: Type.String() }),
   replies: { 200: Type.Object({ erased: Type.Boolean(), message: Success }) },
 }).handledBy(async (services: SetServices, context, { params }) => {

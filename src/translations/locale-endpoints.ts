@@ -10,7 +10,7 @@ const listEndpoint = endpoint({
   method: "GET",
   path: "/admin/v1/workspaces/:name/locales",
   summary: "Lists the locales of a workspace.",
-  access: byAdministratorOfWorkspace,
+  access: byAdministratorOfWorkspace("basic_access"),
   params: Type.Object({ name: Type.String() }),
   replies: {
     200: Type.Object({
@@ -34,7 +34,7 @@ const putEndpoint = endpoint({
   method: "PUT",
   path: "/admin/v1/workspaces/:name/locales/:id",
   summary: "Makes a locale, or changes it.",
-  access: byAdministratorOfWorkspace,
+  access: byAdministratorOfWorkspace("send_campaigns_canvases"),
   params: OfLocale,
   body: Type.Object(localeMembers, { additionalProperties: false }),
   replies: { 200: Success },
@@ -48,7 +48,7 @@ const removeEndpoint = endpoint({
   method: "DELETE",
   path: "/admin/v1/workspaces/:name/locales/:id",
   summary: "Removes a locale; translations into it wait for it to come back.",
-  access: byAdministratorOfWorkspace,
+  access: byAdministratorOfWorkspace("send_campaigns_canvases"),
   params: OfLocale,
   replies: { 200: Success },
 }).handledBy(async (services: ManageServices, context, { params }) => {

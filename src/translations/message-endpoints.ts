@@ -24,7 +24,7 @@ const readEndpoint = endpoint({
   method: "GET",
   path: MESSAGE_PATH,
   summary: "Reads a message with its strings and all translations of them.",
-  access: byAdministratorOfWorkspace,
+  access: byAdministratorOfWorkspace("basic_access"),
   params: OfMessage,
   replies: {
     200: Type.Object({
@@ -79,7 +79,7 @@ const putTranslationEndpoint = endpoint({
   method: "PUT",
   path: `${MESSAGE_PATH}/translations/:locale_id`,
   summary: "Sets the strings of a message in one locale; the source shows for those missing.",
-  access: byAdministratorOfWorkspace,
+  access: byAdministratorOfWorkspace("send_campaigns_canvases"),
   params: OfTranslation,
   body: Type.Object({ translation_map: Strings }, { additionalProperties: false }),
   replies: { 200: Success },
@@ -97,7 +97,7 @@ const changeTranslationEndpoint = endpoint({
   path: `${MESSAGE_PATH}/translations/:locale_id`,
   summary:
     "Sets or removes single strings of a message in one locale; the others stay as they are.",
-  access: byAdministratorOfWorkspace,
+  access: byAdministratorOfWorkspace("send_campaigns_canvases"),
   params: OfTranslation,
   body: Type.Object(
     {
@@ -123,7 +123,7 @@ const removeTranslationEndpoint = endpoint({
   method: "DELETE",
   path: `${MESSAGE_PATH}/translations/:locale_id`,
   summary: "Removes the strings of a message in one locale.",
-  access: byAdministratorOfWorkspace,
+  access: byAdministratorOfWorkspace("send_campaigns_canvases"),
   params: OfTranslation,
   replies: { 200: Success },
 }).handledBy(async (services: ManageServices, context, { params }) => {
@@ -135,7 +135,7 @@ const renderEndpoint = endpoint({
   method: "GET",
   path: `${MESSAGE_PATH}/render`,
   summary: "Renders a message in a locale, or as it was written, without a reader.",
-  access: byAdministratorOfWorkspace,
+  access: byAdministratorOfWorkspace("basic_access"),
   params: OfMessage,
   query: Type.Object({ locale_id: Type.Optional(Uuid) }),
   replies: {

@@ -32,6 +32,7 @@ export const apps = listedResource<DeclaredApp, WorkspaceContext>({
   ),
   identity: "id",
   kind: "app",
+  permissions: { read: "basic_access", write: "manage_apps" },
   nameOf: (app) => app.name,
   select: (database, { workspace }) => selectApps(database, workspace.id),
   save: (tx, { workspace }, entries) => upsertApps(tx, workspace.id, entries),

@@ -28,7 +28,7 @@ const applyEndpoint = endpoint({
   takesLong: true,
   summary: "Applies a manifest.",
   description: "All of it or nothing. An included list replaces what earlier manifests declared.",
-  access: byAdministrator,
+  access: byAdministrator("admin"),
   query: Type.Object({
     dry_run: Type.Optional(
       Type.Boolean({ description: "Changes nothing and responds with what would change." }),
@@ -94,7 +94,7 @@ const resetEndpoint = endpoint({
   takesLong: true,
   refusals: ["FORBIDDEN"],
   summary: "Deletes the user data of a workspace that has allow_reset: true.",
-  access: byAdministratorOfWorkspace,
+  access: byAdministratorOfWorkspace("admin"),
   params: Type.Object({ name: Type.String() }),
   replies: { 200: Type.Object({ message: Type.Literal("success") }) },
 }).handledBy(async (services: ResetServices, context) => {
@@ -107,7 +107,7 @@ const exportEndpoint = endpoint({
   path: "/admin/v1/workspaces/:name/manifest",
   summary:
     "Writes the manifest that creates this workspace, with variables in the place of secrets.",
-  access: byAdministratorOfWorkspace,
+  access: byAdministratorOfWorkspace("admin"),
   params: Type.Object({ name: Type.String() }),
   replies: {
     200: Type.Object({

@@ -10,6 +10,7 @@ import {
   type Editable,
   type Entry,
   type Resource,
+  type ResourcePermissions,
   type ResourceServices,
 } from "./resource.ts";
 
@@ -29,6 +30,7 @@ export interface Listed<Item extends Entry, Where extends Context> {
   readonly unique?: keyof Item & string;
   /** The name of one entry in the audit log, such as `subscription_group`. */
   readonly kind: string;
+  readonly permissions: ResourcePermissions;
   nameOf(item: Item): string;
   /** Fills in what a declaration may omit; `known` is the present entry of this identity. */
   complete?(entry: Entry, known: Item | undefined, services: ResourceServices): Item;
@@ -42,7 +44,7 @@ export interface Listed<Item extends Entry, Where extends Context> {
 export function listedResource<Item extends Entry, Where extends Context>(
   listed: Listed<Item, Where>,
 ): Resource<Where> & Editable<Where> {
-  const { key, about, schema, identity, kind, nameOf } = listed;
+  const { key, about, schema, identity, kind, permissions, nameOf } = listed;
 
   const idOf = (item: Entry): string => String(item[identity]);
 
@@ -59,6 +61,7 @@ export function listedResource<Item extends Entry, Where extends Context>(
     about,
     schema,
     identity,
+    permissions,
     async apply(tx, services, context, entries: readonly Entry[]) {
       const all = await listed.select(tx, context);
       const wanted = entries.map((entry) => complete(entry, all, services));

@@ -1,5 +1,6 @@
 import Type, { type TObject, type TSchema } from "typebox";
 import type { Context } from "../context/context.ts";
+import type { CompanyPermission, WorkspacePermission } from "../context/dashboard-permissions.ts";
 import {
   byAdministrator,
   byAdministratorOfCompany,
@@ -8,7 +9,13 @@ import {
   type Endpoint,
 } from "../http/endpoint.ts";
 import { type AdministerServices, entryNamed, putEntry, removeEntry } from "./administer.ts";
-import { type Editable, type Entry, isEditable, type MaybeEditable } from "./resource.ts";
+import {
+  type Editable,
+  type Entry,
+  isEditable,
+  type MaybeEditable,
+  type ResourcePermissions,
+} from "./resource.ts";
 
 /*
  * The endpoints of a resource. A list has GET for all, and GET, PUT and DELETE for one entry; a single
@@ -22,22 +29,27 @@ interface Owner {
   readonly params: Readonly<Record<string, TSchema>>;
   /** For summaries. */
   readonly words: string;
-  readonly access: Contract["access"];
+  access(permission: ResourcePermissions["read"]): Contract["access"];
 }
 
-const SERVER: Owner = { path: "/admin/v1", params: {}, words: "", access: byAdministrator };
+const SERVER: Owner = {
+  path: "/admin/v1",
+  params: {},
+  words: "",
+  access: (permission) => byAdministrator(permission as CompanyPermission),
+};
 
 const COMPANY: Owner = {
   ...SERVER,
   words: " of the company",
-  access: byAdministratorOfCompany,
+  access: (permission) => byAdministratorOfCompany(permission as CompanyPermission),
 };
 
 const WORKSPACE: Owner = {
   path: "/admin/v1/workspaces/:name",
   params: { name: Type.String() },
   words: " of a workspace",
-  access: byAdministratorOfWorkspace,
+  access: (permission) => byAdministratorOfWorkspace(permission as WorkspacePermission),
 };
 
 /** Every resource, by its owner. Those without `read` have endpoints of their own. */
@@ -87,6 +99,12 @@ function administering(
 
 const DECLARED = Type.Boolean({ description: "Whether a manifest declared it." });
 
+const accessTo = ({ permissions }: Editable<Context>, owner: Owner) =>
+  [
+    { access: owner.access(permissions.read) },
+    { access: owner.access(permissions.write) },
+  ] as const;
+
 function listEndpoints(
   resource: Editable<Context>,
   owner: Owner,
@@ -97,33 +115,32 @@ function listEndpoints(
   const View = resource.view ?? { [identity]: Identity, ...members, declared: DECLARED };
   const words = key.replaceAll("_", " ");
   const noun = words.replace(/s$/, "");
-  const { access } = owner;
+  const [reads, writes] = accessTo(resource, owner);
   const all = {
     path: `${owner.path}/${key.replaceAll("_", "-")}`,
-    access,
     params: Type.Object(owner.params),
   };
   const one = {
     path: `${all.path}/:${parameter}`,
-    access,
     params: Type.Object({ ...owner.params, [parameter]: Identity }),
   };
   const find = (entries: readonly Entry[], { params }: Checked) =>
     entryNamed(entries, identity, params[parameter] ?? "", noun);
 
   const list = administering(
-    { ...all, method: "GET", summary: `Lists the ${words}${owner.words}.` },
+    { ...all, ...reads, method: "GET", summary: `Lists the ${words}${owner.words}.` },
     { [key]: Type.Array(Type.Object(View)) },
     async ({ database }, { context }) => ({ [key]: await resource.read(database, context) }),
   );
   const read = administering(
-    { ...one, method: "GET", summary: `Reads the ${noun} with this ${identity}.` },
+    { ...one, ...reads, method: "GET", summary: `Reads the ${noun} with this ${identity}.` },
     View,
     async ({ database }, request) => find(await resource.read(database, request.context), request),
   );
   const put = administering(
     {
       ...one,
+      ...writes,
       method: "PUT",
       summary: `Creates the ${noun} with this ${identity}, or changes it; omitted fields reset to their defaults.`,
       body: Type.Object(members, { additionalProperties: false }),
@@ -136,7 +153,7 @@ function listEndpoints(
   );
   if (!resource.remove) return [list, read, put];
   const remove = administering(
-    { ...one, method: "DELETE", summary: `Removes the ${noun} with this ${identity}.` },
+    { ...one, ...writes, method: "DELETE", summary: `Removes the ${noun} with this ${identity}.` },
     {},
     async (services, request) => {
       await removeEntry(services, resource, request.context, (entries) => find(entries, request));
@@ -146,27 +163,26 @@ function listEndpoints(
   return [list, read, put, remove];
 }
 
-function valueEndpoints(
-  resource: Editable<Context>,
-  { path, params, words, access }: Owner,
-): Endpoint<AdministerServices>[] {
+function valueEndpoints(resource: Editable<Context>, owner: Owner): Endpoint<AdministerServices>[] {
+  const { path, params, words } = owner;
+  const [reads, writes] = accessTo(resource, owner);
   const { key, schema } = resource;
   const at = {
     path: `${path}/${key.replaceAll("_", "-")}`,
     params: Type.Object(params),
-    access,
   };
   const View = resource.view ?? (schema as TObject).properties;
   const what = `${key.replaceAll("_", " ")}${words}`;
   return [
     administering(
-      { ...at, method: "GET", summary: `Reads the ${what}.` },
+      { ...at, ...reads, method: "GET", summary: `Reads the ${what}.` },
       View,
       async ({ database }, { context }) => (await resource.read(database, context))[0] ?? {},
     ),
     administering(
       {
         ...at,
+        ...writes,
         method: "PUT",
         summary: `Sets the ${what}; omitted fields reset to their defaults.`,
         body: schema,

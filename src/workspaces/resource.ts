@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { TProperties, TSchema } from "typebox";
 import type { Clock } from "../clock.ts";
 import type { Context, WorkspaceContext } from "../context/context.ts";
+import type { CompanyPermission, WorkspacePermission } from "../context/dashboard-permissions.ts";
 import type { Queryable, Transaction } from "../database/database.ts";
 import type { Sealing } from "../sealing/sealing.ts";
 import type { ThreadPool } from "../threads/thread-pool.ts";
@@ -46,6 +47,12 @@ export interface DeclarationSource {
   readonly sealing: Sealing;
   /** A variable in the place of a secret, named after these words. */
   secret(...words: readonly string[]): string;
+}
+
+/** Of the company or of the workspace, whichever the resource belongs to. */
+export interface ResourcePermissions {
+  readonly read: CompanyPermission | WorkspacePermission;
+  readonly write: CompanyPermission | WorkspacePermission;
 }
 
 interface Described {
@@ -96,6 +103,8 @@ interface Declarable<Where extends Context> extends Described {
 export interface Editable<Where extends Context> extends Described {
   /** The name of the path parameter that holds the identity; `id` by default. */
   readonly parameter?: string;
+  /** What a person who is signed in needs; see docs/dashboard.md. */
+  readonly permissions: ResourcePermissions;
   /** The members of an entry in replies; by default those of the schema and `declared`. */
   readonly view?: TProperties;
   /** All entries, or the one value. */

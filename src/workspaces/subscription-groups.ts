@@ -16,6 +16,7 @@ export const subscriptionGroups = listedResource<DeclaredGroup, WorkspaceContext
   ),
   identity: "id",
   kind: "subscription_group",
+  permissions: { read: "basic_access", write: "manage_subscription_groups" },
   nameOf: (group) => group.name,
   select: (database, { workspace }) => selectGroups(database, workspace.id),
   save: (tx, { workspace }, entries) => upsertGroups(tx, workspace.id, entries),

@@ -19,6 +19,7 @@ import type { WorkspaceRow } from "./store.ts";
 
 export const company: Editable<Context> = {
   key: "company",
+  permissions: { read: "manage_company_settings", write: "manage_company_settings" },
   schema: Type.Object({ name: Name }, { additionalProperties: false }),
   async read(database) {
     const { name } = await findCompany(database);
@@ -38,6 +39,7 @@ const viewOf = ({ name, allowReset, settings }: WorkspaceRow) => ({
 /** Workspaces cannot be removed. */
 export const workspaces: Editable<Context> = {
   key: "workspaces",
+  permissions: { read: "add_remove_app_groups", write: "add_remove_app_groups" },
   identity: "name",
   parameter: "name",
   schema: Type.Object(
@@ -60,6 +62,7 @@ export const workspaces: Editable<Context> = {
 
 export const settings: Editable<WorkspaceContext> = {
   key: "settings",
+  permissions: { read: "basic_access", write: "admin" },
   schema: Settings,
   view: { settings: Settings },
   async read(database, { workspace }) {

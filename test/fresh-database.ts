@@ -12,7 +12,7 @@ let databases = 0;
 export async function freshDatabase(): Promise<string | undefined> {
   const server = process.env.TEST_DATABASE_URL;
   if (!server) return undefined;
-  const workers = (process.env.TEST_CITUS_WORKERS ?? "").split(",").filter(Boolean);
+  const workers = workerUrls();
   const name = `rapport_test_${process.pid}_${++databases}`;
   for (const node of [server, ...workers]) await run(node, `create database ${name}`);
   after(async () => {
@@ -48,9 +48,20 @@ async function endPrepared(url: string): Promise<void> {
   await sql.end();
 }
 
+/** Leaves a plain database on the coordinator, and on the workers databases that `joinAgain` takes up. */
+export const leaveCluster = (url: string): Promise<void> =>
+  run(url, "drop extension citus cascade");
+
+/** Makes a database that left its cluster the coordinator's again. */
+export const joinAgain = (url: string): Promise<void> =>
+  joinNodes(url, new URL(url).pathname.slice(1), workerUrls());
+
+const workerUrls = (): string[] =>
+  (process.env.TEST_CITUS_WORKERS ?? "").split(",").filter(Boolean);
+
 async function joinNodes(url: string, name: string, workers: readonly string[]): Promise<void> {
   for (const node of [url, ...workers.map((worker) => onDatabase(worker, name))]) {
-    await run(node, "create extension citus");
+    await run(node, "create extension if not exists citus");
   }
   const { hostname, port } = new URL(url);
   await run(

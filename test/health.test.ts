@@ -43,9 +43,14 @@ describe("/health/ready", () => {
 
   test("/health/ready responds with 503 while the server starts or stops and once its database is closed", async () => {
     const database = await openDatabase(await testConfig());
+    const disk = { hasSpace: async () => true };
     const load = { overload: () => undefined };
     const ask = (isReady: boolean) =>
-      ready?.handler({ database, load, readiness: { isReady } } as never, BY_THE_SERVER, input);
+      ready?.handler(
+        { database, load, disk, readiness: { isReady } } as never,
+        BY_THE_SERVER,
+        input,
+      );
     assert.equal((await ask(true))?.status, 200);
     await assert.rejects(
       async () => ask(false),

@@ -114,8 +114,9 @@ function checkNames(
   told: string,
 ): void {
   const places = new Map<string, string[]>();
-  const put = (name: string, place: string) =>
-    places.set(name, [...(places.get(name) ?? []), place]);
+  const put = (name: string, place: string) => {
+    if (!log.foreign?.has(name)) places.set(name, [...(places.get(name) ?? []), place]);
+  };
   for (const person of people.values()) {
     for (const { name, count } of [...person.custom_events, ...person.purchases]) {
       for (let each = 0; each < count; each++) put(name, `person ${person.platform_id}`);

@@ -33,6 +33,8 @@ export interface Log {
   messages: number;
   /** How many more may have been: their requests got no response. */
   messagesInDoubt?: number;
+  /** Names that others use in the same workspace. */
+  readonly foreign?: ReadonlySet<string>;
   /** Requests that were answered with anything but a success. */
   readonly failures: string[];
 }

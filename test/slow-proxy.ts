@@ -1,5 +1,12 @@
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { after } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** What Linux waits, at least, before it sends a lost packet again. */
+const RETRANSMITTED_AFTER_MS = 200;
+
+const untilDue = (at: number) =>
+  at > performance.now() ? sleep(at - performance.now()) : undefined;
 
 /** A network between a client and a server that a test can cut. */
 export interface Proxy {
@@ -8,6 +15,10 @@ export interface Proxy {
   /** From now on nothing gets through, and connections stay open: as if the server were stopped. */
   pause(): void;
   resume(): void;
+  /** From now on every chunk takes so many milliseconds more. */
+  delay(ms: number): void;
+  /** From now on this share of the chunks is late as after a lost packet, and so many reset their connection. */
+  lose(shares: { readonly packets: number; readonly connections: number }): void;
   /** Resets all connections. */
   reset(): void;
   readonly connections: number;
@@ -19,6 +30,9 @@ export async function startProxy(server: string): Promise<Proxy> {
   const sockets = new Set<Socket>();
   /** What came while nothing gets through; undefined: everything gets through. */
   let held: (() => void)[] | undefined;
+  let delayMs = 0;
+  let lost = { packets: 0, connections: 0 };
+  const lateness = () => delayMs + (Math.random() < lost.packets ? RETRANSMITTED_AFTER_MS : 0);
   const proxy = createServer((client) => {
     const engine = connect(Number(target.port || 5432), target.hostname);
     for (const [socket, other] of [
@@ -31,9 +45,13 @@ export async function startProxy(server: string): Promise<Proxy> {
         sockets.delete(socket);
         other.destroy();
       });
+      // One after the other: a late chunk makes those after it late.
+      let last = Promise.resolve();
       socket.on("data", (chunk) => {
-        if (held) held.push(() => other.write(chunk));
-        else other.write(chunk);
+        if (held) return void held.push(() => other.write(chunk));
+        if (Math.random() < lost.connections) return void socket.resetAndDestroy();
+        const dueAt = performance.now() + lateness();
+        last = last.then(() => untilDue(dueAt)).then(() => void other.write(chunk));
       });
     }
   });
@@ -53,6 +71,12 @@ export async function startProxy(server: string): Promise<Proxy> {
     resume() {
       for (const pass of held ?? []) pass();
       held = undefined;
+    },
+    delay(ms) {
+      delayMs = ms;
+    },
+    lose(shares) {
+      lost = shares;
     },
     reset() {
       for (const socket of sockets) socket.resetAndDestroy();

@@ -17,6 +17,10 @@ export interface Cluster {
   crash(): Promise<void>;
   /** Starts it again after `stop` or `crash`; returns when it takes connections. */
   start(): Promise<void>;
+  /** Runs a program of PostgreSQL as the owner of the cluster. */
+  run(program: string, parameters: readonly string[]): Promise<unknown>;
+  /** Its data folder. */
+  readonly data: string;
 }
 
 /**
@@ -75,6 +79,8 @@ export async function startCluster(
     stop: () => stop("fast"),
     crash: () => stop("immediate"),
     start,
+    run,
+    data,
   };
 }
 
@@ -91,7 +97,9 @@ function findPrograms(): string | undefined {
     ...versions.map((version) => join(debian, String(version), "bin")),
   ];
   return folders.find((folder) =>
-    ["initdb", "pg_ctl", "postgres"].every((program) => existsSync(join(folder, program))),
+    ["initdb", "pg_basebackup", "pg_ctl", "postgres"].every((program) =>
+      existsSync(join(folder, program)),
+    ),
   );
 }
 

@@ -25,7 +25,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Says that requests are taken: migrated, manifest applied, not overloaded, and the database answers. */
+        /** Says that requests are taken: migrated, manifest applied, not overloaded, and the database answers, takes writes and has space. */
         get: operations["checkReadiness"];
         put?: never;
         post?: never;

@@ -21,26 +21,26 @@ export async function measureActivity(
 ): Promise<ReadonlyMap<ActivityPart, number>> {
   if (profileIds.length === 0) return new Map();
   const rows = await database.query<{ part: ActivityPart; bytes: number }>(
-    `select 'custom_events' as part, coalesce(sum(octet_length(name) + 120), 0)::bigint as bytes
-     from event_summaries where ${THEIRS}
-     union all
-     select 'purchases', coalesce(sum(octet_length(product_id) + 160), 0)::bigint
-     from purchase_summaries where ${THEIRS}
-     union all
-     select 'apps', coalesce(count(*) * 300, 0)::bigint
-     from app_usages where ${THEIRS}
-     union all
-     select 'devices',
-       coalesce(sum(octet_length(details::text) + octet_length(device_id) + 50), 0)::bigint
-     from devices where ${THEIRS}
-     union all
-     select 'interactions',
-       coalesce(sum(octet_length(details::text) + octet_length(interaction_id) + 50), 0)::bigint
-     from interactions where ${THEIRS}
-     union all
-     select 'message_history', coalesce(sum(octet_length(details::text) + octet_length(message_id)
-       + octet_length(channel) + 100), 0)::bigint
-     from message_history where ${THEIRS}`,
+    // With the bucket in each part, so that a Citus adds up on its nodes.
+    `select part, sum(bytes)::bigint as bytes from (
+       select 'custom_events' as part, bucket, octet_length(name) + 120 as bytes
+       from event_summaries where ${THEIRS}
+       union all
+       select 'purchases', bucket, octet_length(product_id) + 160
+       from purchase_summaries where ${THEIRS}
+       union all
+       select 'apps', bucket, 300 from app_usages where ${THEIRS}
+       union all
+       select 'devices', bucket, octet_length(details::text) + octet_length(device_id) + 50
+       from devices where ${THEIRS}
+       union all
+       select 'interactions', bucket, octet_length(details::text) + octet_length(interaction_id) + 50
+       from interactions where ${THEIRS}
+       union all
+       select 'message_history', bucket, octet_length(details::text) + octet_length(message_id)
+         + octet_length(channel) + 100
+       from message_history where ${THEIRS}) as rows
+     group by part`,
     [workspaceId, profileIds, bucketsOfIds(profileIds).all],
   );
   return new Map(rows.map(({ part, bytes }) => [part, bytes]));

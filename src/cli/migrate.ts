@@ -7,8 +7,20 @@ export function define(command: Command): void {
     .action(async () => {
       const { openDatabase } = await import("../server/open-database.ts");
       const { migrate } = await import("../database/migrate.ts");
-      const database = await openDatabase(readConfig());
-      const applied = await migrate(database).finally(() => database.close());
-      process.stdout.write(applied.length > 0 ? `${applied.join("\n")}\n` : "Nothing to do.\n");
+      const { readDistributed } = await import("../database/distribute.ts");
+      const config = readConfig();
+      const database = await openDatabase(config);
+      try {
+        const before = await readDistributed(database);
+        const applied = await migrate(database, config.citusShards);
+        const { tables, shards } = await readDistributed(database);
+        const done =
+          applied.length === 0 && tables > before.tables
+            ? [`Distributed ${tables - before.tables} tables over ${shards} shards.`]
+            : applied;
+        process.stdout.write(done.length > 0 ? `${done.join("\n")}\n` : "Nothing to do.\n");
+      } finally {
+        await database.close();
+      }
     });
 }

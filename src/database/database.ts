@@ -185,9 +185,21 @@ export const isAborted = (error: unknown): boolean =>
 /** Whether a unique index refused a row. */
 export const isDuplicate = (error: unknown): boolean => codeOf(error) === "23505";
 
+/** What a server answers that has become a standby, or was told to take no writes. */
+export const READ_ONLY = "25006";
+
 /** Among them a lock, a statement and an idle transaction that took longer than their deadlines. */
 const UNREACHABLE =
-  /^(08...|28...|3D000|57P0[123]|57014|55P03|25P03|53...|ECONN\w+|ENOTFOUND|EPIPE|ETIMEDOUT|CONNECT\w+)$/;
+  /^(08...|25006|28...|3D000|57P0[123]|57014|55P03|25P03|53...|58030|ECONN\w+|ENOTFOUND|EPIPE|ETIMEDOUT|CONNECT\w+)$/;
 
-/** Whether the engine could not be reached, was too slow, or is out of resources: try again later. */
+/** Whether the engine could not be reached, was too slow, takes no writes or is out of resources: try again later. */
 export const isUnavailable = (error: unknown): boolean => UNREACHABLE.test(codeOf(error));
+
+/** What is wrong with a database that fails, in a sentence for operators. */
+export function describeUnavailable(error: unknown): string {
+  const code = codeOf(error);
+  if (code === "53300") return "The database has no connection left.";
+  if (code === READ_ONLY) return "The database is read-only.";
+  if (code === "57P03") return "The database is starting or stopping.";
+  return "The database does not answer.";
+}

@@ -1,3 +1,5 @@
+import { READ_ONLY } from "./database.ts";
+
 /** How long the database may take, in milliseconds. */
 export interface Deadlines {
   /** For one statement, on the server. */
@@ -67,6 +69,8 @@ export function createWatchdog({ statementMs }: Deadlines, disconnect: () => voi
           },
           (error) => {
             close();
+            // After a failover this server is a standby: new connections find the primary.
+            if (error?.code === READ_ONLY) disconnect();
             reject(error);
           },
         );

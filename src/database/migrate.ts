@@ -4,6 +4,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Database, Queryable, Transaction } from "./database.ts";
+import { distributeTables } from "./distribute.ts";
 
 /** An arbitrary number that nothing else in the database locks: one process migrates at a time. */
 const MIGRATION_LOCK = 7_270_411;
@@ -17,13 +18,15 @@ interface Migration {
 /**
  * Brings the database to this version's schema: applies the files of `migrations/` that it does not
  * have yet, in the order of their numbers and in one transaction (migrations/README.md). On Citus it
- * distributes the tables marked `-- distributed by: bucket` in the same transaction.
+ * distributes the tables marked `-- distributed by: bucket` in the same transaction, with the rows of a
+ * database that was a plain PostgreSQL before.
  *
+ * @param shards see `distributeTables`.
  * @returns the names of the files applied now.
  * @throws when an applied file was changed, or the database is newer than this version.
  */
-export const migrate = (database: Database): Promise<string[]> =>
-  database.for("analysis").transaction((tx) => migrateWithin(tx));
+export const migrate = (database: Database, shards: number | null = null): Promise<string[]> =>
+  database.for("analysis").transaction((tx) => migrateWithin(tx, undefined, shards));
 
 /**
  * The same within a transaction.
@@ -33,6 +36,7 @@ export const migrate = (database: Database): Promise<string[]> =>
 export async function migrateWithin(
   tx: Transaction,
   isWanted: (name: string) => boolean = () => true,
+  shards: number | null = null,
 ): Promise<string[]> {
   const migrations = await readMigrations();
   await tx.query("select pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
@@ -42,15 +46,19 @@ export async function migrateWithin(
   const applied = await appliedMigrations(tx);
   refuseForeignHistory(migrations, applied);
   const pending = migrations.filter(({ name }) => !applied.has(name) && isWanted(name));
-  const onCitus = pending.length > 0 && (await isCitus(tx));
   for (const migration of pending) {
     await tx.script(migration.sql);
-    if (onCitus) await distribute(tx, migration.sql);
     await tx.query("insert into migrations (name, checksum) values ($1, $2)", [
       migration.name,
       migration.checksum,
     ]);
   }
+  const present = migrations.filter(({ name }) => applied.has(name) || isWanted(name));
+  await distributeTables(
+    tx,
+    present.map(({ sql }) => sql),
+    shards,
+  );
   return pending.map((migration) => migration.name);
 }
 
@@ -136,20 +144,5 @@ function refuseForeignHistory(
           "Restore it, and put the change into a new file.",
       );
     }
-  }
-}
-
-export async function isCitus(tx: Queryable): Promise<boolean> {
-  const rows = await tx.query("select 1 from pg_extension where extname = 'citus'");
-  return rows.length > 0;
-}
-
-/** The first table decides on which node each bucket lies; the others lie beside it. */
-async function distribute(tx: Transaction, sql: string): Promise<void> {
-  for (const [, table] of sql.matchAll(/^-- distributed by: bucket\ncreate table (\w+)/gm)) {
-    await tx.query(
-      "select create_distributed_table($1::text::regclass, 'bucket', colocate_with => $2)",
-      [table, table === "buckets" ? "none" : "buckets"],
-    );
   }
 }

@@ -82,6 +82,8 @@ function openPool(url: string, use: Use, deadlines: Deadlines): Pool {
     ...(use !== "intake" && { idle_timeout: IDLE_SECONDS }),
     // The types of arrays need not be fetched: see parameters.ts.
     fetch_types: false,
+    // Of several hosts one is the primary, and another one after a failover.
+    ...(namesSeveralHosts(url) && { target_session_attrs: "primary" as const }),
     connection: {
       application_name: "rapport",
       TimeZone: "UTC",
@@ -102,6 +104,8 @@ function openPool(url: string, use: Use, deadlines: Deadlines): Pool {
   };
   return { sql, watchdog: createWatchdog(deadlines, disconnect) };
 }
+
+const namesSeveralHosts = (url: string): boolean => /^[^/]+\/\/[^/?]*,/.test(url);
 
 const silence = (): Error =>
   Object.assign(new Error("The database sends nothing."), { code: "ETIMEDOUT" });

@@ -6,6 +6,7 @@
 import { availableParallelism } from "node:os";
 import { isAllowlistEntry } from "../access/ip-allowlist.ts";
 import { SHORTEST_SECRET } from "../access/secrets.ts";
+import { BUCKET_COUNT } from "../database/buckets.ts";
 import type { ReceivedRequest } from "../http/observe.ts";
 import type { LogFormat } from "../observe/log.ts";
 import type { OidcSettings } from "../sign-in/identity-provider.ts";
@@ -24,6 +25,8 @@ export interface Config {
   /** A folder, or `memory:`. */
   readonly dataDir: string;
   readonly databaseUrl: string | undefined;
+  /** Null leaves it to the cluster. */
+  readonly citusShards: number | null;
   /** A path. */
   readonly manifest: string | undefined;
   readonly adminToken: string | undefined;
@@ -90,6 +93,9 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     port: readPort("PORT", text("PORT")),
     dataDir: text("DATA_DIR"),
     databaseUrl: readDatabaseUrl(text("DATABASE_URL")),
+    citusShards: text("CITUS_SHARDS")
+      ? readCount("CITUS_SHARDS", text("CITUS_SHARDS"), BUCKET_COUNT)
+      : null,
     manifest: text("MANIFEST") || undefined,
     adminToken: text("ADMIN_TOKEN") || undefined,
     ...readSecretKeySettings(text),

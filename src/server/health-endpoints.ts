@@ -1,5 +1,6 @@
 import Type from "typebox";
-import type { Database } from "../database/database.ts";
+import { type Database, describeUnavailable, READ_ONLY } from "../database/database.ts";
+import type { DiskWatch } from "../database/disk-watch.ts";
 import { byAnybody, endpoint } from "../http/endpoint.ts";
 import type { Load } from "../http/load.ts";
 import { Problem } from "../problem.ts";
@@ -9,6 +10,7 @@ export interface HealthServices {
   /** Whether the server takes requests: it is migrated, the manifest applied, and it is not stopping. */
   readonly readiness: { isReady: boolean };
   readonly load: Load;
+  readonly disk: Pick<DiskWatch, "hasSpace">;
 }
 
 const Ok = Type.Object({ message: Type.Literal("success") });
@@ -29,23 +31,39 @@ const ready = endpoint({
   method: "GET",
   path: "/health/ready",
   summary:
-    "Says that requests are taken: migrated, manifest applied, not overloaded, and the database answers.",
+    "Says that requests are taken: migrated, manifest applied, not overloaded, and the database answers, takes writes and has space.",
   access: byAnybody,
   isEssential: true,
   replies: { 200: Ok },
-}).handledBy(async ({ database, readiness, load }: HealthServices) => {
+}).handledBy(async ({ database, readiness, load, disk }: HealthServices) => {
   if (!readiness.isReady) throw notReady("The server is starting or stopping.");
   if (load.overload()) throw notReady("The server has too much to do.");
-  const answers = await Promise.race([
-    database.query("select 1").then(
-      () => true,
-      () => false,
-    ),
-    new Promise((resolve) => setTimeout(resolve, PATIENCE_MS, false).unref()),
-  ]);
-  if (!answers) throw notReady("The database does not answer.");
+  const late = new Promise<string>((resolve) => {
+    setTimeout(resolve, PATIENCE_MS, describeUnavailable(undefined)).unref();
+  });
+  const failure = await Promise.race([failureOf(database, disk), late]);
+  if (failure) throw notReady(failure);
   return { status: 200, body: { message: "success" } };
 });
+
+/** What is wrong with the database, in a sentence; undefined where it can be written to. */
+async function failureOf(
+  database: Database,
+  disk: HealthServices["disk"],
+): Promise<string | undefined> {
+  try {
+    const [settings] = await database.query<{ readOnly: string }>(
+      `select current_setting('transaction_read_only') as "readOnly"`,
+    );
+    if (settings?.readOnly === "on") return describeUnavailable({ code: READ_ONLY });
+  } catch (error) {
+    return describeUnavailable(error);
+  }
+  if (await disk.hasSpace()) return undefined;
+  return database.engine === "embedded"
+    ? "The disk of the data folder is full."
+    : "The disk of the database is full.";
+}
 
 const notReady = (reason: string) => new Problem("UNAVAILABLE", reason, { retryAfterSeconds: 1 });
 

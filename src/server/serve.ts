@@ -13,6 +13,8 @@ import { systemClock } from "../clock.ts";
 import { BY_THE_SERVER } from "../context/context.ts";
 import { createSessions } from "../dashboard-users/sessions.ts";
 import { type Database, settleAll } from "../database/database.ts";
+import { type DiskWatch, watchDisk } from "../database/disk-watch.ts";
+import { countShards } from "../database/distribute.ts";
 import { metered } from "../database/metered.ts";
 import { migrate } from "../database/migrate.ts";
 import { createExportSlots } from "../export/export-stream.ts";
@@ -86,9 +88,12 @@ export async function serve(
 ): Promise<RunningServer> {
   const metrics = createMetrics();
   const [log, opened] = await settleAll([createLog(config, logTo), opening]);
-  const database = metered(opened, metrics);
+  const disk = watchDisk(metered(opened, metrics), (isFull) =>
+    isFull ? log.error("the disk is full") : log.info("the disk has space again"),
+  );
+  const { database } = disk;
   try {
-    return await start(config, database, log, metrics);
+    return await start(config, disk, log, metrics);
   } catch (error) {
     await database.close();
     throw error;
@@ -98,11 +103,12 @@ export async function serve(
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: the services in the order in which they need each other.
 async function start(
   config: Config,
-  database: Database,
+  disk: DiskWatch,
   log: Logger,
   metrics: Metrics,
 ): Promise<RunningServer> {
-  const applied = await migrate(database);
+  const { database } = disk;
+  const applied = await migrate(database, config.citusShards);
   if (applied.length > 0) log.info({ migrations: applied }, "migrated");
 
   const clock = systemClock;
@@ -134,6 +140,7 @@ async function start(
   const load = createLoad({ requests, eventLoopDelayMs, ...bytesOfThisProcess() }, metrics);
   const services = {
     database,
+    disk,
     dataDir: config.dataDir,
     clock,
     log,
@@ -166,6 +173,7 @@ async function start(
     writeQueue: createWriteQueue(
       { database, clock, idempotency, metrics, idCache, addressCache, quotas },
       config.workers,
+      await countShards(database),
     ),
     mailer: config.smtpUrl ? createMailer(config.smtpUrl, config.smtpFrom) : undefined,
     worker: { wake: () => worker?.wake() },

@@ -16,6 +16,12 @@ export const SETTINGS = {
     default: "",
     about: "A PostgreSQL 15 or newer, or a Citus coordinator, instead of the embedded engine.",
   },
+  CITUS_SHARDS: {
+    default: "",
+    about:
+      "How many shards a Citus cuts the tables of user data into when it distributes them: 1 to 256. By " +
+      "default as many as the cluster's citus.shard_count says.",
+  },
   MANIFEST: { default: "", about: "A manifest (YAML or JSON) that is applied before serving." },
   ADMIN_TOKEN: {
     default: "",

@@ -96,9 +96,10 @@ export async function deleteGroupStates(
 ): Promise<GroupStateRow[]> {
   if (profileIds.length === 0) return [];
   return tx.query<GroupStateRow>(
-    `delete from group_states where workspace_id = $1 and profile_id = any($2::uuid[])
+    `delete from group_states
+     where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])
      returning profile_id as "profileId", group_id as "groupId", state`,
-    [workspaceId, profileIds],
+    [workspaceId, profileIds, bucketsOfIds(profileIds).all],
   );
 }
 

@@ -1,3 +1,4 @@
+import { BUCKET_COUNT, placeOf } from "../database/buckets.ts";
 import { identifierKey } from "../people/identifiers.ts";
 import type { Item } from "./item.ts";
 import type { WriteRequest } from "./write-batch.ts";
@@ -11,24 +12,26 @@ export interface Part {
 }
 
 /**
- * Splits a request among lanes by person, so that each person's items stay together and in order.
+ * Splits a request among lanes by the buckets of the persons it names, the same way in every process, so that
+ * each person's items stay together and in order, and processes seldom meet on a row.
  *
  * It stays whole where the order of two persons' items could be noticed (they share an address), where
  * a person may be named in two ways, and where it must be applied whole (an Idempotency-Key, or
  * something else that is committed with it).
  */
 export function splitRequest(request: WriteRequest, lanes: number): Part[] {
-  const { items } = request;
+  const { items, context } = request;
+  const workspaceId = context.workspace.id;
   const isIndivisible = !!(request.recorded || request.alsoWrite || request.readBack);
   // Where merged external ids lead to the kept user, two of them may name one person.
-  const hasTwoNames = request.context.workspace.settings.redirect_merged_ids;
+  const hasTwoNames = context.workspace.settings.redirect_merged_ids;
   const isWhole = lanes === 1 || isIndivisible || hasTwoNames || !items.every(isOnItsOwn);
   const whole = (lane: number): Part[] => [{ lane, items, places: [...items.keys()] }];
-  if (isWhole) return whole(laneOf(items[0], lanes));
+  if (isWhole) return whole(laneOf(workspaceId, items[0], lanes));
   const laneOfAddress = new Map<string, number>();
   const parts = new Map<number, { items: Item[]; places: number[] }>();
   for (const [place, item] of items.entries()) {
-    const lane = laneOf(item, lanes);
+    const lane = laneOf(workspaceId, item, lanes);
     for (const address of item.addresses) {
       const key = identifierKey(address);
       if ((laneOfAddress.get(key) ?? lane) !== lane) return whole(lane);
@@ -48,12 +51,8 @@ const isOnItsOwn = ({ identifier, spreads, work }: Item): boolean =>
   !spreads &&
   !(work.kind === "attributes" && work.emailState !== undefined);
 
-/** Any spread will do, as long as a person has one lane: FNV-1a over the identifier. */
-function laneOf(item: Item | undefined, lanes: number): number {
-  const text = item?.identifier.value ?? "";
-  let hash = 0x811c9dc5;
-  for (let index = 0; index < text.length; index++) {
-    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193) >>> 0;
-  }
-  return hash % lanes;
+/** The lane of a bucket. With as many lanes as a cluster has shards, each lane writes to one shard. */
+function laneOf(workspaceId: number, item: Item | undefined, lanes: number): number {
+  const place = placeOf(workspaceId, item?.identifier.value ?? "");
+  return Math.floor(((place + 0.5) * lanes) / BUCKET_COUNT);
 }

@@ -1,4 +1,4 @@
-import { isUnavailable } from "../database/database.ts";
+import { type Database, isUnavailable } from "../database/database.ts";
 import { KeyTaken } from "../http/idempotency.ts";
 import { createPool } from "../http/pool.ts";
 import { Problem } from "../problem.ts";
@@ -23,7 +23,11 @@ const MOST_LANES = 3;
 const MOST_LANES_AMONG_OTHERS = 2;
 
 /** Where transactions take turns: while the engine runs one, the next one is worked out. */
-const IN_TURNS = { lanes: 1, depth: 2 };
+const IN_TURNS = { lanes: 1, depth: 2, atOnce: 2 };
+
+/** On a cluster there is a lane for each shard, and so many of them write at the same time. */
+const AT_ONCE_ON_CLUSTER = 6;
+const AT_ONCE_ON_CLUSTER_AMONG_OTHERS = 4;
 
 /** One tick for the affected profiles, one for the named profile (`applyItem`). */
 const MICROSECONDS_OF_ITEM = 2;
@@ -47,18 +51,18 @@ interface Waiting {
 /**
  * Group commit: while a transaction runs, requests gather; the next transaction takes them all.
  *
- * Several lanes write at the same time, each for its share of the people, so that their transactions
+ * Several lanes write at the same time, each for its share of the buckets, so that their transactions
  * do not wait for each other's rows. A request is split among them where that cannot be noticed. Where
- * transactions take turns anyway, one lane prepares a second one while the first runs.
+ * transactions take turns anyway, one lane prepares a second one while the first runs. On a cluster each
+ * shard has a lane, so that most transactions begin and commit on one node.
  *
  * @param processes how many server processes there are, each with such a queue.
+ * @param shards how many shards the tables are cut into; 1 where there is no cluster.
  */
-export function createWriteQueue(services: WriteServices, processes = 1): WriteQueue {
-  const most = processes > 1 ? MOST_LANES_AMONG_OTHERS : MOST_LANES;
-  const { lanes: count, depth } = services.database.isSerialized
-    ? IN_TURNS
-    : { lanes: Math.min(most, services.database.concurrency), depth: 1 };
-  const lanes = Array.from({ length: count }, () => createLane(services, depth));
+export function createWriteQueue(services: WriteServices, processes = 1, shards = 1): WriteQueue {
+  const { lanes: count, depth, atOnce } = planLanes(services.database, processes, shards);
+  const slots = createSlots(atOnce);
+  const lanes = Array.from({ length: count }, () => createLane(services, depth, slots));
   const room = createPool(MOST_WAITING_ITEMS);
   let waitingItems = 0;
   let lastMoment = 0;
@@ -122,6 +126,39 @@ function inOrder(
   return verdicts;
 }
 
+function planLanes({ isSerialized, concurrency }: Database, processes: number, shards: number) {
+  if (isSerialized) return IN_TURNS;
+  const isAlone = processes === 1;
+  if (shards > 1) {
+    const atOnce = isAlone ? AT_ONCE_ON_CLUSTER : AT_ONCE_ON_CLUSTER_AMONG_OTHERS;
+    return { lanes: shards, depth: 1, atOnce: Math.min(atOnce, concurrency) };
+  }
+  const lanes = Math.min(isAlone ? MOST_LANES : MOST_LANES_AMONG_OTHERS, concurrency);
+  return { lanes, depth: 1, atOnce: lanes };
+}
+
+/** Lets so many run at the same time; the others wait in their order. */
+interface Slots {
+  take(): Promise<void>;
+  give(): void;
+}
+
+function createSlots(count: number): Slots {
+  const waiting: (() => void)[] = [];
+  let free = count;
+  return {
+    async take() {
+      if (free > 0) free--;
+      else await new Promise<void>((resolve) => waiting.push(resolve));
+    },
+    give() {
+      const next = waiting.shift();
+      if (next) next();
+      else free++;
+    },
+  };
+}
+
 interface Lane {
   write(request: WriteRequest): Promise<Verdict[]>;
 }
@@ -132,7 +169,7 @@ interface Lane {
  *
  * @param depth how many of them are under way at the same time.
  */
-function createLane(services: WriteServices, depth: number): Lane {
+function createLane(services: WriteServices, depth: number, slots: Slots): Lane {
   // A map keeps the order of insertion, which is the order of turns.
   const waiting = new Map<number, Waiting[]>();
   let underWay = 0;
@@ -159,7 +196,12 @@ function createLane(services: WriteServices, depth: number): Lane {
     underWay++;
     // Requests that arrive in the same turn of the event loop go together.
     await new Promise((resolve) => setImmediate(resolve));
-    while (waiting.size > 0) await writeTogether(services, takeBatch());
+    while (waiting.size > 0) {
+      await slots.take();
+      const batch = takeBatch();
+      if (batch.length > 0) await writeTogether(services, batch);
+      slots.give();
+    }
     underWay--;
   }
 

@@ -1,5 +1,6 @@
 import { type Database, type Queryable, readTogether } from "../database.ts";
-import { appliedMigrations, hasSchema, isCitus } from "../migrate.ts";
+import { isCitus } from "../distribute.ts";
+import { appliedMigrations, hasSchema } from "../migrate.ts";
 import type { BackupWriter, TableHeader } from "./backup-file.ts";
 
 /** How many characters one step reads, about. */

@@ -31,7 +31,7 @@ const fileOf = ({ name }: TestWorkspace, kind: string, suffix: string) =>
   join(folder, `${name}-${kind}.${suffix}`);
 
 /** Given anew by the workspace that a row is imported into. */
-const NEW_IN_EACH = ["platform_id", "braze_id", "created_at", "random_bucket", "changed_at"];
+const NEW_IN_EACH = ["platform_id", "braze_id", "random_bucket", "changed_at"];
 
 /** The rows of an exported file as sorted texts, without what is new in each workspace. */
 async function rowsIn(file: string): Promise<string[]> {
@@ -76,7 +76,12 @@ async function fill(workspace: TestWorkspace): Promise<void> {
         joined: "2020-01-01T00:00:00.000Z",
         subscription_groups: [state(NEWSLETTER, "subscribed"), state(ALERTS, "unsubscribed")],
       },
-      { ...byAlias("visitor", "web"), _update_existing_only: false, first_name: "Visitor" },
+      {
+        ...byAlias("visitor", "web"),
+        _update_existing_only: false,
+        first_name: "Visitor",
+        subscription_groups: [state(NEWSLETTER, "unsubscribed")],
+      },
       { email: "only@example.com", _update_existing_only: false, email_subscribe: "unsubscribed" },
       { phone: "+14155552672", _update_existing_only: false, plan: "free" },
       { ...id("plain"), first_name: "Plain" },
@@ -159,5 +164,44 @@ describe("a workspace that is exported and imported into an empty one", () => {
       const wanted = await rowsIn(fileOf(from, kind, "ndjson"));
       assert.deepEqual(await rowsIn(fileOf(to, kind, "ndjson")), wanted, kind);
     }
+  });
+
+  test("group states of a user with nothing but an alias are imported from a file of subscriptions", async () => {
+    const from = await server.workspace();
+    await fill(from);
+    await exportTo(from, "ndjson");
+    const to = await server.workspace();
+    await to.track({
+      attributes: [{ ...byAlias("visitor", "web"), _update_existing_only: false }],
+    });
+    await run(to, "import", "subscriptions", fileOf(from, "subscriptions", "ndjson"));
+    const visitor = await to.profile({ user_aliases: [byAlias("visitor", "web").user_alias] });
+    assert.deepEqual(
+      visitor.subscription_groups.map(({ id, status }: any) => [id, status]),
+      [[NEWSLETTER, "unsubscribed"]],
+    );
+  });
+
+  test("a user keeps the earliest time of creation that an import knows", async () => {
+    const workspace = await server.workspace();
+    const importAt = async (created_at: string) => {
+      const row = JSON.stringify({ ...id("ada"), custom_attributes: {}, created_at });
+      const { name } = workspace;
+      return runCommand(
+        ["import", "users", "-", "--workspace", name, "--again"],
+        { ADMIN_TOKEN: server.adminToken, RAPPORT_URL: server.url },
+        row,
+      );
+    };
+    const createdAt = async () => (await workspace.profile({ external_ids: ["ada"] })).created_at;
+    assert.equal((await importAt("2020-01-02T03:04:05.678Z")).code, 0);
+    assert.equal(await createdAt(), "2020-01-02T03:04:05.678Z");
+    await importAt("2024-01-01T00:00:00Z");
+    assert.equal(await createdAt(), "2020-01-02T03:04:05.678Z");
+    await importAt("2019-01-01T00:00:00Z");
+    assert.equal(await createdAt(), "2019-01-01T00:00:00.000Z");
+    const { code, stderr } = await importAt("yesterday");
+    assert.equal(code, 2);
+    assert.match(stderr, /'created_at' is not valid: it must be ISO 8601/);
   });
 });

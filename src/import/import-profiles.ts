@@ -1,12 +1,14 @@
 import type { WorkspaceContext } from "../context/context.ts";
 import { type Transaction, within } from "../database/database.ts";
 import { attachAliases, type FurtherAlias } from "../identity/new-aliases.ts";
+import { backdateUsers, type CreationTime } from "../people/backdate-users.ts";
 import { type Alias, aliasValue, checkAlias } from "../people/identifiers.ts";
 import { accepted, type Checked, type Fault, refused } from "../problem.ts";
 import { checkItem } from "../track/check-request.ts";
 import type { AttributesWork, Item } from "../track/item.ts";
 import type { WriteServices } from "../track/write-batch.ts";
 import { findUnstorable, isJsonObject } from "../values/plain-json.ts";
+import { parseTime } from "../values/times.ts";
 import { checkHistory, type ImportedHistory } from "./check-user.ts";
 import { type Judged, noteOnVerdict, writeItems } from "./import-items.ts";
 import { type Commit, noteOn, type RowNote } from "./import-kind.ts";
@@ -19,6 +21,7 @@ interface CheckedProfile {
   readonly history: ImportedHistory | undefined;
   /** Aliases besides the identifier. */
   readonly aliases: readonly Alias[];
+  readonly createdAt: Date | undefined;
   /** Attributes that lenient intake leaves out. */
   readonly dropped: readonly Fault[];
 }
@@ -65,6 +68,7 @@ async function finish(
     return isWritten ? [{ profileId: verdict.profileId, user: history }] : [];
   });
   if (parts.length > 0) await writeHistory(tx, context.workspace.id, parts);
+  await backdateUsers(tx, context.workspace.id, creationTimes(profiles, judged));
   const further = judged.flatMap(({ item, verdict }) => {
     if (verdict.outcome !== "applied") return [];
     const { aliases } = profiles.get(item.index) as CheckedProfile;
@@ -78,6 +82,17 @@ async function finish(
   });
 }
 
+const creationTimes = (
+  profiles: ReadonlyMap<number, CheckedProfile>,
+  judged: readonly Judged[],
+): CreationTime[] =>
+  judged.flatMap(({ item, verdict }) => {
+    const createdAt = profiles.get(item.index)?.createdAt;
+    return verdict.outcome === "applied" && createdAt
+      ? [{ profileId: verdict.profileId, createdAt }]
+      : [];
+  });
+
 function checkProfile(
   { workspace }: WorkspaceContext,
   row: unknown,
@@ -87,7 +102,10 @@ function checkProfile(
   if (!isJsonObject(row)) return refused("NOT_AN_OBJECT", "must be an object");
   const unstorable = findUnstorable(row, "");
   if (unstorable) return { fault: unstorable };
-  const { attributes, history: rawHistory, aliases: rawAliases } = readProfileRow(row);
+  const read = readProfileRow(row);
+  const { attributes, history: rawHistory, aliases: rawAliases } = read;
+  const createdAt = checkCreatedAt(read.createdAt);
+  if ("fault" in createdAt) return createdAt;
   const aliases = checkAliases(rawAliases);
   if ("fault" in aliases) return aliases;
   const history = rawHistory ? checkHistory(rawHistory, workspace.appIds) : accepted(undefined);
@@ -101,9 +119,18 @@ function checkProfile(
   return accepted({
     item: { ...rest, array: "attributes", index, work },
     history: history.value,
+    createdAt: createdAt.value,
     aliases: aliases.value.filter((alias) => aliasValue(alias) !== identifier.value),
     dropped,
   });
+}
+
+function checkCreatedAt(raw: unknown): Checked<Date | undefined> {
+  if (raw === undefined || raw === null) return accepted(undefined);
+  const time = typeof raw === "string" ? parseTime(raw) : undefined;
+  return time
+    ? accepted(time)
+    : refused("INVALID_TIME", "'created_at' is not valid: it must be ISO 8601");
 }
 
 function checkAliases(raw: readonly unknown[]): Checked<Alias[]> {

@@ -3,7 +3,7 @@ import { Compile } from "typebox/compile";
 import type { WorkspaceContext } from "../context/context.ts";
 import { within, withRetries } from "../database/database.ts";
 import { sentenceOf } from "../http/validation-sentence.ts";
-import type { PersonIdentifier } from "../people/identifiers.ts";
+import { checkAlias, type PersonIdentifier } from "../people/identifiers.ts";
 import { accepted, type Checked, refused } from "../problem.ts";
 import { CHECK_OF, groupIdOf, NAME_KINDS, required } from "../subscriptions/check-names.ts";
 import { setEmailStates } from "../subscriptions/set-email-states.ts";
@@ -18,6 +18,7 @@ const Id = Type.Optional(Type.Union([Type.String(), Type.Number(), Type.Null()])
 /** With a group it sets the state of users in it; without one, the email state of an address. */
 const SubscriptionRow = Type.Object({
   external_id: Id,
+  user_alias: Type.Optional(Type.Unknown()),
   email: Id,
   phone: Id,
   subscription_group_id: Id,
@@ -25,6 +26,9 @@ const SubscriptionRow = Type.Object({
 });
 
 const validator = Compile(SubscriptionRow);
+
+/** What may name a user: as in a set of states, and the alias of a user who has nothing else. */
+const NAMES = [...NAME_KINDS, "user_alias"] as const;
 
 type CheckedRow =
   | { readonly kind: "group"; readonly set: GroupSet }
@@ -65,17 +69,14 @@ function checkRow(context: WorkspaceContext, row: unknown, index: number): Check
   if (!validator.Check(row)) {
     return refused("INVALID_ROW", sentenceOf(validator.Errors(row), "row"));
   }
-  const given = NAME_KINDS.filter((kind) => row[kind] !== undefined && row[kind] !== null);
+  const given = NAMES.filter((kind) => row[kind] !== undefined && row[kind] !== null);
   const [kind, second] = given;
-  if (!kind) return refused("MISSING_IDENTIFIER", required(NAME_KINDS));
+  if (!kind) return refused("MISSING_IDENTIFIER", required(NAMES));
   if (second) {
     return refused("MULTIPLE_IDENTIFIERS", `'${kind}' and '${second}' are given; name one of them`);
   }
-  const identifier = CHECK_OF[kind](row[kind]);
-  if ("fault" in identifier) {
-    const { code, message } = identifier.fault;
-    return refused(code, `'${kind}' is not valid: ${message}`);
-  }
+  const identifier = checkIdentifier(kind, row[kind]);
+  if ("fault" in identifier) return identifier;
   const group = row.subscription_group_id;
   if (group === undefined || group === null) return checkEmail(identifier.value, row);
   const groupId = groupIdOf(context.workspace, String(group));
@@ -90,6 +91,15 @@ function checkRow(context: WorkspaceContext, row: unknown, index: number): Check
   }
   const named = [{ identifier: identifier.value, place: { input_array: "rows", index } }];
   return accepted({ kind: "group", set: { groupId, state: state as GroupState, named } });
+}
+
+function checkIdentifier(kind: (typeof NAMES)[number], value: unknown): Checked<PersonIdentifier> {
+  // Its faults name the member.
+  if (kind === "user_alias") return checkAlias(value);
+  const checked = CHECK_OF[kind](value);
+  if (!("fault" in checked)) return checked;
+  const { code, message } = checked.fault;
+  return refused(code, `'${kind}' is not valid: ${message}`);
 }
 
 function checkEmail(

@@ -7,7 +7,7 @@ import { isJsonObject, type JsonObject } from "../values/plain-json.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** What an export shows and nothing sets: derived from events, purchases and merges, or never known. */
+/** What an export shows and no attribute sets: derived from events, purchases and merges, or never known. */
 const DERIVED = [
   "created_at",
   "random_bucket",
@@ -44,6 +44,8 @@ export interface ProfileRow {
   readonly history: Row | undefined;
   /** All aliases of the row, as they were given. */
   readonly aliases: readonly unknown[];
+  /** When an exported profile was created, as it was given. */
+  readonly createdAt: unknown;
 }
 
 /** Takes a row apart. Nothing is checked but what decides where a value belongs. */
@@ -69,6 +71,7 @@ export function readProfileRow(row: Row): ProfileRow {
     attributes,
     history: Object.keys(history).length > 0 ? (withoutNulls(history) as Row) : undefined,
     aliases,
+    createdAt: isExported ? row.created_at : undefined,
   };
 }
 

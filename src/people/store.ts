@@ -214,6 +214,34 @@ export async function replaceProfiles(
   );
 }
 
+/** When a user was created, as somebody else knows it. */
+export interface CreationTime {
+  readonly profileId: string;
+  readonly createdAt: Date;
+}
+
+/** Sets earlier creation times; a later one changes nothing. Each profile once. */
+export async function updateCreationTimes(
+  tx: Transaction,
+  workspaceId: number,
+  times: readonly CreationTime[],
+): Promise<void> {
+  const ids = times.map(({ profileId }) => profileId);
+  await tx.query(
+    `update profiles set created_at = new.created_at
+     from unnest($2::uuid[], $3::timestamptz[]) as new (id, created_at)
+     where profiles.workspace_id = $1 and profiles.profile_id = any($2::uuid[])
+       and profiles.bucket = any($4::smallint[]) and profiles.profile_id = new.id
+       and new.created_at < profiles.created_at`,
+    [
+      workspaceId,
+      ids,
+      timestamps(times.map(({ createdAt }) => createdAt.getTime() * 1_000)),
+      bucketsOfIds(ids).all,
+    ],
+  );
+}
+
 /** Removes profiles that the transaction has locked. */
 export async function deleteProfiles(
   tx: Transaction,

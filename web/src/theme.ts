@@ -1,4 +1,4 @@
-import { createTheme, Drawer, Modal, Tooltip } from "@mantine/core";
+import { createTheme, Drawer, Modal, Notification, Tooltip } from "@mantine/core";
 
 /** What styles/theme.css cannot say: the defaults of components. */
 export const theme = createTheme({
@@ -9,6 +9,9 @@ export const theme = createTheme({
     // Locking the scroll writes an inline <style>, which the Content-Security-Policy refuses; see parts.css.
     Modal: Modal.extend({ defaultProps: { lockScroll: false, centered: true, radius: "lg" } }),
     Drawer: Drawer.extend({ defaultProps: { lockScroll: false } }),
+    Notification: Notification.extend({
+      defaultProps: { closeButtonProps: { "aria-label": "Close the message" } },
+    }),
     Tooltip: Tooltip.extend({ defaultProps: { withArrow: true, openDelay: 300 } }),
   },
 });

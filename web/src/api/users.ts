@@ -84,7 +84,8 @@ export const useEraseUser = () =>
   hooks.useMutation("delete", USER, {
     // What was shown about the user does not stay in memory.
     onSuccess: () => {
-      queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[1] !== USERS });
+      const isOfOne = (path: unknown) => String(path).startsWith(USER);
+      queryClient.removeQueries({ predicate: ({ queryKey }) => isOfOne(queryKey[1]) });
       return refresh(USERS);
     },
   });

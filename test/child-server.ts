@@ -32,7 +32,11 @@ export interface ChildServer {
 /** Settings of a child: only what is given here, never what the test itself runs with. */
 export type Environment = Readonly<Record<string, string>>;
 
-const MAIN = join(packageRoot(), "dist", "bundle", "main.js");
+/** What users start; of another version, what its compiler wrote. */
+const mainOf = (root?: string): string =>
+  root === undefined
+    ? join(packageRoot(), "dist", "bundle", "main.js")
+    : join(root, "dist", "src", "main.js");
 
 interface Running {
   readonly child: ChildProcess;
@@ -44,8 +48,9 @@ function start(
   args: readonly string[],
   environment: Environment,
   input?: string | Uint8Array,
+  root?: string,
 ): Running {
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  const child = spawn(process.execPath, [mainOf(root), ...args], {
     env: { PATH: process.env.PATH, ...environment },
     stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
   });
@@ -91,15 +96,12 @@ export async function startAndKill(environment: Environment, afterMs: number): P
 /**
  * Starts a server on a free port and waits until it says that it is ready.
  *
+ * @param root the repository, or another version of it.
  * @throws with what it printed when it ends before.
  */
-export async function startChild(environment: Environment): Promise<ChildServer> {
-  const { child, output, finished } = start(["serve"], {
-    PORT: "0",
-    LOG_LEVEL: "silent",
-    DEMO: "true",
-    ...environment,
-  });
+export async function startChild(environment: Environment, root?: string): Promise<ChildServer> {
+  const settings = { PORT: "0", LOG_LEVEL: "silent", DEMO: "true", ...environment };
+  const { child, output, finished } = start(["serve"], settings, undefined, root);
   const ready = new Promise<void>((resolve) => {
     child.stdout?.on("data", () => {
       if (/Rapport is ready at .*\n\n$/s.test(output.stdout)) resolve();

@@ -186,7 +186,7 @@ describe("API keys of the admin API", () => {
       [{ name: "a\0", permissions: [] }, /^'name' in the body holds a NUL character$/],
       [{ name: "a\ud800", permissions: [] }, /lone surrogate/],
       [{ name: "", permissions: [] }, /^'name'/],
-      [{ name: "a", permissions: [], key: "my-own" }, /not known: 'key'/],
+      [{ name: "a", permissions: [], key: "my-own" }, /unknown key: 'key'/],
     ] as const) {
       const answer = await server.admin("POST", keysOf(workspace), body);
       assert.equal(answer.status, 400, JSON.stringify(body));
@@ -272,7 +272,7 @@ describe("API keys of a manifest", () => {
     const renamed = { ...dev(`${workspace.name}-a`), name: "other" };
     const answer = await apply(workspace, [renamed]);
     assert.equal(answer.status, 409);
-    assert.match(answer.body.message, /'other' has a secret that opens something already/);
+    assert.match(answer.body.message, /'other' has a secret that is already in use/);
   });
 
   test("a secret of another key is refused, and nothing is applied", async () => {

@@ -109,7 +109,7 @@ describe("rapport apply", { concurrency: 4 }, () => {
       "a key that another workspace has",
       GOOD("f6", "taken-key"),
       "6:15",
-      /opens something already, or was revoked\.$/,
+      /is already in use or was revoked\.$/,
     ],
     ["YAML that cannot be read", `${GOOD("f7")}  - [unclosed\n`, "10:1", /./],
     [

@@ -50,7 +50,7 @@ describe("a source that can never satisfy its integration ends the run as config
       "updated_at int, external_id text, payload text",
       /UPDATED_/,
     ],
-    ["no identifier", "updated_at timestamptz, payload text", /no column that names a person/],
+    ["no identifier", "updated_at timestamptz, payload text", /no column that names a user/],
     ["half an alias", "updated_at timestamptz, alias_name text, payload text", /belong together/],
     [
       "ids with fractions",

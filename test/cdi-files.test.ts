@@ -64,7 +64,7 @@ describe("a Parquet file", () => {
   test("a Parquet file with unsuitable columns ends the run as config_error", async () => {
     const cases: [columns: string, rule: RegExp][] = [
       ["1 as external_id, '{}' as payload", /no column UPDATED_AT/],
-      ["5 as updated_at, 1 as external_id, '{}' as payload", /UPDATED_AT is no date/],
+      ["5 as updated_at, 1 as external_id, '{}' as payload", /UPDATED_AT is not a date/],
       ["now() as updated_at, 1.5::double as external_id, '{}' as payload", /whole numbers/],
       [
         "now() as updated_at, 1 as external_id, {'n': 1} as payload",

@@ -88,7 +88,7 @@ describe("an integration in the manifest", () => {
     ["a schedule of seconds", { schedule: "0 * * * * *" }, /\.schedule' must be a cron expression/],
     ["a schedule that never comes", { schedule: "0 0 30 2 *" }, /\.schedule' must be a cron/],
     ["no try at all", { retry: { attempts: 0 } }, /\.retry\.attempts' must be at least 1/],
-    ["an unknown key", { catalog: 1 }, /has a key that is not known: 'catalog'/],
+    ["an unknown key", { catalog: 1 }, /has an unknown key: 'catalog'/],
     ["no warehouse", { warehouse: undefined }, /\.warehouse' is required/],
     [
       "an unknown warehouse",
@@ -146,7 +146,7 @@ describe("an integration in the manifest", () => {
     [
       "keys of another warehouse",
       { warehouse: { ...POSTGRES, format: "csv" } },
-      /\.warehouse' has a key that is not known: 'format'/,
+      /\.warehouse' has an unknown key: 'format'/,
     ],
     [
       "a file of no known format",

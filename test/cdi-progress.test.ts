@@ -97,7 +97,7 @@ describe("a repeated sync", () => {
     );
     const { run, rows } = await integration.syncWithLog();
     assert.deepEqual([run.job_status, run.rows_failed_with_errors], ["success", 0]);
-    assert.match(run.message ?? "", /still to come: 1\./);
+    assert.match(run.message ?? "", /in the future: 1\./);
     assert.deepEqual(
       [rows[0]?.outcome, rows[0]?.field, rows[0]?.code],
       ["waiting", "UPDATED_AT", "UPDATED_AT_IN_FUTURE"],

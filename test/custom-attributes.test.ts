@@ -132,17 +132,25 @@ describe("invalid custom attribute values", () => {
     [
       { x: { y: null } },
       "INVALID_ATTRIBUTE",
-      "'a.x.y' is not valid: null cannot stand inside a value",
+      "'a.x.y' is not valid: null is not allowed inside a value",
     ],
-    [[{ x: null }], "INVALID_ATTRIBUTE", "'a[0].x' is not valid: null cannot stand inside a value"],
+    [
+      [{ x: null }],
+      "INVALID_ATTRIBUTE",
+      "'a[0].x' is not valid: null is not allowed inside a value",
+    ],
     // keys
-    [{ x: { "y.z": 1 } }, "INVALID_KEY", "'a.x.y.z' is not valid: a key cannot hold '.' or '$'"],
-    [{ x: { y$: 1 } }, "INVALID_KEY", "'a.x.y$' is not valid: a key cannot hold '.' or '$'"],
+    [
+      { x: { "y.z": 1 } },
+      "INVALID_KEY",
+      "'a.x.y.z' is not valid: a key must not contain '.' or '$'",
+    ],
+    [{ x: { y$: 1 } }, "INVALID_KEY", "'a.x.y$' is not valid: a key must not contain '.' or '$'"],
     [{ "": 1 }, "INVALID_KEY", "'a.' is not valid: a key cannot be empty"],
     [
       parsed('{"x":[{"__proto__":1}]}'),
       "INVALID_KEY",
-      "'a.x[0].__proto__' is not valid: '__proto__' cannot be a key",
+      "'a.x[0].__proto__' is not valid: '__proto__' is not allowed as a key",
     ],
     [
       { x: "y".repeat(256) },
@@ -174,7 +182,7 @@ describe("invalid custom attribute values", () => {
     [
       { $time: "2020-01-24", x: 1 },
       "INVALID_KEY",
-      "'a.$time' is not valid: a key cannot hold '.' or '$'",
+      "'a.$time' is not valid: a key must not contain '.' or '$'",
     ],
     // size
     [
@@ -232,7 +240,7 @@ describe("invalid custom attribute values", () => {
     [
       { $add: [{ id: null }] },
       "INVALID_ATTRIBUTE",
-      "'a.$add[0].id' is not valid: null cannot stand inside a value",
+      "'a.$add[0].id' is not valid: null is not allowed inside a value",
     ],
     [
       { $update: [{ $identifier_key: "id", $identifier_value: 1 }] },
@@ -248,7 +256,7 @@ describe("invalid custom attribute values", () => {
     [
       { $update: [{ $identifier_key: "id", $identifier_value: 1, $new_object: { "x.y": 1 } }] },
       "INVALID_KEY",
-      "'a.$update[0].$new_object.x.y' is not valid: a key cannot hold '.' or '$'",
+      "'a.$update[0].$new_object.x.y' is not valid: a key must not contain '.' or '$'",
     ],
     [
       { $remove: [{ $identifier_key: 1, $identifier_value: 1 }] },

@@ -47,7 +47,7 @@ describe("a server whose PostgreSQL fails", { skip }, () => {
     await assertSurvives(await serverOn(await newDatabase(own)), {
       begin: () => own.stop(),
       end: () => own.start(),
-      says: /^The database does not answer\.$/,
+      says: /^The database does not respond\.$/,
     });
   });
 
@@ -55,7 +55,7 @@ describe("a server whose PostgreSQL fails", { skip }, () => {
     await assertSurvives(await serverOn(await newDatabase(own)), {
       begin: () => own.crash(),
       end: () => own.start(),
-      says: /^The database does not answer\.$/,
+      says: /^The database does not respond\.$/,
     });
   });
 

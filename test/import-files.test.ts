@@ -43,7 +43,7 @@ describe("a CSV file", { concurrency: 3 }, () => {
     assert.match(stderr, /^ {2}Customer ID +→ {2}external_id +text +1$/m);
     assert.match(stderr, /^ {2}Age +→ {2}Age +number +36$/m);
     assert.match(stderr, /^ {2}Zip +→ {2}Zip +text +00123$/m);
-    assert.match(stderr, /:4: the row has 2 columns, and the header has 8 \(COLUMN_COUNT\)$/m);
+    assert.match(stderr, /:4: the row has 2 columns, but the header has 8 \(COLUMN_COUNT\)$/m);
     const [ada, bob] = await workspace.profiles({ external_ids: ["1", "2"] });
     assert.deepEqual(ada?.custom_attributes, { Age: 36, VIP: true, Zip: "00123" });
     assert.deepEqual(ada?.user_aliases, [{ alias_name: "a1", alias_label: "crm" }]);

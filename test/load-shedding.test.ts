@@ -53,7 +53,7 @@ describe("a server at its request limit", () => {
     for (const { status, headers, body } of refused) {
       assert.equal(status, 503);
       assert.equal(headers.get("retry-after"), "1");
-      assert.match(body.message, /too much to do/);
+      assert.match(body.message, /is overloaded/);
       assert.equal("errors" in body, false);
       assert.ok(headers.get("x-request-id"));
     }

@@ -255,10 +255,7 @@ describe("an invalid manifest is refused with the place and the rule, and nothin
     await apply(full(one));
     const answer = await apply({ name: two, api_keys: [key("mine", `${one}-dev`)] });
     assert.equal(answer.status, 409);
-    assert.match(
-      answer.body.message,
-      /'mine' has a secret that opens something already, or was revoked/,
-    );
+    assert.match(answer.body.message, /'mine' has a secret that is already in use or was revoked/);
     assert.deepEqual(answer.body.path, ["workspaces", 0, "api_keys"]);
     assert.ok(!JSON.stringify(answer.body).includes(`${one}-dev`));
     assert.deepEqual(inWords((await apply({ name: two })).body.changes), [

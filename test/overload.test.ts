@@ -19,7 +19,7 @@ test("track requests beyond the write queue get 429 with Retry-After, and accept
   assert.ok(refused.length > 0);
   for (const { headers, body } of refused) {
     assert.match(headers.get("retry-after") ?? "", /^[1-9]\d*$/);
-    assert.equal(body.message, "The server has more to write than it can hold.");
+    assert.equal(body.message, "The write queue is full. Try again later.");
   }
   const found = (
     await Promise.all([

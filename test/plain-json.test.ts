@@ -58,7 +58,7 @@ describe("findUnstorable", () => {
     [
       '{"a":[{"__proto__":{"isAdmin":true}}]}',
       "INVALID_KEY",
-      "'properties.a[0].__proto__' is not valid: '__proto__' cannot be a key",
+      "'properties.a[0].__proto__' is not valid: '__proto__' is not allowed as a key",
     ],
     [
       '{"a":9007199254740992}',

@@ -35,16 +35,16 @@ describe("invalid Liquid and HTML", () => {
     ["{% layout 'secret' %}", 3, /tag "layout" not found/],
     ["{% form_field_name x %}", 3, /':email_global_state'/],
     ["{% form_field_name :subscription_group %}", 3, /':subscription_group' and the id/],
-    ["{% translation two words %}x{% endtranslation %}", 3, /id without blanks/],
+    ["{% translation two words %}x{% endtranslation %}", 3, /id without spaces/],
     [
       "{% translation a %}{% translation b %}x{% endtranslation %}{% endtranslation %}",
       3,
-      /inside/,
+      /cannot be nested/,
     ],
     ["</p><div>\n<span>x</div>", 4, /'<span>' is not closed/],
     ["</section>", 3, /'<\/section>' closes nothing/],
-    ["<a href='x>y</a>", 3, /a quote in it is not ended/],
-    ['\n<a href="x"title="y">z</a>', 4, /without a blank/],
+    ["<a href='x>y</a>", 3, /a quote in it, is not closed/],
+    ['\n<a href="x"title="y">z</a>', 4, /need a space/],
     ["<a href=>z</a>", 3, /no value/],
     ['<a title=x"y>z</a>', 3, /without quotes/],
     ["a < b <3", 3, /'&lt;'/],
@@ -52,7 +52,7 @@ describe("invalid Liquid and HTML", () => {
     ["<style>a{}", 3, /only text/],
     ["{% if x %}\n<div>\n{% endif %}", 4, /'<div>' is not closed/],
     ["<div/>", 3, /'<div>' is not closed/],
-    ["<b>".repeat(300) + "</b>".repeat(300), 3, /inside one another|formatting elements/],
+    ["<b>".repeat(300) + "</b>".repeat(300), 3, /nested|formatting elements/],
   ];
 
   test("a page with invalid Liquid or HTML is refused at create and update with the field and the line", async () => {

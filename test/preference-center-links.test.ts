@@ -83,7 +83,7 @@ describe("a preference link", () => {
     const { workspace, path } = await opened(server);
     const refusal = await openPage(server, "/preferences/x");
     assert.equal(refusal.status, 404);
-    assert.match(refusal.body, /This link does not work/);
+    assert.match(refusal.body, /This link is invalid/);
     assert.ok(!refusal.body.includes(workspace.name));
     const length = path.length - "/preferences/".length;
     for (const index of [0, 5, 21, 24, 30, 45, 60, length - 2]) {

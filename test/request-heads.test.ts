@@ -73,7 +73,7 @@ describe("slight deviations from the documented requests", () => {
       "/subscription/user/status?external_id=ada&limit=1&limit=2",
     );
     assert.equal(status, 400);
-    assert.match(String(body.message), /^'\w+' is given more than once, and takes one value$/);
+    assert.match(String(body.message), /^'\w+' is given more than once, but takes only one value$/);
   });
 
   test("a 401, 413 or 415 response contains only a message", async () => {

@@ -49,9 +49,9 @@ describe("a workspace", () => {
     for (const [path, body, message] of [
       ["", { settings: { track_max_updates: 0 } }, /'settings.track_max_updates'/],
       ["", { allow_reset: "yes" }, /'allow_reset' must be true or false/],
-      ["", { name: "other" }, /not known: 'name'/],
-      ["/settings", { track_max: 5 }, /not known: 'track_max'/],
-      ["/settings", { rate_limits: { "users.fly": "off" } }, /not known: 'users.fly'/],
+      ["", { name: "other" }, /unknown key: 'name'/],
+      ["/settings", { track_max: 5 }, /unknown key: 'track_max'/],
+      ["/settings", { rate_limits: { "users.fly": "off" } }, /unknown key: 'users.fly'/],
       ["/settings", { blocked_external_ids: ["a\0"] }, /NUL character/],
     ] as const) {
       const answer = await server.admin("PUT", pathOf(workspace, path), body);

@@ -57,7 +57,7 @@ describe("company.scim_tokens", () => {
         400,
         /'company.scim_tokens\[0\].service_origin'/,
       ],
-      ["an unknown key", [{ ...TOKEN, origin: "x" }], 400, /not known: 'origin'/],
+      ["an unknown key", [{ ...TOKEN, origin: "x" }], 400, /unknown key: 'origin'/],
       [
         "a blank in the token",
         [{ ...TOKEN, token: "a b" }],
@@ -70,12 +70,7 @@ describe("company.scim_tokens", () => {
         400,
         /'company.scim_tokens' has the name 'idp' twice/,
       ],
-      [
-        "one token twice",
-        twice,
-        409,
-        /The SCIM token '\w+' has a secret that opens something already/,
-      ],
+      ["one token twice", twice, 409, /The SCIM token '\w+' has a secret that is already in use/],
     ];
     for (const [what, scim_tokens, status, message] of cases) {
       test(what, async () => {
@@ -217,7 +212,7 @@ describe("company.scim_defaults", () => {
   describe("invalid SCIM defaults are refused with the rule", () => {
     const cases: [string, unknown, RegExp][] = [
       ["a list", [], /'company.scim_defaults' must be an object/],
-      ["an unknown key", { name: {} }, /not known: 'name'/],
+      ["an unknown key", { name: {} }, /unknown key: 'name'/],
       [
         "an unknown department",
         { department: "x" },
@@ -226,7 +221,7 @@ describe("company.scim_defaults", () => {
       [
         "an unknown workspace",
         { permissions: { appGroup: [{ appGroupName: "moon" }] } },
-        /names no workspace/,
+        /does not name a declared workspace/,
       ],
       ["an unknown permission", { permissions: { companyPermissions: ["fly"] } }, /must be one of/],
       ["an unknown member", { permissions: { roles: [] } }, /'permissions.roles' is not known/],

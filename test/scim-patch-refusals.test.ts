@@ -53,7 +53,7 @@ describe("a refused SCIM PATCH reports a scimType and changes nothing", () => {
       "an unknown attribute",
       { op: "replace", path: "wrong", value: 1 },
       "invalidPath",
-      /'wrong' is no attribute/,
+      /'wrong' is not an attribute/,
     ],
     [
       "an unknown part",
@@ -65,7 +65,7 @@ describe("a refused SCIM PATCH reports a scimType and changes nothing", () => {
       "a part of a simple attribute",
       { op: "replace", path: "displayName.x", value: 1 },
       "invalidPath",
-      /is no attribute/,
+      /is not an attribute/,
     ],
     [
       "a filter on a single value",
@@ -174,7 +174,7 @@ describe("a refused SCIM PATCH reports a scimType and changes nothing", () => {
       "an unknown workspace",
       { op: "add", path: "permissions.appGroup", value: [{ appGroupName: "moon" }] },
       "invalidValue",
-      /names no workspace/,
+      /does not name a declared workspace/,
     ],
     [
       "an unknown permission",

@@ -153,7 +153,7 @@ describe("SCIM permissions", () => {
       [
         "an unknown workspace",
         appGroup({ appGroupName: "moon" }),
-        /appGroup\[0\].appGroupName' names no/,
+        /appGroup\[0\].appGroupName' does not name a/,
       ],
       [
         "an unknown workspace permission",
@@ -163,7 +163,7 @@ describe("SCIM permissions", () => {
       [
         "an unknown team",
         appGroup({ team: [{ teamName: "Green" }] }),
-        /team\[0\].teamName' names no team/,
+        /team\[0\].teamName' does not name a declared team/,
       ],
       [
         "an unknown team permission",
@@ -173,7 +173,7 @@ describe("SCIM permissions", () => {
       [
         "an unknown permission set",
         appGroup({ appGroupPermissionSets: [{ appGroupPermissionSetName: "Kings" }] }),
-        /appGroupPermissionSetName' names no permission set/,
+        /appGroupPermissionSetName' does not name a declared permission set/,
       ],
       [
         "a team twice",

@@ -135,7 +135,7 @@ describe("SCIM tokens in the admin API", () => {
     for (const [body, message] of [
       [{ name: "a" }, /'service_origin' is required/],
       [{ name: "a", service_origin: "" }, /'service_origin'/],
-      [{ name: "a", service_origin: ORIGIN, token: "my-own" }, /not known: 'token'/],
+      [{ name: "a", service_origin: ORIGIN, token: "my-own" }, /unknown key: 'token'/],
     ] as const) {
       const answer = await server.admin("POST", PATH, body);
       assert.equal(answer.status, 400);
@@ -207,7 +207,7 @@ describe("SCIM tokens in a manifest", () => {
       ],
     });
     assert.equal(asKey.status, 409);
-    assert.match(asKey.body.message, /has a secret that opens something already/);
+    assert.match(asKey.body.message, /has a secret that is already in use/);
   });
 
   test("a SCIM token dropped from the manifest stops working; one created in the admin API stays", async () => {

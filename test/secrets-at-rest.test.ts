@@ -280,11 +280,11 @@ describe("a server with another key", () => {
         DATABASE_URL: databaseUrl ?? "",
         SECRET_KEY,
       });
-    assert.match((await discard(NEW)).stderr, /stop opening, for good\. .* pass --yes\./);
+    assert.match((await discard(NEW)).stderr, /stop working for good\. .* pass --yes\./);
     assert.match((await discard(OLD, "--yes")).stderr, /The key is not lost/);
     const { code, stdout } = await discard(NEW, "--yes");
     assert.equal(code, 0);
-    assert.match(stdout, /^Gave up 1 link secret\.\n/);
+    assert.match(stdout, /^Discarded 1 link secret\.\n/);
 
     const second = await start(settings(NEW));
     assert.equal((await second.get(link)).status, 404);

@@ -351,6 +351,6 @@ test("requests recorded from an existing client are accepted unless a phone numb
     const answer = await workspace.call<any>("POST", "/v2/subscription/status/set", body);
     const isNational = body.subscription_groups.some((set: any) => set.phones);
     assert.equal(answer.status, isNational ? 400 : 201, JSON.stringify(answer.body));
-    if (isNational) assert.match(answer.body.message, /'5055077683' is no number in E\.164/);
+    if (isNational) assert.match(answer.body.message, /'5055077683' is not a number in E\.164/);
   }
 });

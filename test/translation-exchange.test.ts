@@ -113,7 +113,8 @@ describe("translations as files", () => {
       imported: [{ locale_key: "es-MX", strings: 1, missing: [] }],
       skipped: [
         {
-          message: "'id_1' in es-MX: it was translated from another text than the message has.",
+          message:
+            "'id_1' in es-MX: it was translated from a different text than the message now has.",
           code: "SOURCE_CHANGED",
           input_array: "rows",
           index: 1,
@@ -144,7 +145,7 @@ describe("translations as files", () => {
     const cases: [format: "csv" | "xliff", text: string, reason: RegExp][] = [
       ["csv", `${good}id_1,x\n`, /line 3/],
       ["csv", `${good}id_0,a,b\n`, /'id_0' in es-MX twice/],
-      ["csv", good.replace("fr-FR", "de-DE"), /'de-DE', which is no locale/],
+      ["csv", good.replace("fr-FR", "de-DE"), /'de-DE', which is not a locale/],
       ["csv", `${good}id_1,{{ x,y\n`, /'es-MX.id_1': output .* not closed/],
       ["csv", "", /The body must be|first column/],
       ["xliff", "<xliff/>", /not XLIFF 1.2/],

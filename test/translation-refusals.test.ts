@@ -125,9 +125,9 @@ describe("the error format of refused translation requests", () => {
       [{ id_0: "a\0b" }, "INVALID_TEXT", /'?translation_map\.id_0/],
       [{ id_0: "a\ud800b" }, "INVALID_TEXT", /lone surrogate/],
       [JSON.parse('{"__proto__":"x"}'), "INVALID_KEY", /__proto__/],
-      [{ "": "x" }, "INVALID_TRANSLATIONS", /without blanks/],
-      [{ "a b": "x" }, "INVALID_TRANSLATIONS", /'a b'.*without blanks/],
-      [{ "a\u0007": "x" }, "INVALID_TRANSLATIONS", /without blanks/],
+      [{ "": "x" }, "INVALID_TRANSLATIONS", /without spaces/],
+      [{ "a b": "x" }, "INVALID_TRANSLATIONS", /'a b'.*without spaces/],
+      [{ "a\u0007": "x" }, "INVALID_TRANSLATIONS", /without spaces/],
       [{ ["i".repeat(256)]: "x" }, "INVALID_TRANSLATIONS", /255 characters/],
       [
         { id_0: "Hi {{ name" },

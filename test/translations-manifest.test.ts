@@ -231,7 +231,7 @@ describe("translations in the manifest", () => {
         { locales: [{ id: SPANISH, name: "x", language: "x", locale_key: "x" }] },
         /country' is required/,
       ],
-      [{ locales: [{ ...spanish, extra: 1 }] }, /not known: 'extra'/],
+      [{ locales: [{ ...spanish, extra: 1 }] }, /unknown key: 'extra'/],
       [{ locales: [spanish, spanish] }, /the id '.*' twice/],
       [{ locales: [spanish, { ...french, locale_key: "ES_mx" }] }, /the locale_key 'es-mx' twice/],
       [{ locales: [{ ...spanish, name: "a\0" }] }, /'name' .*NUL/],
@@ -248,7 +248,7 @@ describe("translations in the manifest", () => {
       ],
       [
         { campaigns: [campaign({ translations: { "de-DE": {} } })] },
-        /'campaigns\[0\].messages\[0\].translations' has 'de-DE', which is no locale/,
+        /'campaigns\[0\].messages\[0\].translations' has 'de-DE', which is not a locale/,
       ],
       [
         { campaigns: [campaign({ translations: { "es-MX": HOLA, es_MX: HOLA } })] },

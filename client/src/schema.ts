@@ -8,7 +8,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Says that the process runs. */
+        /** Reports that the process runs. */
         get: operations["checkLiveness"];
         put?: never;
         post?: never;
@@ -25,7 +25,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Says that requests are taken: migrated, manifest applied, not overloaded, and the database answers, takes writes and has space. */
+        /** Reports that requests are accepted: migrated, manifest applied, not overloaded, and the database responds, accepts writes and has space. */
         get: operations["checkReadiness"];
         put?: never;
         post?: never;
@@ -147,7 +147,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Gives users another external_id; the old one keeps leading to the user.
+         * Gives users another external_id; the old one still leads to the user.
          * @description Permission: `users.external_ids.rename`.
          */
         post: operations["renameExternalIds"];
@@ -167,7 +167,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Ends the redirects of external ids that were renamed or merged away.
+         * Removes the redirects of external ids that were renamed or merged.
          * @description Permission: `users.external_ids.remove`.
          */
         post: operations["removeExternalIds"];
@@ -249,7 +249,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Reads who merged, identified or deleted which users when, the newest first.
+         * Lists merges, identifications and deletions of users with actor and time, newest first.
          * @description Needs the administrator's token, or a session of the dashboard with `view_user_profile` and `view_pii`.
          */
         get: operations["listIdentityAudit"];
@@ -271,7 +271,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Imports what no other call writes: apps, devices, interactions, message history.
+         * Imports apps, devices, interactions and message history, which no other call writes.
          * @description Needs the administrator's token, or a session of the dashboard with `import_update_user_data`.
          */
         post: operations["importUsers"];
@@ -289,18 +289,18 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * How far the import of a file is.
+         * The progress of the import of a file.
          * @description Needs the administrator's token, or a session of the dashboard with `import_update_user_data`.
          */
         get: operations["getImport"];
         put?: never;
         /**
-         * Imports consecutive rows of a file; a batch that is sent again is not written again.
+         * Imports consecutive rows of a file; a repeated batch is not written again.
          * @description Needs the administrator's token, or a session of the dashboard with `import_update_user_data`.
          */
         post: operations["createImport"];
         /**
-         * Forgets the progress of an import, so that the file can be imported once more.
+         * Deletes the progress of an import, so that the file can be imported again.
          * @description Needs the administrator's token, or a session of the dashboard with `import_update_user_data`.
          */
         delete: operations["deleteImport"];
@@ -319,7 +319,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Reads the profiles that the given identifiers name.
+         * Reads the profiles with the given identifiers.
          * @description Permission: `users.export.ids`.
          */
         post: operations["exportUsers"];
@@ -337,7 +337,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Streams all users, events, purchases or subscription states, one JSON object a line.
+         * Streams all users, events, purchases or subscription states, one JSON object per line.
          * @description Needs the administrator's token, or a session of the dashboard with `export_user_data`.
          */
         get: operations["streamExport"];
@@ -357,7 +357,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Finds users by the beginning of an identifier, or by a whole platform_id.
+         * Finds users by an identifier prefix, or by a whole platform_id.
          * @description Needs the administrator's token, or a session of the dashboard with `view_user_profile` and `view_pii`.
          */
         get: operations["listUsers"];
@@ -571,7 +571,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists addresses that hard bounced in a period, the latest first.
+         * Lists addresses that hard bounced in a period, newest first.
          * @description Permission: `email.hard_bounces`.
          */
         get: operations["listHardBounces"];
@@ -593,7 +593,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Takes addresses off the list of hard bounces.
+         * Removes addresses from the list of hard bounces.
          * @description Permission: `email.bounce.remove`.
          */
         post: operations["removeHardBounces"];
@@ -633,7 +633,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Reads who changed which subscription state when, the newest change first.
+         * Lists changes of subscription states with actor and time, newest first.
          * @description Needs the administrator's token, or a session of the dashboard with `view_user_profile` and `view_pii`.
          */
         get: operations["listSubscriptionHistory"];
@@ -673,7 +673,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists the warehouse integrations, ten a page.
+         * Lists the warehouse integrations, ten per page.
          * @description Permission: `cdi.integration_list`.
          */
         get: operations["listIntegrations"];
@@ -693,7 +693,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists the syncs of an integration, the newest first, ten a page.
+         * Lists the syncs of an integration, newest first, ten per page.
          * @description Permission: `cdi.integration_job_status`.
          */
         get: operations["listSyncs"];
@@ -733,7 +733,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists the warehouse integrations of all workspaces, or those that have a name.
+         * Lists the warehouse integrations of all workspaces, optionally by name.
          * @description Needs the administrator's token, or a session of the dashboard with `manage_company_settings` of the company.
          */
         get: operations["findIntegrations"];
@@ -755,7 +755,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Starts a sync now, and answers with the id of its run.
+         * Starts a sync now and returns the id of its run.
          * @description Needs the administrator's token, or a session of the dashboard with `manage_external_integrations`.
          */
         post: operations["startIntegrationRun"];
@@ -773,7 +773,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists the runs of an integration, the newest first, ten a page.
+         * Lists the runs of an integration, newest first, ten per page.
          * @description Needs the administrator's token, or a session of the dashboard with `basic_access`.
          */
         get: operations["listIntegrationRuns"];
@@ -793,7 +793,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Reads a run: how it stands, and how many rows came to what.
+         * Reads a run: its status and row counts.
          * @description Needs the administrator's token, or a session of the dashboard with `basic_access`.
          */
         get: operations["getIntegrationRun"];
@@ -813,7 +813,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists the rows of a run that failed, were skipped or wait, a hundred a page.
+         * Lists the failed, skipped and waiting rows of a run, a hundred per page.
          * @description Needs the administrator's token, or a session of the dashboard with `manage_external_integrations` and `view_pii`.
          */
         get: operations["listIntegrationRunRows"];
@@ -858,13 +858,13 @@ export interface paths {
          */
         get: operations["getIntegration"];
         /**
-         * Makes a warehouse integration, or changes it.
+         * Creates or changes a warehouse integration.
          * @description Needs the administrator's token, or a session of the dashboard with `manage_external_integrations`.
          */
         put: operations["putIntegration"];
         post?: never;
         /**
-         * Removes a warehouse integration with its runs; what it synced stays.
+         * Removes a warehouse integration with its runs; synced data stays.
          * @description Needs the administrator's token, or a session of the dashboard with `manage_external_integrations`.
          */
         delete: operations["deleteIntegration"];
@@ -881,13 +881,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists dashboard users, all or those that a filter finds, page by page.
+         * Lists dashboard users, all or filtered, page by page.
          * @description Also served at `/scim/v2/Users/`.
          */
         get: operations["listDashboardUsers"];
         put?: never;
         /**
-         * Makes a dashboard user.
+         * Creates a dashboard user.
          * @description Also served at `/scim/v2/Users/`.
          */
         post: operations["createDashboardUser"];
@@ -906,7 +906,7 @@ export interface paths {
         };
         /** Reads a dashboard user. */
         get: operations["getDashboardUser"];
-        /** Replaces what is known about a dashboard user; the userName stays. */
+        /** Replaces a dashboard user; the userName stays. */
         put: operations["replaceDashboardUser"];
         post?: never;
         /** Removes a dashboard user. */
@@ -924,7 +924,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What of SCIM 2.0 the server does. */
+        /** The features of SCIM 2.0 that the server supports. */
         get: operations["getScimConfiguration"];
         put?: never;
         post?: never;
@@ -1066,7 +1066,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Reads the strings of a campaign's message as they were written.
+         * Reads the source strings of a campaign's message.
          * @description Permission: `campaigns.translations.get`.
          *
          *     Also served at `/campaign/translations/source`, `/campaigns/translations/source/`, `/campaigns/translations/source`.
@@ -1088,7 +1088,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Reads the strings of a canvas's message as they were written.
+         * Reads the source strings of a canvas's message.
          * @description Permission: `canvas.translations.get`.
          *
          *     Also served at `/canvases/translations/source`, `/canvas/translations/source/`, `/canvas/translations/source`.
@@ -1151,7 +1151,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * Creates a campaign, or renames it.
+         * Creates or renames a campaign.
          * @description Needs the administrator's token, or a session of the dashboard with `send_campaigns_canvases`.
          */
         put: operations["putCampaign"];
@@ -1175,7 +1175,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * Creates a canvas, or gives it a name and steps.
+         * Creates a canvas, or sets its name and steps.
          * @description Needs the administrator's token, or a session of the dashboard with `send_campaigns_canvases`.
          */
         put: operations["putCanvas"];
@@ -1249,13 +1249,13 @@ export interface paths {
         };
         get?: never;
         /**
-         * Makes a locale, or changes it.
+         * Creates or changes a locale.
          * @description Needs the administrator's token, or a session of the dashboard with `send_campaigns_canvases`.
          */
         put: operations["putLocale"];
         post?: never;
         /**
-         * Removes a locale; translations into it wait for it to come back.
+         * Removes a locale; its translations are kept in case it is declared again.
          * @description Needs the administrator's token, or a session of the dashboard with `send_campaigns_canvases`.
          */
         delete: operations["deleteLocale"];
@@ -1273,7 +1273,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * Sets the strings of a message in one locale; the source shows for those missing.
+         * Sets the strings of a message in one locale; missing ones fall back to the source.
          * @description Needs the administrator's token, or a session of the dashboard with `send_campaigns_canvases`.
          */
         put: operations["setMessageTranslation"];
@@ -1300,7 +1300,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Renders a message in a locale, or as it was written, without a reader.
+         * Renders a message in a locale, or its source, without a recipient.
          * @description Needs the administrator's token, or a session of the dashboard with `basic_access`.
          */
         get: operations["renderMessage"];
@@ -1325,7 +1325,7 @@ export interface paths {
          */
         get: operations["exportTranslationsAsCsv"];
         /**
-         * Imports translations from CSV; what the file does not have stays as it is.
+         * Imports translations from CSV; strings missing from the file are unchanged.
          * @description Needs the administrator's token, or a session of the dashboard with `send_campaigns_canvases`.
          */
         put: operations["importTranslationsFromCsv"];
@@ -1349,7 +1349,7 @@ export interface paths {
          */
         get: operations["exportTranslationsAsXliff"];
         /**
-         * Imports translations from XLIFF 1.2; what the file does not have stays as it is.
+         * Imports translations from XLIFF 1.2; strings missing from the file are unchanged.
          * @description Needs the administrator's token, or a session of the dashboard with `send_campaigns_canvases`.
          */
         put: operations["importTranslationsFromXliff"];
@@ -1436,7 +1436,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Gives the address of a user's own page.
+         * Returns the URL of a user's page.
          * @description Permission: `preference_center.user.get`.
          */
         get: operations["getPreferencePageUrl"];
@@ -1458,7 +1458,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Signs links to preference pages with a new secret; links of earlier ones still open for a time.
+         * Signs links to preference pages with a new secret; links signed with earlier secrets work for an overlap.
          * @description Needs the administrator's token, or a session of the dashboard with `admin` of the company.
          */
         post: operations["rotatePreferencePageLinks"];
@@ -1501,13 +1501,13 @@ export interface paths {
          */
         get: operations["getDeclaredPreferenceCenter"];
         /**
-         * Makes a preference center, or changes it; what is not given is as in a manifest.
+         * Creates or changes a preference center; omitted fields get the same defaults as in a manifest.
          * @description Needs the administrator's token, or a session of the dashboard with `manage_email_settings`.
          */
         put: operations["putPreferenceCenter"];
         post?: never;
         /**
-         * Removes a preference center; the states that people chose are kept.
+         * Removes a preference center; the states that users chose are kept.
          * @description Needs the administrator's token, or a session of the dashboard with `manage_email_settings`.
          */
         delete: operations["deletePreferenceCenter"];
@@ -1625,7 +1625,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Writes the manifest that creates this workspace, with variables in the place of secrets.
+         * Writes the manifest that creates this workspace, with variables in place of secrets.
          * @description Needs the administrator's token, or a session of the dashboard with `admin`.
          */
         get: operations["exportManifest"];
@@ -1953,13 +1953,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists the API keys of a workspace, revoked ones too.
+         * Lists the API keys of a workspace, including revoked ones.
          * @description Needs the administrator's token, or a session of the dashboard with `dev_console`.
          */
         get: operations["listApiKeys"];
         put?: never;
         /**
-         * Makes an API key and shows its secret, once.
+         * Creates an API key and shows its secret once.
          * @description Needs the administrator's token, or a session of the dashboard with `admin`.
          */
         post: operations["createApiKey"];
@@ -1979,7 +1979,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Gives an API key a new secret, shown once; the older one stays good for a while.
+         * Gives an API key a new secret, shown once; the previous one stays valid for an overlap.
          * @description Needs the administrator's token, or a session of the dashboard with `admin`.
          */
         post: operations["rotateApiKey"];
@@ -1998,13 +1998,13 @@ export interface paths {
         };
         get?: never;
         /**
-         * Changes what an API key may do, and from where; its secret stays.
+         * Changes the permissions and allowed addresses of an API key; its secret stays.
          * @description Needs the administrator's token, or a session of the dashboard with `admin`.
          */
         put: operations["changeApiKey"];
         post?: never;
         /**
-         * Revokes an API key: none of its secrets opens anything again.
+         * Revokes an API key: its secrets stop working for good.
          * @description Needs the administrator's token, or a session of the dashboard with `admin`.
          */
         delete: operations["revokeApiKey"];
@@ -2021,13 +2021,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists the SCIM tokens of the company, revoked ones too.
+         * Lists the SCIM tokens of the company, including revoked ones.
          * @description Needs the administrator's token, or a session of the dashboard with `manage_company_settings` of the company.
          */
         get: operations["listScimTokens"];
         put?: never;
         /**
-         * Makes a SCIM token and shows its secret, once.
+         * Creates a SCIM token and shows its secret once.
          * @description Needs the administrator's token, or a session of the dashboard with `admin` of the company.
          */
         post: operations["createScimToken"];
@@ -2047,7 +2047,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Gives a SCIM token a new secret, shown once; the older one stays good for a while.
+         * Gives a SCIM token a new secret, shown once; the previous one stays valid for an overlap.
          * @description Needs the administrator's token, or a session of the dashboard with `admin` of the company.
          */
         post: operations["rotateScimToken"];
@@ -2066,13 +2066,13 @@ export interface paths {
         };
         get?: never;
         /**
-         * Changes where requests with a SCIM token come from; its secret stays.
+         * Changes the service origin of a SCIM token; its secret stays.
          * @description Needs the administrator's token, or a session of the dashboard with `admin` of the company.
          */
         put: operations["changeScimToken"];
         post?: never;
         /**
-         * Revokes a SCIM token: none of its secrets opens anything again.
+         * Revokes a SCIM token: its secrets stop working for good.
          * @description Needs the administrator's token, or a session of the dashboard with `admin` of the company.
          */
         delete: operations["revokeScimToken"];
@@ -2089,7 +2089,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists who changed what, when and from where, newest first.
+         * Lists the audit: who changed what, when and from where, newest first.
          * @description Needs the administrator's token, or a session of the dashboard with `manage_company_settings` of the company.
          */
         get: operations["listAudit"];
@@ -2109,7 +2109,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Exports the audit as one JSON entry per line, oldest first, for collectors of logs.
+         * Exports the audit as one JSON entry per line, oldest first, for log collectors.
          * @description Needs the administrator's token, or a session of the dashboard with `manage_company_settings` of the company.
          */
         get: operations["exportAudit"];
@@ -2169,7 +2169,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Says which key seals stored secrets, and how many are sealed with which key.
+         * Shows the key that seals stored secrets, and how many secrets each key has sealed.
          * @description Needs the administrator's token, or a session of the dashboard with `manage_company_settings` of the company.
          */
         get: operations["getSecretKey"];
@@ -2234,12 +2234,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Says who is signed in to the dashboard, and what they may do. */
+        /** Returns the person signed in to the dashboard and their permissions. */
         get: operations["getSession"];
         put?: never;
         /**
          * Signs in to the dashboard with the admin token.
-         * @description Sets a cookie. Browsers may send it from the dashboard's own pages alone.
+         * @description Sets a cookie. Browsers may send this request only from the dashboard's own pages.
          */
         post: operations["signIn"];
         /** Signs out of the dashboard in this browser. */
@@ -2276,7 +2276,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Creates a link that signs in to the dashboard as the administrator, once.
+         * Creates a one-time link that signs in to the dashboard as the administrator.
          * @description Needs the administrator's token, or a session of the dashboard with `admin` of the company.
          */
         post: operations["createSignInLink"];
@@ -2466,12 +2466,12 @@ export interface components {
              */
             push_subscribe?: ("subscribed" | "unsubscribed" | "opted_in") | null;
             /**
-             * @description The address of a picture. Null removes it.
+             * @description The URL of a picture. Null removes it.
              * @example https://example.com/ada.png
              */
             image_url?: string | null;
             /**
-             * @description What is known of the user's Facebook account. Null removes it.
+             * @description The user's Facebook account. Null removes it.
              * @example {
              *       "id": "4711"
              *     }
@@ -2480,7 +2480,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description What is known of the user's Twitter account. Null removes it.
+             * @description The user's Twitter account. Null removes it.
              * @example {
              *       "id": "4711"
              *     }
@@ -2652,13 +2652,13 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description true never creates a user. With a `user_alias` it always is so.
+             * @description true never creates a user. With a `user_alias` this is always the case.
              * @example false
              */
             _update_existing_only?: boolean;
         };
         /**
-         * @description The fields of a profile that were asked for.
+         * @description The requested fields of a profile.
          * @example {
          *       "external_id": "ada",
          *       "first_name": "Ada",
@@ -2699,7 +2699,7 @@ export interface components {
             new_external_id: string | number;
         };
         /**
-         * @description What is known of one existing user. Exactly one identifier names the user.
+         * @description History of one user. Exactly one identifier names the user.
          * @example {
          *       "external_id": "ada",
          *       "apps": [
@@ -2979,7 +2979,7 @@ export interface components {
             };
             /** @description The name to show. */
             displayName?: string;
-            /** @description Whether the user may sign in; so it is where nothing is said. */
+            /** @description Whether the user may sign in; true by default. */
             active?: boolean;
             /** @description Email addresses. */
             emails?: {
@@ -3134,12 +3134,12 @@ export interface components {
              */
             currency: string;
             /**
-             * @description The price of one piece; a negative one is a refund.
+             * @description The price per unit; a negative price is a refund.
              * @example 39.9
              */
             price: number;
             /**
-             * @description How many pieces, 1 by default. Each counts as a purchase.
+             * @description How many units, 1 by default. Each counts as a purchase.
              * @example 1
              */
             quantity?: number;
@@ -3190,7 +3190,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description true never creates a user. With a `user_alias` it always is so.
+             * @description true never creates a user. With a `user_alias` this is always the case.
              * @example false
              */
             _update_existing_only?: boolean;
@@ -3292,7 +3292,7 @@ export interface components {
             };
             /** @description The name to show. */
             displayName?: string;
-            /** @description Whether the user may sign in; so it is where nothing is said. */
+            /** @description Whether the user may sign in; true by default. */
             active?: boolean;
             /** @description Email addresses. */
             emails?: {
@@ -3434,7 +3434,7 @@ export interface components {
             };
             /** @description The name to show. */
             displayName?: string;
-            /** @description Whether the user may sign in; so it is where nothing is said. */
+            /** @description Whether the user may sign in; true by default. */
             active?: boolean;
             /** @description Email addresses. */
             emails?: {
@@ -3610,17 +3610,17 @@ export interface components {
             /** @description How many objects a track request may hold. 50 by default. */
             track_max_updates?: number;
             /**
-             * @description Whether track refuses an object with one invalid attribute or an address too many, or leaves that out and reports it. strict by default.
+             * @description Whether track refuses an object with one invalid attribute or an extra address, or omits that and reports it. strict by default.
              * @enum {string}
              */
             intake?: "strict" | "lenient";
             /** @description How many bytes of JSON the custom attributes of a profile may take. 1048576 by default. */
             profile_max_bytes?: number;
-            /** @description How many distinct names of custom attributes its users may have in all. 5000 by default. */
+            /** @description How many distinct custom attributes its users may have in total. 5000 by default. */
             max_attribute_names?: number;
             /** @description How many distinct names its events may have. 5000 by default. */
             max_event_names?: number;
-            /** @description How many users it may have; 0, the default, for any number. */
+            /** @description How many users it may have; 0, the default, means unlimited. */
             max_users?: number;
             /** @description For how many days after their time events are kept one by one; 0, the default, for ever. Their totals stay. */
             keep_events_days?: number;
@@ -4640,7 +4640,7 @@ export interface operations {
                  */
                 platform_id?: string;
                 /**
-                 * @description next_cursor of the page before.
+                 * @description The next_cursor of the previous page.
                  * @example text
                  */
                 cursor?: string;
@@ -4865,7 +4865,7 @@ export interface operations {
                          * @enum {string}
                          */
                         kind: "users" | "events" | "purchases" | "subscriptions";
-                        /** @description How many rows were judged. */
+                        /** @description How many rows were checked. */
                         rows_done: number;
                         /** @description How many of them were written. */
                         rows_imported: number;
@@ -4880,7 +4880,7 @@ export interface operations {
                         last_batch: {
                             /** @description The number of its first row. */
                             first_row: number;
-                            /** @description The verdicts on rows that were not simply written. */
+                            /** @description The verdicts on rows that were rejected, skipped or partial. */
                             notes: {
                                 /** @description The place in the batch, counted from 0. */
                                 index: number;
@@ -4955,7 +4955,7 @@ export interface operations {
                      *     ]
                      */
                     rows: unknown[];
-                    /** @description Judges the rows and writes nothing. */
+                    /** @description Checks the rows and writes nothing. */
                     dry_run?: boolean;
                 };
             };
@@ -4985,7 +4985,7 @@ export interface operations {
                     "application/json": {
                         /** @description How many were imported. */
                         imported: number;
-                        /** @description The verdicts on rows that were not simply written. */
+                        /** @description The verdicts on rows that were rejected, skipped or partial. */
                         notes: {
                             /** @description The place in the batch, counted from 0. */
                             index: number;
@@ -4999,7 +4999,7 @@ export interface operations {
                             /** @description `success`, or what is wrong. */
                             message: string;
                         }[];
-                        /** @description Whether the batch had been committed before. */
+                        /** @description Whether the batch was already committed. */
                         repeated: boolean;
                         /**
                          * @description `success`, or what is wrong.
@@ -5151,7 +5151,7 @@ export interface operations {
                  */
                 until?: string;
                 /**
-                 * @description name=value of an attribute that the user must have.
+                 * @description name=value of an attribute that users must have.
                  * @example [
                  *       "text"
                  *     ]
@@ -5194,7 +5194,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The beginning of an external_id, alias name, email address or phone number. Without it all users are listed.
+                 * @description A prefix of an external_id, alias name, email address or phone number. Without it all users are listed.
                  * @example text
                  */
                 query?: string;
@@ -5204,7 +5204,7 @@ export interface operations {
                  */
                 identifier?: "external_id" | "alias" | "email" | "phone";
                 /**
-                 * @description prefix by default; exact: the whole one.
+                 * @description prefix by default; exact matches the whole identifier.
                  * @example prefix
                  */
                 match?: "prefix" | "exact";
@@ -5392,7 +5392,7 @@ export interface operations {
                             email: {
                                 /** @description The IP address of the caller. */
                                 address: string;
-                                /** @description Whether the page is served: that of a draft is not. */
+                                /** @description Whether the page is served: a draft is not. */
                                 state: ("subscribed" | "unsubscribed" | "opted_in") | null;
                                 /** @description When the state was set; null if it never was. */
                                 set_at: string | null;
@@ -5410,7 +5410,7 @@ export interface operations {
                                 /** @description The IP address of the caller. */
                                 address: string | null;
                                 /**
-                                 * @description Whether the page is served: that of a draft is not.
+                                 * @description Whether the page is served: a draft is not.
                                  * @enum {string}
                                  */
                                 state: "subscribed" | "unsubscribed";
@@ -5518,7 +5518,7 @@ export interface operations {
                             id: string;
                             /** @description When it happened. */
                             at: string;
-                            /** @description What the audit keeps: names of things and counts, no values. */
+                            /** @description What the audit records: names and counts, no values. */
                             effects: {
                                 /** @description The field. */
                                 field: string;
@@ -6254,12 +6254,12 @@ export interface operations {
                  */
                 start_date?: string;
                 /**
-                 * @description The day before whose midnight UTC the period ends, as YYYY-MM-DD.
+                 * @description The first day after the period, as YYYY-MM-DD.
                  * @example text
                  */
                 end_date?: string;
                 /**
-                 * @description Looks these addresses up, in place of a period.
+                 * @description Looks up these addresses instead of a period.
                  * @example [
                  *       "ada@example.com"
                  *     ]
@@ -6331,12 +6331,12 @@ export interface operations {
                  */
                 start_date?: string;
                 /**
-                 * @description The day before whose midnight UTC the period ends, as YYYY-MM-DD.
+                 * @description The first day after the period, as YYYY-MM-DD.
                  * @example text
                  */
                 end_date?: string;
                 /**
-                 * @description Looks these addresses up, in place of a period.
+                 * @description Looks up these addresses instead of a period.
                  * @example [
                  *       "ada@example.com"
                  *     ]
@@ -6521,7 +6521,7 @@ export interface operations {
                  */
                 until?: string;
                 /**
-                 * @description next_cursor of the page before.
+                 * @description The next_cursor of the previous page.
                  * @example text
                  */
                 cursor?: string;
@@ -7285,7 +7285,7 @@ export interface operations {
                                 /** @description After how long. */
                                 delay_seconds: number;
                             };
-                            /** @description Its kind and the table or the files; how it is entered is never shown. */
+                            /** @description Its kind and its table or files; credentials are never shown. */
                             warehouse: {
                                 /** @description What kind it is. */
                                 type: string;
@@ -7377,7 +7377,7 @@ export interface operations {
                             /** @description After how long. */
                             delay_seconds: number;
                         };
-                        /** @description Its kind and the table or the files; how it is entered is never shown. */
+                        /** @description Its kind and its table or files; credentials are never shown. */
                         warehouse: {
                             /** @description What kind it is. */
                             type: string;
@@ -7438,12 +7438,12 @@ export interface operations {
                     /** @description The name. */
                     name: string;
                     /**
-                     * @description What its rows are.
+                     * @description What each row is.
                      * @enum {string}
                      */
                     type: "attributes" | "events" | "purchases" | "delete";
                     /**
-                     * @description A paused one is not synced by its schedule. active by default.
+                     * @description A paused integration ignores its schedule. active by default.
                      * @enum {string}
                      */
                     status?: "active" | "paused";
@@ -7451,14 +7451,14 @@ export interface operations {
                     contact_emails?: string;
                     /** @description When it is synced: five fields of cron, in UTC. */
                     schedule?: string;
-                    /** @description How often a sync that failed is tried again. */
+                    /** @description How often a failed sync is retried. */
                     retry?: {
-                        /** @description How many times in all. */
+                        /** @description The total number of attempts. */
                         attempts?: number;
-                        /** @description How long to wait in between. */
+                        /** @description The delay between attempts. */
                         delay_seconds?: number;
                     };
-                    /** @description Where its rows are read from. What opens that comes out of the environment. */
+                    /** @description Where its rows are read from. Read credentials from the environment. */
                     warehouse: {
                         /**
                          * @description What kind it is.
@@ -7560,7 +7560,7 @@ export interface operations {
                             /** @description After how long. */
                             delay_seconds: number;
                         };
-                        /** @description Its kind and the table or the files; how it is entered is never shown. */
+                        /** @description Its kind and its table or files; credentials are never shown. */
                         warehouse: {
                             /** @description What kind it is. */
                             type: string;
@@ -7625,12 +7625,12 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description What the answer holds.
+                 * @description The attributes to return.
                  * @example userName,active
                  */
                 attributes?: string;
                 /**
-                 * @description What it does not hold.
+                 * @description The attributes to omit.
                  * @example permissions
                  */
                 excludedAttributes?: string;
@@ -7640,12 +7640,12 @@ export interface operations {
                  */
                 filter?: string;
                 /**
-                 * @description The first of the page, from 1.
+                 * @description The first result of the page, from 1.
                  * @example 1
                  */
                 startIndex?: number;
                 /**
-                 * @description How many a page holds.
+                 * @description Results per page.
                  * @example 1
                  */
                 count?: number;
@@ -7752,12 +7752,12 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description What the answer holds.
+                 * @description The attributes to return.
                  * @example userName,active
                  */
                 attributes?: string;
                 /**
-                 * @description What it does not hold.
+                 * @description The attributes to omit.
                  * @example permissions
                  */
                 excludedAttributes?: string;
@@ -7872,12 +7872,12 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description What the answer holds.
+                 * @description The attributes to return.
                  * @example userName,active
                  */
                 attributes?: string;
                 /**
-                 * @description What it does not hold.
+                 * @description The attributes to omit.
                  * @example permissions
                  */
                 excludedAttributes?: string;
@@ -7969,12 +7969,12 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description What the answer holds.
+                 * @description The attributes to return.
                  * @example userName,active
                  */
                 attributes?: string;
                 /**
-                 * @description What it does not hold.
+                 * @description The attributes to omit.
                  * @example permissions
                  */
                 excludedAttributes?: string;
@@ -8124,12 +8124,12 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description What the answer holds.
+                 * @description The attributes to return.
                  * @example userName,active
                  */
                 attributes?: string;
                 /**
-                 * @description What it does not hold.
+                 * @description The attributes to omit.
                  * @example permissions
                  */
                 excludedAttributes?: string;
@@ -9005,7 +9005,7 @@ export interface operations {
                             name: string;
                             /** @description Whether a manifest declared it. */
                             declared: boolean;
-                            /** @description The steps, in their order. */
+                            /** @description The steps, in order. */
                             steps: {
                                 /** @description The id. */
                                 id: string;
@@ -9157,7 +9157,7 @@ export interface operations {
                 "application/json": {
                     /** @description The name. */
                     name: string;
-                    /** @description The steps, in their order. */
+                    /** @description The steps, in order. */
                     step_ids: string[];
                 };
             };
@@ -9373,7 +9373,7 @@ export interface operations {
                     content?: {
                         [key: string]: string;
                     };
-                    /** @description The strings by id; not needed where there is a content to read them out of. */
+                    /** @description The strings by id; not needed with a content, which contains them. */
                     source?: {
                         [key: string]: string;
                     };
@@ -9852,7 +9852,7 @@ export interface operations {
                         translation_map: {
                             [key: string]: string;
                         };
-                        /** @description The ids for which the source stands. */
+                        /** @description The ids that fall back to the source. */
                         untranslated: string[];
                         /**
                          * @description `success`, or what is wrong.
@@ -9961,7 +9961,7 @@ export interface operations {
                             locale_key: string;
                             /** @description How many were set. */
                             strings: number;
-                            /** @description Ids still not translated. */
+                            /** @description Ids that are not translated yet. */
                             missing: string[];
                         }[];
                         /** @description The first 1,000. */
@@ -9987,7 +9987,7 @@ export interface operations {
                  */
                 locale_id?: string;
                 /**
-                 * @description What the strings were written in, such as en; und by default.
+                 * @description The language of the source strings, such as en; und by default.
                  * @example text
                  */
                 source_language?: string;
@@ -10078,7 +10078,7 @@ export interface operations {
                             locale_key: string;
                             /** @description How many were set. */
                             strings: number;
-                            /** @description Ids still not translated. */
+                            /** @description Ids that are not translated yet. */
                             missing: string[];
                         }[];
                         /** @description The first 1,000. */
@@ -10204,7 +10204,7 @@ export interface operations {
                         preference_center_page_html: string;
                         /** @description The page after a choice. */
                         confirmation_page_html: string;
-                        /** @description An address to go to instead of the confirmation page. */
+                        /** @description A URL to open instead of the confirmation page. */
                         redirect_page_html: string | null;
                         /** @description What goes into the head of the pages. */
                         preference_center_options: {
@@ -10212,7 +10212,7 @@ export interface operations {
                             "meta-viewport-content": string;
                         };
                         /**
-                         * @description Whether the page is served: that of a draft is not.
+                         * @description Whether the page is served: a draft is not.
                          * @enum {string}
                          */
                         state: "active" | "draft";
@@ -10264,11 +10264,11 @@ export interface operations {
                     preference_center_page_html: string;
                     /** @description The page after a choice. */
                     confirmation_page_html: string;
-                    /** @description An address to go to instead of the confirmation page. */
+                    /** @description A URL to open instead of the confirmation page. */
                     redirect_page_html?: string | null;
                     /** @description What goes into the head of the pages. */
                     options?: {
-                        /** @description How the pages fit a small screen: the content of the viewport meta tag alone. */
+                        /** @description Viewport of the pages: only the content value of the viewport meta tag. */
                         "meta-viewport-content"?: string;
                         /** @description The icons of the pages. */
                         "links-tags"?: {
@@ -10311,7 +10311,7 @@ export interface operations {
                     };
                     /** @description What goes into the head of the pages. */
                     preference_center_options?: {
-                        /** @description How the pages fit a small screen: the content of the viewport meta tag alone. */
+                        /** @description Viewport of the pages: only the content value of the viewport meta tag. */
                         "meta-viewport-content"?: string;
                         /** @description The icons of the pages. */
                         "links-tags"?: {
@@ -10353,7 +10353,7 @@ export interface operations {
                         }[];
                     };
                     /**
-                     * @description Whether the page is served: that of a draft is not.
+                     * @description Whether the page is served: a draft is not.
                      * @enum {string}
                      */
                     state?: "active" | "draft";
@@ -10390,7 +10390,7 @@ export interface operations {
                         created_at: string;
                         /** @description When it last changed. */
                         updated_at: string;
-                        /** @description What is in the pages that no browser heeds. */
+                        /** @description Parts of the pages that have no effect. */
                         warnings?: {
                             /**
                              * @description A stable name of the rule.
@@ -10444,11 +10444,11 @@ export interface operations {
                     preference_center_page_html: string;
                     /** @description The page after a choice. */
                     confirmation_page_html: string;
-                    /** @description An address to go to instead of the confirmation page. */
+                    /** @description A URL to open instead of the confirmation page. */
                     redirect_page_html?: string | null;
                     /** @description What goes into the head of the pages. */
                     options?: {
-                        /** @description How the pages fit a small screen: the content of the viewport meta tag alone. */
+                        /** @description Viewport of the pages: only the content value of the viewport meta tag. */
                         "meta-viewport-content"?: string;
                         /** @description The icons of the pages. */
                         "links-tags"?: {
@@ -10491,7 +10491,7 @@ export interface operations {
                     };
                     /** @description What goes into the head of the pages. */
                     preference_center_options?: {
-                        /** @description How the pages fit a small screen: the content of the viewport meta tag alone. */
+                        /** @description Viewport of the pages: only the content value of the viewport meta tag. */
                         "meta-viewport-content"?: string;
                         /** @description The icons of the pages. */
                         "links-tags"?: {
@@ -10533,7 +10533,7 @@ export interface operations {
                         }[];
                     };
                     /**
-                     * @description Whether the page is served: that of a draft is not.
+                     * @description Whether the page is served: a draft is not.
                      * @enum {string}
                      */
                     state?: "active" | "draft";
@@ -10570,7 +10570,7 @@ export interface operations {
                         created_at: string;
                         /** @description When it last changed. */
                         updated_at: string;
-                        /** @description What is in the pages that no browser heeds. */
+                        /** @description Parts of the pages that have no effect. */
                         warnings?: {
                             /**
                              * @description A stable name of the rule.
@@ -10618,11 +10618,11 @@ export interface operations {
                     preference_center_page_html: string;
                     /** @description The page after a choice. */
                     confirmation_page_html: string;
-                    /** @description An address to go to instead of the confirmation page. */
+                    /** @description A URL to open instead of the confirmation page. */
                     redirect_page_html?: string | null;
                     /** @description What goes into the head of the pages. */
                     options?: {
-                        /** @description How the pages fit a small screen: the content of the viewport meta tag alone. */
+                        /** @description Viewport of the pages: only the content value of the viewport meta tag. */
                         "meta-viewport-content"?: string;
                         /** @description The icons of the pages. */
                         "links-tags"?: {
@@ -10665,7 +10665,7 @@ export interface operations {
                     };
                     /** @description What goes into the head of the pages. */
                     preference_center_options?: {
-                        /** @description How the pages fit a small screen: the content of the viewport meta tag alone. */
+                        /** @description Viewport of the pages: only the content value of the viewport meta tag. */
                         "meta-viewport-content"?: string;
                         /** @description The icons of the pages. */
                         "links-tags"?: {
@@ -10707,7 +10707,7 @@ export interface operations {
                         }[];
                     };
                     /**
-                     * @description Whether the page is served: that of a draft is not.
+                     * @description Whether the page is served: a draft is not.
                      * @enum {string}
                      */
                     state?: "active" | "draft";
@@ -10741,13 +10741,13 @@ export interface operations {
                     "application/json": {
                         /** @description The id of the preference center. */
                         preference_center_api_id: string;
-                        /** @description What leads to a reader's page in a message. */
+                        /** @description The HTML link to the user's page, for a message. */
                         liquid_tag: string;
                         /** @description When it was created. */
                         created_at: string;
                         /** @description When it last changed. */
                         updated_at: string;
-                        /** @description What is in the pages that no browser heeds. */
+                        /** @description Parts of the pages that have no effect. */
                         warnings?: {
                             /**
                              * @description A stable name of the rule.
@@ -10831,7 +10831,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description How long links of earlier secrets still open; 0 ends them within 30 seconds. */
+                    /** @description How long links signed with earlier secrets still work; 0 ends them within 30 seconds. */
                     overlap_days: number;
                 };
             };
@@ -10906,7 +10906,7 @@ export interface operations {
                             /** @description The title of the pages. */
                             title: string;
                             /**
-                             * @description Whether the page is served: that of a draft is not.
+                             * @description Whether the page is served: a draft is not.
                              * @enum {string}
                              */
                             state: "active" | "draft";
@@ -10985,7 +10985,7 @@ export interface operations {
                         /** @description The title of the pages. */
                         title: string;
                         /**
-                         * @description Whether the page is served: that of a draft is not.
+                         * @description Whether the page is served: a draft is not.
                          * @enum {string}
                          */
                         state: "active" | "draft";
@@ -10999,7 +10999,7 @@ export interface operations {
                         page_html: string;
                         /** @description The page after a choice. */
                         confirmation_html: string;
-                        /** @description An address to go to instead of the confirmation page. */
+                        /** @description A URL to open instead of the confirmation page. */
                         redirect_url: string | null;
                         /** @description What goes into the head of the pages. */
                         options: {
@@ -11068,19 +11068,19 @@ export interface operations {
                     /** @description The title of the pages. */
                     title?: string;
                     /**
-                     * @description Whether the page is served: that of a draft is not.
+                     * @description Whether the page is served: a draft is not.
                      * @enum {string}
                      */
                     state?: "active" | "draft";
-                    /** @description Without it the center has the ready page of the server. */
+                    /** @description Without it the center has the built-in page. */
                     page_html?: string;
-                    /** @description What people see once they have chosen. */
+                    /** @description The page shown after saving. */
                     confirmation_html?: string;
-                    /** @description Where people go once they have chosen, in the place of the confirmation. */
+                    /** @description A URL to open after saving, instead of the confirmation. */
                     redirect_url?: string | null;
                     /** @description What goes into the head of the pages. */
                     options?: {
-                        /** @description How the pages fit a small screen: the content of the viewport meta tag alone. */
+                        /** @description Viewport of the pages: only the content value of the viewport meta tag. */
                         "meta-viewport-content"?: string;
                         /** @description The icons of the pages. */
                         "links-tags"?: {
@@ -11171,7 +11171,7 @@ export interface operations {
                         /** @description The title of the pages. */
                         title: string;
                         /**
-                         * @description Whether the page is served: that of a draft is not.
+                         * @description Whether the page is served: a draft is not.
                          * @enum {string}
                          */
                         state: "active" | "draft";
@@ -11185,7 +11185,7 @@ export interface operations {
                         page_html: string;
                         /** @description The page after a choice. */
                         confirmation_html: string;
-                        /** @description An address to go to instead of the confirmation page. */
+                        /** @description A URL to open instead of the confirmation page. */
                         redirect_url: string | null;
                         /** @description What goes into the head of the pages. */
                         options: {
@@ -11200,7 +11200,7 @@ export interface operations {
                                 [key: string]: string;
                             };
                         };
-                        /** @description What is in the pages that no browser heeds. */
+                        /** @description Parts of the pages that have no effect. */
                         warnings?: {
                             /**
                              * @description A stable name of the rule.
@@ -11270,12 +11270,12 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Whose page; else a sample user's.
+                 * @description The user whose page to show; a sample user by default.
                  * @example ada
                  */
                 external_id?: string;
                 /**
-                 * @description Such as es or es-MX; else the user's.
+                 * @description Such as es or es-MX; the user's language by default.
                  * @example en
                  */
                 locale?: string;
@@ -11365,19 +11365,19 @@ export interface operations {
                         /** @description The title of the pages. */
                         title?: string;
                         /**
-                         * @description Whether the page is served: that of a draft is not.
+                         * @description Whether the page is served: a draft is not.
                          * @enum {string}
                          */
                         state?: "active" | "draft";
-                        /** @description Without it the center has the ready page of the server. */
+                        /** @description Without it the center has the built-in page. */
                         page_html?: string;
-                        /** @description What people see once they have chosen. */
+                        /** @description The page shown after saving. */
                         confirmation_html?: string;
-                        /** @description Where people go once they have chosen, in the place of the confirmation. */
+                        /** @description A URL to open after saving, instead of the confirmation. */
                         redirect_url?: string | null;
                         /** @description What goes into the head of the pages. */
                         options?: {
-                            /** @description How the pages fit a small screen: the content of the viewport meta tag alone. */
+                            /** @description Viewport of the pages: only the content value of the viewport meta tag. */
                             "meta-viewport-content"?: string;
                             /** @description The icons of the pages. */
                             "links-tags"?: {
@@ -11427,9 +11427,9 @@ export interface operations {
                             };
                         };
                     };
-                    /** @description Whose page; else a sample user's. */
+                    /** @description The user whose page to show; a sample user by default. */
                     external_id?: string;
-                    /** @description Such as es or es-MX; else the user's. */
+                    /** @description Such as es or es-MX; the user's language by default. */
                     locale?: string;
                     /**
                      * @description Which page.
@@ -11458,7 +11458,7 @@ export interface operations {
                          * @example <!doctype html><title>Preference Center</title><form>…</form>
                          */
                         html: string;
-                        /** @description What is in the pages that no browser heeds. */
+                        /** @description Parts of the pages that have no effect. */
                         warnings?: {
                             /**
                              * @description A stable name of the rule.
@@ -11576,7 +11576,7 @@ export interface operations {
                  */
                 dry_run?: boolean;
                 /**
-                 * @description Removes what earlier manifests declared in lists that this one leaves out.
+                 * @description Removes what earlier manifests declared in lists that this one omits.
                  * @example true
                  */
                 prune?: boolean;
@@ -11768,7 +11768,7 @@ export interface operations {
                             [key: string]: unknown;
                         };
                         /**
-                         * @description The environment variables that it takes; the value of DOLLAR is $.
+                         * @description The environment variables that it needs; the value of DOLLAR is $.
                          * @example [
                          *       "API_KEY_DEMO_DEV"
                          *     ]
@@ -13145,9 +13145,9 @@ export interface operations {
                             name: string;
                             /** @description What is allowed. */
                             permissions: string[];
-                            /** @description Addresses and CIDR blocks that the key may be used from; empty for everywhere. */
+                            /** @description Addresses and CIDR blocks that the key may be used from; empty means everywhere. */
                             ip_allowlist: string[];
-                            /** @description While two secrets open it: when the older one stops. */
+                            /** @description While two secrets are valid: when the previous one expires. */
                             previous_key_until: string | null;
                             /** @description Whether a manifest declared it. */
                             declared: boolean;
@@ -13197,9 +13197,9 @@ export interface operations {
                 "application/json": {
                     /** @description The name. */
                     name: string;
-                    /** @description What the key may do: all, or permissions by their names. */
+                    /** @description What the key may do: all, or a list of permissions. */
                     permissions: ("all" | "users.track" | "users.track.bulk" | "users.track.sync" | "users.export.ids" | "users.alias.new" | "users.alias.update" | "users.external_ids.rename" | "users.external_ids.remove" | "users.identify" | "users.merge" | "users.delete" | "subscription.status.set" | "subscription.status.get" | "subscription.groups.get" | "email.status" | "email.unsubscribe" | "email.hard_bounces" | "email.bounce.remove" | "email.blacklist" | "cdi.integration_list" | "cdi.integration_job_status" | "cdi.integration_sync" | "preference_center.update" | "preference_center.list" | "preference_center.get" | "preference_center.user.get" | "campaigns.translations.get" | "campaigns.translations.update" | "canvas.translations.get" | "canvas.translations.update" | "users.export.segment" | "users.export.global_control_group" | "email.spam.remove" | "messages.send" | "messages.schedule.create" | "messages.schedule.update" | "messages.schedule.delete" | "messages.schedule_broadcasts" | "messages.live_activity.start" | "messages.live_activity.update" | "campaigns.trigger.send" | "campaigns.trigger.schedule.create" | "campaigns.trigger.schedule.update" | "campaigns.trigger.schedule.delete" | "campaigns.list" | "campaigns.details" | "campaigns.data_series" | "campaigns.url_info.details" | "campaigns.duplicate" | "sends.id.create" | "sends.data_series" | "transactional.send" | "canvas.trigger.send" | "canvas.trigger.schedule.create" | "canvas.trigger.schedule.update" | "canvas.trigger.schedule.delete" | "canvas.list" | "canvas.details" | "canvas.data_series" | "canvas.data_summary" | "canvas.url_info.details" | "canvas.duplicate" | "segments.list" | "segments.details" | "segments.data_series" | "purchases.product_list" | "purchases.revenue_series" | "purchases.quantity_series" | "events.get" | "events.list" | "events.data_series" | "custom_attributes.get" | "sessions.data_series" | "feed.list" | "feed.details" | "feed.data_series" | "kpi.new_users.data_series" | "kpi.dau.data_series" | "kpi.mau.data_series" | "kpi.uninstalls.data_series" | "templates.email.create" | "templates.email.update" | "templates.email.info" | "templates.email.list" | "templates.translations.get" | "templates.translations.update" | "content_blocks.create" | "content_blocks.update" | "content_blocks.info" | "content_blocks.list" | "content_blocks.translations.get" | "content_blocks.translations.update" | "media_library.create" | "sms.invalid_phone_numbers" | "sms.invalid_phone_numbers.remove" | "catalogs.create" | "catalogs.get" | "catalogs.delete" | "catalogs.create_fields" | "catalogs.delete_fields" | "catalogs.create_selection" | "catalogs.delete_selection" | "catalogs.get_items" | "catalogs.add_items" | "catalogs.update_items" | "catalogs.replace_items" | "catalogs.delete_items" | "catalogs.get_item" | "catalogs.create_item" | "catalogs.update_item" | "catalogs.replace_item" | "catalogs.delete_item" | "sdk_authentication.create" | "sdk_authentication.primary" | "sdk_authentication.delete" | "sdk_authentication.keys")[];
-                    /** @description Addresses and CIDR blocks that the key may be used from; empty for everywhere. */
+                    /** @description Addresses and CIDR blocks that the key may be used from; empty means everywhere. */
                     ip_allowlist?: string[];
                 };
             };
@@ -13221,7 +13221,7 @@ export interface operations {
                     "application/json": {
                         /** @description The name. */
                         name: string;
-                        /** @description The secret. It is shown once: only a hash is kept. */
+                        /** @description The secret. It is shown once: only its hash is stored. */
                         key: string;
                         /**
                          * @description `success`, or what is wrong.
@@ -13285,7 +13285,7 @@ export interface operations {
                     "application/json": {
                         /** @description The name. */
                         name: string;
-                        /** @description The secret. It is shown once: only a hash is kept. */
+                        /** @description The secret. It is shown once: only its hash is stored. */
                         key: string;
                         /** @description Until when the older secret works. */
                         previous_key_until: string;
@@ -13330,9 +13330,9 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description What the key may do: all, or permissions by their names. */
+                    /** @description What the key may do: all, or a list of permissions. */
                     permissions: ("all" | "users.track" | "users.track.bulk" | "users.track.sync" | "users.export.ids" | "users.alias.new" | "users.alias.update" | "users.external_ids.rename" | "users.external_ids.remove" | "users.identify" | "users.merge" | "users.delete" | "subscription.status.set" | "subscription.status.get" | "subscription.groups.get" | "email.status" | "email.unsubscribe" | "email.hard_bounces" | "email.bounce.remove" | "email.blacklist" | "cdi.integration_list" | "cdi.integration_job_status" | "cdi.integration_sync" | "preference_center.update" | "preference_center.list" | "preference_center.get" | "preference_center.user.get" | "campaigns.translations.get" | "campaigns.translations.update" | "canvas.translations.get" | "canvas.translations.update" | "users.export.segment" | "users.export.global_control_group" | "email.spam.remove" | "messages.send" | "messages.schedule.create" | "messages.schedule.update" | "messages.schedule.delete" | "messages.schedule_broadcasts" | "messages.live_activity.start" | "messages.live_activity.update" | "campaigns.trigger.send" | "campaigns.trigger.schedule.create" | "campaigns.trigger.schedule.update" | "campaigns.trigger.schedule.delete" | "campaigns.list" | "campaigns.details" | "campaigns.data_series" | "campaigns.url_info.details" | "campaigns.duplicate" | "sends.id.create" | "sends.data_series" | "transactional.send" | "canvas.trigger.send" | "canvas.trigger.schedule.create" | "canvas.trigger.schedule.update" | "canvas.trigger.schedule.delete" | "canvas.list" | "canvas.details" | "canvas.data_series" | "canvas.data_summary" | "canvas.url_info.details" | "canvas.duplicate" | "segments.list" | "segments.details" | "segments.data_series" | "purchases.product_list" | "purchases.revenue_series" | "purchases.quantity_series" | "events.get" | "events.list" | "events.data_series" | "custom_attributes.get" | "sessions.data_series" | "feed.list" | "feed.details" | "feed.data_series" | "kpi.new_users.data_series" | "kpi.dau.data_series" | "kpi.mau.data_series" | "kpi.uninstalls.data_series" | "templates.email.create" | "templates.email.update" | "templates.email.info" | "templates.email.list" | "templates.translations.get" | "templates.translations.update" | "content_blocks.create" | "content_blocks.update" | "content_blocks.info" | "content_blocks.list" | "content_blocks.translations.get" | "content_blocks.translations.update" | "media_library.create" | "sms.invalid_phone_numbers" | "sms.invalid_phone_numbers.remove" | "catalogs.create" | "catalogs.get" | "catalogs.delete" | "catalogs.create_fields" | "catalogs.delete_fields" | "catalogs.create_selection" | "catalogs.delete_selection" | "catalogs.get_items" | "catalogs.add_items" | "catalogs.update_items" | "catalogs.replace_items" | "catalogs.delete_items" | "catalogs.get_item" | "catalogs.create_item" | "catalogs.update_item" | "catalogs.replace_item" | "catalogs.delete_item" | "sdk_authentication.create" | "sdk_authentication.primary" | "sdk_authentication.delete" | "sdk_authentication.keys")[];
-                    /** @description Addresses and CIDR blocks that the key may be used from; empty for everywhere. */
+                    /** @description Addresses and CIDR blocks that the key may be used from; empty means everywhere. */
                     ip_allowlist: string[];
                 };
             };
@@ -13441,9 +13441,9 @@ export interface operations {
                             name: string;
                             /** @description What `X-Request-Origin` has to say. */
                             service_origin: string;
-                            /** @description false for identity providers that cannot send a header of their own. */
+                            /** @description false for identity providers that cannot send custom headers. */
                             require_origin: boolean;
-                            /** @description While two secrets open it: when the older one stops. */
+                            /** @description While two secrets are valid: when the previous one expires. */
                             previous_token_until: string | null;
                             /** @description Whether a manifest declared it. */
                             declared: boolean;
@@ -13483,9 +13483,9 @@ export interface operations {
                 "application/json": {
                     /** @description The name. */
                     name: string;
-                    /** @description What X-Request-Origin has to say. */
+                    /** @description The required value of X-Request-Origin. */
                     service_origin: string;
-                    /** @description false for identity providers that cannot send a header of their own. */
+                    /** @description false for identity providers that cannot send custom headers. */
                     require_origin?: boolean;
                 };
             };
@@ -13507,7 +13507,7 @@ export interface operations {
                     "application/json": {
                         /** @description The name. */
                         name: string;
-                        /** @description The secret. It is shown once: only a hash is kept. */
+                        /** @description The secret. It is shown once: only its hash is stored. */
                         token: string;
                         /**
                          * @description `success`, or what is wrong.
@@ -13566,7 +13566,7 @@ export interface operations {
                     "application/json": {
                         /** @description The name. */
                         name: string;
-                        /** @description The secret. It is shown once: only a hash is kept. */
+                        /** @description The secret. It is shown once: only its hash is stored. */
                         token: string;
                         /** @description Until when the older secret works. */
                         previous_token_until: string;
@@ -13602,9 +13602,9 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description What X-Request-Origin has to say. */
+                    /** @description The required value of X-Request-Origin. */
                     service_origin: string;
-                    /** @description false for identity providers that cannot send a header of their own. */
+                    /** @description false for identity providers that cannot send custom headers. */
                     require_origin: boolean;
                 };
             };
@@ -13765,7 +13765,7 @@ export interface operations {
                             request_id: string | null;
                             /** @description The IP address of the caller. */
                             address: string | null;
-                            /** @description The place in the chain, counted from 1; null for entries from before there was one. */
+                            /** @description The position in the chain, from 1; null for entries written before the chain existed. */
                             position: number | null;
                             /**
                              * @description Covers the entry and the hash before it.
@@ -13789,7 +13789,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The position of the last entry that was read; only later ones follow.
+                 * @description The position of the last entry already read; only later ones are returned.
                  * @example 0
                  */
                 after?: number;
@@ -13874,7 +13874,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @description Whether every entry is as it was written. */
+                        /** @description Whether every entry is unchanged. */
                         intact: boolean;
                         /** @description How many entries the chain has. */
                         entries: number;
@@ -13885,7 +13885,7 @@ export interface operations {
                         head: string;
                         /** @description The first break of the chain; null if it is intact. */
                         broken_at: {
-                            /** @description The place of the first break. */
+                            /** @description The position of the first break. */
                             position: number;
                             /** @description `success`, or what is wrong. */
                             message: string;
@@ -13917,7 +13917,7 @@ export interface operations {
                                 request_id: string | null;
                                 /** @description The IP address of the caller. */
                                 address: string | null;
-                                /** @description The place in the chain, counted from 1; null for entries from before there was one. */
+                                /** @description The position in the chain, from 1; null for entries written before the chain existed. */
                                 position: number | null;
                                 /**
                                  * @description Covers the entry and the hash before it.
@@ -14015,7 +14015,7 @@ export interface operations {
                             current: number;
                             /** @description Sealed with PREVIOUS_SECRET_KEY. */
                             previous: number;
-                            /** @description Stored before secrets were sealed. */
+                            /** @description Stored before sealing existed. */
                             plain: number;
                             /** @description Sealed with another key, or damaged. */
                             unreadable: number;
@@ -14055,7 +14055,7 @@ export interface operations {
                     "application/json": {
                         /** @description Secrets that were sealed with the previous key, or not at all. */
                         resealed: number;
-                        /** @description Secrets that cannot be opened; they stay as they are. */
+                        /** @description Secrets that cannot be opened; they are left unchanged. */
                         unreadable: number;
                         /**
                          * @description `success`, or what is wrong.
@@ -14306,7 +14306,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description ADMIN_TOKEN, or what the file admin-token in the data folder holds.
+                     * @description ADMIN_TOKEN, or the content of the file admin-token in the data folder.
                      * @example admin_9f86d081884c7d659a2feaa0c55ad015
                      */
                     admin_token: string;
@@ -14436,7 +14436,7 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description The link; whoever opens it first is signed in.
+                         * @description The link; the first person to open it is signed in.
                          * @example https://rapport.example/dashboard/sign-in?token=link_Zm9v
                          */
                         url: string;

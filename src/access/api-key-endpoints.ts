@@ -50,7 +50,7 @@ const OfKey = Type.Object({ name: Type.String(), key: Type.String() });
 const listEndpoint = endpoint({
   method: "GET",
   path: "/admin/v1/workspaces/:name/api-keys",
-  summary: "Lists the API keys of a workspace, revoked ones too.",
+  summary: "Lists the API keys of a workspace, including revoked ones.",
   access: byAdministratorOfWorkspace("dev_console"),
   params: OfWorkspace,
   replies: { 200: Type.Object({ api_keys: Type.Array(ApiKey), message: Success }) },
@@ -62,7 +62,7 @@ const listEndpoint = endpoint({
 const createEndpoint = endpoint({
   method: "POST",
   path: "/admin/v1/workspaces/:name/api-keys",
-  summary: "Makes an API key and shows its secret, once.",
+  summary: "Creates an API key and shows its secret once.",
   access: byAdministratorOfWorkspace("admin"),
   params: OfWorkspace,
   body: Type.Object(
@@ -84,7 +84,8 @@ const createEndpoint = endpoint({
 const rotateEndpoint = endpoint({
   method: "POST",
   path: "/admin/v1/workspaces/:name/api-keys/:key/rotate",
-  summary: "Gives an API key a new secret, shown once; the older one stays good for a while.",
+  summary:
+    "Gives an API key a new secret, shown once; the previous one stays valid for an overlap.",
   access: byAdministratorOfWorkspace("admin"),
   params: OfKey,
   body: RotationBody,
@@ -119,7 +120,7 @@ const rotateEndpoint = endpoint({
 const changeEndpoint = endpoint({
   method: "PUT",
   path: "/admin/v1/workspaces/:name/api-keys/:key",
-  summary: "Changes what an API key may do, and from where; its secret stays.",
+  summary: "Changes the permissions and allowed addresses of an API key; its secret stays.",
   access: byAdministratorOfWorkspace("admin"),
   params: OfKey,
   body: Type.Object(
@@ -136,7 +137,7 @@ const changeEndpoint = endpoint({
 const revokeEndpoint = endpoint({
   method: "DELETE",
   path: "/admin/v1/workspaces/:name/api-keys/:key",
-  summary: "Revokes an API key: none of its secrets opens anything again.",
+  summary: "Revokes an API key: its secrets stop working for good.",
   access: byAdministratorOfWorkspace("admin"),
   params: OfKey,
   replies: { 200: Type.Object({ message: Success }) },

@@ -14,23 +14,25 @@ export const CredentialName = Type.String({ minLength: 1, maxLength: 255 });
 export const KeyPermissions = Type.Array(
   Type.Enum(["all", ...PERMISSIONS, ...CAPTURED_PERMISSIONS]),
   {
-    description: "What the key may do: all, or permissions by their names.",
+    description: "What the key may do: all, or a list of permissions.",
   },
 );
 
 export const IpAllowlist = Type.Array(
   Type.Refine(Type.String(), isAllowlistEntry, () => "must be an IP address or CIDR"),
-  { description: "Addresses and CIDR blocks that the key may be used from; empty for everywhere." },
+  {
+    description: "Addresses and CIDR blocks that the key may be used from; empty means everywhere.",
+  },
 );
 
 export const ServiceOrigin = Type.String({
   minLength: 1,
   maxLength: 255,
-  description: "What X-Request-Origin has to say.",
+  description: "The required value of X-Request-Origin.",
 });
 
 export const RequireOrigin = Type.Boolean({
-  description: "false for identity providers that cannot send a header of their own.",
+  description: "false for identity providers that cannot send custom headers.",
 });
 
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)$/;
@@ -44,14 +46,14 @@ export const Secret = Type.String({
   minLength: 1,
   maxLength: 255,
   pattern: "^\\S+$",
-  description: "What requests send as the bearer token. Only a hash of it is kept.",
+  description: "What requests send as the bearer token. Only its hash is stored.",
 });
 
 export const PreviousSecret = Type.String({
   minLength: 1,
   maxLength: 255,
   pattern: "^\\S+$",
-  description: "The secret that it takes over from, which is good until then.",
+  description: "The previous secret, which is valid until then.",
 });
 
 export const PreviousUntil = Type.Refine(
@@ -117,7 +119,7 @@ export const lifeOf = (each: CredentialView<unknown>) => ({
 });
 
 export const OverlapEnd = Type.Union([Type.String(), Type.Null()], {
-  description: "While two secrets open it: when the older one stops.",
+  description: "While two secrets are valid: when the previous one expires.",
 });
 
 export const overlapEndOf = (each: CredentialView<unknown>): string | null =>
@@ -144,7 +146,7 @@ export const RotationBody = Type.Object(
 );
 
 export const ShownOnce = Type.String({
-  description: "The secret. It is shown once: only a hash is kept.",
+  description: "The secret. It is shown once: only its hash is stored.",
 });
 
 /** A secret in an answer is for the caller alone. */

@@ -131,7 +131,7 @@ async function keepSecrets<Grant>(
   const name = owners.find((owner) => owner.id === refused?.ownerId)?.name;
   throw new Problem(
     "CONFLICT",
-    `The ${noun} '${name}' has a secret that opens something already, or was revoked.`,
+    `The ${noun} '${name}' has a secret that is already in use or was revoked.`,
   );
 }
 
@@ -142,7 +142,7 @@ const articleOf = (noun: string): string => (/^[AEIOU]/.test(noun) ? "an" : "a")
 
 /** A credential as its administrator sees it. Never holds a secret. */
 export type CredentialView<Grant> = CredentialRow<Grant> & {
-  /** While two secrets open it: when the older one stops. */
+  /** While two secrets are valid: when the previous one expires. */
   readonly overlapUntil: Date | undefined;
 };
 

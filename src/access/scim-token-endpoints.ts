@@ -48,7 +48,7 @@ const OfToken = Type.Object({ token: Type.String() });
 const listEndpoint = endpoint({
   method: "GET",
   path: "/admin/v1/scim-tokens",
-  summary: "Lists the SCIM tokens of the company, revoked ones too.",
+  summary: "Lists the SCIM tokens of the company, including revoked ones.",
   access: byAdministratorOfCompany("manage_company_settings"),
   replies: { 200: Type.Object({ scim_tokens: Type.Array(ScimToken), message: Success }) },
 }).handledBy(async (services: CredentialServices, context) => {
@@ -59,7 +59,7 @@ const listEndpoint = endpoint({
 const createEndpoint = endpoint({
   method: "POST",
   path: "/admin/v1/scim-tokens",
-  summary: "Makes a SCIM token and shows its secret, once.",
+  summary: "Creates a SCIM token and shows its secret once.",
   access: byAdministratorOfCompany("admin"),
   body: Type.Object(
     {
@@ -80,7 +80,8 @@ const createEndpoint = endpoint({
 const rotateEndpoint = endpoint({
   method: "POST",
   path: "/admin/v1/scim-tokens/:token/rotate",
-  summary: "Gives a SCIM token a new secret, shown once; the older one stays good for a while.",
+  summary:
+    "Gives a SCIM token a new secret, shown once; the previous one stays valid for an overlap.",
   access: byAdministratorOfCompany("admin"),
   params: OfToken,
   body: RotationBody,
@@ -115,7 +116,7 @@ const rotateEndpoint = endpoint({
 const changeEndpoint = endpoint({
   method: "PUT",
   path: "/admin/v1/scim-tokens/:token",
-  summary: "Changes where requests with a SCIM token come from; its secret stays.",
+  summary: "Changes the service origin of a SCIM token; its secret stays.",
   access: byAdministratorOfCompany("admin"),
   params: OfToken,
   body: Type.Object(
@@ -132,7 +133,7 @@ const changeEndpoint = endpoint({
 const revokeEndpoint = endpoint({
   method: "DELETE",
   path: "/admin/v1/scim-tokens/:token",
-  summary: "Revokes a SCIM token: none of its secrets opens anything again.",
+  summary: "Revokes a SCIM token: its secrets stop working for good.",
   access: byAdministratorOfCompany("admin"),
   params: OfToken,
   replies: { 200: Type.Object({ message: Success }) },

@@ -102,7 +102,7 @@ export const readAuditChain = (
 const cannotContinue = () =>
   new Problem(
     "UNAVAILABLE",
-    "The audit cannot be continued, so nothing that it records can be changed: the record of the end of its chain " +
+    "The audit chain cannot be continued, so audited changes are refused: the record of the end of the chain " +
       "was removed from the table audit_heads. `rapport audit verify` shows the state; restore the row from a backup.",
     { retryAfterSeconds: 60 },
   );

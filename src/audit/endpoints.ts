@@ -30,7 +30,7 @@ const Entry = Type.Object({
   address: Nullable,
   position: Type.Union([Type.Integer(), Type.Null()], {
     description:
-      "The place in the chain, counted from 1; null for entries from before there was one.",
+      "The position in the chain, from 1; null for entries written before the chain existed.",
   }),
   hash: Type.Union([Type.String(), Type.Null()], {
     description: "Covers the entry and the hash before it.",
@@ -51,7 +51,7 @@ const Limit = Type.Optional(
 const listEndpoint = endpoint({
   method: "GET",
   path: "/admin/v1/audit",
-  summary: "Lists who changed what, when and from where, newest first.",
+  summary: "Lists the audit: who changed what, when and from where, newest first.",
   access: byAdministrator("manage_company_settings"),
   query: Type.Object({
     workspace: Type.Optional(Type.String()),
@@ -79,14 +79,14 @@ const listEndpoint = endpoint({
 const exportEndpoint = endpoint({
   method: "GET",
   path: "/admin/v1/audit/export",
-  summary: "Exports the audit as one JSON entry per line, oldest first, for collectors of logs.",
+  summary: "Exports the audit as one JSON entry per line, oldest first, for log collectors.",
   access: byAdministrator("manage_company_settings"),
   query: Type.Object({
     after: Type.Optional(
       Type.Integer({
         minimum: 0,
         maximum: Number.MAX_SAFE_INTEGER,
-        description: "The position of the last entry that was read; only later ones follow.",
+        description: "The position of the last entry already read; only later ones are returned.",
       }),
     ),
     since: Type.Optional(Type.String({ description: "ISO 8601; included." })),
@@ -127,7 +127,7 @@ const verifyEndpoint = endpoint({
   takesLong: true,
   replies: {
     200: Type.Object({
-      intact: Type.Boolean({ description: "Whether every entry is as it was written." }),
+      intact: Type.Boolean({ description: "Whether every entry is unchanged." }),
       entries: Type.Integer({ description: "How many entries the chain has." }),
       head: Type.String({
         description: "The hash of the last entry; keep it elsewhere.",
@@ -136,7 +136,7 @@ const verifyEndpoint = endpoint({
       broken_at: Type.Union(
         [
           Type.Object({
-            position: Type.Integer({ description: "The place of the first break." }),
+            position: Type.Integer({ description: "The position of the first break." }),
             message: Type.String(),
             entry: Type.Union([Entry, Type.Null()], {
               description: "The entry there; null if it was removed.",

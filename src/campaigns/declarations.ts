@@ -23,7 +23,7 @@ export const messageMembers = {
   ),
   source: Type.Optional(
     Type.Record(Type.String(), Type.String(), {
-      description: "The strings by id; not needed where there is a content to read them out of.",
+      description: "The strings by id; not needed with a content, which contains them.",
     }),
   ),
 };
@@ -52,7 +52,7 @@ const messagesWith = (members: TProperties) =>
   Type.Optional(
     Type.Array(
       Type.Object({ id: Uuid, ...messageMembers, ...members }, { additionalProperties: false }),
-      { description: "Those that belong to it." },
+      { description: "Its messages." },
     ),
   );
 
@@ -73,7 +73,7 @@ export const canvasSchema = (members: TProperties) =>
             { id: Uuid, messages: messagesWith(members) },
             { additionalProperties: false },
           ),
-          { description: "The steps, in their order." },
+          { description: "The steps, in order." },
         ),
       ),
     },

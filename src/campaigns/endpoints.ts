@@ -95,7 +95,7 @@ const listCanvasesEndpoint = endpoint({
 const putCampaignEndpoint = endpoint({
   method: "PUT",
   path: "/admin/v1/workspaces/:name/campaigns/:id",
-  summary: "Creates a campaign, or renames it.",
+  summary: "Creates or renames a campaign.",
   access: byAdministratorOfWorkspace("send_campaigns_canvases"),
   params: OfCampaign,
   body: Type.Object({ name: Name }, { additionalProperties: false }),
@@ -110,7 +110,7 @@ const putCampaignEndpoint = endpoint({
 const putCanvasEndpoint = endpoint({
   method: "PUT",
   path: "/admin/v1/workspaces/:name/canvases/:id",
-  summary: "Creates a canvas, or gives it a name and steps.",
+  summary: "Creates a canvas, or sets its name and steps.",
   access: byAdministratorOfWorkspace("send_campaigns_canvases"),
   params: OfCampaign,
   body: Type.Object({ name: Name, step_ids: Type.Array(Uuid) }, { additionalProperties: false }),

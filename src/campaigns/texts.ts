@@ -40,7 +40,7 @@ export function findMapFault(map: TranslationMap, place: string): Fault | undefi
   const known = judgedMaps.get(map);
   for (const [id, text] of Object.entries(map)) {
     if (!isTranslationId(id)) {
-      return fault(`'${place}' has the id '${id}': an id is 1 to 255 characters without blanks`);
+      return fault(`'${place}' has the id '${id}': an id is 1 to 255 characters without spaces`);
     }
     const reason = known ? known.reasons.get(id) : findLiquidFault(text);
     if (reason) return fault(`'${place}.${id}': ${reason}`);

@@ -60,7 +60,7 @@ const rowView = ({ id: _id, updatedAt, ...entry }: LogEntry) => ({
 const findByName = endpoint({
   method: "GET",
   path: "/admin/v1/integrations",
-  summary: "Lists the warehouse integrations of all workspaces, or those that have a name.",
+  summary: "Lists the warehouse integrations of all workspaces, optionally by name.",
   access: byAdministrator("manage_company_settings"),
   query: Type.Object({ name: Type.Optional(Type.String()) }),
   replies: {
@@ -100,7 +100,7 @@ const OfRun = Type.Object({ ...OfIntegration, run_id: Type.String() });
 const sync = endpoint({
   method: "POST",
   path: `${BASE}/sync`,
-  summary: "Starts a sync now, and answers with the id of its run.",
+  summary: "Starts a sync now and returns the id of its run.",
   access: byAdministratorOfWorkspace("manage_external_integrations"),
   params: Type.Object(OfIntegration),
   replies: { 202: Type.Object({ run_id: Type.String(), message: Success }) },
@@ -113,7 +113,7 @@ const sync = endpoint({
 const runs = endpoint({
   method: "GET",
   path: `${BASE}/runs`,
-  summary: "Lists the runs of an integration, the newest first, ten a page.",
+  summary: "Lists the runs of an integration, newest first, ten per page.",
   access: byAdministratorOfWorkspace("basic_access"),
   params: Type.Object(OfIntegration),
   query: Cursor,
@@ -134,7 +134,7 @@ const runs = endpoint({
 const run = endpoint({
   method: "GET",
   path: `${BASE}/runs/:run_id`,
-  summary: "Reads a run: how it stands, and how many rows came to what.",
+  summary: "Reads a run: its status and row counts.",
   access: byAdministratorOfWorkspace("basic_access"),
   params: OfRun,
   replies: { 200: Type.Object({ run: Run, message: Success }) },
@@ -147,7 +147,7 @@ const run = endpoint({
 const runRows = endpoint({
   method: "GET",
   path: `${BASE}/runs/:run_id/rows`,
-  summary: "Lists the rows of a run that failed, were skipped or wait, a hundred a page.",
+  summary: "Lists the failed, skipped and waiting rows of a run, a hundred per page.",
   access: byAdministratorOfWorkspace("manage_external_integrations", "view_pii"),
   params: OfRun,
   query: Cursor,

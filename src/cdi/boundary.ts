@@ -2,15 +2,15 @@ import { createHash } from "node:crypto";
 import type { SourceRow } from "./sources/source.ts";
 
 /*
- * The boundary: the last UPDATED_AT that was processed. Rows that arrive late with that very time are
- * to be applied, those that were applied before are not to be repeated, and two rows of the same
- * content are two rows (two events that look alike are two events).
+ * The boundary is the watermark of a sync: the last processed UPDATED_AT. Rows that arrive late
+ * with exactly that time must be applied, rows already applied must not be repeated, and two rows
+ * with the same content are two rows (identical events are separate events).
  *
- * So a run reads from the boundary on, inclusive, and the rows at the boundary are known by their
- * content: how many of each were processed, ever; and how many of each this reading has come across.
- * The n-th of its kind in a reading is new when fewer than n were processed. Of a later time than the
- * boundary all rows are new. Counts are kept for one time only, the boundary, and change in the
- * transaction that applies the rows. (decision: docs/decisions/warehouse-progress.md)
+ * So a run reads from the boundary, inclusive, and counts the rows at the boundary by content: how
+ * many of each were ever processed, and how many this read has seen. The n-th row with the same
+ * content in a read is new if fewer than n were processed. Rows after the boundary are always new.
+ * Counts are stored only for the boundary, and change in the transaction that applies the rows.
+ * (decision: docs/decisions/warehouse-progress.md)
  */
 
 /** How many rows of one content there are at the boundary. */
@@ -57,7 +57,7 @@ export const hashesAt = (rows: readonly SourceRow[], through: string): string[] 
  *
  * @param rows in the order of UPDATED_AT, none before `through`, at least one.
  * @param through the boundary so far.
- * @param known what is known of `hashesAt(rows, through)`; a hash that is not there was never seen.
+ * @param known the counts of `hashesAt(rows, through)`; a missing hash was never seen.
  */
 export function sift(
   rows: readonly SourceRow[],

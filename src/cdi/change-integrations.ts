@@ -22,10 +22,10 @@ export interface Where {
 }
 
 /**
- * Makes, changes and removes integrations. One whose rows are others from now on starts from the
- * beginning; one that is removed loses its history too.
+ * Creates, changes and removes integrations. Changing the source restarts the sync; removing an
+ * integration also removes its history.
  *
- * @param isDeclared whether it is a manifest that says so.
+ * @param isDeclared whether a manifest makes the change.
  * @throws Problem CONFLICT where another integration has the name.
  */
 export async function changeIntegrations(

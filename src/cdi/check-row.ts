@@ -17,9 +17,9 @@ export interface RowFault extends Fault {
 export type CheckedRow<Value> = { readonly value: Value } | { readonly fault: RowFault };
 
 /**
- * Turns a row into the object that a request to `/users/track` would hold, and checks it by the same
- * rules: the identifier columns name the person, PAYLOAD is the rest. An event or a purchase whose
- * payload has no time happened at UPDATED_AT. decision: docs/decisions/warehouse-rows.md
+ * Turns a row into an object of `/users/track` and checks it by the same rules: the identifier
+ * columns name the user, PAYLOAD is the rest. An event or a purchase without a time in its payload
+ * gets UPDATED_AT. decision: docs/decisions/warehouse-rows.md
  */
 export function checkRow(
   workspace: Workspace,
@@ -33,7 +33,7 @@ export function checkRow(
   const identity = identityOf(row.identifiers, type === "attributes");
   const clash = findClash(payload.object, identity);
   if (clash !== undefined) {
-    const message = `'${clash}' in the payload is another than in its column`;
+    const message = `'${clash}' in the payload differs from its column`;
     return fault(clash, "IDENTIFIER_CLASH", message);
   }
   const object = {
@@ -63,7 +63,7 @@ const fault = (field: string, code: string, message: string) => ({
 const NOBODY = fault(
   "identifier",
   "MISSING_IDENTIFIER",
-  "the row names nobody: its identifiers are null",
+  "the row names no user: its identifiers are null",
 );
 
 /** The sentence of a fault names the field first. */
@@ -94,8 +94,8 @@ function readPayload({
 }
 
 /**
- * The identifier columns as members of the object. Of two addresses email names the person, and the
- * phone is an attribute, where it can be one.
+ * The identifier columns as members of the object. If both addresses are given, email names the
+ * user, and phone is an attribute where attributes are allowed.
  */
 function identityOf(identifiers: Identifiers, takesPhoneBesides: boolean): JsonObject {
   const { alias_name, alias_label, phone, ...plain } = identifiers;

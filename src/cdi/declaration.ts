@@ -27,10 +27,10 @@ const isLowerCaseUuid = (text: string): boolean => isUuid(text) && text === text
 /** The members of an integration besides its id. */
 const members = {
   name: Type.String({ minLength: 1, maxLength: 255 }),
-  type: Type.Enum([...INTEGRATION_TYPES], { description: "What its rows are." }),
+  type: Type.Enum([...INTEGRATION_TYPES], { description: "What each row is." }),
   status: Type.Optional(
     Type.Enum([...INTEGRATION_STATUSES], {
-      description: "A paused one is not synced by its schedule. active by default.",
+      description: "A paused integration ignores its schedule. active by default.",
     }),
   ),
   contact_emails: Type.Optional(
@@ -51,13 +51,13 @@ const members = {
     Type.Object(
       {
         attempts: Type.Optional(
-          Type.Integer({ minimum: 1, maximum: 20, description: "How many times in all." }),
+          Type.Integer({ minimum: 1, maximum: 20, description: "The total number of attempts." }),
         ),
         delay_seconds: Type.Optional(
-          Type.Integer({ minimum: 0, maximum: 3_600, description: "How long to wait in between." }),
+          Type.Integer({ minimum: 0, maximum: 3_600, description: "The delay between attempts." }),
         ),
       },
-      { additionalProperties: false, description: "How often a sync that failed is tried again." },
+      { additionalProperties: false, description: "How often a failed sync is retried." },
     ),
   ),
   warehouse: WarehouseSchema,

@@ -24,15 +24,15 @@ export function endingOf(strays: Strays | undefined): Ending {
       ? [`Rows without a readable UPDATED_AT, which never sync: ${unreadable}.`]
       : []),
     ...(future > 0
-      ? [`Rows that wait, because their UPDATED_AT is still to come: ${future}.`]
+      ? [`Rows that wait, because their UPDATED_AT is in the future: ${future}.`]
       : []),
   ];
   return { message: sentences.join(" ") || null, strays };
 }
 
 /**
- * Ends a run: its status, the notes on rows that no reading comes to, and a mail to the contacts
- * where not everything went well. All in one transaction with the end of the job.
+ * Ends a run: sets its status, logs the rows outside every range, and mails the contacts unless the
+ * run succeeded. All of it shares a transaction with the end of the job.
  */
 export async function endRun(services: SyncServices, run: Run, ending: Ending): Promise<void> {
   const { database, clock, log, metrics } = services;
@@ -74,19 +74,19 @@ const STRAY_FAULTS = {
     outcome: "waiting",
     field: "UPDATED_AT",
     code: "UPDATED_AT_IN_FUTURE",
-    message: "'UPDATED_AT' is still to come: the row is synced when its time has come",
+    message: "'UPDATED_AT' is in the future: the row will be synced at that time",
   },
   timeless: {
     outcome: "failed",
     field: "UPDATED_AT",
     code: "INVALID_UPDATED_AT",
-    message: "'UPDATED_AT' is missing or no time that can be read",
+    message: "'UPDATED_AT' is missing or not a readable time",
   },
   broken: {
     outcome: "failed",
     field: null,
     code: "BROKEN_LINE",
-    message: "the line is no row: it has other columns than the first line, or a quote too many",
+    message: "the line does not match the columns of the first line, or has an unbalanced quote",
   },
 } as const;
 

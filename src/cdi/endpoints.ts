@@ -63,7 +63,7 @@ const runView = (run: RunRow) => ({
 const list = endpoint({
   method: "GET",
   path: "/cdi/integrations",
-  summary: "Lists the warehouse integrations, ten a page.",
+  summary: "Lists the warehouse integrations, ten per page.",
   access: withPermission("cdi.integration_list"),
   query: Cursor,
   replies: { 200: Type.Object({ results: Type.Array(Integration), message: Success }) },
@@ -75,7 +75,7 @@ const list = endpoint({
 const jobSyncStatus = endpoint({
   method: "GET",
   path: "/cdi/integrations/:integration_id/job_sync_status",
-  summary: "Lists the syncs of an integration, the newest first, ten a page.",
+  summary: "Lists the syncs of an integration, newest first, ten per page.",
   access: withPermission("cdi.integration_job_status"),
   params: IntegrationId,
   query: Cursor,

@@ -26,8 +26,8 @@ export async function forgetRuns(
 }
 
 /**
- * What a reset does: nothing was ever synced. A sync that runs can commit nothing any more, which is
- * why this comes before people are removed.
+ * A reset discards all sync progress. A running sync can commit nothing afterwards, so this happens
+ * before users are removed.
  */
 export async function eraseSyncs(tx: Transaction, workspaceId: number): Promise<void> {
   await withdraw(tx, workspaceId, SYNC_JOB);

@@ -7,9 +7,9 @@ import { selectLogSummary } from "./progress-store.ts";
 import { selectIntegration, selectRun } from "./store.ts";
 
 /*
- * A mail to the contacts of an integration about a run that did not go well. It is a job of its own,
- * put into the queue by the transaction that ends the run: so it is neither forgotten when the process
- * is killed nor does a mail server that is down keep the run waiting.
+ * Mails the contacts of an integration about a run that did not succeed. The mail is a separate
+ * job, enqueued by the transaction that ends the run: a killed process does not lose it, and a mail
+ * server that is down does not delay the run.
  */
 
 export const MAIL_JOB = "cdi.mail";

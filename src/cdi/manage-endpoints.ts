@@ -28,7 +28,7 @@ const Integration = {
   retry: Type.Object({ attempts: Type.Integer(), delay_seconds: Type.Integer() }),
   warehouse: Type.Object(
     { type: Type.String(), place: Type.String() },
-    { description: "Its kind and the table or the files; how it is entered is never shown." },
+    { description: "Its kind and its table or files; credentials are never shown." },
   ),
   declared: Type.Boolean({ description: "Whether a manifest declared it." }),
 };
@@ -80,7 +80,7 @@ const readEndpoint = endpoint({
 const putEndpoint = endpoint({
   method: "PUT",
   path: ONE,
-  summary: "Makes a warehouse integration, or changes it.",
+  summary: "Creates or changes a warehouse integration.",
   access: byAdministratorOfWorkspace("manage_external_integrations"),
   params: OfIntegration,
   body: IntegrationBody,
@@ -96,7 +96,7 @@ const putEndpoint = endpoint({
 const removeEndpoint = endpoint({
   method: "DELETE",
   path: ONE,
-  summary: "Removes a warehouse integration with its runs; what it synced stays.",
+  summary: "Removes a warehouse integration with its runs; synced data stays.",
   access: byAdministratorOfWorkspace("manage_external_integrations"),
   params: OfIntegration,
   replies: { 200: Type.Object({ message: Success }) },

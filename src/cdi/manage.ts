@@ -38,9 +38,8 @@ export async function readIntegration(
 }
 
 /**
- * Makes an integration, or changes it; one whose rows are others from now on starts from the
- * beginning. One that a manifest declared stays declared: the next manifest that is applied has the
- * last word on it.
+ * Creates or changes an integration; changing the source restarts the sync. A declared integration
+ * stays declared: the next apply overrides changes made through the API.
  *
  * @throws Problem NOT_FOUND for the workspace, CONFLICT where another integration has the name.
  */

@@ -3,8 +3,8 @@ import { selectWarehouses, updateWarehouses } from "./store.ts";
 import { resealWarehouse } from "./stored-warehouse.ts";
 
 /**
- * The credentials of warehouses. Those whose key is lost stay as they are, because the integration keeps
- * its progress: declaring it again stores them anew.
+ * The credentials of warehouses. Credentials whose key is lost are left unchanged, because the
+ * integration keeps its progress; declaring it again replaces them.
  */
 export const warehouseCredentials: SealedKind = {
   kind: "warehouse_credentials",

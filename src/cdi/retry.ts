@@ -3,11 +3,11 @@ import type { Retry } from "./integration.ts";
 const LONGEST_DELAY_SECONDS = 15 * 60;
 
 /**
- * How long to wait before a source that failed is tried again, in milliseconds: the integration's
- * delay, doubled before every further try, at most 15 minutes.
+ * The delay before a failed source is retried, in milliseconds: the integration's delay, doubled
+ * for each further attempt, at most 15 minutes.
  *
- * @param failures tries that had failed before this one, since the run last got somewhere.
- * @returns undefined where it was tried as often as the integration says.
+ * @param failures failed attempts before this one, since the run last committed rows. @returns
+ *   undefined when the attempts of the integration are used up.
  */
 export const delayBeforeNextTry = (
   { attempts, delay_seconds }: Retry,

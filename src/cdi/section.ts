@@ -8,7 +8,7 @@ import { openIntegration } from "./stored-warehouse.ts";
 /** What a workspace syncs from warehouses. Removing an integration removes its history too. */
 export const integrations: Resource = {
   key: "integrations",
-  about: "What the workspace syncs from warehouses, and when.",
+  about: "Warehouse syncs of the workspace and their schedules.",
   schema: IntegrationEntry,
   identity: "id",
   async apply(tx, { clock, sealing }, { workspace }, entries: readonly Entry[]) {

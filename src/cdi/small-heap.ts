@@ -1,10 +1,9 @@
 import { setFlagsFromString } from "node:v8";
 
 /*
- * A sync fills batch after batch with objects that live a little too long to be collected with the
- * young. Left to itself V8 lets them pile up to four times what is alive before it collects them in
- * full; told to stop at twice as much it does so more often, which costs nothing that could be
- * measured (docs/performance.md).
+ * The objects of each batch of a sync live slightly too long for the young generation. By default
+ * V8 lets the heap grow to four times the live size before a full collection. Limiting it to twice
+ * the live size collects more often, at no measurable cost (docs/performance.md).
  */
 
 const GROW_TO_TWICE = "--heap-growing-percent=100";

@@ -4,7 +4,9 @@ import type { Sealing } from "../sealing/sealing.ts";
 import type { Integration } from "./integration.ts";
 import { placeIn, type Warehouse } from "./sources/kinds.ts";
 
-/** What is stored of a warehouse: its kind and place are readable, how it is entered is sealed. */
+/**
+ * The stored form of a warehouse: its kind and location are readable, its credentials are sealed.
+ */
 export interface SealedWarehouse {
   readonly type: string;
   readonly place: string;
@@ -12,7 +14,7 @@ export interface SealedWarehouse {
   readonly sealed: string;
 }
 
-/** A warehouse that was stored before there was sealing is stored as it was declared. */
+/** A warehouse stored before sealing existed is in plain text, as declared. */
 export type StoredWarehouse = SealedWarehouse | Warehouse;
 
 export type StoredIntegration = Omit<Integration, "warehouse"> & {
@@ -55,7 +57,9 @@ export function openWarehouse(
   return JSON.parse(sealing.open(warehouse.sealed, rowOf(workspaceId, id)));
 }
 
-/** An integration as it was declared; where that cannot be opened, as nobody can declare it. */
+/**
+ * An integration as declared; if its warehouse cannot be opened, one that no declaration can equal.
+ */
 export function openIntegration(
   sealing: Sealing,
   workspaceId: number,
@@ -78,7 +82,7 @@ export const storedPlaceOf = (stored: StoredWarehouse): string =>
   `${stored.type} ${storedPlaceIn(stored)}`;
 
 /**
- * Seals a stored warehouse anew.
+ * Seals a stored warehouse again.
  *
  * @param reseal is given the sealed text, or JSON where it is not sealed, and the place of the row.
  * @returns undefined where it stays as it is.

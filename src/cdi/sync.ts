@@ -24,12 +24,10 @@ import { readTableShape } from "./table-shape.ts";
 import { writeRows } from "./write-rows.ts";
 
 /**
- * Syncs an integration: reads the rows from the last UPDATED_AT on that was processed, applies them,
- * and ends the run with its status.
- *
- * Everything it needs to go on is committed with the rows, so it may be killed at any moment and
- * begun again by any process. A source that fails is tried again as often as the integration says;
- * a try that got somewhere starts the count afresh.
+ * Syncs an integration: reads rows from the last processed UPDATED_AT, applies them, and ends the
+ * run with its status. Progress is committed with the rows, so a killed sync can be resumed by any
+ * process. A failing source is retried as often as the integration says; an attempt that committed
+ * rows resets the count.
  */
 export const syncJob: JobKind<SyncServices> = {
   name: SYNC_JOB,
@@ -132,10 +130,10 @@ async function applyRows(
 }
 
 /**
- * What an error means for the run.
+ * Maps an error to the outcome of the run.
  *
- * @throws TryAgain, or the error itself where it is not the run's matter: the process stops, or our own
- *   database is out of reach.
+ * @throws TryAgain, or the error itself if it does not concern the run: the process stops, or
+ *   Rapport's own database is unreachable.
  */
 async function endingAfter(
   { database, log }: SyncServices,

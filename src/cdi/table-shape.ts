@@ -13,9 +13,9 @@ const OTHER_NAMES: Readonly<Partial<Record<IdentifierColumn, string>>> = {
 };
 
 /**
- * Finds the documented columns in a table, whatever the case of their names: `UPDATED_AT`, at least
- * one identifier (an alias is the pair `ALIAS_NAME` and `ALIAS_LABEL`), and `PAYLOAD`, which a table
- * of deletions must not have.
+ * Finds the documented columns in a table, ignoring the case of their names: `UPDATED_AT`, at least
+ * one identifier (an alias is the pair `ALIAS_NAME` and `ALIAS_LABEL`), and `PAYLOAD`, which a
+ * table of deletions must not have.
  *
  * @throws SourceUnfit that names the column and the rule. decision: docs/decisions/warehouse-rows.md
  */
@@ -26,7 +26,7 @@ export function readTableShape(
   const byName = new Map(columns.map((column) => [column.name.toLowerCase(), column]));
   const updatedAt = byName.get("updated_at");
   if (!updatedAt) throw new SourceUnfit("The table has no column UPDATED_AT.");
-  if (!updatedAt.isTime) throw new SourceUnfit("The column UPDATED_AT is no date and time.");
+  if (!updatedAt.isTime) throw new SourceUnfit("The column UPDATED_AT is not a date and time.");
   return {
     updatedAt,
     identifiers: findIdentifiers(byName),
@@ -45,7 +45,7 @@ function findIdentifiers(byName: ReadonlyMap<string, SourceColumn>): TableShape[
   }
   if (parts.size === 0) {
     throw new SourceUnfit(
-      "The table has no column that names a person: EXTERNAL_ID, ALIAS_NAME and ALIAS_LABEL, " +
+      "The table has no column that names a user: EXTERNAL_ID, ALIAS_NAME and ALIAS_LABEL, " +
         "PLATFORM_ID, EMAIL or PHONE.",
     );
   }

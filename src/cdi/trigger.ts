@@ -19,7 +19,7 @@ const RETRY_AFTER_SECONDS = 30;
 /**
  * Starts a sync now.
  *
- * @returns the id of the run, which can be read from now on.
+ * @returns the id of the run, which is readable at once.
  * @throws Problem INVALID_REQUEST, NOT_FOUND, or RATE_LIMITED while one runs or waits.
  */
 export async function triggerSync(

@@ -24,12 +24,12 @@ export interface Reading {
 }
 
 /**
- * Applies rows, in one transaction with the progress that says so: both are there or neither is.
+ * Applies rows and records the progress in one transaction.
  *
  * @param rows in the order of UPDATED_AT, none before `through`, at least one.
  * @param through the boundary so far.
  * @returns the boundary after them, and whether any of them was new.
- * @throws LeaseLost where another process has the run by now.
+ * @throws LeaseLost if another process has taken over the run.
  */
 export async function writeRows(
   services: WriteServices,

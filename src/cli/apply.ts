@@ -21,12 +21,9 @@ interface ApplyOptions extends TargetOptions {
 
 export function define(command: Command): void {
   withTarget(command.argument("<manifest>", "a YAML or JSON file"))
-    .option("--dry-run", "shows what would change, and changes nothing")
-    .option(
-      "--prune",
-      "also removes what earlier manifests declared in lists that this one leaves out",
-    )
-    .option("-y, --yes", "does not ask before --prune removes something")
+    .option("--dry-run", "previews the changes without applying them")
+    .option("--prune", "also removes what earlier manifests declared in lists that this one omits")
+    .option("-y, --yes", "does not ask before --prune removes entries")
     .addHelpText("after", HELP)
     .action(async (manifest: string, options: ApplyOptions) => {
       const target = targetOf(options);

@@ -47,7 +47,7 @@ export function define(audit: Command): void {
   withTarget(audit.command("export"))
     .description("Prints the audit as one JSON entry per line.")
     .option("--since <time>", "ISO 8601: only entries from then on")
-    .option("--after <position>", "only entries behind this one", readPosition)
+    .option("--after <position>", "only entries after this one", readPosition)
     .addHelpText("after", EXPORT_HELP)
     .action((options: TargetOptions & Range) => exportAll(options));
 }

@@ -15,7 +15,7 @@ Examples:
 
 const EXIT_CODES = "\nExit codes of run: 0 on success, 2 when some rows failed, 1 otherwise.";
 
-const SEVERAL = "where several workspaces have an integration of that name";
+const SEVERAL = "needed if several workspaces have an integration of that name";
 
 interface Options extends TargetOptions {
   readonly workspace?: string;

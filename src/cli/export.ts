@@ -35,7 +35,7 @@ export function define(command: Command): void {
   command.addHelpText("after", HELP);
   for (const kind of KINDS) {
     withTarget(command.command(`${kind} [file]`).description(`Exports all ${kind}.`))
-      .option("--workspace <name>", "where the server has several")
+      .option("--workspace <name>", "needed if the server has several")
       .addOption(
         new Option("--format <format>", "by default from the file's name, or ndjson").choices([
           "ndjson",
@@ -46,7 +46,7 @@ export function define(command: Command): void {
       .option("--gzip", "compresses; so does a name that ends in .gz")
       .option("--since <time>", "ISO 8601; included")
       .option("--until <time>", "ISO 8601; not included")
-      .option("--attribute <name=value...>", "only users who have this, and what they did")
+      .option("--attribute <name=value...>", "only users with this attribute, and their activity")
       .action((file: string | undefined, options: Options) => exportRows(kind, file, options));
   }
   withTarget(
@@ -54,7 +54,7 @@ export function define(command: Command): void {
       .command("config [file]")
       .description("Exports the manifest that creates the workspace, without its secrets."),
   )
-    .option("--workspace <name>", "where the server has several")
+    .option("--workspace <name>", "needed if the server has several")
     .addHelpText("after", "\nExample:\n  rapport export config rapport.yaml")
     .action(exportConfig);
 }

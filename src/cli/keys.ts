@@ -41,7 +41,9 @@ export function define(keys: Command): void {
     });
 
   withTarget(keys.command("rotate <workspace> <name>"))
-    .description("Gives a key a new secret and prints it; the old one keeps working for a while.")
+    .description(
+      "Gives a key a new secret and prints it; the previous one stays valid for an overlap.",
+    )
     .option("--overlap <duration>", OVERLAP, readDuration)
     .action((workspace: string, name: string, options) => rotate(options, pathOf(workspace), name));
 

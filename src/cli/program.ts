@@ -35,20 +35,26 @@ const COMMANDS: Readonly<Record<string, [about: string, load: () => Promise<Comm
     "Exports users, events, purchases, subscription states or the configuration.",
     () => import("./export.ts"),
   ],
-  backup: ["Writes all data of a server to a file, while it works.", () => import("./backup.ts")],
-  restore: ["Restores a backup into an empty place.", () => import("./restore.ts")],
-  cdi: ["Runs syncs from a warehouse.", () => import("./cdi.ts")],
+  backup: ["Writes all data of a running server to a file.", () => import("./backup.ts")],
+  restore: [
+    "Restores a backup into an empty database or data folder.",
+    () => import("./restore.ts"),
+  ],
+  cdi: ["Runs warehouse syncs.", () => import("./cdi.ts")],
   keys: ["Manages the API keys of a running server.", () => import("./keys.ts")],
   secrets: ["Manages the key that seals stored secrets.", () => import("./sealing.ts")],
   "scim-tokens": ["Manages the SCIM tokens of a running server.", () => import("./scim-tokens.ts")],
-  "sign-in": ["Prints a link that signs in to the dashboard, once.", () => import("./sign-in.ts")],
+  "sign-in": [
+    "Prints a one-time link that signs in to the dashboard.",
+    () => import("./sign-in.ts"),
+  ],
   audit: ["Checks and exports the audit of a running server.", () => import("./audit.ts")],
   reset: [
     "Deletes the users of a workspace that has allow_reset: true.",
     () => import("./reset.ts"),
   ],
   doctor: [
-    "Checks the engine, the schema, files, clock, disk and ports, with remedies.",
+    "Checks the engine, the schema, files, clock, disk and ports, and suggests fixes.",
     () => import("./doctor.ts"),
   ],
   completion: [

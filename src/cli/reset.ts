@@ -16,7 +16,7 @@ export function define(command: Command): void {
     .action(async (workspace: string, options: TargetOptions & ConfirmOptions) => {
       const target = targetOf(options);
       await confirm(
-        `This deletes every user of the workspace '${workspace}' at ${target.url} with all they did.`,
+        `This deletes every user of the workspace '${workspace}' at ${target.url} with all their data.`,
         options,
       );
       const path = `/workspaces/${encodeURIComponent(workspace)}/reset`;

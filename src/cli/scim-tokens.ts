@@ -39,7 +39,9 @@ export function define(tokens: Command): void {
     });
 
   withTarget(tokens.command("rotate <name>"))
-    .description("Gives a token a new secret and prints it; the old one keeps working for a while.")
+    .description(
+      "Gives a token a new secret and prints it; the previous one stays valid for an overlap.",
+    )
     .option("--overlap <duration>", OVERLAP, readDuration)
     .action((name: string, options) => rotate(options, path, name));
 

@@ -53,19 +53,19 @@ export function define(secrets: Command): void {
   secrets
     .command("discard")
     .description(
-      "Gives up the secrets whose key is lost; on the database, with its servers stopped.",
+      "Discards the secrets whose key is lost; needs the database, with its servers stopped.",
     )
     .option("-y, --yes", "does not ask")
     .option("--json", "prints the result as JSON")
     .action(async (options: ConfirmOptions & Pick<TargetOptions, "json">) => {
       const { discardSecrets } = await import("../server/discard-secrets.ts");
       const { readConfig } = await import("../server/config.ts");
-      await confirm("Links to preference pages sent so far stop opening, for good.", options);
+      await confirm("Links to preference pages sent so far stop working for good.", options);
       const lost = await discardSecrets(readConfig());
       if (options.json) printJson({ discarded: lost });
       else {
         printLines([
-          `Gave up ${counted(lost, "link secret")}.`,
+          `Discarded ${counted(lost, "link secret")}.`,
           "Start the server and apply the manifest that declares the warehouse integrations.",
         ]);
       }

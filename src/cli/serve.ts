@@ -17,7 +17,7 @@ Examples:
 export function define(command: Command): void {
   command
     .option("--workers <count>", "how many server processes share the port", readWorkers)
-    .option("--demo", "create the demo workspace, with a key that may do everything")
+    .option("--demo", "create the demo workspace, with a key that has every permission")
     .addHelpText("after", `${EXAMPLES}\n${settingsHelp()}`)
     .action(async ({ workers, demo }: { workers?: string; demo?: true }) => {
       if (demo) process.env.DEMO = "true";

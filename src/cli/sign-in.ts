@@ -4,7 +4,7 @@ import { type TargetOptions, targetOf, withTarget } from "./target.ts";
 import { printJson, printLines } from "./terminal.ts";
 
 const HELP = `
-The link signs in as the administrator. It works once, for 15 minutes: whoever opens it first is signed in.
+The link signs in as the administrator. It works once, for 15 minutes, for the first person who opens it.
 
 Examples:
   rapport sign-in

@@ -34,19 +34,19 @@ export function define(users: Command): void {
   users.addHelpText("after", HELP);
   const command = (usage: string, about: string) =>
     withTarget(users.command(usage).description(about))
-      .option("--workspace <name>", "where the server has several")
+      .option("--workspace <name>", "needed if the server has several")
       .addOption(
         new Option("--identifier <kind>", "only identifiers of this kind").choices(IDENTIFIERS),
       );
 
-  command("search <text>", "Finds users by the beginning of an identifier.")
+  command("search <text>", "Finds users by an identifier prefix.")
     .option("--limit <count>", "how many at most", readCount, 20)
     .addHelpText("after", "\nExample:\n  rapport users search ada --identifier email")
     .action(search);
-  command("get <user>", "Shows everything that is stored about a user, but for the timeline.")
+  command("get <user>", "Shows everything that is stored about a user, except the timeline.")
     .addHelpText("after", "\nExample:\n  rapport users get ada --json")
     .action(get);
-  command("timeline <user>", "Shows what a user did and what happened to the user, newest first.")
+  command("timeline <user>", "Shows the timeline of a user, newest first.")
     .option("--limit <count>", "how many entries at most", readCount, 50)
     .option("--since <time>", "ISO 8601")
     .option("--kind <kinds...>", "event, purchase, message, subscription or identity")
@@ -60,7 +60,7 @@ export function define(users: Command): void {
     "Writes everything that is stored about a user, for an access request.",
   )
     .addOption(
-      new Option("--format <format>", "one document, or one object a line")
+      new Option("--format <format>", "one document, or one object per line")
         .choices(["json", "ndjson"])
         .default("json"),
     )
@@ -73,8 +73,8 @@ export function define(users: Command): void {
     .option("-y, --yes", "does not ask")
     .addHelpText("after", "\nExample:\n  rapport users erase ada --yes")
     .action(erase);
-  command("merge <user> <into>", "Merges a user into another one, who is kept.")
-    .option("--dry-run", "shows what would happen, and changes nothing")
+  command("merge <user> <into>", "Merges a user into another one.")
+    .option("--dry-run", "previews the effects without merging")
     .option("-y, --yes", "does not ask")
     .addHelpText("after", "\nExample:\n  rapport users merge ada-old ada --dry-run")
     .action(merge);
@@ -156,7 +156,7 @@ async function erase(text: string, options: Options & ConfirmOptions): Promise<v
   const effects = audit.effects.map(({ field, name }) => `  ${field}${name ? `: ${name}` : ""}`);
   printLines([
     `The user ${user.platform_id} is erased. ${address[email_state]}`,
-    `The audit keeps that it was done, at ${audit.at} (entry ${audit.id}), with names of things and counts:`,
+    `The audit recorded the deletion at ${audit.at} (entry ${audit.id}), with names and counts:`,
     ...effects,
     "For up to 24 hours, recorded responses to requests with an Idempotency-Key may hold identifiers;",
     "for up to 30 days, so may the logs of warehouse syncs. Backups hold what they held.",
@@ -186,7 +186,9 @@ async function merge(text: string, into: string, options: MergeOptions): Promise
   const { merged, effects } = await callAdmin<Merged>(target, "POST", `${userPath}/merge`, body);
   if (options.json) return printJson({ merged, effects });
   printLines([
-    merged ? `Merged into ${kept.platform_id}:` : "A merge would do this, and nothing was changed:",
+    merged
+      ? `Merged into ${kept.platform_id}:`
+      : "The merge would have these effects (nothing was changed):",
     ...effects.map(
       ({ field, name, effect, result }) =>
         `  ${field}${name ? `.${name}` : ""}: ${effect.replaceAll("_", " ")}, then ${JSON.stringify(result)}`,

@@ -53,6 +53,6 @@ export interface KeyHolder {
   readonly keyName: string;
   readonly workspace: Workspace;
   readonly permissions: ReadonlySet<Permission | "all">;
-  /** Addresses and CIDR blocks that the key may be used from; empty for everywhere. */
+  /** Addresses and CIDR blocks that the key may be used from; empty means everywhere. */
   readonly ipAllowlist: readonly string[];
 }

@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { type Database, type Queryable, readTogether } from "./database.ts";
 
 /**
- * Reads the rows of a statement in portions, so that memory holds one portion whatever their number.
+ * Reads the rows of a statement in portions, so that memory holds only one portion.
  *
- * @param name of the cursor; statements with other columns need another one, because drivers remember the
- *   columns of a `fetch`.
+ * @param name of the cursor; statements with other columns need another name, because drivers cache
+ *   the columns of a `fetch`.
  * @param tx a transaction, which must stay open until the last portion.
  */
 export async function* readByCursor<Row>(
@@ -28,9 +28,10 @@ export async function* readByCursor<Row>(
 }
 
 /**
- * Streams what `read` yields from one moment of the database (see `readTogether`). The transaction stays open
- * until the stream ends or its reader leaves. On an engine that runs one transaction after the other a slow
- * reader would stop everybody: there the stream goes to a temporary file first, at the engine's own speed.
+ * Streams the output of `read` from one snapshot of the database (see `readTogether`). The
+ * transaction stays open until the stream ends or its reader disconnects. On a single-connection
+ * engine a slow reader would block all other requests, so there the stream first goes to a
+ * temporary file at full speed.
  */
 export function streamTogether(
   database: Database,

@@ -1,9 +1,9 @@
 import type { Use } from "./planner.ts";
 
 /**
- * The database as the rest of Rapport sees it: SQL in, rows out, on one of three engines
- * (embedded PGlite, PostgreSQL, Citus). There is one SQL for all of them; what it may use is said
- * in docs/decisions/one-sql-on-three-engines.md.
+ * The database as the rest of Rapport sees it: SQL in, rows out, on one of three engines (embedded
+ * PGlite, PostgreSQL, Citus). There is one SQL for all of them;
+ * docs/decisions/one-sql-on-three-engines.md says what it may use.
  *
  * Values: `timestamptz` comes back as `Date`, `jsonb` as the parsed value, `bigint` as a number,
  * `numeric` as a string; an array is selected with `to_jsonb`. JSON goes in as text and is cast in the
@@ -17,13 +17,13 @@ export interface Queryable {
     parameters?: readonly unknown[],
   ): Promise<Row[]>;
   /**
-   * Runs one statement that writes, and returns how many rows it wrote. With `on conflict do nothing` it
-   * must also say `returning`: then the rows that come back are counted, where Citus would count those
-   * in conflict too.
+   * Runs one statement that writes, and returns how many rows it wrote. With `on conflict do
+   * nothing` it must also have `returning`, so that the returned rows are counted: Citus's own
+   * count includes conflicting rows.
    *
-   * @param mustWrite how many rows it has to write.
-   * @throws a serialization failure (`isAborted`) when it wrote another number: data changed
-   *   meanwhile.
+   * @param mustWrite the expected number of rows.
+   * @throws a serialization failure (`isAborted`) if it wrote a different number: data changed in
+   *   the meantime.
    */
   execute(sql: string, parameters?: readonly unknown[], mustWrite?: number): Promise<number>;
 }
@@ -50,24 +50,24 @@ export interface Database extends Queryable {
   readonly isWithin?: true;
   /**
    * Runs `work` in one transaction (read committed): committed when it resolves, rolled back when
-   * it throws. Use `withRetries` where two transactions may meet in the wrong order.
+   * it throws. Use `withRetries` if two transactions may conflict.
    */
   transaction<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result>;
   /**
-   * The same for work that asks for all its statements before it waits for any: where the engine
-   * can, they travel with the beginning and the end of the transaction, and it waits for nothing in between. What
-   * must be true of what they write is said beforehand (`mustWrite`). The work must not fail by itself
-   * once it has asked for something: that may be committed.
+   * The same for work that issues all its statements before awaiting any: where the engine can,
+   * they are sent together with begin and commit, without waiting in between. Expected row counts
+   * are declared up front (`mustWrite`). The work must not throw after it has issued a statement,
+   * because that may be committed.
    */
   transactionAtOnce<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result>;
   /**
-   * Vacuums and analyzes, one table after the other, where the engine does not do so by itself.
-   * Meant to be called now and then; other statements run in between.
+   * Vacuums and analyzes one table after the other, if the engine does not do so by itself. To be
+   * called periodically; other statements run in between.
    */
   maintain(): Promise<void>;
   /**
-   * Copies the engine's files to a new folder, as they are between two transactions; others wait meanwhile.
-   * Only the embedded engine in a folder can do this.
+   * Copies the engine's files to a new folder between two transactions; other statements wait. Only
+   * the embedded engine in a folder supports this.
    */
   readonly copyTo?: (folder: string) => Promise<void>;
   /** Waits for running work, then releases the engine. */
@@ -75,8 +75,8 @@ export interface Database extends Queryable {
 }
 
 /**
- * Runs reads that belong together: all of them see the database as it was at the first one. Within a
- * running transaction, which writes as well, each sees what is committed by then.
+ * Runs reads on one snapshot: all see the database as it was at the first read. Within a running
+ * transaction, which also writes, each sees everything committed so far.
  */
 export function readTogether<Result>(
   database: Database,
@@ -110,12 +110,12 @@ export function within(database: Database, tx: Transaction): Database {
 const RETRY_PAUSE_MS = 20;
 
 /**
- * Runs a transaction again when it was aborted (deadlock,
- * serialization failure), at most `tries` times. Within a running transaction there is one try: it
- * is rolled back, and run again, as a whole.
+ * Runs a transaction again when it was aborted (deadlock, serialization failure), at most `tries`
+ * times. Within a running transaction there is only one attempt, because the outer transaction is
+ * rolled back and retried as a whole.
  *
- * @param work gets the number of the try, from 1; within a running transaction it is the last one,
- *   infinity.
+ * @param work gets the number of the attempt, from 1; within a running transaction it is infinity,
+ *   the last one.
  */
 export async function withRetries<Result>(
   database: Database,
@@ -137,10 +137,10 @@ export async function withRetries<Result>(
 }
 
 /**
- * Waits for writes that were started together, for all of them even where one fails: a second
- * statement of a slower one would else reach the connection after its transaction has ended.
+ * Waits for all writes that were started together, even if one fails: otherwise a later statement
+ * of a slower one could reach the connection after its transaction has ended.
  *
- * @throws the error that came first: the later ones may be its consequence.
+ * @throws the first error: later ones may be its consequence.
  */
 export async function settleAll<const Results extends readonly unknown[]>(
   writes: {
@@ -201,5 +201,5 @@ export function describeUnavailable(error: unknown): string {
   if (code === "53300") return "The database has no connection left.";
   if (code === READ_ONLY) return "The database is read-only.";
   if (code === "57P03") return "The database is starting or stopping.";
-  return "The database does not answer.";
+  return "The database does not respond.";
 }

@@ -14,9 +14,10 @@ export async function freeBytes(folder: string): Promise<number> {
 }
 
 /**
- * Explains why the embedded engine cannot open its folder: the engine itself only says that it failed.
+ * Explains why the embedded engine cannot open its folder: the engine itself only reports that it
+ * failed.
  *
- * @returns an error that names the cause and a remedy.
+ * @returns an error that names the cause and a fix.
  */
 export async function explainOpen(folder: string, error: unknown): Promise<Error> {
   const free = await freeBytes(folder).catch(() => undefined);

@@ -6,7 +6,7 @@ import { isTypedList } from "./typed-list.ts";
  * literal, a time ISO 8601. The drivers' own conversions guess the type from the first element and
  * disagree on dates, booleans and JSON; the engine knows the type from the statement.
  *
- * @param form what becomes of a list whose type is known: whether the driver sends bytes.
+ * @param form how a list with a declared type is passed: whether the driver sends bytes.
  */
 export const encodeParameters = (
   parameters: readonly unknown[],

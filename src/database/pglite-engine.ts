@@ -23,7 +23,8 @@ const START_PARAMS = [...PGlite.defaultStartParams, "-c", "shared_buffers=32MB"]
  * Opens PGlite: PostgreSQL as WebAssembly. It never calls fsync: acknowledged writes survive a killed
  * process, but not a power failure.
  *
- * @param folder created where it is missing, for its owner only; or `memory:` to keep nothing.
+ * @param folder created if missing, accessible only to its owner; or `memory:` to store nothing on
+ *   disk.
  * @param code given to a thread, which cannot see the one that this process has compiled.
  */
 export async function openEngine(folder: string, code?: EngineCode): Promise<PGlite> {
@@ -71,7 +72,7 @@ const open = (fs: PrivateNodeFS | MemoryFS, code: EngineCode): Promise<PGlite> =
   PGlite.create({ fs, parsers: PARSERS, pgliteWasmModule: code, startParams: START_PARAMS });
 
 /**
- * Runs statements one after the other, in a transaction of their own or as a part of what runs already.
+ * Runs statements one after the other, in their own transaction or within the running one.
  *
  * @returns the rows of each, or how many it wrote.
  */

@@ -4,8 +4,8 @@ import type { Statement } from "./one-connection.ts";
 import { openEngine, runStatements } from "./pglite-engine.ts";
 
 /*
- * The thread that the embedded engine runs on: a statement holds its thread while it runs, and this
- * one has nothing else to do. It takes statements in their order and answers each.
+ * The thread of the embedded engine: a statement blocks its thread while it runs, and this thread
+ * does nothing else. It runs statements in order and returns the result of each.
  */
 
 /** What a thread starts with. */

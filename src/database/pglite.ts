@@ -14,11 +14,11 @@ import { createPrivateFolder } from "./private-folder.ts";
 export const ENGINE_FOLDER = "engine";
 
 /**
- * Opens the embedded engine on a thread of its own, so that HTTP requests are served while a statement
+ * Opens the embedded engine on its own thread, so that HTTP requests are served while a statement
  * runs.
  *
- * @param dataDir a folder, created where it is missing and closed to other users; or `memory:` to keep
- *   nothing.
+ * @param dataDir a folder, created if missing and closed to other users; or `memory:` to store
+ *   nothing on disk.
  * @throws FolderInUse when another process has the folder.
  */
 export async function openEmbedded(dataDir: string): Promise<Database> {

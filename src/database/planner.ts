@@ -1,20 +1,20 @@
 /**
- * What statements are for. It decides how the engine plans them, which connections they use, and how
+ * The use of statements determines how the engine plans them, which connections they use, and how
  * long they may take:
  *
  * - `intake`: the statements of the write path and of requests. They go by key.
  * - `lookup`: reads of some rows by an index that need not be unique, with an order or a limit.
- * - `analysis`: everything that reads much or takes long: migrations, exports, figures.
+ * - `analysis`: everything that reads much or takes long: migrations, exports, counts.
  */
 export type Use = "intake" | "lookup" | "analysis";
 
 /**
  * Without statistics (on a fresh table, and always on the embedded engine, which never analyzes by
- * itself) the planner considers `workspace_id = 1` selective: it scans, or joins a batch with itself in
- * a nested loop, and a batch of 400 takes 50 ms instead of 4. So an intake statement that joins a table
- * with `unnest` also says `key = any(…)`, and these settings leave the planner only the index and a hash
- * join. A generic plan made on an empty table would stay bad when the table has grown, hence
- * `force_custom_plan`.
+ * itself) the planner considers `workspace_id = 1` selective: it scans, or joins a batch with
+ * itself in a nested loop, and a batch of 400 takes 50 ms instead of 4. So an intake statement that
+ * joins a table with `unnest` also says `key = any(…)`, and these settings leave the planner only
+ * the index and a hash join. A generic plan created on an empty table would stay bad when the table
+ * has grown, hence `force_custom_plan`.
  */
 const INTAKE = {
   plan_cache_mode: "force_custom_plan",

@@ -132,12 +132,10 @@ function openSockets(sockets: Set<Socket>): (place: Place) => Socket {
 }
 
 /**
- * Runs a transaction. Once its connection is lost the client must receive no further statement, not even
- * a rollback: it would write to a socket that no longer exists, and that would end the process. So later
- * statements of the work fail here, and the client, which has timed out by then, never sees the work end.
- *
- * The watchdog watches the statements, and the times before and after them, when the client waits for a
- * connection, for the beginning and for the end.
+ * Runs a transaction. Once its connection is lost the client must receive no further statement, not
+ * even a rollback: it would write to a socket that no longer exists, and that would end the
+ * process. So later statements of the work fail here. The watchdog covers the statements and also
+ * the waits for a connection, for begin and for commit.
  */
 async function inTransaction<Result>(
   { sql, watchdog }: Pool,

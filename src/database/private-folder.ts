@@ -25,7 +25,7 @@ export async function createPrivateFolder(folder: string): Promise<void> {
 }
 
 /**
- * Takes the permissions of everyone but the owner from a folder and all that it holds: earlier versions
+ * Removes all permissions except the owner's from a folder and its content: earlier versions
  * created files with mode 0666, and so does unpacking a copy.
  */
 export function makeTreePrivate(folder: string): void {

@@ -1,9 +1,8 @@
 import { arrayLiteral } from "./array-literal.ts";
 
 /**
- * A list whose elements are of one type that is known here: it need not be written down as text where
- * the driver can send what the engine works with. Each form is created once, however many statements
- * take the list.
+ * A list with a declared element type: it need not be serialized as text if the driver can send
+ * binary values. Each form is created once, however many statements use the list.
  */
 export interface TypedList {
   /** An array literal. */

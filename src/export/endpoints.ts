@@ -12,7 +12,7 @@ const AliasObject = Type.Object({ alias_name: Type.String(), alias_label: Type.S
 
 const ExportedUser = Type.Record(Type.String(), Type.Unknown(), {
   title: "ExportedUser",
-  description: "The fields of a profile that were asked for.",
+  description: "The requested fields of a profile.",
   examples: [
     {
       external_id: "ada",
@@ -33,7 +33,7 @@ const ExportedUser = Type.Record(Type.String(), Type.Unknown(), {
 const exportEndpoint = endpoint({
   method: "POST",
   path: "/users/export/ids",
-  summary: "Reads the profiles that the given identifiers name.",
+  summary: "Reads the profiles with the given identifiers.",
   examples: {
     "Some fields of a user": {
       external_ids: ["ada"],

@@ -77,7 +77,7 @@ async function* inSlot<Value>(
   if (!slots.take()) {
     throw new Problem(
       "UNAVAILABLE",
-      `This server runs ${SLOTS} exports already. Try again when one has ended.`,
+      `This server already runs ${SLOTS} exports. Try again when one has finished.`,
       { retryAfterSeconds: 10 },
     );
   }

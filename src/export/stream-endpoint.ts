@@ -10,7 +10,7 @@ export const exportStream = endpoint({
   takesLong: true,
   streams: true,
   produces: "application/x-ndjson",
-  summary: "Streams all users, events, purchases or subscription states, one JSON object a line.",
+  summary: "Streams all users, events, purchases or subscription states, one JSON object per line.",
   access: byAdministratorOfWorkspace("export_user_data"),
   params: Type.Object({ name: Type.String(), kind: Type.Enum([...EXPORTED_KINDS]) }),
   query: Type.Object({
@@ -19,7 +19,7 @@ export const exportStream = endpoint({
     attribute: Type.Optional(
       Type.Array(Type.String({ maxLength: 1_000 }), {
         maxItems: 20,
-        description: "name=value of an attribute that the user must have.",
+        description: "name=value of an attribute that users must have.",
       }),
     ),
   }),

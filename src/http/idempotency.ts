@@ -78,7 +78,7 @@ export function createIdempotency(services: {
     if (answer.fingerprint !== claim.fingerprint) {
       throw new Problem(
         "IDEMPOTENCY_KEY_REUSED",
-        "This Idempotency-Key was used with another request. Take a new key for a new request.",
+        "This Idempotency-Key was used with another request. Use a new key for a new request.",
       );
     }
     const headers = { "idempotency-replayed": "true" };

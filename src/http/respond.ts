@@ -92,7 +92,7 @@ const FROM_FRAMEWORK: Readonly<Record<string, [ProblemCode, string]>> = {
   ],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: [
     "INVALID_REQUEST",
-    "The body has another length than the Content-Length header says.",
+    "The body length does not match the Content-Length header.",
   ],
   FST_ERR_BAD_URL: ["INVALID_REQUEST", "The path is not a valid URL path."],
   FST_ERR_MAX_PARAM_LENGTH: ["NOT_FOUND", "There is nothing at this path."],
@@ -100,7 +100,7 @@ const FROM_FRAMEWORK: Readonly<Record<string, [ProblemCode, string]>> = {
 
 /** Refuses a request for the sake of others. The metrics count which limit it was. */
 export const tooMuchLoad = (): Problem =>
-  new Problem("UNAVAILABLE", "The server has too much to do. Try again.", {
+  new Problem("UNAVAILABLE", "The server is overloaded. Try again.", {
     retryAfterSeconds: 1,
   });
 
@@ -111,7 +111,7 @@ export function asProblem(error: unknown): Problem {
   const known = FROM_FRAMEWORK[code];
   if (known) return new Problem(...known);
   if (code.startsWith("FST_ERR_") && statusCode !== undefined && statusCode < 500) {
-    return new Problem("INVALID_REQUEST", "The request is not one that this server can read.");
+    return new Problem("INVALID_REQUEST", "The request cannot be read.");
   }
   if (isUnavailable(error)) {
     return new Problem(
@@ -124,7 +124,7 @@ export function asProblem(error: unknown): Problem {
     );
   }
   if (isAborted(error)) {
-    return new Problem("UNAVAILABLE", "Too many writers want the same people. Try again.", {
+    return new Problem("UNAVAILABLE", "Too many concurrent writes to the same users. Try again.", {
       retryAfterSeconds: 1,
       cause: error,
     });

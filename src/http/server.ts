@@ -114,4 +114,4 @@ const hasGone = ({ raw }: FastifyRequest, error: unknown): boolean =>
   (!raw.complete || (error as NodeJS.ErrnoException).code === "ERR_STREAM_PREMATURE_CLOSE");
 
 const goneCaller = () =>
-  new Problem("INVALID_REQUEST", "The connection ended before the request did.");
+  new Problem("INVALID_REQUEST", "The connection closed before the request was complete.");

@@ -55,7 +55,7 @@ function unpackerOf(encoding = "identity"): Transform | undefined {
   if (create) return create();
   throw new Problem(
     "UNSUPPORTED_MEDIA_TYPE",
-    "The Content-Encoding must be gzip, deflate or br, or be left out.",
+    "The Content-Encoding must be gzip, deflate or br, or be omitted.",
   );
 }
 
@@ -99,4 +99,4 @@ function counted(
 const tooSlow = () => new Problem("REQUEST_TIMEOUT", "The request took too long to arrive.");
 
 const notPacked = () =>
-  new Problem("INVALID_REQUEST", "The body is not packed as its Content-Encoding says.");
+  new Problem("INVALID_REQUEST", "The body does not match its Content-Encoding.");

@@ -119,7 +119,7 @@ function readQuery(raw: unknown, schema: TSchema): Record<string, unknown> {
 }
 
 function refuseRepeated(name: string): never {
-  const sentence = `'${name}' is given more than once, and takes one value`;
+  const sentence = `'${name}' is given more than once, but takes only one value`;
   throw new Problem("INVALID_REQUEST", sentence, { scimType: "invalidValue" });
 }
 

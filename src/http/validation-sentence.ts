@@ -39,7 +39,7 @@ export function sentenceOf(all: readonly ValidationError[], part: string): strin
     return `${names.join(", ")} ${names.length > 1 ? "are" : "is"} required`;
   }
   if (error.keyword === "additionalProperties" && additionalProperties) {
-    return `${subject} has a key that is not known: '${additionalProperties.join("', '")}'`;
+    return `${subject} has an unknown key: '${additionalProperties.join("', '")}'`;
   }
   if (error.keyword === "type" && type) return `${subject} must be ${A_VALUE_OF[type] ?? type}`;
   if (error.keyword === "enum" && allowedValues) {

@@ -8,12 +8,13 @@ const NullableText = Type.Union([Type.String(), Type.Null()]);
 const auditEndpoint = endpoint({
   method: "GET",
   path: "/admin/v1/workspaces/:name/identity-audit",
-  summary: "Reads who merged, identified or deleted which users when, the newest first.",
+  summary:
+    "Lists merges, identifications and deletions of users with actor and time, newest first.",
   access: byAdministratorOfWorkspace("view_user_profile", "view_pii"),
   params: Type.Object({ name: Type.String() }),
   query: Type.Object({
     platform_id: Type.Optional(Type.String({ description: "Kept, merged or deleted." })),
-    cursor: Type.Optional(Type.String({ description: "next_cursor of the page before." })),
+    cursor: Type.Optional(Type.String({ description: "The next_cursor of the previous page." })),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500 })),
   }),
   replies: {

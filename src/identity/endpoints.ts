@@ -204,7 +204,7 @@ const ExternalIdError = Type.Array(ItemNote, {
 const renameIds = endpoint({
   method: "POST",
   path: "/users/external_ids/rename",
-  summary: "Gives users another external_id; the old one keeps leading to the user.",
+  summary: "Gives users another external_id; the old one still leads to the user.",
   examples: { "A rename": { external_id_renames: [firstExample(ExternalIdRename)] } },
   access: withPermission("users.external_ids.rename"),
   body: Type.Object({
@@ -232,7 +232,7 @@ const renameIds = endpoint({
 const removeIds = endpoint({
   method: "POST",
   path: "/users/external_ids/remove",
-  summary: "Ends the redirects of external ids that were renamed or merged away.",
+  summary: "Removes the redirects of external ids that were renamed or merged.",
   examples: { "A former id": { external_ids: ["ada-old"] } },
   access: withPermission("users.external_ids.remove"),
   body: Type.Object({ external_ids: Elements(ExternalId, "At most 50 deprecated external ids.") }),

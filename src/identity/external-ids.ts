@@ -138,7 +138,7 @@ function rename(graph: IdentityGraph, current: PersonIdentifier, next: PersonIde
     return { fault: { code: "USER_NOT_FOUND", message } };
   }
   if (graph.find(next).length > 0) {
-    const message = "'new_external_id' is in use, as the external_id of a user or deprecated";
+    const message = "'new_external_id' is in use, as a current or a deprecated external_id";
     return { fault: { code: "EXTERNAL_ID_TAKEN", message } };
   }
   graph.renameExternalId(user, next.value);

@@ -110,12 +110,12 @@ function identify(
   if (isFault(user)) return { fault: user };
   const [owner] = graph.find(identified.identifier);
   if (owner === user) {
-    const message = "the user is the one with this external_id already";
+    const message = "the user already has this external_id";
     return { fault: { code: "ALREADY_IDENTIFIED", message } };
   }
   // An identified user never changes its external_id. docs/decisions/identity.md
   if (user.fields.externalId !== null) {
-    const message = "the user has another external_id already";
+    const message = "the user already has another external_id";
     return { fault: { code: "OTHER_USER_IDENTIFIED", message } };
   }
   if (!owner)

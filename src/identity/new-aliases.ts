@@ -119,5 +119,5 @@ const PRESENT: Fault = { code: "ALIAS_PRESENT", message: "the user already has t
 /** An alias names one user, and is never taken away from one for another. */
 export const taken = ({ alias_label }: Alias): Fault => ({
   code: "ALIAS_TAKEN",
-  message: `another user has an alias of this name with the label '${alias_label}'`,
+  message: `another user already has this alias name with the label '${alias_label}'`,
 });

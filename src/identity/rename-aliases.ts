@@ -53,7 +53,7 @@ function rename(graph: IdentityGraph, from: AliasIdentifier, to: AliasIdentifier
   const owner = choose(graph, selectorOf(from));
   if (isFault(owner)) return { fault: owner };
   if (from.value === to.value) {
-    return { fault: { code: "ALIAS_PRESENT", message: "the alias has this name already" } };
+    return { fault: { code: "ALIAS_PRESENT", message: "the alias already has this name" } };
   }
   if (graph.find(to).length > 0) return { fault: taken(to.alias) };
   const aliases = owner.fields.aliases.map((alias) =>

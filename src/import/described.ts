@@ -10,7 +10,7 @@ export const ImportedUser = Type.Object(
   {
     title: "ImportedUser",
     additionalProperties: false,
-    description: "What is known of one existing user. Exactly one identifier names the user.",
+    description: "History of one user. Exactly one identifier names the user.",
     examples: [
       {
         external_id: "ada",

@@ -14,7 +14,7 @@ const importEndpoint = endpoint({
   method: "POST",
   path: "/admin/v1/workspaces/:name/import",
   takesLong: true,
-  summary: "Imports what no other call writes: apps, devices, interactions, message history.",
+  summary: "Imports apps, devices, interactions and message history, which no other call writes.",
   access: byAdministratorOfWorkspace("import_update_user_data"),
   params: Type.Object({ name: Type.String() }),
   body: Type.Object({ users: describedList(ImportedUser, "Users, one object each.") }),
@@ -58,14 +58,14 @@ const RowNotes = Type.Array(
     code: Type.String(),
     message: Type.String(),
   }),
-  { description: "The verdicts on rows that were not simply written." },
+  { description: "The verdicts on rows that were rejected, skipped or partial." },
 );
 
 const batchEndpoint = endpoint({
   method: "POST",
   path: "/admin/v1/workspaces/:name/imports/:import_id",
   takesLong: true,
-  summary: "Imports consecutive rows of a file; a batch that is sent again is not written again.",
+  summary: "Imports consecutive rows of a file; a repeated batch is not written again.",
   access: byAdministratorOfWorkspace("import_update_user_data"),
   params: Type.Object({ name: Type.String(), import_id: ImportId }),
   body: Type.Object({
@@ -77,14 +77,14 @@ const batchEndpoint = endpoint({
       description: "Objects of the kind; anything else is rejected and counts as a row.",
       examples: [[{ external_id: "ada", first_name: "Ada" }]],
     }),
-    dry_run: Type.Optional(Type.Boolean({ description: "Judges the rows and writes nothing." })),
+    dry_run: Type.Optional(Type.Boolean({ description: "Checks the rows and writes nothing." })),
   }),
   hasItems: true,
   replies: {
     200: Type.Object({
       imported: Type.Integer({ minimum: 0 }),
       notes: RowNotes,
-      repeated: Type.Boolean({ description: "Whether the batch had been committed before." }),
+      repeated: Type.Boolean({ description: "Whether the batch was already committed." }),
       message: Type.Literal("success"),
     }),
   },
@@ -107,13 +107,13 @@ const viewOf = ({ index, outcome, code, message }: RowNote) => ({ index, outcome
 const progressEndpoint = endpoint({
   method: "GET",
   path: "/admin/v1/workspaces/:name/imports/:import_id",
-  summary: "How far the import of a file is.",
+  summary: "The progress of the import of a file.",
   access: byAdministratorOfWorkspace("import_update_user_data"),
   params: Type.Object({ name: Type.String(), import_id: ImportId }),
   replies: {
     200: Type.Object({
       kind: Type.Enum([...IMPORT_KINDS]),
-      rows_done: Type.Integer({ minimum: 0, description: "How many rows were judged." }),
+      rows_done: Type.Integer({ minimum: 0, description: "How many rows were checked." }),
       rows_imported: Type.Integer({ minimum: 0, description: "How many of them were written." }),
       started_at: Type.String({
         description: "When the first batch was committed.",
@@ -149,7 +149,7 @@ const progressEndpoint = endpoint({
 const forgetEndpoint = endpoint({
   method: "DELETE",
   path: "/admin/v1/workspaces/:name/imports/:import_id",
-  summary: "Forgets the progress of an import, so that the file can be imported once more.",
+  summary: "Deletes the progress of an import, so that the file can be imported again.",
   access: byAdministratorOfWorkspace("import_update_user_data"),
   params: Type.Object({ name: Type.String(), import_id: ImportId }),
   replies: { 200: Type.Object({ message: Type.Literal("success") }) },

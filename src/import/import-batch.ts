@@ -23,14 +23,14 @@ export interface ImportBatch {
   /** The number of the first one in the file, from 1. */
   readonly firstRow: number;
   readonly rows: readonly unknown[];
-  /** Judges the rows and writes nothing. */
+  /** Checks the rows and writes nothing. */
   readonly isDryRun: boolean;
 }
 
 export interface BatchResult {
   readonly imported: number;
   readonly notes: readonly RowNote[];
-  /** Whether the batch had been committed before. */
+  /** Whether the batch was already committed. */
   readonly isRepeated: boolean;
 }
 
@@ -121,7 +121,7 @@ async function saveProgress(
 }
 
 const overtaken = (): Problem =>
-  new Problem("CONFLICT", "Another client imports the same file at this moment.");
+  new Problem("CONFLICT", "Another client is importing the same file.");
 
 /** @throws Problem NOT_FOUND. */
 export async function readImport(
@@ -134,7 +134,7 @@ export async function readImport(
   return found;
 }
 
-/** Forgets the progress of an import, so that the file can be imported once more. @throws Problem NOT_FOUND. */
+/** Deletes the progress of an import, so that the file can be imported again. @throws Problem NOT_FOUND. */
 export async function forgetImport(
   { database, clock }: Pick<WriteServices, "database" | "clock">,
   context: WorkspaceContext,

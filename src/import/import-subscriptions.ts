@@ -81,7 +81,7 @@ function checkRow(context: WorkspaceContext, row: unknown, index: number): Check
   if (group === undefined || group === null) return checkEmail(identifier.value, row);
   const groupId = groupIdOf(context.workspace, String(group));
   if (groupId === undefined) {
-    const rule = "is no subscription group of this workspace";
+    const rule = "is not a subscription group of this workspace";
     return refused("INVALID_SUBSCRIPTION_GROUP_ID", `'subscription_group_id' ${rule}`);
   }
   const state = row.subscription_state;

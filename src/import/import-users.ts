@@ -85,7 +85,7 @@ export async function importUsers(
 
 const NOBODY_THERE: Fault = {
   code: "USER_NOT_FOUND",
-  message: "no user has this 'platform_id', and this object makes none",
+  message: "no user has this 'platform_id', and this object does not create one",
 };
 
 function checkUser(user: unknown, appIds: ReadonlySet<string>) {

@@ -2,9 +2,9 @@ import type { Context } from "../context/context.ts";
 import type { Transaction } from "../database/database.ts";
 
 /*
- * Work that is done in the background. A kind of work is declared once (`JobKind`) and entered in
- * `app.ts`; a job is a row that says what to do it to. Nothing else is kept in memory, so that any
- * server process can do the job, and another one can take over when a process is killed.
+ * Background work. A kind of job is declared once (`JobKind`) and registered in `app.ts`; a job is
+ * a row that names its subject. No other state is in memory, so any server process can run the job,
+ * and another one takes over when a process is killed.
  */
 
 /** A kind of work. */
@@ -12,10 +12,10 @@ export interface JobKind<Services> {
   /** Its name in the table of jobs. */
   readonly name: string;
   /**
-   * Does the job, or resumes it: what was committed before stays. Calls `job.finish` in the
-   * transaction that completes it; a job that returns without is started again.
+   * Runs or resumes the job: earlier commits stay. It calls `job.finish` in the transaction that
+   * completes it; a job that returns without that call is started again.
    *
-   * @throws TryAgain for a failure that may pass; LeaseLost; anything else is tried again too.
+   * @throws TryAgain for a temporary failure; LeaseLost; other errors are retried too.
    */
   run(services: Services, job: Job): Promise<void>;
 }
@@ -36,8 +36,8 @@ export interface Job extends JobKey {
   /** Aborted when the process stops or another one has the job by now. */
   readonly signal: AbortSignal;
   /**
-   * Makes a transaction one of this job. It is rolled back where another process has taken the job
-   * over, so that no two ever commit for one job.
+   * Ties a transaction to this job: it is rolled back if another process has taken over the job, so
+   * two processes never commit for one job.
    *
    * @throws LeaseLost
    */

@@ -4,9 +4,9 @@ import type { JobKey } from "./job.ts";
 import { deleteJobs, insertJobs } from "./store.ts";
 
 /**
- * Puts a job into the queue, as part of a transaction.
+ * Enqueues a job within a transaction.
  *
- * @returns its id, or undefined where there is such a job already, waiting or running.
+ * @returns its id, or undefined if the same job is already waiting or running.
  */
 export async function enqueue(
   tx: Transaction,

@@ -63,8 +63,8 @@ export async function readNextTimes(
 }
 
 /**
- * Puts every job whose time has come into the queue; one that is still there from the last time is
- * not doubled. Times that passed while no server ran are caught up on once.
+ * Enqueues every job that is due, unless it is still queued from the last time. Runs missed while
+ * no server was up are caught up with one run.
  */
 export async function enqueueDue(database: Database, clock: Clock): Promise<void> {
   const now = clock.now();

@@ -43,10 +43,10 @@ export interface ClaimedRow extends JobKey {
 }
 
 /**
- * Claims due jobs that no process holds: of each workspace the longest due first, one of each before the second of
- * any, and no more of one than `mostOfOne`, with those that the holder has already. Rows that another process is
- * claiming at this moment are passed over. `jobs` is a small table of one node, so
- * `for update` works on every engine.
+ * Claims due jobs that no process holds, oldest first and round-robin among workspaces, with at
+ * most `mostOfOne` per workspace including those that the holder already has. Rows that another
+ * process is just claiming are skipped. `jobs` is a small table of one node, so `for update` works
+ * on every engine.
  */
 export async function claimJobs(
   database: Queryable,

@@ -34,21 +34,19 @@ export interface Worker {
 const ROUND_MS = 1_000;
 
 /**
- * How many jobs one process does at a time. The embedded engine has one connection for all. One workspace never has
- * all of them, since a sync may take hours.
+ * How many jobs one process runs at a time. The embedded engine has one connection for all. One
+ * workspace never gets all of these slots, because a sync may take hours.
  */
 const AT_ONCE = { embedded: 2, postgres: 4 } as const;
 
 const LONGEST_PAUSE_MS = 5 * 60 * 1_000;
 
 /**
- * Does the jobs of all kinds, in this process, until it is stopped. Any number of processes may do
- * so on one database.
- *
- * A job is held by a lease that each round renews. A process that is killed renews nothing, and after
- * `leaseMs` another one has its jobs. A process that merely stood still finds out when it commits:
- * `job.hold` and its like work only for the holder. So the length of a lease decides how soon a
- * job goes on, never whether it is done right.
+ * Runs jobs of all kinds in this process until it is stopped. Any number of processes may do so on
+ * one database. A job is held by a lease that each round renews. A killed process renews nothing,
+ * and after `leaseMs` another one takes over its jobs. A process that merely stalled fails when it
+ * commits: `job.hold` and similar calls work only for the holder. So the length of a lease decides
+ * how soon a job resumes; correctness does not depend on it.
  */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: its rounds share which jobs are held and whether it stops.
 export async function startWorker<Services extends WorkerServices>(

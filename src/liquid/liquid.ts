@@ -95,7 +95,7 @@ function parseContent(content: string, translate: (tag: TranslationTag) => strin
   let isInside = false;
   engine.registerTag("translation", {
     parse(begin: TagToken, remaining: TopLevelToken[]) {
-      if (isInside) throw new Error("a translation cannot stand inside another one");
+      if (isInside) throw new Error("translations cannot be nested");
       isInside = true;
       const end = findEnd(engine, begin, remaining);
       isInside = false;
@@ -127,9 +127,9 @@ function findEnd(engine: Liquid, begin: TagToken, remaining: TopLevelToken[]): T
 /** Positions in the masked content are those of the content itself. */
 function tagOf(content: string, begin: TagToken, end: TagToken): TranslationTag {
   const id = unmask(begin.args.trim());
-  if (!isTranslationId(id)) throw new Error("a translation needs an id without blanks");
+  if (!isTranslationId(id)) throw new Error("a translation needs an id without spaces");
   if (!content.startsWith("{%", begin.begin)) {
-    throw new Error("a translation cannot stand inside a liquid tag");
+    throw new Error("a translation is not allowed inside a liquid tag");
   }
   let text = content.slice(begin.end, end.begin);
   if (begin.trimRight) text = text.trimStart();

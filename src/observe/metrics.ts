@@ -64,18 +64,14 @@ export function createMetrics(): Metrics {
   );
   const inFlight = gauge(
     "http_requests_in_flight",
-    "Requests that are being read, worked on or answered.",
+    "Requests being received, processed or answered.",
   );
   const shed = counter(
     "http_requests_shed_total",
-    "Requests refused because the server had too much to do.",
+    "Requests refused because the server was overloaded.",
     "why",
   );
-  const work = counter(
-    "http_work_units_total",
-    "Units of work that handlers counted against the budgets of their requests.",
-    "route",
-  );
+  const work = counter("http_work_units_total", "Work units charged to request budgets.", "route");
   const failedAuthentications = counter(
     "failed_authentications_total",
     "Requests without a valid secret, by the kind it needed: key, scim or administrator.",
@@ -107,17 +103,17 @@ export function createMetrics(): Metrics {
   );
   const waiting = gauge(
     "write_queue_items",
-    "Items that wait for the next transaction of the write queue.",
+    "Items waiting for the next transaction of the write queue.",
   );
   const statements = histogram(
     "database_statement_duration_seconds",
-    "Statements by use (intake, lookup, analysis), waiting for a connection included.",
+    "Statements by use (intake, lookup, analysis), including the wait for a connection.",
     [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5, 15],
     "use",
   );
   const transactions = counter(
     "database_transactions_total",
-    "Transactions by use and end: committed, aborted (run again) or failed.",
+    "Transactions by use and end: committed, aborted (retried) or failed.",
     "use",
     "end",
   );
@@ -127,7 +123,11 @@ export function createMetrics(): Metrics {
     "kind",
     "outcome",
   );
-  const syncRuns = counter("sync_runs_total", "Ended runs of warehouse syncs by status.", "status");
+  const syncRuns = counter(
+    "sync_runs_total",
+    "Finished runs of warehouse syncs by status.",
+    "status",
+  );
   const syncRows = counter(
     "sync_rows_total",
     "Rows of warehouse syncs by outcome: synced or failed.",

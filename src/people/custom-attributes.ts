@@ -124,7 +124,7 @@ function findNameFault(name: string): Fault | undefined {
 
 function complaintAboutName(name: string): string | undefined {
   if (name === "") return "the name of an attribute cannot be empty";
-  if (name === "__proto__") return "'__proto__' cannot be a key";
+  if (name === "__proto__") return "'__proto__' is not allowed as a key";
   if (name.startsWith("$")) return "the name of an attribute cannot begin with '$'";
   return isLongerThan(name, maxCharacters)
     ? `the name of an attribute has at most ${maxCharacters} characters`

@@ -131,7 +131,7 @@ const Location = Type.Object(
 
 const SocialAccount = (network: string) =>
   Type.Record(Type.String(), Type.Unknown(), {
-    description: `What is known of the user's ${network} account.`,
+    description: `The user's ${network} account.`,
     examples: [{ id: "4711" }],
   });
 
@@ -154,7 +154,7 @@ const DESCRIBED: Readonly<Record<StandardAttributeName, TSchema>> = {
   current_location: orNull(Location),
   email_subscribe: orNull(state("The email state of the user's address.")),
   push_subscribe: orNull(state("The push state of the user.")),
-  image_url: orNull(text("The address of a picture.", "https://example.com/ada.png", 2048)),
+  image_url: orNull(text("The URL of a picture.", "https://example.com/ada.png", 2048)),
   facebook: orNull(SocialAccount("Facebook")),
   twitter: orNull(SocialAccount("Twitter")),
   date_of_first_session: orNull(

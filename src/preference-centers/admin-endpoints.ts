@@ -98,7 +98,8 @@ const readEndpoint = endpoint({
 const putEndpoint = endpoint({
   method: "PUT",
   path: `${PATH}/:id`,
-  summary: "Makes a preference center, or changes it; what is not given is as in a manifest.",
+  summary:
+    "Creates or changes a preference center; omitted fields get the same defaults as in a manifest.",
   access: byAdministratorOfWorkspace("manage_email_settings"),
   params: OfCenter,
   body: Type.Object(centerMembers, { additionalProperties: false }),
@@ -113,7 +114,7 @@ const putEndpoint = endpoint({
 const removeEndpoint = endpoint({
   method: "DELETE",
   path: `${PATH}/:id`,
-  summary: "Removes a preference center; the states that people chose are kept.",
+  summary: "Removes a preference center; the states that users chose are kept.",
   access: byAdministratorOfWorkspace("manage_email_settings"),
   params: OfCenter,
   replies: { 200: Type.Object({ message: Success }) },
@@ -123,8 +124,12 @@ const removeEndpoint = endpoint({
 });
 
 const previewOptions = {
-  external_id: Type.Optional(Type.String({ description: "Whose page; else a sample user's." })),
-  locale: Type.Optional(Type.String({ description: "Such as es or es-MX; else the user's." })),
+  external_id: Type.Optional(
+    Type.String({ description: "The user whose page to show; a sample user by default." }),
+  ),
+  locale: Type.Optional(
+    Type.String({ description: "Such as es or es-MX; the user's language by default." }),
+  ),
   page: Type.Optional(Type.Enum(["page", "confirmation"])),
 };
 
@@ -187,14 +192,15 @@ const rotateEndpoint = endpoint({
   method: "POST",
   path: "/admin/v1/preference-page-links/rotate",
   summary:
-    "Signs links to preference pages with a new secret; links of earlier ones still open for a time.",
+    "Signs links to preference pages with a new secret; links signed with earlier secrets work for an overlap.",
   access: byAdministrator("admin"),
   body: Type.Object(
     {
       overlap_days: Type.Integer({
         minimum: 0,
         maximum: 3_650,
-        description: "How long links of earlier secrets still open; 0 ends them within 30 seconds.",
+        description:
+          "How long links signed with earlier secrets still work; 0 ends them within 30 seconds.",
       }),
     },
     { additionalProperties: false },

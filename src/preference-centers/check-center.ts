@@ -133,7 +133,7 @@ function findMemberFault(center: CenterContent, names: MemberNames): CenterFault
   }
   const odd = Object.keys(translations).find((each) => localeTag(each) !== each);
   if (odd === undefined) return undefined;
-  return { member: "translations", rule: `has '${odd}', which is no tag such as es or es-MX` };
+  return { member: "translations", rule: `has '${odd}', which is not a tag such as es or es-MX` };
 }
 
 function isWebAddress(text: string): boolean {

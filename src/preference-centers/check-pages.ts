@@ -125,7 +125,7 @@ function findPageFault(page: string, member: string): CenterFault | undefined {
 
 /** A text is part of a page: it has to close what it opens. */
 function findReasonAgainst(id: string, text: string): string | undefined {
-  if (!/^\S{1,255}$/.test(id)) return "an id is 1 to 255 characters without blanks";
+  if (!/^\S{1,255}$/.test(id)) return "an id is 1 to 255 characters without spaces";
   if (id === TITLE_ID) return undefined;
   return findTextFault(text) ?? (text.includes("<") ? parseHtml(text).fault?.message : undefined);
 }

@@ -70,8 +70,5 @@ const isText = (value: unknown): value is string => typeof value === "string";
 function stateOf<State>(states: Readonly<Record<string, State>>, value: string): State {
   const state = Object.hasOwn(states, value) ? states[value] : undefined;
   if (state !== undefined) return state;
-  throw new Problem(
-    "INVALID_REQUEST",
-    "The form holds a choice that there is not. Nothing was changed.",
-  );
+  throw new Problem("INVALID_REQUEST", "The form has an unknown choice. Nothing was changed.");
 }

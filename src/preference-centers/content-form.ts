@@ -32,10 +32,10 @@ const ViewportContent = Type.Refine(
   Type.String({
     minLength: 1,
     maxLength: 255,
-    description: "How the pages fit a small screen: the content of the viewport meta tag alone.",
+    description: "Viewport of the pages: only the content value of the viewport meta tag.",
   }),
   (text) => !/[<>"]/.test(text),
-  () => "must be the content of the meta tag alone, without the tag",
+  () => "must be only the content value of the meta tag, without the tag",
 );
 
 export const Options = Type.Object(
@@ -51,7 +51,7 @@ export const Options = Type.Object(
 export const ShownOptions = Type.Object({ "meta-viewport-content": Type.String() });
 
 export const State = Type.Enum([...STATES], {
-  description: "Whether the page is served: that of a draft is not.",
+  description: "Whether the page is served: a draft is not.",
 });
 
 export const Title = Type.String({ maxLength: 255, description: "The title of the pages." });
@@ -89,6 +89,6 @@ export const Warnings = Type.Optional(
       field: Type.String(),
       line: Type.Integer({ minimum: 1 }),
     }),
-    { description: "What is in the pages that no browser heeds." },
+    { description: "Parts of the pages that have no effect." },
   ),
 );

@@ -26,14 +26,12 @@ export const centerMembers = {
   title: Type.Optional(Title),
   state: Type.Optional(State),
   page_html: Type.Optional(
-    Type.String({ description: "Without it the center has the ready page of the server." }),
+    Type.String({ description: "Without it the center has the built-in page." }),
   ),
-  confirmation_html: Type.Optional(
-    Type.String({ description: "What people see once they have chosen." }),
-  ),
+  confirmation_html: Type.Optional(Type.String({ description: "The page shown after saving." })),
   redirect_url: Type.Optional(
     Type.Union([Type.String(), Type.Null()], {
-      description: "Where people go once they have chosen, in the place of the confirmation.",
+      description: "A URL to open after saving, instead of the confirmation.",
     }),
   ),
   options: Type.Optional(Options),

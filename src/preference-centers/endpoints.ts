@@ -125,7 +125,7 @@ const content = {
   confirmation_page_html: Type.String(),
   redirect_page_html: Type.Optional(
     Type.Union([Type.String(), Type.Null()], {
-      description: "An address to go to instead of the confirmation page.",
+      description: "A URL to open instead of the confirmation page.",
     }),
   ),
   options: Type.Optional(Options),
@@ -191,7 +191,7 @@ const createEndpoint = endpoint({
   replies: {
     201: Type.Object({
       preference_center_api_id: Type.String(),
-      liquid_tag: Type.String({ description: "What leads to a reader's page in a message." }),
+      liquid_tag: Type.String({ description: "The HTML link to the user's page, for a message." }),
       created_at: Type.String(),
       updated_at: Type.String(),
       warnings: Warnings,
@@ -278,7 +278,7 @@ const postEndpoint = endpoint({
 const urlEndpoint = endpoint({
   method: "GET",
   path: `${PATH}/:preference_center_id/url/:user_id`,
-  summary: "Gives the address of a user's own page.",
+  summary: "Returns the URL of a user's page.",
   access: withPermission("preference_center.user.get"),
   params: Type.Object({ ...OfCenter.properties, user_id: Type.String({ minLength: 1 }) }),
   replies: { 200: Type.Object({ preference_center_url: Type.String(), message: Success }) },

@@ -26,8 +26,8 @@ export const HTML_BUDGETS = {
 export type HtmlBudget = keyof typeof HTML_BUDGETS;
 
 const RULES: Readonly<Record<HtmlBudget, string>> = {
-  html_nodes: `it makes more than ${HTML_BUDGETS.html_nodes} elements, texts and comments`,
-  html_depth: `more than ${HTML_BUDGETS.html_depth} elements stand inside one another`,
+  html_nodes: `it has more than ${HTML_BUDGETS.html_nodes} elements, texts and comments`,
+  html_depth: `more than ${HTML_BUDGETS.html_depth} elements are nested`,
   html_formatting: `more than ${HTML_BUDGETS.html_formatting} formatting elements are open at once`,
   html_work: `it takes more than ${HTML_BUDGETS.html_work} steps to parse`,
 };

@@ -62,7 +62,7 @@ export function createLinks(services: LinkServices, lifetimeDays: number): Links
   return {
     async make(target, address) {
       const [key] = await goodKeys();
-      if (!key) throw new Error("There is no secret to sign links with.");
+      if (!key) throw new Error("There is no secret for signing links.");
       const expiresAt = new Date(clock.now().getTime() + lifetimeDays * DAY_MS);
       return linkOf(key, target, address, expiresAt);
     },
@@ -104,7 +104,7 @@ function opened({ sealing }: LinkServices, keys: readonly LinkKey[]): LinkKey[] 
     return keys.map((key) => ({ ...key, secret: sealing.open(key.secret, rowOf(key.version)) }));
   } catch (error) {
     if (!(error instanceof Unopenable)) throw error;
-    throw new Problem("UNAVAILABLE", "Links cannot be opened at the moment. Try again later.", {
+    throw new Problem("UNAVAILABLE", "Links cannot be opened right now. Try again later.", {
       retryAfterSeconds: 60,
       cause: error,
     });

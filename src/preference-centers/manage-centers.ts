@@ -101,7 +101,10 @@ export async function changeCenter<Result>(
     });
     if (done) return done.result;
   }
-  throw new Problem("CONFLICT", "The preference center is being changed by others. Try again.");
+  throw new Problem(
+    "CONFLICT",
+    "The preference center is being changed by another request. Try again.",
+  );
 }
 
 /**
@@ -179,7 +182,10 @@ export async function writeCenters(
   await upsertCenters(tx, workspaceId, rows, now).catch((error) => {
     if (!isDuplicate(error)) throw error;
     const names = rows.map((row) => `'${row.name}'`).join(", ");
-    throw new Problem("CONFLICT", `Another preference center has the name already, of ${names}.`);
+    throw new Problem(
+      "CONFLICT",
+      `Another preference center already has one of the names ${names}.`,
+    );
   });
 }
 

@@ -37,18 +37,18 @@ export interface ParsedHtml {
 
 /** Parser errors that matter though browsers tolerate them. The others are ignored. */
 const FAULTS: Readonly<Record<string, string>> = {
-  "eof-before-tag-name": "a tag is not ended",
-  "eof-in-comment": "a comment is not ended",
-  "eof-in-doctype": "the doctype is not ended",
+  "eof-before-tag-name": "a tag is not closed",
+  "eof-in-comment": "a comment is not closed",
+  "eof-in-doctype": "the doctype is not closed",
   "eof-in-element-that-can-contain-only-text": "an element that holds only text is not closed",
-  "eof-in-tag": "a tag or a quote in it is not ended",
-  "invalid-first-character-of-tag-name": "'<' begins no tag; as a character it is written '&lt;'",
+  "eof-in-tag": "a tag, or a quote in it, is not closed",
+  "invalid-first-character-of-tag-name": "'<' does not begin a tag; write it as '&lt;'",
   "missing-attribute-value": "an attribute has '=' and no value",
   "missing-end-tag-name": "an end tag has no name",
-  "missing-whitespace-between-attributes": "two attributes stand without a blank between them",
+  "missing-whitespace-between-attributes": "two attributes need a space between them",
   "unexpected-character-in-attribute-name": "the name of an attribute has a quote or '<' in it",
   "unexpected-character-in-unquoted-attribute-value": "a value without quotes has one in it",
-  "unexpected-equals-sign-before-attribute-name": "'=' stands where an attribute begins",
+  "unexpected-equals-sign-before-attribute-name": "'=' is where an attribute name should begin",
 };
 
 /** Elements that end by themselves. */
@@ -180,18 +180,19 @@ const NEVER_LOADED = new Set(["iframe", "frame", "object", "embed", "applet", "a
 function ineffectiveIn(element: Element): string[] {
   const { tagName, attrs } = element;
   const found: string[] = [];
-  if (tagName === "script") found.push("a page runs no script");
+  if (tagName === "script") found.push("a page runs no scripts");
   if (NEVER_LOADED.has(tagName)) found.push(`a page loads nothing into '<${tagName}>'`);
   if (tagName === "form" && /^\s*(https?:|\/\/)/i.test(attributeOf(element, "action") ?? "")) {
-    found.push("a page sends no form elsewhere");
+    found.push("a page sends forms only to Rapport");
   }
-  if (tagName === "base") found.push("a page heeds no '<base>'");
+  if (tagName === "base") found.push("a page ignores '<base>'");
   if (tagName === "link" && /stylesheet/i.test(attributeOf(element, "rel") ?? "")) {
-    found.push("a page loads no style sheet; put styles into '<style>'");
+    found.push("a page loads no external style sheets; put styles into '<style>'");
   }
   for (const { name, value } of attrs) {
-    if (/^on[a-z]/.test(name)) found.push(`a page runs no script, and '${name}' is one`);
-    if (/^\s*javascript:/i.test(value)) found.push(`a page runs no script, and '${name}' has one`);
+    if (/^on[a-z]/.test(name)) found.push(`a page runs no scripts, and '${name}' is one`);
+    if (/^\s*javascript:/i.test(value))
+      found.push(`a page runs no scripts, and '${name}' contains one`);
   }
   return found;
 }

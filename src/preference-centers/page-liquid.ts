@@ -186,8 +186,8 @@ function addTranslationTag(engine: Liquid, texts: Texts): void {
   engine.registerTag("translation", {
     parse(begin: TagToken, remaining: TopLevelToken[]) {
       const id = unmask(begin.args.trim());
-      if (!/^\S{1,255}$/.test(id)) throw new Error("a translation needs an id without blanks");
-      if (isInside) throw new Error("a translation cannot stand inside another one");
+      if (!/^\S{1,255}$/.test(id)) throw new Error("a translation needs an id without spaces");
+      if (isInside) throw new Error("translations cannot be nested");
       isInside = true;
       const own = templatesUntil("endtranslation", engine, begin, remaining);
       isInside = false;
@@ -234,5 +234,5 @@ function faultOf(error: unknown): LiquidFault {
 /** In our words where the library's say too little. */
 const REASONS: readonly (readonly [said: string, reason: string])[] = [
   [TOO_MANY_STEPS, `it takes more than ${STEP_LIMIT} steps`],
-  ["memory alloc limit exceeded", `it makes more than ${MEMORY_LIMIT} characters`],
+  ["memory alloc limit exceeded", `it has more than ${MEMORY_LIMIT} characters`],
 ];

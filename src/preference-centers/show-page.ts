@@ -82,7 +82,7 @@ async function open(
   const { head, reader } = (target && (await pageViews(target))) ?? {};
   const center = target && head && (await centerCache.find(database, target.workspaceId, head));
   if (target && center && reader && isOpenTo(target, reader)) return { target, center, reader };
-  throw new Problem("NOT_FOUND", "This link does not work, or does not work any more.");
+  throw new Problem("NOT_FOUND", "This link is invalid or has expired.");
 }
 
 /**

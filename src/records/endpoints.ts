@@ -46,7 +46,7 @@ const movedTo = (workspace: string, keptId: string, suffix = "") => ({
 const search = endpoint({
   method: "GET",
   path: PATH,
-  summary: "Finds users by the beginning of an identifier, or by a whole platform_id.",
+  summary: "Finds users by an identifier prefix, or by a whole platform_id.",
   access: byAdministratorOfWorkspace("view_user_profile", "view_pii"),
   params: Type.Object({ name: Type.String() }),
   query: Type.Object({
@@ -54,7 +54,7 @@ const search = endpoint({
       Type.String({
         maxLength: 1_000,
         description:
-          "The beginning of an external_id, alias name, email address or phone number. Without it all users are listed.",
+          "A prefix of an external_id, alias name, email address or phone number. Without it all users are listed.",
       }),
     ),
     identifier: Type.Optional(
@@ -63,7 +63,9 @@ const search = endpoint({
       }),
     ),
     match: Type.Optional(
-      Type.Enum(["prefix", "exact"], { description: "prefix by default; exact: the whole one." }),
+      Type.Enum(["prefix", "exact"], {
+        description: "prefix by default; exact matches the whole identifier.",
+      }),
     ),
     cursor: Cursor,
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
@@ -228,7 +230,7 @@ const erase = endpoint({
             name: Type.Optional(Type.String()),
             effect: Type.String(),
           }),
-          { description: "What the audit keeps: names of things and counts, no values." },
+          { description: "What the audit records: names and counts, no values." },
         ),
       }),
       message: Success,

@@ -165,7 +165,7 @@ const EXAMPLE_SENTENCE: Readonly<Record<number, string>> = {
   429: "You have exceeded the maximum number of requests. Please try again later.",
   431: "The path and the headers are larger than 64 KB.",
   500: "Something went wrong on our side.",
-  503: "The server has too much to do. Try again.",
+  503: "The server is overloaded. Try again.",
 };
 
 function exampleOf(dialect: Dialect, status: number): unknown {

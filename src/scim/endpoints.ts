@@ -67,8 +67,8 @@ const SCIM = { access: byScimToken, dialect: "scim" } as const satisfies Partial
 const params = Type.Object({ id: Type.String() });
 
 const selection = {
-  attributes: Type.Optional(Type.String({ description: "What the answer holds." })),
-  excludedAttributes: Type.Optional(Type.String({ description: "What it does not hold." })),
+  attributes: Type.Optional(Type.String({ description: "The attributes to return." })),
+  excludedAttributes: Type.Optional(Type.String({ description: "The attributes to omit." })),
 };
 
 /** Names are accepted in any case, so that the protocol reads bodies itself. */
@@ -81,7 +81,7 @@ const create = endpoint({
   ...SCIM,
   method: "POST",
   path: ALL_USERS,
-  summary: "Makes a dashboard user.",
+  summary: "Creates a dashboard user.",
   query: Type.Object(selection),
   body: bodyOf(NewScimUser),
   replies: { 201: User },
@@ -94,12 +94,14 @@ const list = endpoint({
   ...SCIM,
   method: "GET",
   path: ALL_USERS,
-  summary: "Lists dashboard users, all or those that a filter finds, page by page.",
+  summary: "Lists dashboard users, all or filtered, page by page.",
   query: Type.Object({
     ...selection,
     filter: Type.Optional(Type.String({ description: 'Such as userName eq "ada@acme.example".' })),
-    startIndex: Type.Optional(Type.Integer({ description: "The first of the page, from 1." })),
-    count: Type.Optional(Type.Integer({ description: "How many a page holds." })),
+    startIndex: Type.Optional(
+      Type.Integer({ description: "The first result of the page, from 1." }),
+    ),
+    count: Type.Optional(Type.Integer({ description: "Results per page." })),
   }),
   replies: { 200: ListAnswer },
 }).handledBy(async (services: UserServices, context, { query }) => ({
@@ -124,7 +126,7 @@ const replace = endpoint({
   ...SCIM,
   method: "PUT",
   path: ONE_USER,
-  summary: "Replaces what is known about a dashboard user; the userName stays.",
+  summary: "Replaces a dashboard user; the userName stays.",
   params,
   query: Type.Object(selection),
   body: bodyOf(ReplacedScimUser),
@@ -166,7 +168,7 @@ const serviceProviderConfig = endpoint({
   ...SCIM,
   method: "GET",
   path: `${SCIM_ROOT}/ServiceProviderConfig`,
-  summary: "What of SCIM 2.0 the server does.",
+  summary: "The features of SCIM 2.0 that the server supports.",
   query: unfiltered,
   replies: { 200: About },
 }).handledBy(async (_services: object, _context, { query }) => {

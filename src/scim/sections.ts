@@ -19,7 +19,7 @@ const ScimDefaults = Type.Object(
   },
   {
     additionalProperties: false,
-    description: "What a new dashboard user receives if the identity provider does not say it.",
+    description: "Defaults for new dashboard users, if the identity provider does not send them.",
   },
 );
 

@@ -7,7 +7,7 @@ const Count = (description: string) => Type.Integer({ description });
 const Counts = Type.Object({
   current: Count("Sealed with SECRET_KEY."),
   previous: Count("Sealed with PREVIOUS_SECRET_KEY."),
-  plain: Count("Stored before secrets were sealed."),
+  plain: Count("Stored before sealing existed."),
   unreadable: Count("Sealed with another key, or damaged."),
 });
 
@@ -18,7 +18,7 @@ const Success = Type.Literal("success");
 const readEndpoint = endpoint({
   method: "GET",
   path: "/admin/v1/secret-key",
-  summary: "Says which key seals stored secrets, and how many are sealed with which key.",
+  summary: "Shows the key that seals stored secrets, and how many secrets each key has sealed.",
   access: byAdministrator("manage_company_settings"),
   replies: {
     200: Type.Object({
@@ -54,7 +54,7 @@ const rotateEndpoint = endpoint({
   replies: {
     200: Type.Object({
       resealed: Count("Secrets that were sealed with the previous key, or not at all."),
-      unreadable: Count("Secrets that cannot be opened; they stay as they are."),
+      unreadable: Count("Secrets that cannot be opened; they are left unchanged."),
       message: Success,
     }),
   },

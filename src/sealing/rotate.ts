@@ -35,7 +35,7 @@ export interface SealedCounts {
   current: number;
   /** With PREVIOUS_SECRET_KEY. */
   previous: number;
-  /** Stored before secrets were sealed. */
+  /** Stored before sealing existed. */
   plain: number;
   /** With another key, or damaged. */
   unreadable: number;
@@ -112,7 +112,7 @@ export async function discardSealing(
   return withRetries(database, async (tx) => {
     const check = await selectCheck(tx);
     if (check !== undefined && keyFor(sealing.keys, check)) {
-      throw new Problem("CONFLICT", "The key is not lost: it is the one that is given.");
+      throw new Problem("CONFLICT", "The key is not lost: this server has it.");
     }
     let lost = 0;
     const isLost = (stored: string, place: string): boolean => {

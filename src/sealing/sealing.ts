@@ -36,11 +36,11 @@ const CHECK_PLACE = "sealing_keys";
 export const checkOf = (key: SealingKey): string => sealWith(key, "rapport", CHECK_PLACE);
 
 const NO_KEY =
-  "No secret can be stored, because SECRET_KEY is not set and DATA_DIR keeps nothing. " +
+  "No secret can be stored, because SECRET_KEY is not set and DATA_DIR is not persistent. " +
   "Set SECRET_KEY: openssl rand -hex 32";
 
 const OTHER_KEY =
-  "This server has another SECRET_KEY than the one that the database's secrets are sealed with. " +
+  "This server's SECRET_KEY is not the one that sealed the secrets in the database. " +
   "Restart it with that key.";
 
 /**
@@ -75,7 +75,10 @@ export function createSealing({ current, previous }: Omit<SecretKeys, "source">)
     open(stored, place) {
       if (keyIdOf(stored) === undefined) return stored;
       const key = keyFor(keys, stored);
-      if (!key) throw new Unopenable("A stored secret is sealed with a key that is not given.");
+      if (!key)
+        throw new Unopenable(
+          "A stored secret is sealed with a key that this server does not have.",
+        );
       return openWith(key, stored, place);
     },
   };

@@ -18,7 +18,7 @@ const Ok = Type.Object({ message: Type.Literal("success") });
 const live = endpoint({
   method: "GET",
   path: "/health/live",
-  summary: "Says that the process runs.",
+  summary: "Reports that the process runs.",
   access: byAnybody,
   isEssential: true,
   replies: { 200: Ok },
@@ -31,13 +31,13 @@ const ready = endpoint({
   method: "GET",
   path: "/health/ready",
   summary:
-    "Says that requests are taken: migrated, manifest applied, not overloaded, and the database answers, takes writes and has space.",
+    "Reports that requests are accepted: migrated, manifest applied, not overloaded, and the database responds, accepts writes and has space.",
   access: byAnybody,
   isEssential: true,
   replies: { 200: Ok },
 }).handledBy(async ({ database, readiness, load, disk }: HealthServices) => {
   if (!readiness.isReady) throw notReady("The server is starting or stopping.");
-  if (load.overload()) throw notReady("The server has too much to do.");
+  if (load.overload()) throw notReady("The server is overloaded.");
   const late = new Promise<string>((resolve) => {
     setTimeout(resolve, PATIENCE_MS, describeUnavailable(undefined)).unref();
   });

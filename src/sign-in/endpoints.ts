@@ -41,7 +41,7 @@ const NotSignedIn = Type.Object(
 const readEndpoint = endpoint({
   method: "GET",
   path: PATH,
-  summary: "Says who is signed in to the dashboard, and what they may do.",
+  summary: "Returns the person signed in to the dashboard and their permissions.",
   access: bySession,
   replies: { 200: SessionView, 401: NotSignedIn },
 }).handledBy(async (services: Services, { session }) => ({
@@ -53,7 +53,7 @@ const startEndpoint = endpoint({
   method: "POST",
   path: PATH,
   summary: "Signs in to the dashboard with the admin token.",
-  description: "Sets a cookie. Browsers may send it from the dashboard's own pages alone.",
+  description: "Sets a cookie. Browsers may send this request only from the dashboard's own pages.",
   access: byAnybody,
   fromOwnPages: true,
   refusals: ["UNAUTHENTICATED", "FORBIDDEN", "RATE_LIMITED"],
@@ -61,7 +61,7 @@ const startEndpoint = endpoint({
     {
       admin_token: Type.String({
         maxLength: 1_024,
-        description: "ADMIN_TOKEN, or what the file admin-token in the data folder holds.",
+        description: "ADMIN_TOKEN, or the content of the file admin-token in the data folder.",
         examples: ["admin_9f86d081884c7d659a2feaa0c55ad015"],
       }),
     },
@@ -113,12 +113,12 @@ const endAllEndpoint = endpoint({
 const linkEndpoint = endpoint({
   method: "POST",
   path: "/admin/v1/sign-in-links",
-  summary: "Creates a link that signs in to the dashboard as the administrator, once.",
+  summary: "Creates a one-time link that signs in to the dashboard as the administrator.",
   access: byAdministrator("admin"),
   replies: {
     201: Type.Object({
       url: Type.String({
-        description: "The link; whoever opens it first is signed in.",
+        description: "The link; the first person to open it is signed in.",
         examples: ["https://rapport.example/dashboard/sign-in?token=link_Zm9v"],
       }),
       expires_at: Type.String({

@@ -17,7 +17,7 @@ const NullableText = Type.Union([Type.String(), Type.Null()]);
 const historyEndpoint = endpoint({
   method: "GET",
   path: "/admin/v1/workspaces/:name/subscription-history",
-  summary: "Reads who changed which subscription state when, the newest change first.",
+  summary: "Lists changes of subscription states with actor and time, newest first.",
   access: byAdministratorOfWorkspace("view_user_profile", "view_pii"),
   params: OfWorkspace,
   query: Type.Object({
@@ -26,7 +26,7 @@ const historyEndpoint = endpoint({
     subscription_group_id: Type.Optional(Type.String()),
     since: Type.Optional(Type.String({ description: "ISO 8601; included." })),
     until: Type.Optional(Type.String({ description: "ISO 8601; not included." })),
-    cursor: Type.Optional(Type.String({ description: "next_cursor of the page before." })),
+    cursor: Type.Optional(Type.String({ description: "The next_cursor of the previous page." })),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500 })),
   }),
   replies: {

@@ -35,7 +35,7 @@ function checkE164(value: unknown): Checked<PersonIdentifier> {
   if (typeof value === "string" && E164.test(value)) return accepted({ kind: "phone", value });
   return refused(
     "INVALID_PHONE",
-    `${describeValue(value)} is no number in E.164, such as '+14155552671'`,
+    `${describeValue(value)} is not a number in E.164, such as '+14155552671'`,
   );
 }
 

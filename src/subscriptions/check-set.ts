@@ -141,7 +141,7 @@ function findFault(workspace: Workspace, set: RawSet): Fault | undefined {
   if (!workspace.groupChannels.has(set.groupId)) {
     return {
       code: "INVALID_SUBSCRIPTION_GROUP_ID",
-      message: `'${prefix}subscription_group_id' is no subscription group of this workspace`,
+      message: `'${prefix}subscription_group_id' is not a subscription group of this workspace`,
     };
   }
   if (lists.email.values.length > 0 && lists.phone.values.length > 0) {
@@ -150,7 +150,7 @@ function findFault(workspace: Workspace, set: RawSet): Fault | undefined {
   if (set.asksForConfirmation && set.state === "subscribed") {
     return {
       code: "DOUBLE_OPT_IN_NOT_SUPPORTED",
-      message: `'${prefix}use_double_opt_in_logic' asks for a confirmation message, and none is sent here`,
+      message: `'${prefix}use_double_opt_in_logic' requires a confirmation message, and Rapport sends none`,
     };
   }
   return undefined;

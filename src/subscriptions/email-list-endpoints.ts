@@ -17,12 +17,12 @@ const Day = (description: string) => Type.Optional(Type.String({ description }))
 
 const ListQuery = Type.Object({
   start_date: Day("The first day of the period, as YYYY-MM-DD. It begins at midnight UTC."),
-  end_date: Day("The day before whose midnight UTC the period ends, as YYYY-MM-DD."),
+  end_date: Day("The first day after the period, as YYYY-MM-DD."),
   email: Type.Optional(
     Type.Array(Type.String(), {
       minItems: 1,
       maxItems: MOST_NAMES,
-      description: "Looks these addresses up, in place of a period.",
+      description: "Looks up these addresses instead of a period.",
     }),
   ),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, description: "100 by default." })),
@@ -61,7 +61,7 @@ const unsubscribesEndpoint = endpoint({
 const hardBouncesEndpoint = endpoint({
   method: "GET",
   path: "/email/hard_bounces",
-  summary: "Lists addresses that hard bounced in a period, the latest first.",
+  summary: "Lists addresses that hard bounced in a period, newest first.",
   access: withPermission("email.hard_bounces"),
   query: ListQuery,
   replies: {
@@ -79,7 +79,7 @@ const hardBouncesEndpoint = endpoint({
 const removeBouncesEndpoint = endpoint({
   method: "POST",
   path: "/email/bounce/remove",
-  summary: "Takes addresses off the list of hard bounces.",
+  summary: "Removes addresses from the list of hard bounces.",
   access: withPermission("email.bounce.remove"),
   body: Type.Object({ email: Email }),
   replies: { 201: Type.Object({ message: Success }) },

@@ -68,7 +68,7 @@ export async function readHistory(
     limit: limit + 1,
   };
   if (query.external_id !== undefined && query.email !== undefined) {
-    throw new Problem("INVALID_REQUEST", "Only one of 'external_id' and 'email' may be given.");
+    throw new Problem("INVALID_REQUEST", "Only one of 'external_id' and 'email' is allowed.");
   }
   const { workspace } = context;
   return readTogether(database, async (tx) => {

@@ -78,11 +78,10 @@ export const subscriptionChanges = (batch: Batch): SubscriptionChanges => ({
 });
 
 /**
- * Applies one item to the batch in memory, whole or not at all: what can fail is tried first.
+ * Applies one item to the batch in memory, as a whole or not at all: everything that can fail is
+ * checked first. This runs without the database, so items take effect exactly in their order.
  *
- * No database is asked here, so that the order of items is exactly the order of their effects.
- *
- * @param requestWork what the objects of the request have cost so far.
+ * @param requestWork the work of the request's objects so far.
  * @param at when it counts as done (`People.touch`): the named user is touched a microsecond after
  *   the others it affects.
  */
@@ -133,7 +132,7 @@ function nobodyThere({ identifier }: Item): Fault {
   const name = identifier.kind === "alias" ? "user_alias" : identifier.kind;
   return {
     code: "USER_NOT_FOUND",
-    message: `no user has this '${name}', and this object makes none`,
+    message: `no user has this '${name}', and this object does not create one`,
   };
 }
 
@@ -182,8 +181,8 @@ function applyAttributes(
 }
 
 /**
- * The state belongs to the address. Without one it waits in the profile, and counts for the address
- * that is linked unless the address has a newer state (docs/decisions/email-state.md).
+ * The state belongs to the address. Without an address it is pending in the profile, and applies to
+ * the address linked later unless that has a newer state (docs/decisions/email-state.md).
  */
 function applyEmailState(
   batch: Batch,
@@ -213,9 +212,9 @@ function setEmailState(batch: Batch, set: EmailStateSet): void {
 }
 
 /**
- * Of states set in this batch the later one is the newer. Whether a state that the batch set on the
- * address before was a change or a repetition is known to the database only, and decides whether a
- * state that waited since before it counts.
+ * Within a batch the later state is the newer one. Only the database knows whether an earlier state
+ * of the batch changed the address or repeated its state, and that decides whether a pending older
+ * state applies.
  */
 function linkEmailState(
   batch: Batch,

@@ -44,8 +44,8 @@ export type CheckedItem = Omit<Item, "array" | "index"> & {
 };
 
 /**
- * spec: Attributes object. Lenient intake leaves out an invalid attribute where strict intake refuses
- * the object. docs/decisions/intake.md
+ * spec: Attributes object. Lenient intake omits an invalid attribute; strict intake refuses the
+ * object. docs/decisions/intake.md
  */
 export function checkAttributes(
   workspace: Workspace,
@@ -212,7 +212,7 @@ function checkGroup(workspace: Workspace, entry: unknown, place: string) {
   if (confirms.value && state === "subscribed") {
     return refused(
       "DOUBLE_OPT_IN_NOT_SUPPORTED",
-      `'${place}.use_double_opt_in_logic' asks for a confirmation message, and none is sent here`,
+      `'${place}.use_double_opt_in_logic' requires a confirmation message, and Rapport sends none`,
     );
   }
   return accepted({ groupId, state: state as GroupState });

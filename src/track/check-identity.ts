@@ -41,8 +41,8 @@ export type RawItem = Readonly<Record<string, unknown>>;
 const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
 
 /**
- * Existing clients write `braze_id` for `platform_id`. Two different
- * values stay two identifiers, of which neither wins. docs/conformance.md#names-that-clients-use
+ * Existing clients write `braze_id` for `platform_id`. Two different values remain two identifiers,
+ * and neither wins. docs/conformance.md#names-that-clients-use
  */
 export function withWireNames(raw: RawItem): RawItem {
   // Hardly ever there: then nothing is copied.
@@ -62,8 +62,8 @@ const isNamedByExternalIdAlone = (item: RawItem): boolean =>
   !isGiven(item.phone);
 
 /**
- * The person an event or a purchase belongs to. spec: Event object, exactly one identifier. Lenient
- * intake ignores an address next to a primary identifier.
+ * The user of an event or a purchase. spec: Event object, exactly one identifier. Lenient intake
+ * ignores an address next to a primary identifier.
  *
  * @returns faults MISSING_IDENTIFIER, MULTIPLE_IDENTIFIERS or the identifier's own.
  */
@@ -86,8 +86,8 @@ export function checkOneIdentifier(
 }
 
 /**
- * The person whose attributes are given: email and phone beside another identifier are attributes
- * like any other, and of the two email identifies.
+ * The user of an attributes object: email and phone next to another identifier are plain
+ * attributes. If both are given alone, email identifies the user.
  */
 export function checkAttributesIdentifier(item: RawItem): Checked<PersonIdentifier> {
   if (isNamedByExternalIdAlone(item)) return checkExternalId(item.external_id);

@@ -103,7 +103,7 @@ const Occurrence = {
   time: Time,
   properties: Properties,
   _update_existing_only: UpdateOnly(
-    "true never creates a user. With a `user_alias` it always is so.",
+    "true never creates a user. With a `user_alias` this is always the case.",
   ),
 };
 
@@ -146,14 +146,14 @@ export const PurchaseObject = Type.Object(
       examples: ["EUR"],
     }),
     price: Type.Number({
-      description: "The price of one piece; a negative one is a refund.",
+      description: "The price per unit; a negative price is a refund.",
       examples: [39.9],
     }),
     quantity: Type.Optional(
       Type.Integer({
         minimum: 1,
         maximum: 100,
-        description: "How many pieces, 1 by default. Each counts as a purchase.",
+        description: "How many units, 1 by default. Each counts as a purchase.",
         examples: [1],
       }),
     ),

@@ -14,7 +14,7 @@ import { countRefused, countVerdicts, type TrackServices } from "./track.ts";
  * transaction. docs/decisions/bulk-and-sync.md
  *
  * @throws Problem INVALID_REQUEST without a valid object or with more than one; RATE_LIMITED when
- *   the server has too much to write.
+ *   the write queue is full.
  */
 export async function trackSync(
   services: TrackServices,

@@ -27,7 +27,7 @@ export interface TrackServices {
  * valid one that changes nothing in `skipped`, and neither affects the others.
  *
  * @throws Problem INVALID_REQUEST when no object is valid, or when there are too many;
- *   RATE_LIMITED when the server has too much to write.
+ *   RATE_LIMITED when the write queue is full.
  */
 export async function track(
   services: TrackServices,

@@ -31,8 +31,9 @@ export interface WriteRequest {
   readonly context: WorkspaceContext;
   readonly items: readonly Item[];
   /**
-   * When each item counts as done, in microseconds since the epoch, so that who was updated last does
-   * not depend on which transaction wrote it; without it, when the transaction is worked out.
+   * The timestamp of each item in microseconds since the epoch, so that the most recently updated
+   * user does not depend on the order of transactions. By default, the time at which the batch is
+   * computed.
    */
   readonly moments?: readonly number[];
   /** An answer that is recorded in the same transaction, worked out from the verdicts. */
@@ -59,30 +60,31 @@ export interface WriteServices {
   readonly quotas: Quotas;
 }
 
-/** How often an aborted batch is worked out again. */
+/** How often an aborted batch is retried. */
 const TRIES = 20;
 
 /**
- * From which of them on profiles are locked before they are read. Not from the first: a person whom two
- * processes made at once is simply found then, and locking profiles before identifiers is the wrong
- * way round, which now and then costs a deadlock.
+ * From this retry on, profiles are locked before they are read. Not from the first: if two
+ * processes create a user at once, the first retry simply finds the user, and locking profiles
+ * before identifiers reverses the lock order, which occasionally costs a deadlock.
  */
 const LOCKING_TRY = 3;
 
 /**
  * Writes requests of one workspace in one transaction, in their order.
  *
- * The batch is read, worked out in memory, and written with checks: a profile must be at the version
- * that was read, an identifier must still be free. Where a check fails, another process was faster;
- * everything is rolled back and done again, in the end with the profiles locked before they are
- * read, so that a user who is written to all the time cannot starve a batch. Locking always would cost
- * a second write to every row, for a meeting that hardly ever happens.
+ * The batch is read, computed in memory, and written with checks: a profile must still have the
+ * version that was read, an identifier must still be free. If a check fails, another process was
+ * faster: the batch is rolled back and retried, later attempts with the profiles locked first, so
+ * that a user with constant writes cannot starve a batch. Always locking would write every row
+ * twice to avoid a rare conflict.
  *
- * The first time it is worked out before the transaction begins, which then is one round trip long, or
- * two, and keeps others waiting no longer than that.
+ * The first attempt is computed before the transaction begins. The transaction then takes one or
+ * two round trips, and others wait no longer than that.
  *
  * @returns for each request the verdicts on its items.
- * @throws a serialization failure when it was outdated every time; KeyTaken (http/idempotency.ts).
+ * @throws a serialization failure when every attempt had a stale read; KeyTaken
+ *   (http/idempotency.ts).
  */
 export async function writeBatch(
   services: WriteServices,
@@ -126,7 +128,7 @@ function cachedIds(
   return removals === undefined ? undefined : { idCache, addressCache, removals };
 }
 
-/** The id cache without what removals in any process have made stale. */
+/** The id cache without entries that removals in any process have made stale. */
 async function refreshIds(
   { database, idCache, addressCache }: WriteServices,
   { id }: Workspace,
@@ -136,7 +138,10 @@ async function refreshIds(
   return { idCache, addressCache, removals };
 }
 
-/** Undefined where another transaction was in the way: then the next try reads again. @throws others. */
+/**
+ * Returns undefined if the transaction conflicted with another, so that the next attempt reads
+ * again. @throws other errors.
+ */
 function unlessAborted(error: unknown): undefined {
   if (!isAborted(error)) throw error;
 }
@@ -200,7 +205,7 @@ const asksAllAtOnce = ({ batch, changes, requests }: Worked): boolean =>
   requests.every(({ recorded, alsoWrite, readBack }) => !recorded && !alsoWrite && !readBack);
 
 /**
- * Sends all statements together, where none depends on what another one finds.
+ * Sends all statements together if none depends on the result of another.
  *
  * @param started the statement that must come first: `writePeopleOf` or `writePeopleAt`.
  */

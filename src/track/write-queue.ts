@@ -84,7 +84,7 @@ export function createWriteQueue(services: WriteServices, processes = 1, shards 
       const { length } = request.items;
       const owner = request.context.workspace.name;
       if (!room.take(owner, length)) {
-        throw new Problem("RATE_LIMITED", "The server has more to write than it can hold.", {
+        throw new Problem("RATE_LIMITED", "The write queue is full. Try again later.", {
           retryAfterSeconds: 1,
         });
       }

@@ -71,7 +71,7 @@ function readDeclared(
   refuseTwice(place, "locale", Object.keys(translations).map(localeKeyForm));
   const maps = Object.entries(translations).map(([key, map]) => {
     const locale = locales.get(localeKeyForm(key));
-    if (!locale) throw refusalAt(place, `has '${key}', which is no locale of the workspace.`);
+    if (!locale) throw refusalAt(place, `has '${key}', which is not a locale of the workspace.`);
     refuseFaulty(map, [...place, key]);
     return [locale.id, map] as const;
   });

@@ -154,7 +154,7 @@ const readInCanvas = endpoint({
 const sourceInCampaign = endpoint({
   method: "GET",
   path: spellings(CAMPAIGN, "/source"),
-  summary: "Reads the strings of a campaign's message as they were written.",
+  summary: "Reads the source strings of a campaign's message.",
   access: withPermission("campaigns.translations.get"),
   query: Type.Object(CampaignMessage),
   replies: { 200: Source },
@@ -167,7 +167,7 @@ const sourceInCampaign = endpoint({
 const sourceInCanvas = endpoint({
   method: "GET",
   path: spellings(CANVAS, "/source"),
-  summary: "Reads the strings of a canvas's message as they were written.",
+  summary: "Reads the source strings of a canvas's message.",
   access: withPermission("canvas.translations.get"),
   query: Type.Object(CanvasMessage),
   replies: { 200: Source },

@@ -19,7 +19,7 @@ const Imported = Type.Object({
     Type.Object({
       locale_key: Type.String(),
       strings: Type.Integer({ description: "How many were set." }),
-      missing: Type.Array(Type.String(), { description: "Ids still not translated." }),
+      missing: Type.Array(Type.String(), { description: "Ids that are not translated yet." }),
     }),
   ),
   skipped: Type.Optional(Type.Array(ItemNote, { description: "The first 1,000." })),
@@ -70,7 +70,7 @@ const exportCsv = endpoint({
 const importCsv = endpoint({
   method: "PUT",
   path: `${MESSAGE_PATH}/translations.csv`,
-  summary: "Imports translations from CSV; what the file does not have stays as it is.",
+  summary: "Imports translations from CSV; strings missing from the file are unchanged.",
   access: byAdministratorOfWorkspace("send_campaigns_canvases"),
   params: OfMessage,
   accepts: ["text/csv"],
@@ -92,7 +92,7 @@ const exportXliff = endpoint({
     source_language: Type.Optional(
       Type.String({
         pattern: "^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$",
-        description: "What the strings were written in, such as en; und by default.",
+        description: "The language of the source strings, such as en; und by default.",
       }),
     ),
   }),
@@ -109,7 +109,7 @@ const exportXliff = endpoint({
 const importXliff = endpoint({
   method: "PUT",
   path: `${MESSAGE_PATH}/translations.xliff`,
-  summary: "Imports translations from XLIFF 1.2; what the file does not have stays as it is.",
+  summary: "Imports translations from XLIFF 1.2; strings missing from the file are unchanged.",
   access: byAdministratorOfWorkspace("send_campaigns_canvases"),
   params: OfMessage,
   accepts: ["application/xliff+xml", "application/xml", "text/xml"],

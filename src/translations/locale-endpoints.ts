@@ -33,7 +33,7 @@ const OfLocale = Type.Object({ name: Type.String(), id: Uuid });
 const putEndpoint = endpoint({
   method: "PUT",
   path: "/admin/v1/workspaces/:name/locales/:id",
-  summary: "Makes a locale, or changes it.",
+  summary: "Creates or changes a locale.",
   access: byAdministratorOfWorkspace("send_campaigns_canvases"),
   params: OfLocale,
   body: Type.Object(localeMembers, { additionalProperties: false }),
@@ -47,7 +47,7 @@ const putEndpoint = endpoint({
 const removeEndpoint = endpoint({
   method: "DELETE",
   path: "/admin/v1/workspaces/:name/locales/:id",
-  summary: "Removes a locale; translations into it wait for it to come back.",
+  summary: "Removes a locale; its translations are kept in case it is declared again.",
   access: byAdministratorOfWorkspace("send_campaigns_canvases"),
   params: OfLocale,
   replies: { 200: Success },

@@ -49,7 +49,10 @@ async function saveLocales(
   await upsertLocales(tx, workspaceId, locales, declared).catch((error) => {
     if (!isDuplicate(error)) throw error;
     const keys = locales.map((locale) => `'${locale.localeKey}'`).join(", ");
-    throw new Problem("CONFLICT", `Another locale has the locale_key already, of ${keys}.`);
+    throw new Problem(
+      "CONFLICT",
+      `Another locale already has one of these values of locale_key: ${keys}.`,
+    );
   });
 }
 
@@ -90,7 +93,7 @@ export async function putLocale(
   });
 }
 
-/** Removes a locale; translations into it wait for it to come back. @throws Problem NOT_FOUND. */
+/** Removes a locale; its translations are kept in case it is declared again. @throws Problem NOT_FOUND. */
 export async function removeLocale(
   { database, clock }: ManageServices,
   context: WorkspaceContext,

@@ -66,9 +66,12 @@ function reasonToSkip(string: FileString, source: TranslationMap): ItemNote | un
     );
   const text = Object.hasOwn(source, id) ? source[id] : undefined;
   if (text === undefined) return skip("UNKNOWN_TRANSLATION_ID", "the message has no such string.");
-  if (string.isDraft) return skip("NOT_TRANSLATED", "the file says that it is not translated.");
+  if (string.isDraft) return skip("NOT_TRANSLATED", "the file marks it as not translated.");
   if (string.source === undefined || sameText(string.source, text)) return undefined;
-  return skip("SOURCE_CHANGED", "it was translated from another text than the message has.");
+  return skip(
+    "SOURCE_CHANGED",
+    "it was translated from a different text than the message now has.",
+  );
 }
 
 /** Tools rewrite blanks and line ends on the way. */

@@ -78,7 +78,7 @@ const translationAddress = (params: Static<typeof OfTranslation>) => ({
 const putTranslationEndpoint = endpoint({
   method: "PUT",
   path: `${MESSAGE_PATH}/translations/:locale_id`,
-  summary: "Sets the strings of a message in one locale; the source shows for those missing.",
+  summary: "Sets the strings of a message in one locale; missing ones fall back to the source.",
   access: byAdministratorOfWorkspace("send_campaigns_canvases"),
   params: OfTranslation,
   body: Type.Object({ translation_map: Strings }, { additionalProperties: false }),
@@ -134,7 +134,7 @@ const removeTranslationEndpoint = endpoint({
 const renderEndpoint = endpoint({
   method: "GET",
   path: `${MESSAGE_PATH}/render`,
-  summary: "Renders a message in a locale, or as it was written, without a reader.",
+  summary: "Renders a message in a locale, or its source, without a recipient.",
   access: byAdministratorOfWorkspace("basic_access"),
   params: OfMessage,
   query: Type.Object({ locale_id: Type.Optional(Uuid) }),
@@ -153,7 +153,7 @@ const renderEndpoint = endpoint({
       content: Strings,
       translation_map: Strings,
       untranslated: Type.Array(Type.String(), {
-        description: "The ids for which the source stands.",
+        description: "The ids that fall back to the source.",
       }),
       message: Type.Literal("success"),
     }),

@@ -8,7 +8,7 @@ import { applyLocales } from "./manage-locales.ts";
 /** Applied before the campaigns, whose translations name locales. */
 export const locales: Resource = {
   key: "locales",
-  about: "The languages that messages of the workspace are translated into.",
+  about: "The languages into which messages are translated.",
   schema: DeclaredLocale,
   identity: "id",
   async apply(tx, _services, context, entries: readonly Static<typeof DeclaredLocale>[]) {

@@ -31,7 +31,7 @@ export function localeNamed(key: string, locales: readonly Locale[]): Locale {
   const form = localeKeyForm(key);
   const locale = locales.find((each) => localeKeyForm(each.localeKey) === form);
   if (locale) return locale;
-  const sentence = `The file has the locale '${key}', which is no locale of the workspace.`;
+  const sentence = `The file has the locale '${key}', which is not a locale of the workspace.`;
   throw new Problem("INVALID_REQUEST", sentence);
 }
 

@@ -106,7 +106,7 @@ export function readXliff(text: string): FileString[] {
   };
 
   parser.on("error", (error) => refuse(error.message.replace(/^\d+:\d+: /, "")));
-  parser.on("doctype", () => refuse("a document type is not taken."));
+  parser.on("doctype", () => refuse("a document type is not allowed."));
   parser.on("opentagstart", () => {
     if (levels.length >= MOST_LEVELS) refuse("it is nested too deeply.");
   });

@@ -44,6 +44,6 @@ function escaped(text: string, id: string): string {
   const [character] = NOT_IN_XML.exec(text) ?? [];
   if (character === undefined) return text.replace(/[&<>"\r]/g, (each) => ENTITIES[each] ?? each);
   const code = character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0");
-  const rule = `holds the character U+${code}, which XML cannot hold. Take the CSV instead.`;
+  const rule = `holds the character U+${code}, which XML cannot contain. Export CSV instead.`;
   throw new Problem("CONFLICT", `The string '${id}' ${rule}`);
 }

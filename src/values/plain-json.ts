@@ -67,7 +67,7 @@ function findInObject(object: object, level: number): Finding | undefined {
 }
 
 function findInKey(key: string): Finding | undefined {
-  if (key === "__proto__") return finding("INVALID_KEY", "'__proto__' cannot be a key");
+  if (key === "__proto__") return finding("INVALID_KEY", "'__proto__' is not allowed as a key");
   return isText(key) ? undefined : finding("INVALID_TEXT", `the key holds ${whyNot(key)}`);
 }
 

@@ -61,7 +61,7 @@ function withVariables(node: unknown): unknown {
 export interface ApplyOptions {
   /** Reports the changes and makes none. */
   readonly dryRun?: boolean | undefined;
-  /** Removes what earlier manifests declared in lists that this one leaves out. */
+  /** Removes what earlier manifests declared in lists that this one omits. */
   readonly prune?: boolean | undefined;
 }
 
@@ -70,8 +70,8 @@ export interface ApplyOptions {
  * name stay as they are. Every change is audited.
  *
  * @returns the changes, in the order in which they were applied.
- * @throws Problem INVALID_REQUEST with the place and the rule of every fault, CONFLICT; nothing is applied
- *   then.
+ * @throws Problem INVALID_REQUEST with the location and the rule of every error, CONFLICT; nothing
+ *   is applied then.
  */
 export async function applyManifest(
   services: ApplyServices,

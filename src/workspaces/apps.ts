@@ -21,7 +21,7 @@ export const PLATFORMS = [
 
 export const apps = listedResource<DeclaredApp, WorkspaceContext>({
   key: "apps",
-  about: "The apps that events, purchases and push tokens may name as their app_id.",
+  about: "The apps that events, purchases and push tokens may refer to as app_id.",
   schema: Type.Object(
     {
       id: DeclaredId,

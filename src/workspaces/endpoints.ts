@@ -35,7 +35,7 @@ const applyEndpoint = endpoint({
     ),
     prune: Type.Optional(
       Type.Boolean({
-        description: "Removes what earlier manifests declared in lists that this one leaves out.",
+        description: "Removes what earlier manifests declared in lists that this one omits.",
       }),
     ),
   }),
@@ -105,15 +105,14 @@ const resetEndpoint = endpoint({
 const exportEndpoint = endpoint({
   method: "GET",
   path: "/admin/v1/workspaces/:name/manifest",
-  summary:
-    "Writes the manifest that creates this workspace, with variables in the place of secrets.",
+  summary: "Writes the manifest that creates this workspace, with variables in place of secrets.",
   access: byAdministratorOfWorkspace("admin"),
   params: Type.Object({ name: Type.String() }),
   replies: {
     200: Type.Object({
       manifest: Type.Record(Type.String(), Type.Unknown(), { description: "A manifest." }),
       variables: Type.Array(Type.String(), {
-        description: "The environment variables that it takes; the value of DOLLAR is $.",
+        description: "The environment variables that it needs; the value of DOLLAR is $.",
         examples: [["API_KEY_DEMO_DEV"]],
       }),
       message: Type.Literal("success"),

@@ -18,8 +18,8 @@ export interface ExportedManifest {
 }
 
 /**
- * Writes the manifest that creates a workspace like this one, and the company it belongs to, on an empty
- * server. Lists that are empty are there too, so that no default takes their place.
+ * Writes the manifest that creates this workspace and its company on an empty server. Empty lists
+ * are included, so that no default replaces them.
  *
  * @throws Problem CONFLICT where a stored secret cannot be opened.
  */

@@ -62,7 +62,7 @@ export async function readManifestFile(
   const placeOf = (place: Path): string => placeAt(offsetOf(document, place));
   const missing: FileFault[] = [];
   const content = fillIn(contentOf(document, placeAt), environment, (place, name) => {
-    const rule = `'${place.join(".")}' asks for the environment variable ${name}, which is not set.`;
+    const rule = `'${place.join(".")}' needs the environment variable ${name}, which is not set.`;
     missing.push({ place: placeOf(place), rule });
   });
   if (missing.length > 0) throw new ManifestUnreadable(missing);

@@ -1,6 +1,7 @@
 /*
- * Secrets are not in an exported manifest: hashes are stored of most, and none of them leaves the server. In
- * their place stand variables (`${API_KEY_DEMO_DEV}`), which an apply takes from the environment.
+ * An exported manifest contains no secrets: most are stored only as hashes, and none leaves the
+ * server. Variables (`${API_KEY_DEMO_DEV}`) replace them, which an apply reads from the
+ * environment.
  */
 
 /** Around the name of a variable while a manifest is put together. No stored text contains it. */

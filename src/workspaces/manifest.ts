@@ -51,8 +51,8 @@ export const Settings = Type.Object(
     intake: Type.Optional(
       Type.Enum(["strict", "lenient"], {
         description:
-          "Whether track refuses an object with one invalid attribute or an address too many, or " +
-          "leaves that out and reports it. strict by default.",
+          "Whether track refuses an object with one invalid attribute or an extra address, or " +
+          "omits that and reports it. strict by default.",
       }),
     ),
     profile_max_bytes: Type.Optional(
@@ -68,7 +68,7 @@ export const Settings = Type.Object(
         minimum: 1,
         maximum: 100_000,
         description:
-          "How many distinct names of custom attributes its users may have in all. 5000 by default.",
+          "How many distinct custom attributes its users may have in total. 5000 by default.",
       }),
     ),
     max_event_names: Type.Optional(
@@ -82,7 +82,7 @@ export const Settings = Type.Object(
       Type.Integer({
         minimum: 0,
         maximum: 10_000_000_000,
-        description: "How many users it may have; 0, the default, for any number.",
+        description: "How many users it may have; 0, the default, means unlimited.",
       }),
     ),
     keep_events_days: Type.Optional(
@@ -170,7 +170,7 @@ export function manifestSchema(ofWorkspace: readonly Shape[], ofCompany: readonl
   return Type.Object(
     {
       $schema: Type.Optional(
-        Type.String({ description: "Where editors find this schema. It means nothing else." }),
+        Type.String({ description: "Where editors find this schema. It has no other effect." }),
       ),
       company: Type.Object(
         { name: Name, ...membersOf(ofCompany) },
@@ -257,9 +257,10 @@ export function manifestProblem(faults: readonly ManifestFault[]): Problem {
 }
 
 /**
- * Entries with the same `key`, which JSON Schema cannot express: one fault for each after the first.
+ * Entries with the same `key`, which JSON Schema cannot express: one error for each after the
+ * first.
  *
- * @param path the place of the list.
+ * @param path the location of the list.
  */
 export function findDuplicates(
   entries: readonly Readonly<Record<string, unknown>>[],

@@ -38,7 +38,7 @@ export async function resetWorkspace(
   if (!workspace.allowReset) {
     throw new Problem(
       "FORBIDDEN",
-      `The workspace '${name}' may not be reset: its manifest does not say allow_reset: true.`,
+      `The workspace '${name}' cannot be reset: its manifest does not have allow_reset: true.`,
     );
   }
   await withRetries(services.database.for("analysis"), async (tx) => {

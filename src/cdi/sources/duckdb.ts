@@ -28,7 +28,7 @@ const SETTINGS = {
  * Opens files of one format as one table, through DuckDB. The package is optional, because its binary
  * is large: it is loaded when the first file source is opened.
  *
- * @param folder a place for what does not fit into memory.
+ * @param folder a folder for data that does not fit into memory.
  * @throws SourceUnfit where the package is missing, or a file is not of the format.
  */
 export async function openFiles(
@@ -118,8 +118,8 @@ const quoted = ({ name }: SourceColumn): string => `"${name.replaceAll('"', '""'
 const timeLiteral = (time: string): string => `timestamptz '${time}'`;
 
 /**
- * Takes over what may be read: everything but the rows before the range. The files are gone through
- * once, and a table can be sorted beyond what fits into memory, which files cannot.
+ * Copies all rows except those before the range. The files are read once, and a table, unlike
+ * files, can be sorted beyond the size of memory.
  */
 async function stageRows(
   ask: Ask,

@@ -2,9 +2,9 @@ import { basename } from "node:path";
 import { SourceUnfit, type StrayRow } from "./source.ts";
 
 /*
- * How files of each format are read as one table. What DuckDB would guess from a sample is said
- * instead: a guess may turn "007" into 7, leave out the lines before what it takes for the first, or put
- * a null where a JSON object lacks a member.
+ * Reads files of each format as one table. Types are fixed, not guessed from a sample: a guess may
+ * turn "007" into 7, skip lines before the assumed header, or add null for a missing member of a
+ * JSON object.
  */
 
 export const FILE_FORMATS = ["parquet", "csv", "ndjson"] as const;

@@ -20,7 +20,7 @@ const KINDS: Readonly<Record<string, SourceKind<never>>> = {
 /** What a `warehouse` of any kind looks like. */
 export const WarehouseSchema = Type.Union(
   [...new Set(Object.values(KINDS))].map((kind) => kind.schema),
-  { description: "Where its rows are read from. What opens that comes out of the environment." },
+  { description: "Where its rows are read from. Read credentials from the environment." },
 );
 
 const kindOf = ({ type }: Warehouse): SourceKind<Warehouse> => {

@@ -15,8 +15,8 @@ import {
 import { readRow, readStrays } from "./values.ts";
 
 /*
- * A table or view of PostgreSQL, or of what speaks its protocol, such as Redshift: nothing here is
- * asked of the server that Redshift does not know.
+ * A table or view of PostgreSQL or a compatible database such as Redshift: the SQL is limited to
+ * what Redshift supports.
  */
 
 const NAME = '(?:[A-Za-z_][A-Za-z0-9_$]*|"[^"\\u0000]+")';

@@ -10,9 +10,9 @@ import { FORMAT_RULE, formatOf, hasFormat, saysFormat, withFolder } from "./file
 import { SourceFailed, type SourceKind, SourceUnfit } from "./source.ts";
 
 /*
- * Files on S3 or a storage that speaks its protocol. They are copied to a temporary folder and read
- * there: DuckDB could read them where they are, but would have to fetch native code for it from the
- * network of the machine it runs on (decision: docs/decisions/warehouse-sources.md).
+ * Files on S3 or a compatible storage. They are copied to a temporary folder and read there: DuckDB
+ * could read them in place, but only by downloading native code at run time (decision:
+ * docs/decisions/warehouse-sources.md).
  */
 
 const Warehouse = Type.Object(

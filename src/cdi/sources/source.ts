@@ -12,9 +12,9 @@ export interface SourceKind<Warehouse> {
   /** What the rows belong to: progress holds as long as this stays the same. */
   placeOf(warehouse: Warehouse): string;
   /**
-   * Opens it. When the signal is aborted, what is being read throws soon.
+   * Opens the source. When the signal is aborted, pending reads throw soon.
    *
-   * @throws SourceUnfit; anything else is a failure that may pass.
+   * @throws SourceUnfit; any other error is a failure that may be temporary.
    */
   open(warehouse: Warehouse, signal: AbortSignal): Promise<Source>;
 }

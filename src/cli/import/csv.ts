@@ -68,7 +68,7 @@ async function* recordsOf(
 
 function faultOf(record: readonly string[], columns: readonly string[]): Fault | undefined {
   if (record.length !== columns.length) {
-    const message = `the row has ${record.length} columns, and the header has ${columns.length}`;
+    const message = `the row has ${record.length} columns, but the header has ${columns.length}`;
     return { code: "COLUMN_COUNT", message };
   }
   if (!record.some((text) => text.includes("\uFFFD"))) return undefined;

@@ -7,9 +7,9 @@ import { pipeline, Readable } from "node:stream";
 import { createGunzip, createGzip } from "node:zlib";
 
 /*
- * A backup is a file of lines, packed with gzip: the header, then for each table a line that begins it and one line
- * for each row, and a last line with the counts and the SHA-256 of all lines before it. A value is the text that
- * PostgreSQL writes for it, so that a backup of one engine restores into another.
+ * A backup is a gzip file of lines: the header, then for each table a line that begins it and one
+ * line per row, and a last line with the counts and the SHA-256 of all lines before. Values are in
+ * PostgreSQL's text form, so a backup of one engine restores into another.
  */
 
 /** The first line. */
@@ -48,11 +48,11 @@ export class BackupUnreadable extends Error {
 }
 
 /**
- * Writes a backup under a temporary name, reads it again to verify it, and renames it: a file of this name is a whole
- * backup. Only its owner can read it.
+ * Writes a backup under a temporary name, reads it again to verify it, and renames it: a file with
+ * the final name is a complete backup. Only its owner can read it.
  *
  * @returns the verified content.
- * @throws where the file exists, or cannot be written; nothing is left then.
+ * @throws if the file exists or cannot be written; no file is left then.
  */
 export async function writeBackup(
   path: string,

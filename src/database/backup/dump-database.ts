@@ -10,10 +10,10 @@ const FIRST_STEP_ROWS = 200;
 const MOST_STEP_ROWS = 5_000;
 
 /**
- * Writes every table as it is at one moment, while others write.
+ * Writes a consistent snapshot of every table, while others write.
  *
- * @param onRows told how many rows were written.
- * @throws on Citus, where no moment is the same on all nodes.
+ * @param onRows gets the number of rows written.
+ * @throws on Citus, which has no consistent snapshot across nodes.
  */
 export async function dumpDatabase(
   database: Database,

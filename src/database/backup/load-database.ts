@@ -32,11 +32,11 @@ export async function refuseForeignSchema(
 }
 
 /**
- * Creates the schema of the backup in an empty database, loads its rows, and brings it to the schema of this version:
- * all of it in one transaction.
+ * Creates the schema of the backup in an empty database, loads its rows, and migrates to the schema
+ * of this version, in one transaction.
  *
- * @param parts of a backup that was verified.
- * @throws where the database is not empty; nothing is written then.
+ * @param parts of a verified backup.
+ * @throws if the database is not empty; nothing is written then.
  */
 export async function loadDatabase(
   database: Database,

@@ -61,7 +61,7 @@ export const isMergeable = (value: Json | undefined): value is JsonObject =>
 const isTime = (object: JsonObject): boolean => Object.keys(object).join() === "$time";
 
 function findIn(value: Json): Finding | undefined {
-  if (value === null) return finding("INVALID_ATTRIBUTE", "null cannot stand inside a value");
+  if (value === null) return finding("INVALID_ATTRIBUTE", "null is not allowed inside a value");
   if (Array.isArray(value)) return findInArray(value);
   if (isJsonObject(value)) return isTime(value) ? findInTime(value) : findInObject(value);
   return findInScalar(value);
@@ -106,11 +106,11 @@ function findInObject(object: JsonObject): Finding | undefined {
 
 function findInKey(key: string): Finding | undefined {
   if (key === "") return finding("INVALID_KEY", "a key cannot be empty");
-  if (key === "__proto__") return finding("INVALID_KEY", "'__proto__' cannot be a key");
+  if (key === "__proto__") return finding("INVALID_KEY", "'__proto__' is not allowed as a key");
   if (isLongerThan(key, maxCharacters)) {
     return finding("INVALID_KEY", `the key has more than ${maxCharacters} characters`);
   }
-  return /[.$]/.test(key) ? finding("INVALID_KEY", "a key cannot hold '.' or '$'") : undefined;
+  return /[.$]/.test(key) ? finding("INVALID_KEY", "a key must not contain '.' or '$'") : undefined;
 }
 
 /** A date is kept as it was sent, so that reading it gives what was written. */

@@ -98,7 +98,7 @@ export const USER_ATTRIBUTES: readonly Attribute[] = [
     ],
   }),
   attribute("displayName", "The name to show."),
-  attribute("active", "Whether the user may sign in; so it is where nothing is said.", {
+  attribute("active", "Whether the user may sign in; true by default.", {
     type: "boolean",
     required: true,
   }),

@@ -191,7 +191,7 @@ function readGroup(reader: TokenReader): Filter {
 
 function nested<Result>(reader: TokenReader, read: () => Result): Result {
   if (++reader.levels > MOST_LEVELS) {
-    throw reader.refuse(`its brackets stand more than ${MOST_LEVELS} deep in one another`);
+    throw reader.refuse(`its brackets are nested more than ${MOST_LEVELS} levels deep`);
   }
   const result = read();
   reader.levels--;
@@ -231,7 +231,7 @@ function readNames(reader: TokenReader): AttributePath {
 }
 
 function checkName(reader: TokenReader, name: string): string {
-  if (!NAME.test(name)) throw reader.refuse(`'${name}' is no name of an attribute`);
+  if (!NAME.test(name)) throw reader.refuse(`'${name}' is not an attribute name`);
   return name;
 }
 

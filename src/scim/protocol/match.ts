@@ -116,7 +116,7 @@ function lookUp(
   let attribute: Attribute | undefined;
   for (const name of path.names) {
     attribute = findAttribute(level, name);
-    if (!attribute) throw invalidFilter(path, "is no attribute of a user");
+    if (!attribute) throw invalidFilter(path, "is not an attribute of a user");
     names.push(attribute.name);
     level = attribute.subAttributes;
   }

@@ -78,7 +78,7 @@ function changeObject(
 ): JsonObject {
   const attribute = step && findAttribute(attributes, step.name);
   if (!step || !attribute) {
-    throw scimProblem("invalidPath", `'${change.path}' is no attribute of a user`);
+    throw scimProblem("invalidPath", `'${change.path}' is not an attribute of a user`);
   }
   if (attribute.mutability === "readOnly") {
     throw scimProblem("mutability", `'${attribute.name}' is read-only`);

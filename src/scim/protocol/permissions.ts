@@ -78,7 +78,7 @@ function refuseUnknown<Entry extends JsonObject>(
 }
 
 const unknownName = (place: string, what: string) =>
-  scimProblem("invalidValue", `'${place}' names no ${what} that is declared`);
+  scimProblem("invalidValue", `'${place}' does not name a declared ${what}`);
 
 function refuseRepeated<Entry extends JsonObject>(
   entries: readonly Entry[],

@@ -32,13 +32,19 @@ describe("the command line", { concurrency: 4 }, () => {
       "migrate",
       "apply",
       "import",
-      "keys",
+      "keys rotate",
+      "scim-tokens create",
+      "secrets discard",
+      "cdi rows",
+      "users erase",
+      "backup",
+      "restore",
       "reset",
       "doctor",
       "completion",
     ];
     for (const command of commands) {
-      const { code, stdout } = await runCommand([command, "--help"], {});
+      const { code, stdout } = await runCommand([...command.split(" "), "--help"], {});
       assert.equal(code, 0);
       assert.match(stdout, /\nExamples?:\n {2}.*rapport/, command);
     }

@@ -27,6 +27,7 @@ export function define(keys: Command): void {
 
   withTarget(keys.command("list <workspace>"))
     .description("Lists the keys of a workspace.")
+    .addHelpText("after", "\nExample:\n  rapport keys list demo")
     .action((workspace: string, options) =>
       printListed(options, pathOf(workspace), "api_keys", describeKey),
     );
@@ -35,6 +36,7 @@ export function define(keys: Command): void {
     .description("Creates a key and prints its secret, which is shown only once.")
     .requiredOption("--permission <name...>", "what the key allows: all, or names")
     .option("--ip <address...>", "addresses and CIDR blocks that may use it")
+    .addHelpText("after", "\nExample:\n  rapport keys create demo ci --permission users.track")
     .action(async (workspace: string, name: string, options) => {
       const body = { name, permissions: options.permission, ip_allowlist: options.ip ?? [] };
       await printSecret(options, pathOf(workspace), body);
@@ -45,11 +47,13 @@ export function define(keys: Command): void {
       "Gives a key a new secret and prints it; the previous one stays valid for an overlap.",
     )
     .option("--overlap <duration>", OVERLAP, readDuration)
+    .addHelpText("after", "\nExample:\n  rapport keys rotate demo ci --overlap 24h")
     .action((workspace: string, name: string, options) => rotate(options, pathOf(workspace), name));
 
   withTarget(keys.command("revoke <workspace> <name>"))
     .description("Revokes a key at once, for good.")
     .option("-y, --yes", "does not ask")
+    .addHelpText("after", "\nExample:\n  rapport keys revoke demo ci")
     .action((workspace: string, name: string, options) =>
       revoke(options, pathOf(workspace), name, "API key"),
     );

@@ -27,12 +27,17 @@ export function define(tokens: Command): void {
 
   withTarget(tokens.command("list"))
     .description("Lists the tokens of the company.")
+    .addHelpText("after", "\nExample:\n  rapport scim-tokens list")
     .action((options) => printListed(options, path, "scim_tokens", describeToken));
 
   withTarget(tokens.command("create <name>"))
     .description("Creates a token and prints its secret, which is shown only once.")
     .requiredOption("--service-origin <origin>", "the required value of X-Request-Origin")
     .option("--no-require-origin", "for identity providers that cannot send that header")
+    .addHelpText(
+      "after",
+      "\nExample:\n  rapport scim-tokens create idp --service-origin acme.example",
+    )
     .action(async (name: string, options) => {
       const { serviceOrigin: service_origin, requireOrigin: require_origin } = options;
       await printSecret(options, path, { name, service_origin, require_origin });
@@ -43,11 +48,13 @@ export function define(tokens: Command): void {
       "Gives a token a new secret and prints it; the previous one stays valid for an overlap.",
     )
     .option("--overlap <duration>", OVERLAP, readDuration)
+    .addHelpText("after", "\nExample:\n  rapport scim-tokens rotate idp --overlap 24h")
     .action((name: string, options) => rotate(options, path, name));
 
   withTarget(tokens.command("revoke <name>"))
     .description("Revokes a token at once, for good.")
     .option("-y, --yes", "does not ask")
+    .addHelpText("after", "\nExample:\n  rapport scim-tokens revoke idp")
     .action((name: string, options) => revoke(options, path, name, "SCIM token"));
 }
 

@@ -30,6 +30,7 @@ export function define(secrets: Command): void {
 
   withTarget(secrets.command("status"))
     .description("Says which key is in use, and how many secrets are sealed with which key.")
+    .addHelpText("after", "\nExample:\n  rapport secrets status")
     .action(async (options: TargetOptions) => {
       const status = await callAdmin<Status>(targetOf(options), "GET", "/secret-key");
       if (options.json) printJson(status);
@@ -42,6 +43,7 @@ export function define(secrets: Command): void {
       "after",
       "\nExit codes: 0 when every secret was sealed, 2 when some cannot be opened.",
     )
+    .addHelpText("after", "\nExample:\n  rapport secrets rotate")
     .action(async (options: TargetOptions) => {
       const path = "/secret-key/rotate";
       const done = await callAdmin<Rotation>(targetOf(options), "POST", path);
@@ -57,6 +59,7 @@ export function define(secrets: Command): void {
     )
     .option("-y, --yes", "does not ask")
     .option("--json", "prints the result as JSON")
+    .addHelpText("after", "\nExample:\n  rapport secrets discard")
     .action(async (options: ConfirmOptions & Pick<TargetOptions, "json">) => {
       const { discardSecrets } = await import("../server/discard-secrets.ts");
       const { readConfig } = await import("../server/config.ts");

@@ -57,7 +57,7 @@ describe("rapport migrate on Citus", { skip }, () => {
     await joinAgain(url);
     const { code, stdout, stderr } = await migrateCommand(url);
     assert.deepEqual([code, stderr], [0, ""]);
-    assert.match(stdout, /^Distributed \d+ tables over 4 shards\.$/m);
+    assert.match(stdout, /^Distributed \d+ tables over 8 shards\.$/m);
     assert.equal((await migrateCommand(url)).stdout, "Nothing to do.\n");
 
     const cluster = await startOwnServer({ databaseUrl: url });

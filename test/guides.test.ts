@@ -42,6 +42,7 @@ const NO_GUIDES = [
   "errors.md",
   "performance.md",
   "reliability.md",
+  "scaling.md",
   "security-attacks.md",
   "settings.md",
 ];

@@ -193,7 +193,11 @@ const UNREACHABLE =
   /^(08...|25006|28...|3D000|57P0[123]|57014|55P03|25P03|53...|58030|ECONN\w+|ENOTFOUND|EPIPE|ETIMEDOUT|CONNECT\w+)$/;
 
 /** Whether the engine could not be reached, was too slow, takes no writes or is out of resources: try again later. */
-export const isUnavailable = (error: unknown): boolean => UNREACHABLE.test(codeOf(error));
+export const isUnavailable = (error: unknown): boolean =>
+  UNREACHABLE.test(codeOf(error)) || LOST_NODE.test((error as Error | null)?.message ?? "");
+
+/** What a Citus answers, with the code of an internal error, where a node was lost within a transaction. */
+const LOST_NODE = /^failure on connection marked as essential/;
 
 /** What is wrong with a database that fails, in a sentence for operators. */
 export function describeUnavailable(error: unknown): string {

@@ -1,3 +1,4 @@
+import { BUCKET_COUNT } from "./buckets.ts";
 import type { Queryable, Transaction } from "./database.ts";
 
 /**
@@ -6,8 +7,8 @@ import type { Queryable, Transaction } from "./database.ts";
  * table decides on which node each bucket lies; the others lie beside it.
  *
  * @param scripts the texts of the migrations that were applied.
- * @param shards how many shards the tables are cut into, if they are cut now; null leaves it to the cluster
- *   (`citus.shard_count`, 32 unless it is set).
+ * @param shards how many shards the tables are cut into, if they are cut now; null for `SHARDS_OF_A_NODE` on
+ *   each node.
  * @returns the tables distributed now; without Citus, none.
  */
 export async function distributeTables(
@@ -28,7 +29,7 @@ export async function distributeTables(
     await (table === FIRST_TABLE
       ? tx.query("select create_distributed_table($1, 'bucket', shard_count => $2::int)", [
           table,
-          shards,
+          shards ?? (await shardsForNodes(tx)),
         ])
       : tx.query("select create_distributed_table($1, 'bucket', colocate_with => $2)", [
           table,
@@ -43,6 +44,22 @@ export async function distributeTables(
 }
 
 const FIRST_TABLE = "buckets";
+
+/**
+ * A transaction writes to one shard, so the fewer there are, the more updates each takes: with 8 shards on two
+ * nodes a cluster made a third more of known users than with 32, and five times as many users with new
+ * addresses (docs/scaling.md). A few for each node leave some to move to nodes that are added.
+ */
+const SHARDS_OF_A_NODE = 4;
+
+/** A power of two, so that all shards have as many buckets. */
+async function shardsForNodes(tx: Transaction): Promise<number> {
+  const [row] = await tx.query<{ nodes: number }>(
+    "select count(*) as nodes from pg_dist_node where shouldhaveshards and noderole = 'primary'",
+  );
+  const wanted = Math.max(row?.nodes ?? 1, 1) * SHARDS_OF_A_NODE;
+  return Math.min(2 ** Math.ceil(Math.log2(wanted)), BUCKET_COUNT);
+}
 
 /** How many shards the tables of user data are cut into; 1 where there is no cluster. */
 export const countShards = async (database: Queryable): Promise<number> =>

@@ -19,8 +19,8 @@ export const SETTINGS = {
   CITUS_SHARDS: {
     default: "",
     about:
-      "How many shards a Citus cuts the tables of user data into when it distributes them: 1 to 256. By " +
-      "default as many as the cluster's citus.shard_count says.",
+      "How many shards the tables of user data are cut into when they are distributed on Citus: 1 to 256. " +
+      "By default four for each node, rounded up to a power of two.",
   },
   MANIFEST: { default: "", about: "A manifest (YAML or JSON) that is applied before serving." },
   ADMIN_TOKEN: {

@@ -82,8 +82,11 @@ export const usePreview = (name: string, id: string, center: CenterBody, options
   });
 
 function faultOf({ message, body }: ApiError): PageFault {
-  const { line, column } = (body ?? {}) as { line?: number; column?: number };
-  const [, field] = /^'([^']+)'/.exec(message) ?? [];
+  const { field, line, column } = (body ?? {}) as {
+    readonly field?: string;
+    readonly line?: number;
+    readonly column?: number;
+  };
   return { severity: "error", message, field, line, column };
 }
 

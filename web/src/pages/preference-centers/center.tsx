@@ -1,6 +1,6 @@
 import { Button, Menu, Select, Tabs, TextInput } from "@mantine/core";
-import { useDebouncedValue } from "@mantine/hooks";
-import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { useDebouncedValue, useHotkeys } from "@mantine/hooks";
+import { getRouteApi, Link, useBlocker, useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo, useState } from "react";
 import {
   type CenterBody,
@@ -14,6 +14,7 @@ import { tellDone, tellFailed } from "../../components/feedback.ts";
 import { Page } from "../../components/page.tsx";
 import { RowActions } from "../../components/row-actions.tsx";
 import { Loaded, Loading, Notice } from "../../components/states.tsx";
+import { StateTag } from "../../components/tag.tsx";
 import { PreviewFrame, type Shown } from "./preview-frame.tsx";
 import { Texts } from "./texts.tsx";
 
@@ -66,6 +67,7 @@ const REST_MS = 400;
 
 function Editor({ workspace, id, stored }: EditorProps) {
   const [center, setCenter] = useState(stored);
+  const [saved, setSaved] = useState(stored);
   const [tab, setTab] = useState<Tab>("page");
   const [shown, setShown] = useState<Shown>({ externalId: "", locale: "", screen: "wide" });
   const { put, isSaving } = useChangeCenters(workspace);
@@ -78,33 +80,42 @@ function Editor({ workspace, id, stored }: EditorProps) {
   });
   const set = (change: Partial<CenterBody>) => setCenter((now) => ({ ...now, ...change }));
   const save = async (change: Partial<CenterBody> = {}) => {
+    const changed = { ...center, ...change };
     try {
-      await put(id, { ...center, ...change });
+      await put(id, changed);
       set(change);
-      tellDone(`Saved ${center.name}.`);
+      setSaved(changed);
+      tellDone(`Saved ${changed.name}.`);
     } catch (error) {
       tellFailed(error);
     }
   };
   const faults = preview.data?.faults ?? NO_FAULTS;
   const isDraft = center.state === "draft";
+  const isChanged = !isSame(center, saved);
+  // Also while the code has the focus, which is an editable text.
+  useHotkeys([["mod+S", () => void save()]], [], true);
   return (
     <Page
       title={center.name}
       about={
-        <Link to="/w/$workspace/preference-centers" params={{ workspace }} className="link">
-          Preference centers
-        </Link>
+        <>
+          <Link to="/w/$workspace/preference-centers" params={{ workspace }} className="link">
+            Preference centers
+          </Link>{" "}
+          <StateTag state={saved.state ?? "active"} />
+        </>
       }
       actions={
         <>
+          {isChanged && <span className="dim">Unsaved changes</span>}
           <Button
             variant="default"
             onClick={() => void save({ state: isDraft ? "active" : "draft" })}
           >
             {isDraft ? "Save and publish" : "Make it a draft"}
           </Button>
-          <Button loading={isSaving} onClick={() => void save()}>
+          <Button loading={isSaving} disabled={!isChanged} onClick={() => void save()}>
             Save
           </Button>
           <Remove workspace={workspace} id={id} name={center.name} />
@@ -145,7 +156,31 @@ function Editor({ workspace, id, stored }: EditorProps) {
           locales={[center.locale ?? "en", ...Object.keys(center.translations ?? {})]}
         />
       </div>
+      <Leaving isChanged={isChanged} />
     </Page>
+  );
+}
+
+const isSame = (one: CenterBody, other: CenterBody): boolean =>
+  one === other || JSON.stringify(one) === JSON.stringify(other);
+
+/** Asks before a page is left whose changes are not saved. */
+function Leaving({ isChanged }: { readonly isChanged: boolean }) {
+  const { status, proceed, reset } = useBlocker({
+    shouldBlockFn: () => isChanged,
+    enableBeforeUnload: isChanged,
+    withResolver: true,
+  });
+  if (status !== "blocked") return null;
+  return (
+    <Confirm
+      title="Leave without saving?"
+      action="Discard changes"
+      close={reset}
+      run={async () => proceed()}
+    >
+      What you changed on this page is not saved yet.
+    </Confirm>
   );
 }
 
@@ -172,10 +207,9 @@ function PageEditor({ field, center, faults, set }: PageEditorProps) {
 
 /** What is wrong, also in words: for those who do not see the marks in the code. */
 const Faults = ({ faults }: { readonly faults: readonly PageFault[] }) =>
-  faults.map(({ severity, message, line, column }) => (
-    <Notice key={`${message} ${line} ${column}`} tone={severity === "error" ? "bad" : "warn"}>
+  faults.map(({ severity, message }) => (
+    <Notice key={message} tone={severity === "error" ? "bad" : "warn"}>
       {message}
-      {severity === "error" && line !== undefined && ` Line ${line}, column ${column ?? 1}.`}
     </Notice>
   ));
 
@@ -246,7 +280,12 @@ function Remove({ workspace, id, name }: RemoveProps) {
           close={() => setOpen(false)}
           run={async () => {
             await remove(id);
-            await navigate({ to: "/w/$workspace/preference-centers", params: { workspace } });
+            await navigate({
+              to: "/w/$workspace/preference-centers",
+              params: { workspace },
+              // What was not saved is gone with the center.
+              ignoreBlocker: true,
+            });
           }}
         >
           Its links stop working. What users chose is kept.

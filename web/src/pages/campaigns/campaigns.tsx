@@ -48,7 +48,7 @@ export function CampaignsPage() {
   return (
     <Page
       title="Campaigns and canvases"
-      about="The messages whose strings are translated. Open one to translate it; your messaging system sends it."
+      about="Messages whose strings are translated. Your messaging system sends them."
       actions={
         <>
           <Button variant="default" leftSection={<Plus size={15} />} onClick={() => add("canvas")}>

@@ -98,7 +98,7 @@ describe("administration in the dashboard", { skip }, async () => {
     await code.fill("<h1>Bonjour</h1>\n{% if %}");
     await page
       .getByRole("alert")
-      .getByText(/'page_html'.*Line 2/)
+      .getByText(/'page_html'.*line 2/)
       .waitFor();
     await code.fill("<h1>Salut</h1>\n<script>alert(1)</script>");
     await frame.getByRole("heading", { name: "Salut" }).waitFor();

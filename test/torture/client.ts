@@ -51,7 +51,7 @@ export function createClient(servers: readonly TorturedServer[]): TortureClient 
   async function untilAcknowledged(send: () => Promise<Response | undefined>, what: string) {
     for (const giveUpAt = Date.now() + PATIENCE_MS; ; ) {
       const response = await send();
-      if (response && response.status < 500 && response.status !== 429) {
+      if (response && !isToBeRepeated(response)) {
         counts.acknowledged++;
         return response;
       }
@@ -75,5 +75,9 @@ export function createClient(servers: readonly TorturedServer[]): TortureClient 
     adminOnce: (path, body) => once("POST", path, ADMIN_TOKEN, body),
   };
 }
+
+/** Also where the first try still runs, though its connection is gone. */
+const isToBeRepeated = ({ status, body }: Response): boolean =>
+  status >= 500 || status === 429 || (status === 409 && /still running/.test(body.message));
 
 export const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));

@@ -27,6 +27,14 @@ export type ProblemCode =
   | "UNAVAILABLE"
   | "INTERNAL";
 
+/** A page for a person who followed a link. Plain texts. */
+export interface SentencePage {
+  readonly heading: string;
+  readonly text: string;
+  readonly locale: string;
+  readonly direction: "ltr" | "rtl";
+}
+
 export interface ProblemDetails {
   /** Further members of the answer's body, such as `errors`. Public. */
   readonly body?: Readonly<Record<string, unknown>>;
@@ -36,6 +44,8 @@ export interface ProblemDetails {
   readonly scimType?: string;
   /** When it makes sense to try again, in whole seconds. Sent as `Retry-After`. */
   readonly retryAfterSeconds?: number;
+  /** The page that a person sees, where it says more than the message. */
+  readonly page?: SentencePage;
   /** What the logs should hold and the caller should not see. */
   readonly cause?: unknown;
 }

@@ -6,6 +6,7 @@
  */
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
 import { after, describe, test } from "node:test";
 import { type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { NEWSLETTER, startServer, type TestWorkspace } from "./harness.ts";
@@ -22,6 +23,8 @@ const skip = executablePath ? false : "there is no Chromium on this machine";
 
 const CENTER = "6f0ae4ac-64a1-4d0f-9b38-8e3a1c4d5e61";
 const PRODUCTS = "9b7e2f7c-9d77-4f34-8a6c-2a8b5c1d4e70";
+
+const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 
 const WIDE = { width: 1280, height: 800 };
 const PHONE = { width: 360, height: 640 };
@@ -87,7 +90,10 @@ describe("the ready page in a browser without scripts", { skip }, async () => {
     await newsletter.click();
     await products.click();
     await page.getByRole("button", { name: "Save my choices" }).click();
-    assert.equal(await page.getByRole("heading").innerText(), "Your choices are saved");
+    assert.equal(
+      await page.getByRole("heading", { level: 1 }).innerText(),
+      "Your choices are saved",
+    );
     assert.deepEqual(await statesOf(workspace), ["Unsubscribed", "Subscribed"]);
     await page.getByRole("link", { name: "Change something" }).click();
     assert.deepEqual([await newsletter.isChecked(), await products.isChecked()], [false, true]);
@@ -124,6 +130,49 @@ describe("the ready page in a browser without scripts", { skip }, async () => {
     assert.ok((await widthOf(page)) <= PHONE.width);
     assert.deepEqual(await statesOf(workspace), ["Subscribed", "Subscribed"]);
   });
+
+  /** What axe finds, in a browser of its own: axe is a script, and pages allow none. */
+  async function violationsOf(html: string, options: BrowserContextOptions): Promise<string[]> {
+    const context = await browser.newContext({ viewport: WIDE, ...options });
+    const page = await context.newPage();
+    await page.setContent(html);
+    await page.addScriptTag({ path: AXE });
+    const found = (await page.evaluate("axe.run()")) as { violations: { id: string }[] };
+    await context.close();
+    return found.violations.map(({ id }) => id);
+  }
+
+  const APPEARANCES: Record<string, BrowserContextOptions> = {
+    "wide and light": {},
+    "wide and dark": { colorScheme: "dark" },
+    "a phone's, from right to left": { viewport: PHONE, locale: "ar" },
+  };
+
+  for (const [name, options] of Object.entries(APPEARANCES)) {
+    test(`the ready page and its confirmation have no accessibility violations (${name})`, async () => {
+      const { workspace, url } = await withAda(server);
+      const brand = { company: "Acme", color: "#ffd400", color_dark: "#1a1a80" };
+      const path = `/admin/v1/workspaces/${workspace.name}/settings`;
+      await server.admin("PUT", path, { brand });
+      const { page, complaints } = await open(url, options);
+      assert.deepEqual(await violationsOf(await page.content(), options), []);
+      assert.ok((await widthOf(page)) <= (options.viewport ?? WIDE).width);
+      await page.getByRole("switch").first().click();
+      await page.locator("form button").first().click();
+      await page.locator("h2").waitFor();
+      assert.deepEqual(await violationsOf(await page.content(), options), []);
+      assert.equal(await stateOf(workspace, NEWSLETTER), "Unsubscribed");
+      await page.locator("form button").click();
+      await page.locator(".on").waitFor();
+      assert.equal(await stateOf(workspace, NEWSLETTER), "Subscribed");
+      await page.goto(`${server.url}/preferences/none`);
+      assert.deepEqual(await violationsOf(await page.content(), options), []);
+      assert.deepEqual(
+        complaints.filter((each) => !each.includes("404")),
+        [],
+      );
+    });
+  }
 
   test("one click unsubscribes from all emails, and another one subscribes again", async () => {
     const { workspace, url } = await withAda(server);

@@ -170,7 +170,7 @@ describe("a new workspace", () => {
     ] as const) {
       const translated = await openPage(server, path, { "accept-language": locale });
       assert.match(translated.body, words);
-      assert.match(translated.body, new RegExp(`<html lang="${locale}">`));
+      assert.match(translated.body, new RegExp(`<html lang="${locale}" dir="ltr">`));
     }
   });
 

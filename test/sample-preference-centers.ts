@@ -55,6 +55,13 @@ export const ofPreferenceCenters = (server: TestServer, admin: Admin): Samples =
       ofPage().then(() =>
         ofCenter({ body: { center: { name: "sample", ...pages }, external_id: "ada" } }),
       ),
+    [`POST ${ADMIN}/:id/preview-link`]: () => ofCenter({ body: { locale: "es" } }),
+    "GET /preference-previews/:link": async () => {
+      await ofCenter();
+      const path = `/preference-centers/${center.id}/preview-link`;
+      const { body } = await admin("POST", path, { body: {} });
+      return { params: { link: String(body.url).split("/").at(-1) ?? "none" } };
+    },
     "GET /preferences/:link": () => ofPage(),
     "POST /preferences/:link": () =>
       ofPage({

@@ -1540,6 +1540,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/workspaces/{name}/preference-centers/{id}/preview-link": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Makes a link to a preview that opens for ten minutes, without any header.
+         * @description It shows the page of a sample user, never a real one's.
+         *
+         *     Needs the administrator's token, or a session of the dashboard with `basic_access`.
+         */
+        post: operations["previewLinkPreferenceCenter"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/preferences/{link}": {
         parameters: {
             query?: never;
@@ -1552,6 +1574,23 @@ export interface paths {
         put?: never;
         /** Saves a user's choices, or the one-click unsubscribe of a mail program (RFC 8058). */
         post: operations["submitPreferencePage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/preference-previews/{link}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Shows the preview that an administrator made a link for; it opens for ten minutes. */
+        get: operations["getPreferencePreview"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -3667,6 +3706,33 @@ export interface components {
             };
             /** @description Whether a merged external_id leads to the kept profile. false by default. */
             redirect_merged_ids?: boolean;
+            /**
+             * @description How the default preference pages present the workspace.
+             * @example {
+             *       "company": "Acme",
+             *       "color": "#0b6e4f",
+             *       "color_dark": "#5cd6a9"
+             *     }
+             */
+            brand?: {
+                /** @description The name that readers know. */
+                company?: string;
+                /**
+                 * @description A logo: an https address, or the image itself as a data URL.
+                 * @example https://acme.example/logo.png
+                 */
+                logo_url?: string;
+                /**
+                 * @description Of buttons and switches: #3453d1.
+                 * @example #3453d1
+                 */
+                color?: string;
+                /**
+                 * @description The same for dark screens; by default the other one.
+                 * @example #3453d1
+                 */
+                color_dark?: string;
+            };
             /** @description Whether public calls that Rapport does not serve, such as messages/send, are stored and get a success. For tests. false by default. */
             capture_unsupported?: boolean;
         };
@@ -11482,6 +11548,78 @@ export interface operations {
             };
         };
     };
+    previewLinkPreferenceCenter: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description As requests name it.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "locale": "es",
+                 *       "page": "page"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Such as es or es-MX; the user's language by default. */
+                    locale?: string;
+                    /**
+                     * @description Which page.
+                     * @enum {string}
+                     */
+                    page?: "page" | "confirmation";
+                };
+            };
+        };
+        responses: {
+            /** @description Done and committed. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "url": "http://127.0.0.1:8080/preference-previews/aGVsbG8",
+                     *       "expires_at": "2026-01-01T12:10:00.000Z",
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description Opens the preview in any browser.
+                         * @example http://127.0.0.1:8080/preference-previews/aGVsbG8
+                         */
+                        url: string;
+                        /**
+                         * @description ISO 8601.
+                         * @example 2026-01-01T12:10:00.000Z
+                         */
+                        expires_at: string;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
     showPreferencePage: {
         parameters: {
             query?: never;
@@ -11564,6 +11702,39 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+        };
+    };
+    getPreferencePreview: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The languages of the reader.
+                 * @example es-MX, es;q=0.9
+                 */
+                "accept-language"?: string;
+            };
+            path: {
+                /**
+                 * @description The signed part of the address.
+                 * @example …
+                 */
+                link: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example <!doctype html><title>Email preferences</title>… */
+                    "text/html": string;
+                };
             };
         };
     };
@@ -12682,6 +12853,7 @@ export interface operations {
                      *           "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
                      *           "name": "Newsletter",
                      *           "channel": "email",
+                     *           "description": "Once a month, what is new.",
                      *           "declared": false
                      *         }
                      *       ],
@@ -12700,6 +12872,11 @@ export interface operations {
                              * @enum {string}
                              */
                             channel: "email" | "sms" | "whatsapp";
+                            /**
+                             * @description What subscribers get, for the page on which they choose.
+                             * @example Once a month, what is new.
+                             */
+                            description?: string;
                             /** @description Whether a manifest declared it. */
                             declared: boolean;
                         }[];
@@ -12744,6 +12921,7 @@ export interface operations {
                      *       "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
                      *       "name": "Newsletter",
                      *       "channel": "email",
+                     *       "description": "Once a month, what is new.",
                      *       "declared": false,
                      *       "message": "success"
                      *     }
@@ -12758,6 +12936,11 @@ export interface operations {
                          * @enum {string}
                          */
                         channel: "email" | "sms" | "whatsapp";
+                        /**
+                         * @description What subscribers get, for the page on which they choose.
+                         * @example Once a month, what is new.
+                         */
+                        description?: string;
                         /** @description Whether a manifest declared it. */
                         declared: boolean;
                         /**
@@ -12793,7 +12976,8 @@ export interface operations {
                 /**
                  * @example {
                  *       "name": "Newsletter",
-                 *       "channel": "email"
+                 *       "channel": "email",
+                 *       "description": "Once a month, what is new."
                  *     }
                  */
                 "application/json": {
@@ -12804,6 +12988,11 @@ export interface operations {
                      * @enum {string}
                      */
                     channel: "email" | "sms" | "whatsapp";
+                    /**
+                     * @description What subscribers get, for the page on which they choose.
+                     * @example Once a month, what is new.
+                     */
+                    description?: string;
                 };
             };
         };
@@ -12819,6 +13008,7 @@ export interface operations {
                      *       "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
                      *       "name": "Newsletter",
                      *       "channel": "email",
+                     *       "description": "Once a month, what is new.",
                      *       "declared": false,
                      *       "message": "success"
                      *     }
@@ -12833,6 +13023,11 @@ export interface operations {
                          * @enum {string}
                          */
                         channel: "email" | "sms" | "whatsapp";
+                        /**
+                         * @description What subscribers get, for the page on which they choose.
+                         * @example Once a month, what is new.
+                         */
+                        description?: string;
                         /** @description Whether a manifest declared it. */
                         declared: boolean;
                         /**

@@ -31,6 +31,16 @@ export interface WorkspaceSettings {
   readonly redirect_merged_ids: boolean;
   /** Whether public calls that Rapport does not serve are stored and get a success. */
   readonly capture_unsupported: boolean;
+  /** How its pages present it. */
+  readonly brand: {
+    readonly company?: string;
+    /** An address, or the image itself as a data URL. */
+    readonly logo_url?: string;
+    /** Of buttons and switches: #3453d1. */
+    readonly color?: string;
+    /** The same for dark screens. */
+    readonly color_dark?: string;
+  };
 }
 
 export type Channel = "email" | "sms" | "whatsapp";

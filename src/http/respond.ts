@@ -49,7 +49,7 @@ const BODY_OF: Readonly<Record<Dialect, (problem: Problem) => unknown>> = {
   translations: ({ code, message, details }) => ({
     errors: details.body?.errors ?? [{ message, code }],
   }),
-  page: ({ message }) => sentencePage(message),
+  page: ({ message, details }) => sentencePage(message, details.page),
 };
 
 /** The error of a request in which no object is to blame: it stands at the first place of its list. */

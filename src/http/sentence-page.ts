@@ -1,3 +1,4 @@
+import type { SentencePage } from "../problem.ts";
 import { escapeHtml } from "../values/escape-html.ts";
 
 /* A page with one sentence, for people who followed a link: it says what it has to and nothing more. */
@@ -8,15 +9,27 @@ const STYLE = `
     box-sizing: border-box; background: light-dark(#f3f4f8, #101216); color: light-dark(#16181d, #f1f3f7); }
   main { max-width: 420px; padding: 40px; border-radius: 20px; text-align: center;
     background: light-dark(#fff, #191c22); box-shadow: 0 16px 40px -12px rgb(16 24 40 / 14%); }
-  svg { width: 48px; height: 48px; opacity: 0.45; } p { margin: 16px 0 0; overflow-wrap: anywhere; }
+  svg { width: 48px; height: 48px; opacity: 0.45; } h1 { margin: 16px 0 0; font-size: 1.25rem; line-height: 1.3; }
+  p { margin: 16px 0 0; overflow-wrap: anywhere; }
 `;
 
 const SYMBOL = `<svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="1.5" stroke-linecap="round" aria-hidden="true"><path d="M3 7.5A2.5 2.5 0 0 1 5.5 5h13A2.5 2.5 0 0 1 21 7.5v9a2.5 2.5 0 0 1-2.5 2.5h-13A2.5 2.5 0 0 1 3 16.5z"/><path d="m4 8 8 5.5L20 8"/></svg>`;
 
-/** A whole HTML document. @param sentence plain text. */
-export const sentencePage = (sentence: string): string => `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>${escapeHtml(sentence)}</title>
+/**
+ * A whole HTML document.
+ *
+ * @param sentence plain text.
+ * @param page in the place of the sentence alone: a heading, and what to do, in the reader's language.
+ */
+export function sentencePage(sentence: string, page?: SentencePage): string {
+  const { heading = sentence, text, locale = "en", direction = "ltr" } = page ?? {};
+  const body = page
+    ? `<h1>${escapeHtml(heading)}</h1><p>${escapeHtml(text ?? "")}</p>`
+    : `<p>${escapeHtml(sentence)}</p>`;
+  return `<!doctype html>
+<html lang="${escapeHtml(locale)}" dir="${direction}"><head><meta charset="utf-8"><title>${escapeHtml(heading)}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex">
 <style>${STYLE}</style></head>
-<body><main>${SYMBOL}<p>${escapeHtml(sentence)}</p></main></body></html>
+<body><main>${SYMBOL}${body}</main></body></html>
 `;
+}

@@ -15,6 +15,7 @@ import {
   removeCenter,
 } from "./manage-centers.ts";
 import { previewContent, previewPage } from "./preview.ts";
+import { makePreviewLink } from "./preview-link.ts";
 import type { CenterSummary } from "./store.ts";
 
 /* Preference centers one at a time, in the words of the manifest. */
@@ -188,6 +189,43 @@ const previewContentEndpoint = endpoint({
   return { status: 200, body: { html, ...noted, message: "success" } };
 });
 
+const previewLinkEndpoint = endpoint({
+  method: "POST",
+  path: `${PATH}/:id/preview-link`,
+  summary: "Makes a link to a preview that opens for ten minutes, without any header.",
+  description: "It shows the page of a sample user, never a real one's.",
+  access: byAdministratorOfWorkspace("basic_access"),
+  idempotency: "ignored",
+  params: OfCenter,
+  body: Type.Object(
+    { locale: previewOptions.locale, page: previewOptions.page },
+    { additionalProperties: false, examples: [{ locale: "es", page: "page" }] },
+  ),
+  replies: {
+    201: Type.Object({
+      url: Type.String({
+        description: "Opens the preview in any browser.",
+        examples: ["http://127.0.0.1:8080/preference-previews/aGVsbG8"],
+      }),
+      expires_at: Type.String({
+        description: "ISO 8601.",
+        examples: ["2026-01-01T12:10:00.000Z"],
+      }),
+      message: Success,
+    }),
+  },
+}).handledBy(
+  async (
+    services: CenterServices & { readonly links: Links },
+    context,
+    { params, body, baseUrl },
+  ) => {
+    const made = await makePreviewLink(services, context, params.id, body, baseUrl);
+    const expires_at = made.expiresAt.toISOString();
+    return { status: 201, body: { url: made.url, expires_at, message: "success" } };
+  },
+);
+
 const rotateEndpoint = endpoint({
   method: "POST",
   path: "/admin/v1/preference-page-links/rotate",
@@ -219,4 +257,5 @@ export const preferenceCenterAdminEndpoints = [
   removeEndpoint,
   previewEndpoint,
   previewContentEndpoint,
+  previewLinkEndpoint,
 ];

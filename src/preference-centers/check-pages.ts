@@ -139,7 +139,7 @@ function findRenderFault(
   const parsed = parsePage(documentOf(center[page], center));
   if ("fault" in parsed) return { member, rule: `is rejected: ${parsed.fault.reason}` };
   const frame = { submitUrl: "#", title: center.title, locale: center.locale };
-  const rendered = renderPage(parsed.template, scopeOf(sampleReader([]), frame));
+  const rendered = renderPage(parsed.template, scopeOf(sampleReader([], {}), frame));
   if ("html" in rendered) return undefined;
   return { member, rule: `cannot be rendered: ${rendered.reason}` };
 }

@@ -27,6 +27,8 @@ const STYLE = `
     box-shadow: 0 1px 2px rgb(16 24 40 / 6%), 0 16px 40px -12px rgb(16 24 40 / 14%);
   }
   h1 { margin: 0; font-size: clamp(1.5rem, 5vw, 1.875rem); line-height: 1.2; letter-spacing: -0.02em; text-wrap: balance; }
+  h2 { margin: 28px 0 0; font-size: 1rem; }
+  h2 + ul { margin-block-start: 12px; }
   p { margin: 10px 0 0; color: var(--quiet); overflow-wrap: anywhere; }
   strong { color: var(--ink); font-weight: 600; }
   ul { list-style: none; margin: 28px 0 0; padding: 0; border-top: 1px solid var(--line); }
@@ -44,11 +46,14 @@ const STYLE = `
     transition: background-color 0.15s, border-color 0.15s;
   }
   [role="switch"]::before {
-    content: ""; position: absolute; top: 5px; left: 5px; width: 18px; height: 18px;
+    content: ""; position: absolute; inset-block-start: 5px; inset-inline-start: 5px; width: 18px; height: 18px;
     border-radius: 50%; background: var(--off); transition: transform 0.15s, background-color 0.15s;
   }
   [role="switch"]:checked { background: var(--accent); border-color: var(--accent); }
   [role="switch"]:checked::before { background: var(--on-accent); transform: translateX(20px) scale(1.22); }
+  [dir="rtl"] [role="switch"]:checked::before { transform: translateX(-20px) scale(1.22); }
+  .brand { margin-block-end: 28px; font-weight: 700; font-size: 1.0625rem; }
+  .brand img { display: block; max-inline-size: 200px; max-block-size: 56px; }
   button, .button {
     display: block; width: 100%; min-height: 52px; padding: 12px 24px; border: 0; border-radius: 12px;
     background: var(--accent); color: var(--on-accent); font: inherit; font-weight: 600;
@@ -74,14 +79,29 @@ const STYLE = `
 
 const CHANNEL = `{% case group.channel %}{% when "email" %}{% translation email %}Email{% endtranslation %}{% when "sms" %}{% translation sms %}Text message{% endtranslation %}{% else %}WhatsApp{% endcase %}`;
 
+const BRAND_COLORS = `{% if brand.color %}
+<style>
+  :root { --accent: {{ brand.color }}; --on-accent: {{ brand.on_color }}; }
+  @media (prefers-color-scheme: dark) { :root { --accent: {{ brand.color_dark }}; --on-accent: {{ brand.on_color_dark }}; } }
+</style>
+{% endif %}`;
+
+const BRAND = `{% if brand.logo_url %}
+<p class="brand"><img src="{{ brand.logo_url }}" alt="{{ brand.company }}"></p>
+{% elsif brand.company %}
+<p class="brand">{{ brand.company }}</p>
+{% endif %}`;
+
 const page = (body: string): string => `<!doctype html>
-<html lang="{{ preference_center_locale }}">
+<html lang="{{ preference_center_locale }}" dir="{{ preference_center_direction }}">
 <head>
 <meta name="robots" content="noindex">
 <style>${STYLE}</style>
+${BRAND_COLORS}
 </head>
 <body>
 <main>
+${BRAND}
 ${body}
 </main>
 </body>
@@ -100,16 +120,18 @@ export const DEFAULT_PAGE =
 </form>
 {% endif %}
 <form method="post" action="{{ preference_center_submit_url }}">
-{% if subscription_groups.size > 0 %}
+{% if reachable_groups.size > 0 %}
 <ul>
-{% for group in subscription_groups %}
+{% for group in reachable_groups %}
 <li><label>
-<span class="name">{{ group.name }}<small>${CHANNEL}</small></span>
+<span class="name">{{ group.name }}<small>{% if group.description %}<bdi>{{ group.description }}</bdi> · {% endif %}${CHANNEL}</small></span>
 <input type="checkbox" role="switch" name="{{ group.field_name }}" value="subscribed"{% if group.state == "subscribed" %} checked{% endif %}>
 </label></li>
 {% endfor %}
 </ul>
 <button>{% translation save %}Save my choices{% endtranslation %}</button>
+{% elsif \${email_address} == nil and \${phone_number} == nil %}
+<p>{% translation nothing %}We have no address to send you anything.{% endtranslation %}</p>
 {% endif %}
 </form>
 {% if subscribed_state.\${email_global} != "unsubscribed" and \${email_address} %}
@@ -125,17 +147,28 @@ export const DEFAULT_CONFIRMATION =
 <p>{% translation no_mail_now %}You will get no more emails from us.{% endtranslation %}</p>
 {% else %}
 <p>{% translation saved_now %}They hold from now on. You can change them at any time.{% endtranslation %}</p>
+{% endif %}
+{% if changes.size > 0 %}
+<h2>{% translation changed %}You changed:{% endtranslation %}</h2>
 <ul>
-{% for group in subscription_groups %}
+{% for change in changes %}
 <li class="row">
-<span class="name">{{ group.name }}<small>${CHANNEL}</small></span>
-{% if group.state == "subscribed" %}
-<span class="state on">{% translation on %}Subscribed{% endtranslation %}</span>
-{% else %}
+<span class="name">{% if change.is_email %}{% translation all_mail %}All emails{% endtranslation %}{% else %}{{ change.name }}{% endif %}</span>
+{% if change.after == "unsubscribed" %}
 <span class="state">{% translation off %}Not subscribed{% endtranslation %}</span>
+{% else %}
+<span class="state on">{% translation on %}Subscribed{% endtranslation %}</span>
 {% endif %}
 </li>
 {% endfor %}
 </ul>
+<form method="post" action="{{ preference_center_submit_url }}">
+{% for change in changes %}
+<input type="hidden" name="{{ change.field_name }}" value="{{ change.before }}">
+{% endfor %}
+<button>{% translation undo %}Undo{% endtranslation %}</button>
+</form>
+{% else %}
+<p>{% translation unchanged %}Nothing is different from before.{% endtranslation %}</p>
 {% endif %}
 <p class="all"><a class="button quiet" href="{{ preference_center_submit_url }}">{% translation back %}Change something{% endtranslation %}</a></p>`);

@@ -77,6 +77,47 @@ export function readLink(
   };
 }
 
+/** What a link to a preview says, with the second at which it expires. */
+export interface PreviewTarget {
+  readonly workspaceId: number;
+  readonly centerId: string;
+  readonly page: "page" | "confirmation";
+  readonly locale: string | undefined;
+}
+
+/** Signed apart from links to pages, so that neither can be used as the other. */
+const PREVIEW = "preview ";
+
+export function previewLinkOf(
+  { version, secret }: Pick<LinkKey, "version" | "secret">,
+  { workspaceId, centerId, page, locale }: PreviewTarget,
+  expiresAt: Date,
+): string {
+  const parts = [version, Math.floor(expiresAt.getTime() / 1_000), workspaceId, centerId, page];
+  const payload = Buffer.from(JSON.stringify([...parts, locale ?? null]));
+  const signature = signatureOf(secret, Buffer.concat([Buffer.from(PREVIEW), payload]));
+  return Buffer.concat([signature, payload]).toString("base64url");
+}
+
+/** Undefined unless `previewLinkOf` made the link with one of these keys, and it has not expired. */
+export function readPreviewLink(
+  keys: readonly LinkKey[],
+  link: string,
+  now: Date,
+): PreviewTarget | undefined {
+  const bytes = Buffer.from(link, "base64url");
+  const payload = bytes.subarray(SIGNATURE_BYTES);
+  if (payload.length === 0 || bytes.toString("base64url") !== link) return undefined;
+  const signed = Buffer.concat([Buffer.from(PREVIEW), payload]);
+  const key = keys.find(({ secret }) =>
+    timingSafeEqual(bytes.subarray(0, SIGNATURE_BYTES), signatureOf(secret, signed)),
+  );
+  if (!key || (key.goodUntil && key.goodUntil <= now)) return undefined;
+  const [, expiry, workspaceId, centerId, page, locale] = JSON.parse(payload.toString("utf8"));
+  if (expiry * 1_000 <= now.getTime()) return undefined;
+  return { workspaceId, centerId, page, locale: locale ?? undefined };
+}
+
 const signatureOf = (secret: string, payload: Buffer): Buffer =>
   createHmac("sha256", secret).update(payload).digest().subarray(0, SIGNATURE_BYTES);
 

@@ -7,7 +7,15 @@ import { Problem } from "../problem.ts";
 import type { SealedKind } from "../sealing/rotate.ts";
 import { Unopenable } from "../sealing/seal.ts";
 import type { Sealing } from "../sealing/sealing.ts";
-import { type LinkTarget, linkOf, type OpenedLink, readLink } from "./link.ts";
+import {
+  type LinkTarget,
+  linkOf,
+  type OpenedLink,
+  type PreviewTarget,
+  previewLinkOf,
+  readLink,
+  readPreviewLink,
+} from "./link.ts";
 import {
   deleteLinkKeys,
   insertLinkKey,
@@ -25,6 +33,10 @@ export interface Links {
   make(target: LinkTarget, address: string | null): Promise<string>;
   /** Undefined for a link that is forged, or has expired. */
   read(link: string): Promise<OpenedLink | undefined>;
+  /** A link to a preview, and until when it opens. */
+  makePreview(target: PreviewTarget): Promise<{ readonly link: string; readonly expiresAt: Date }>;
+  /** Undefined for a link that is forged, or has expired. */
+  readPreview(link: string): Promise<PreviewTarget | undefined>;
   /**
    * Signs with a new secret from now on.
    *
@@ -42,6 +54,9 @@ export interface LinkServices {
 const PURPOSE = "preference_center";
 
 const DAY_MS = 86_400_000;
+
+/** How long a link to a preview opens: long enough to send it to a colleague or a phone. */
+const PREVIEW_MS = 10 * 60_000;
 
 /** A rotation by another process takes effect after this time at the latest. */
 const CACHED_FOR_MS = 30_000;
@@ -67,6 +82,13 @@ export function createLinks(services: LinkServices, lifetimeDays: number): Links
       return linkOf(key, target, address, expiresAt);
     },
     read: async (link) => readLink(await goodKeys(), link, clock.now()),
+    async makePreview(target) {
+      const [key] = await goodKeys();
+      if (!key) throw new Error("There is no secret to sign links with.");
+      const expiresAt = new Date(clock.now().getTime() + PREVIEW_MS);
+      return { link: previewLinkOf(key, target, expiresAt), expiresAt };
+    },
+    readPreview: async (link) => readPreviewLink(await goodKeys(), link, clock.now()),
     async rotate(context, overlapDays) {
       const now = clock.now();
       await withRetries(database, async (tx) => {

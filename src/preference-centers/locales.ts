@@ -21,6 +21,13 @@ export function localeTag(text: string): string | undefined {
   }
 }
 
+/** ISO 639 languages whose usual script is written from right to left. */
+const RIGHT_TO_LEFT = new Set("ar arc ckb dv fa he ks ps sd ug ur yi".split(" "));
+
+/** Which way a language is written: the `dir` of its page. */
+export const directionOf = (locale: string): "ltr" | "rtl" =>
+  RIGHT_TO_LEFT.has(locale.split("-", 1)[0] ?? "") ? "rtl" : "ltr";
+
 /** The locale that a page is shown in: one that it has texts in, or the one it is written in. */
 export function chooseLocale(
   { locale, translations }: Pick<CenterContent, "locale" | "translations">,

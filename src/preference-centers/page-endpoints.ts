@@ -1,7 +1,8 @@
 import Type from "typebox";
 import { byAnybody, endpoint } from "../http/endpoint.ts";
 import { saysOneClick } from "./choices.ts";
-import { PAGE_ROUTE } from "./page-address.ts";
+import { PAGE_ROUTE, PREVIEW_ROUTE } from "./page-address.ts";
+import { openPreview, type PreviewLinkServices } from "./preview-link.ts";
 import { type PageServices, showPage, submitPage } from "./show-page.ts";
 
 /* The pages themselves. The link is the permission: it shows the page and accepts choices. */
@@ -57,4 +58,21 @@ const submitEndpoint = endpoint({
   return { status: 200, body: shown.html, headers: shown.headers };
 });
 
-export const pageEndpoints = [showEndpoint, submitEndpoint];
+const previewEndpoint = endpoint({
+  method: "GET",
+  path: PREVIEW_ROUTE,
+  summary: "Shows the preview that an administrator made a link for; it opens for ten minutes.",
+  access: byAnybody,
+  dialect: "page",
+  refusals: ["RATE_LIMITED"],
+  produces: "text/html",
+  params: OfLink,
+  headers: Type.Object({ "accept-language": Type.Optional(Type.String()) }),
+  replies: { 200: Html },
+}).handledBy(async (services: PreviewLinkServices, { address }, { params, headers }) => {
+  const visit = { link: params.link, address, acceptLanguage: headers["accept-language"] };
+  const page = await openPreview(services, visit);
+  return { status: 200, body: page.html, headers: page.headers };
+});
+
+export const pageEndpoints = [showEndpoint, submitEndpoint, previewEndpoint];

@@ -3,7 +3,9 @@ import { STANDARD_ATTRIBUTES } from "../people/standard-attributes.ts";
 import type { EmailState, GroupState } from "../subscriptions/states.ts";
 import type { Json } from "../values/plain-json.ts";
 import type { SubscriptionGroup } from "../workspaces/subscription-groups.ts";
-import { groupField } from "./fields.ts";
+import { type Brand, brandView } from "./brand.ts";
+import { GLOBAL_FIELD, groupField } from "./fields.ts";
+import { directionOf } from "./locales.ts";
 
 /** The person a page is for, with all that a page may show. */
 export interface Reader {
@@ -17,6 +19,16 @@ export interface Reader {
   readonly groupStates: ReadonlyMap<string, GroupState>;
   /** All groups of the workspace, by name. */
   readonly groups: readonly SubscriptionGroup[];
+  /** How the workspace presents itself. */
+  readonly brand: Brand;
+}
+
+/** What a reader has just changed, for the confirmation. */
+export interface Change {
+  /** The group; undefined for the state of all email. */
+  readonly groupId: string | undefined;
+  readonly before: string;
+  readonly after: string;
 }
 
 export interface PageFrame {
@@ -24,6 +36,7 @@ export interface PageFrame {
   readonly title: string;
   /** The one that the page is shown in. */
   readonly locale: string;
+  readonly changes?: readonly Change[] | undefined;
 }
 
 /** The names of standard attributes in Liquid, each with the attribute. */
@@ -33,7 +46,8 @@ const STANDARD_NAMES = Object.entries(STANDARD_ATTRIBUTES).flatMap(([attribute, 
 
 /**
  * What a page can name (docs/preference-centers.md): the publicly known names, and of our own
- * `subscription_groups` (id, name, channel, state, field_name), the title and the locale of the page.
+ * `subscription_groups` (id, name, description, channel, state, field_name, is_reachable), `reachable_groups`, `changes`,
+ * `brand`, and the title, the locale and the direction of the page.
  */
 export function scopeOf(reader: Reader, frame: PageFrame): Record<string, unknown> {
   const { standardAttributes, customAttributes } = reader;
@@ -44,6 +58,7 @@ export function scopeOf(reader: Reader, frame: PageFrame): Record<string, unknow
       STANDARD_NAMES.map(([name, attribute]) => [name, ownValue(attributes, attribute)]),
     ),
   };
+  const groups = reader.groups.map((group) => groupView(reader, group));
   return {
     ...Object.fromEntries(
       Object.entries(named).map(([name, value]) => [maskName(`\${${name}}`), value]),
@@ -53,17 +68,44 @@ export function scopeOf(reader: Reader, frame: PageFrame): Record<string, unknow
       ...reader.groups.map(({ id }) => [id, stateOf(reader, id)] as const),
       ["email_global", reader.emailState],
     ]),
-    subscription_groups: reader.groups.map(({ id, name, channel }) => ({
-      id,
-      name,
-      channel,
-      state: stateOf(reader, id),
-      field_name: groupField(id),
-    })),
+    subscription_groups: groups,
+    reachable_groups: groups.filter(({ is_reachable }) => is_reachable),
+    changes: (frame.changes ?? []).map((change) => changeOf(reader, change)),
+    brand: brandView(reader.brand),
+    preference_center_direction: directionOf(frame.locale),
     preference_center_submit_url: frame.submitUrl,
     preference_center_title: frame.title,
     preference_center_locale: frame.locale,
   };
+}
+
+function groupView(reader: Reader, { id, name, channel, description }: SubscriptionGroup) {
+  return {
+    id,
+    name,
+    description,
+    channel,
+    state: stateOf(reader, id),
+    field_name: groupField(id),
+    is_reachable: (channel === "email" ? reader.email : reader.phone) !== null,
+  };
+}
+
+function changeOf({ groups }: Reader, { groupId, before, after }: Change) {
+  const name = groups.find(({ id }) => id === groupId)?.name ?? "";
+  const field_name = groupId === undefined ? GLOBAL_FIELD : groupField(groupId);
+  return { is_email: groupId === undefined, name, field_name, before, after };
+}
+
+/** What differs between two states of a reader. */
+export function changesBetween(before: Reader, after: Reader): Change[] {
+  const ofGroups = after.groups.map(({ id }) => ({
+    groupId: id,
+    before: stateOf(before, id),
+    after: stateOf(after, id),
+  }));
+  const ofEmail = { groupId: undefined, before: before.emailState, after: after.emailState };
+  return [ofEmail, ...ofGroups].filter((each) => each.before !== each.after);
 }
 
 /** Publicly known: who was never given a state is not subscribed. */

@@ -10,7 +10,7 @@ import {
 } from "./check-pages.ts";
 import { documentOf } from "./page-document.ts";
 import { type PageTemplate, parsePage, renderPage, type Texts } from "./page-liquid.ts";
-import { type Reader, scopeOf } from "./page-scope.ts";
+import { type Change, type Reader, scopeOf } from "./page-scope.ts";
 
 /*
  * What threads do for pages (`src/threads/`): checking those of a center, and rendering one for its
@@ -47,6 +47,7 @@ export interface PageToRender {
   readonly source: PageSource;
   readonly reader: Reader;
   readonly submitUrl: string;
+  readonly changes?: readonly Change[] | undefined;
 }
 
 /** @returns the whole document, or why there is none: it exceeds a budget. */
@@ -54,9 +55,10 @@ export function renderForReader({
   source,
   reader,
   submitUrl,
+  changes,
 }: PageToRender): { readonly html: string } | { readonly reason: string } {
   const { title, locale } = source;
-  return renderPage(templateOf(source), scopeOf(reader, { submitUrl, title, locale }));
+  return renderPage(templateOf(source), scopeOf(reader, { submitUrl, title, locale, changes }));
 }
 
 /** Of all pages that a thread caches, in characters; a tag counts as what it takes in memory. */

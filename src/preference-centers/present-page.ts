@@ -7,7 +7,7 @@ import type { PageName } from "./check-pages.ts";
 import { DEFAULT_CONFIRMATION, DEFAULT_PAGE } from "./default-page.ts";
 import { DEFAULT_TEXTS } from "./default-texts.ts";
 import { chooseLocale, type ReaderLanguages } from "./locales.ts";
-import type { Reader } from "./page-scope.ts";
+import type { Change, Reader } from "./page-scope.ts";
 import type { PageSource, renderForReader } from "./page-work.ts";
 
 /** What a browser is sent with a page. */
@@ -32,6 +32,8 @@ export interface PageSetting {
   readonly locale?: string | undefined;
   /** Where the form is sent to. */
   readonly submitUrl: string;
+  /** What was just saved, for the confirmation. */
+  readonly changes?: readonly Change[] | undefined;
 }
 
 export interface PresentServices {
@@ -85,13 +87,13 @@ export async function renderFor(
   threads: ThreadPool,
   { workspaceId, center, page }: PageOf,
   reader: Reader,
-  { submitUrl, ...setting }: PageSetting,
+  { submitUrl, changes, ...setting }: PageSetting,
 ): Promise<Rendered> {
   const locale = chooseLocale(center, languagesOf(reader, setting));
   const source = sourceOf(workspaceId, center, page, locale);
   if (source.key !== undefined && endless.has(source.key)) return EXCEEDED;
   try {
-    return await threads.run(RENDER, workspaceId, { source, reader, submitUrl });
+    return await threads.run(RENDER, workspaceId, { source, reader, submitUrl, changes });
   } catch (error) {
     if (!(error instanceof WorkExceeded)) throw error;
     if (source.key !== undefined) endless.set(source.key, true);
@@ -121,7 +123,7 @@ function sourceOf(
 
 function languagesOf(
   { standardAttributes: { language, country } }: Reader,
-  { locale, acceptLanguage }: Omit<PageSetting, "submitUrl">,
+  { locale, acceptLanguage }: Omit<PageSetting, "submitUrl" | "changes">,
 ): ReaderLanguages {
   if (locale !== undefined) {
     return { language: undefined, country: undefined, acceptLanguage: locale.replace("_", "-") };

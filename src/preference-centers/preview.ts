@@ -1,7 +1,8 @@
-import type { Database } from "../database/database.ts";
+import { type Database, settleAll } from "../database/database.ts";
 import { PAGE_HEADERS } from "../http/page-headers.ts";
 import { Problem } from "../problem.ts";
 import type { ThreadPool } from "../threads/thread-pool.ts";
+import { readBrand } from "../workspaces/find-workspace.ts";
 import { readGroups } from "../workspaces/subscription-groups.ts";
 import type { DeclaredCenter, PreferenceCenter } from "./center.ts";
 import { findUser } from "./find-user.ts";
@@ -18,7 +19,7 @@ export interface PreviewOptions {
   readonly page?: "page" | "confirmation";
 }
 
-interface PreviewServices {
+export interface PreviewServices {
   readonly database: Database;
   readonly threads: ThreadPool;
 }
@@ -64,7 +65,7 @@ async function render(
   { external_id, locale, page = "page" }: PreviewOptions,
 ): Promise<string> {
   const reader = await (external_id === undefined
-    ? readGroups(database, workspace.id).then(sampleReader)
+    ? readSample(database, workspace.id)
     : readUser(database, workspace, external_id));
   const setting = { locale, acceptLanguage: undefined, submitUrl: "#" };
   const name = page === "page" ? "pageHtml" : "confirmationHtml";
@@ -72,6 +73,15 @@ async function render(
   const rendered = await renderFor(threads, shown, reader, setting);
   if ("html" in rendered) return rendered.html;
   throw new Problem("INVALID_REQUEST", `The page cannot be rendered: ${rendered.reason}.`);
+}
+
+/** A made-up user of a workspace. */
+export async function readSample(database: Database, workspaceId: number): Promise<Reader> {
+  const [groups, brand] = await settleAll([
+    readGroups(database, workspaceId),
+    readBrand(database, workspaceId),
+  ]);
+  return sampleReader(groups, brand);
 }
 
 const HEADERS = {

@@ -8,7 +8,8 @@ import {
   readEmailStates,
   readGroupStates,
 } from "../subscriptions/states.ts";
-import { readGroups, type SubscriptionGroup } from "../workspaces/subscription-groups.ts";
+import { readBrand } from "../workspaces/find-workspace.ts";
+import { readGroups } from "../workspaces/subscription-groups.ts";
 import type { Reader } from "./page-scope.ts";
 
 /** Reads a user as a page shows them. @returns undefined if the user is gone. */
@@ -21,7 +22,7 @@ export async function readReader(
 }
 
 /**
- * Reads people of a workspace as pages show them, in four statements; two more where a profile is gone.
+ * Reads people of a workspace as pages show them, in five statements; two more where a profile is gone.
  *
  * @returns them by the ids asked for: that of a merged profile leads to the kept one.
  */
@@ -30,9 +31,10 @@ export async function readReaders(
   workspaceId: number,
   profileIds: readonly string[],
 ): Promise<ReadonlyMap<string, Reader>> {
-  const [profiles, groups] = await settleAll([
+  const [profiles, groups, brand] = await settleAll([
     readProfiles(database, workspaceId, profileIds),
     readGroups(database, workspaceId),
+    readBrand(database, workspaceId),
   ]);
   const found = [...new Set(profiles.values())];
   const addresses = found.flatMap(({ email }) => (email ? [emailValue(email)] : []));
@@ -45,7 +47,10 @@ export async function readReaders(
     readEmailStates(database, workspaceId, [...new Set(addresses)]),
   ]);
   const readers = new Map(
-    found.map((profile) => [profile.id, readerOf(profile, groups, groupStates, emailStates)]),
+    found.map((profile) => [
+      profile.id,
+      readerOf(profile, { groups, brand }, groupStates, emailStates),
+    ]),
   );
   return new Map(
     [...profiles].flatMap(([id, profile]) => {
@@ -81,7 +86,7 @@ async function readProfiles(
 
 function readerOf(
   profile: ProfileRow,
-  groups: readonly SubscriptionGroup[],
+  ofWorkspace: Pick<Reader, "groups" | "brand">,
   groupStates: readonly GroupStateRow[],
   emailStates: readonly EmailStateRow[],
 ): Reader {
@@ -98,6 +103,6 @@ function readerOf(
     groupStates: new Map(
       groupStates.filter((row) => row.profileId === id).map((row) => [row.groupId, row.state]),
     ),
-    groups,
+    ...ofWorkspace,
   };
 }

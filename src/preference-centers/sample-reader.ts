@@ -1,8 +1,9 @@
 import type { SubscriptionGroup } from "../workspaces/subscription-groups.ts";
+import type { Brand } from "./brand.ts";
 import type { Reader } from "./page-scope.ts";
 
 /** A made-up reader for previews: subscribed to every other group. */
-export const sampleReader = (groups: readonly SubscriptionGroup[]): Reader => ({
+export const sampleReader = (groups: readonly SubscriptionGroup[], brand: Brand): Reader => ({
   profileId: "00000000-0000-0000-0000-000000000000",
   externalId: "sample-user",
   email: "sam.sample@example.com",
@@ -20,4 +21,5 @@ export const sampleReader = (groups: readonly SubscriptionGroup[]): Reader => ({
     groups.map(({ id }, index) => [id, index % 2 === 0 ? "subscribed" : "unsubscribed"]),
   ),
   groups,
+  brand,
 });

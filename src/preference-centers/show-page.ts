@@ -4,11 +4,12 @@ import type { Database } from "../database/database.ts";
 import { Problem } from "../problem.ts";
 import type { CenterCache, ServedCenter } from "./center-cache.ts";
 import { readChoices } from "./choices.ts";
+import { deadLink } from "./dead-link.ts";
 import type { OpenedLink } from "./link.ts";
 import type { Links } from "./links.ts";
 import { pageUrl } from "./page-address.ts";
 import type { PageLimits, PageRequest } from "./page-limits.ts";
-import type { Reader } from "./page-scope.ts";
+import { changesBetween, type Reader } from "./page-scope.ts";
 import type { PageViews } from "./page-views.ts";
 import {
   type PageSetting,
@@ -69,7 +70,8 @@ export async function submitPage(
   const changed = await readReader(services.database, target.workspaceId, reader.profileId);
   const after = changed ?? reader;
   const shown = { workspaceId: target.workspaceId, center, page: "confirmationHtml" } as const;
-  return presentPage(services, shown, after, settingOf(visit));
+  const changes = changesBetween(reader, after);
+  return presentPage(services, shown, after, { ...settingOf(visit), changes });
 }
 
 async function open(
@@ -82,7 +84,7 @@ async function open(
   const { head, reader } = (target && (await pageViews(target))) ?? {};
   const center = target && head && (await centerCache.find(database, target.workspaceId, head));
   if (target && center && reader && isOpenTo(target, reader)) return { target, center, reader };
-  throw new Problem("NOT_FOUND", "This link is invalid or has expired.");
+  throw deadLink(visit.acceptLanguage);
 }
 
 /**

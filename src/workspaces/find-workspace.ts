@@ -1,8 +1,9 @@
-import type { Workspace } from "../context/workspace.ts";
+import type { Workspace, WorkspaceSettings } from "../context/workspace.ts";
 import type { Queryable } from "../database/database.ts";
 import { Problem } from "../problem.ts";
 import {
   type CompanyRow,
+  selectBrand,
   selectCompany,
   selectWorkspace,
   selectWorkspaces,
@@ -30,6 +31,10 @@ export const loadWorkspace = async (
   database: Queryable,
   id: number,
 ): Promise<Workspace | undefined> => (await loadWorkspaces(database, [id])).get(id);
+
+/** How a workspace presents itself; nothing for one that is gone. */
+export const readBrand = (database: Queryable, id: number): Promise<WorkspaceSettings["brand"]> =>
+  selectBrand(database, id);
 
 /** The names of all workspaces, by id. */
 export async function readWorkspaceNames(

@@ -39,6 +39,35 @@ export const AllowReset = Type.Boolean({
   description: "Whether POST /admin/v1/workspaces/{name}/reset may empty it. false by default.",
 });
 
+const Color = Type.String({ pattern: "^#[0-9a-fA-F]{6}$", examples: ["#3453d1"] });
+
+const Brand = Type.Object(
+  {
+    company: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 255, description: "The name that readers know." }),
+    ),
+    logo_url: Type.Optional(
+      Type.String({
+        pattern:
+          "^(https://[^\\s\"'<>]+|data:image/(png|jpeg|gif|webp|svg\\+xml);base64,[A-Za-z0-9+/=]+)$",
+        maxLength: 65_536,
+        description: "A logo: an https address, or the image itself as a data URL.",
+        examples: ["https://acme.example/logo.png"],
+      }),
+    ),
+    color: Type.Optional({ ...Color, description: "Of buttons and switches: #3453d1." }),
+    color_dark: Type.Optional({
+      ...Color,
+      description: "The same for dark screens; by default the other one.",
+    }),
+  },
+  {
+    additionalProperties: false,
+    description: "How the default preference pages present the workspace.",
+    examples: [{ company: "Acme", color: "#0b6e4f", color_dark: "#5cd6a9" }],
+  },
+);
+
 export const Settings = Type.Object(
   {
     track_max_updates: Type.Optional(
@@ -129,6 +158,7 @@ export const Settings = Type.Object(
         description: "Whether a merged external_id leads to the kept profile. false by default.",
       }),
     ),
+    brand: Type.Optional(Brand),
     capture_unsupported: Type.Optional(
       Type.Boolean({
         description:
@@ -161,6 +191,7 @@ export const DEFAULT_SETTINGS: WorkspaceSettings = {
   rate_limits: {},
   redirect_merged_ids: false,
   capture_unsupported: false,
+  brand: {},
 };
 
 type Shape = Pick<Resource, "key" | "about" | "schema" | "identity">;

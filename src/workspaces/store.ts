@@ -192,21 +192,38 @@ export async function deleteApps(
   ]);
 }
 
+/** A workspace from before there were brands has none. */
+export async function selectBrand(
+  database: Queryable,
+  workspaceId: number,
+): Promise<WorkspaceSettings["brand"]> {
+  const [row] = await database.query<{ brand: WorkspaceSettings["brand"] | null }>(
+    "select settings -> 'brand' as brand from workspaces where workspace_id = $1",
+    [workspaceId],
+  );
+  return row?.brand ?? {};
+}
+
 /** A subscription group as it is declared. */
 export type DeclaredGroup = {
   readonly id: string;
   readonly name: string;
   readonly channel: Channel;
+  /** What subscribers get, for the page on which they choose. */
+  readonly description?: string;
 };
 
 export type GroupRow = DeclaredGroup & Declared;
 
 /** All groups of a workspace, however they were made, by name. */
 export async function selectGroups(database: Queryable, workspaceId: number): Promise<GroupRow[]> {
-  return database.query<GroupRow>(
-    `select group_id as id, name, channel, declared from subscription_groups
+  const rows = await database.query<GroupRow & { readonly description: string | null }>(
+    `select group_id as id, name, channel, description, declared from subscription_groups
      where workspace_id = $1 order by name, group_id`,
     [workspaceId],
+  );
+  return rows.map(({ description, ...row }) =>
+    description === null ? row : { ...row, description },
   );
 }
 
@@ -216,18 +233,20 @@ export async function upsertGroups(
   groups: readonly GroupRow[],
 ): Promise<void> {
   await tx.query(
-    `insert into subscription_groups (workspace_id, group_id, name, channel, declared)
-     select $1, id, name, channel, declared
-     from unnest($2::text[], $3::text[], $4::text[], $5::boolean[])
-       as new (id, name, channel, declared)
+    `insert into subscription_groups (workspace_id, group_id, name, channel, declared, description)
+     select $1, id, name, channel, declared, description
+     from unnest($2::text[], $3::text[], $4::text[], $5::boolean[], $6::text[])
+       as new (id, name, channel, declared, description)
      on conflict (workspace_id, group_id) do update
-       set name = excluded.name, channel = excluded.channel, declared = excluded.declared`,
+       set name = excluded.name, channel = excluded.channel, declared = excluded.declared,
+         description = excluded.description`,
     [
       workspaceId,
       groups.map((group) => group.id),
       groups.map((group) => group.name),
       groups.map((group) => group.channel),
       groups.map((group) => group.declared),
+      groups.map((group) => group.description ?? null),
     ],
   );
 }

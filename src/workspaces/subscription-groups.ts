@@ -11,7 +11,19 @@ export const subscriptionGroups = listedResource<DeclaredGroup, WorkspaceContext
   key: "subscription_groups",
   about: "What users of the workspace can subscribe to. Removing a group keeps their states.",
   schema: Type.Object(
-    { id: DeclaredId, name: Name, channel: ChannelName },
+    {
+      id: DeclaredId,
+      name: Name,
+      channel: ChannelName,
+      description: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 500,
+          description: "What subscribers get, for the page on which they choose.",
+          examples: ["Once a month, what is new."],
+        }),
+      ),
+    },
     { additionalProperties: false },
   ),
   identity: "id",

@@ -47,10 +47,10 @@ const rows: Row[] = readFileSync(join(ROOT, "docs/errors.md"), "utf8")
 const used = new Set([
   ...Object.keys(STATUS_OF),
   ...sources.flatMap((text) =>
-    // What Node and the client of PostgreSQL call their errors is no code of ours, nor is a column.
+    // The errors of Node and of clients have names of their own, and so has a column.
     [
       ...text.matchAll(
-        /"(?!HPE_|ERR_|CONNECTION_|YOUR_|API_KEY_|UPDATED_AT")([A-Z]+(?:_[A-Z]+)+)"/g,
+        /"(?!HPE_|ERR_|OAUTH_|CONNECTION_|YOUR_|API_KEY_|UPDATED_AT")([A-Z]+(?:_[A-Z]+)+)"/g,
       ),
     ].map(([, code]) => code as string),
   ),

@@ -72,6 +72,10 @@ const TIDY_EVERY_MS = 10 * 60 * 1_000;
 /** A key is written less often than that: see `access/last-used.ts`. */
 const SIGHTINGS_EVERY_MS = 15 * 1_000;
 
+const NO_ADMIN_TOKEN =
+  "ADMIN_TOKEN is not set: this server has a token of its own, which no other server on this database " +
+  "accepts (docs/scaling.md)";
+
 const NO_SECRET_KEY =
   "SECRET_KEY is not set: set it to the same key for every server on this database (docs/secrets.md)";
 
@@ -119,7 +123,7 @@ async function start(
   }
   if (config.adminToken !== undefined) {
     refuseShortSecret(config.adminToken, config.shortestSecret, "ADMIN_TOKEN");
-  }
+  } else if (database.engine === "postgres") log.warn(NO_ADMIN_TOKEN);
   const adminToken =
     config.adminToken ?? (await keptSecret(config.dataDir, "admin-token", "admin"));
   const lastUsed = createLastUsed(database, clock);

@@ -51,7 +51,7 @@ export async function openPlace(engine: "embedded" | "postgres", root: string): 
   );
   // One after the other: the first one creates the schema.
   for (const server of servers) await server.start();
-  return {
+  const place: Place = {
     servers,
     cluster,
     folder,
@@ -59,8 +59,11 @@ export async function openPlace(engine: "embedded" | "postgres", root: string): 
       for (const server of servers) await server.kill();
       await cluster?.stop();
       await rm(folder, { recursive: true, force: true });
+      open.delete(place);
     },
   };
+  open.add(place);
+  return place;
 }
 
 function torturedServer(
@@ -106,4 +109,12 @@ function torturedServer(
   };
 }
 
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(1));
+/** What a signal has to end, too. */
+const open = new Set<Place>();
+
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  process.on(signal, () => {
+    const removed = Promise.allSettled([...open].map((place) => place.remove()));
+    void removed.then(() => process.exit(1));
+  });
+}

@@ -48,14 +48,29 @@ export interface Dashboard {
   openSignedOut(path: string, options?: BrowserContextOptions): Promise<OpenPage>;
 }
 
-/** Starts a browser for the tests of a file. */
-export async function startDashboard(server: TestServer): Promise<Dashboard> {
+/** A browser that closes when the file or the test that starts it ends. */
+async function launch() {
   const browser = await chromium.launch({
     executablePath: executablePath ?? "",
     // The sandbox of Chromium does not run as root, as tests in a container do.
     args: ["--no-sandbox", "--disable-dev-shm-usage"],
   });
   after(() => browser.close());
+  return browser;
+}
+
+/** Opens an address in a browser of its own, without a session. */
+export async function openAt(address: string): Promise<OpenPage> {
+  const page = await (await launch()).newPage();
+  page.setDefaultTimeout(30_000);
+  const complaints = complaintsOf(page, new URL(address).origin);
+  await page.goto(address);
+  return { page, complaints };
+}
+
+/** Starts a browser for the tests of a file. */
+export async function startDashboard(server: TestServer): Promise<Dashboard> {
+  const browser = await launch();
   const { cookie } = await signIn(server);
   const [name = "", value = ""] = cookie.split("=");
   const openWith = async (

@@ -33,6 +33,13 @@ const texts =
       }),
     ) as { [Each in Name]?: string };
 
+const requests = createRoute({
+  getParentRoute: () => workspace,
+  path: "requests",
+  validateSearch: texts("status", "endpoint", "key", "user", "code", "open"),
+  component: lazyRouteComponent(() => import("./pages/requests/requests.tsx"), "RequestsPage"),
+});
+
 const users = createRoute({
   getParentRoute: () => workspace,
   path: "users",
@@ -116,6 +123,7 @@ export const router = createRouter({
   routeTree: root.addChildren([
     first,
     workspace.addChildren([
+      requests,
       users,
       user,
       groups,

@@ -1,5 +1,6 @@
 import type { LinkProps } from "@tanstack/react-router";
 import {
+  Activity,
   Bell,
   DatabaseZap,
   Languages,
@@ -9,14 +10,17 @@ import {
   SlidersHorizontal,
   Users,
 } from "lucide-react";
+import type { WorkspacePermission } from "../../../src/context/dashboard-permissions.ts";
 
-interface Entry {
+export interface Entry {
   /** The page below its workspace. */
   readonly to: Extract<LinkProps["to"], `/w/$workspace/${string}`>;
   /** The part of a page that has several. */
   readonly section?: string;
   readonly label: string;
   readonly icon: LucideIcon;
+  /** Shown to people who have one of these in the workspace. docs/dashboard.md */
+  readonly for: readonly WorkspacePermission[];
 }
 
 interface Section {
@@ -29,26 +33,38 @@ export const NAVIGATION: readonly Section[] = [
   {
     title: "Data",
     entries: [
-      { to: "/w/$workspace/users", label: "Users", icon: Users },
-      { to: "/w/$workspace/syncs", label: "Syncs", icon: DatabaseZap },
+      {
+        to: "/w/$workspace/requests",
+        label: "Live requests",
+        icon: Activity,
+        for: ["dev_console"],
+      },
+      { to: "/w/$workspace/users", label: "Users", icon: Users, for: ["view_user_profile"] },
+      { to: "/w/$workspace/syncs", label: "Syncs", icon: DatabaseZap, for: ["basic_access"] },
     ],
   },
   {
     title: "Subscriptions",
     entries: [
-      { to: "/w/$workspace/groups", label: "Groups", icon: Bell },
+      { to: "/w/$workspace/groups", label: "Groups", icon: Bell, for: ["basic_access"] },
       {
         to: "/w/$workspace/preference-centers",
         label: "Preference centers",
         icon: SlidersHorizontal,
+        for: ["basic_access"],
       },
     ],
   },
   {
     title: "Messages",
     entries: [
-      { to: "/w/$workspace/campaigns", label: "Campaigns", icon: Megaphone },
-      { to: "/w/$workspace/translations", label: "Translations", icon: Languages },
+      { to: "/w/$workspace/campaigns", label: "Campaigns", icon: Megaphone, for: ["basic_access"] },
+      {
+        to: "/w/$workspace/translations",
+        label: "Translations",
+        icon: Languages,
+        for: ["basic_access"],
+      },
     ],
   },
   {
@@ -59,6 +75,7 @@ export const NAVIGATION: readonly Section[] = [
         section: "keys",
         label: "Settings",
         icon: Settings,
+        for: ["dev_console", "basic_access", "admin"],
       },
     ],
   },

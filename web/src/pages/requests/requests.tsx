@@ -1,0 +1,206 @@
+import { Button, Select, TextInput } from "@mantine/core";
+import { useDebouncedCallback } from "@mantine/hooks";
+import { getRouteApi } from "@tanstack/react-router";
+import { Activity, Pause, Play, Search } from "lucide-react";
+import { useMemo, useState } from "react";
+import { morePages } from "../../api/pages.ts";
+import {
+  type LiveRequest,
+  type RequestFilter,
+  type StreamState,
+  useRequests,
+  useStream,
+} from "../../api/requests.ts";
+import { type Column, DataTable } from "../../components/data-table.tsx";
+import { firstRequest } from "../../components/first-request.ts";
+import { Page } from "../../components/page.tsx";
+import { RowButton } from "../../components/row-button.tsx";
+import { Empty, Loaded, Notice } from "../../components/states.tsx";
+import { Tag, type Tone } from "../../components/tag.tsx";
+import { Time } from "../../components/time.tsx";
+import { RequestDetail } from "./request-detail.tsx";
+
+const route = getRouteApi("/w/$workspace/requests");
+
+export function RequestsPage() {
+  const { workspace } = route.useParams();
+  const { open, ...filter } = route.useSearch();
+  const navigate = route.useNavigate();
+  const [isLive, setLive] = useState(true);
+  const pages = useRequests(workspace, filter);
+  const isKept = (pages.data?.pages[0]?.kept ?? 0) > 0;
+  const stream = useStream(workspace, filter, isLive && isKept);
+  const columns = useMemo(() => {
+    const setOpen = (id: string) =>
+      void navigate({ search: (now) => ({ ...now, open: id }), replace: true });
+    return columnsOf(open, setOpen);
+  }, [open, navigate]);
+  const requests = useMemo(
+    () => pages.data?.pages.flatMap((page) => page.requests) ?? [],
+    [pages.data],
+  );
+  return (
+    <Page
+      title="Live requests"
+      about="What clients send, with the verdict on every item. The latest ones are kept for a while."
+      actions={
+        <>
+          <StreamTag state={stream} />
+          <Button
+            variant="default"
+            leftSection={isLive ? <Pause size={14} /> : <Play size={14} />}
+            onClick={() => setLive(!isLive)}
+          >
+            {isLive ? "Pause" : "Resume"}
+          </Button>
+        </>
+      }
+    >
+      <Filters filter={filter} />
+      <Loaded from={pages}>
+        {() => (
+          <>
+            {!isKept && (
+              <Notice tone="warn" title="Live requests are off">
+                Set LIVE_REQUESTS to how many the server should keep.
+              </Notice>
+            )}
+            <DataTable
+              label="Live requests"
+              columns={columns}
+              rows={requests}
+              keyOf={({ id }) => id}
+              more={morePages(pages)}
+              openKey={open}
+              detail={(request) => <RequestDetail request={request} />}
+              empty={<NoRequests isFiltered={Object.values(filter).some(Boolean)} />}
+            />
+          </>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+const NoRequests = ({ isFiltered }: { readonly isFiltered: boolean }) =>
+  isFiltered ? (
+    <Empty icon={Search} title="No request like this is kept" />
+  ) : (
+    <Empty icon={Activity} title="No requests yet" command={firstRequest(location.origin)}>
+      Requests appear here as they come in. Send one with an API key of this workspace:
+    </Empty>
+  );
+
+const STREAM: Readonly<Record<StreamState, readonly [Tone, string]>> = {
+  live: ["good", "Live"],
+  connecting: ["info", "Connecting"],
+  broken: ["warn", "Connecting again"],
+  paused: ["plain", "Paused"],
+};
+
+const StreamTag = ({ state }: { readonly state: StreamState }) => (
+  <output aria-live="polite">
+    <Tag tone={STREAM[state][0]}>{STREAM[state][1]}</Tag>
+  </output>
+);
+
+const FIELDS = [
+  ["endpoint", "Endpoint", "/users/track"],
+  ["key", "API key", "Name or id"],
+  ["user", "User", "External id, alias, email"],
+  ["code", "Code", "INVALID_TIME"],
+] as const;
+
+function Filters({ filter }: { readonly filter: RequestFilter }) {
+  const navigate = route.useNavigate();
+  const set = useDebouncedCallback((change: RequestFilter) => {
+    void navigate({ search: (now) => ({ ...now, ...change }), replace: true });
+  }, 250);
+  return (
+    <search className="toolbar">
+      <Select
+        label="Status"
+        w="9rem"
+        allowDeselect={false}
+        value={filter.status ?? ""}
+        data={[
+          { value: "", label: "Any" },
+          { value: "2xx", label: "Accepted (2xx)" },
+          { value: "4xx", label: "Refused (4xx)" },
+          { value: "5xx", label: "Failed (5xx)" },
+        ]}
+        onChange={(status) => set({ status: status ?? "" })}
+      />
+      {FIELDS.map(([name, label, placeholder]) => (
+        <TextInput
+          key={name}
+          label={label}
+          placeholder={placeholder}
+          className="filter"
+          defaultValue={filter[name] ?? ""}
+          onChange={(event) => set({ [name]: event.currentTarget.value.trim() })}
+        />
+      ))}
+    </search>
+  );
+}
+
+const toneOf = (status: number): Tone => (status >= 500 ? "bad" : status >= 400 ? "warn" : "good");
+
+const columnsOf = (
+  open: string | undefined,
+  setOpen: (id: string) => void,
+): readonly Column<LiveRequest>[] => [
+  {
+    id: "request",
+    header: "Request",
+    cell: ({ row: { original: request } }) => (
+      <RowButton
+        isOpen={request.id === open}
+        onClick={() => setOpen(request.id === open ? "" : request.id)}
+      >
+        <Tag tone={toneOf(request.status)}>{request.status}</Tag> {request.method} {request.path}
+      </RowButton>
+    ),
+  },
+  {
+    id: "verdict",
+    header: "Verdict",
+    meta: { width: "15rem" },
+    cell: ({ row }) => <Verdict request={row.original} />,
+  },
+  {
+    id: "key",
+    header: "Key",
+    meta: { wideOnly: true, width: "9rem", oneLine: true },
+    cell: ({ row }) => row.original.key.name,
+  },
+  {
+    id: "duration",
+    header: "Took",
+    meta: { wideOnly: true, width: "6.5rem", end: true },
+    cell: ({ row }) => `${row.original.duration_ms} ms`,
+  },
+  {
+    id: "at",
+    header: "When",
+    meta: { wideOnly: true, width: "8.5rem" },
+    cell: ({ row }) => (
+      <span className="above">
+        <Time at={row.original.at} />
+      </span>
+    ),
+  },
+];
+
+function Verdict({ request: { items, rejected } }: { readonly request: LiveRequest }) {
+  const accepted = items.filter((item) => item.accepted).length;
+  const [first] = items.flatMap(({ code }) => code ?? []);
+  if (items.length === 0 && rejected === 0) return <span className="dim">–</span>;
+  return (
+    <>
+      {accepted > 0 && <Tag tone="good">{accepted} accepted</Tag>}{" "}
+      {rejected > 0 && <Tag tone="bad">{rejected} rejected</Tag>} {first && <code>{first}</code>}
+    </>
+  );
+}

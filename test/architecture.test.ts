@@ -27,6 +27,7 @@ const FOLDERS = [
   "workspaces",
   "retention",
   "access",
+  "live-requests",
   "people",
   "activity",
   "subscriptions",

@@ -92,6 +92,8 @@ const SHOWS_USERS = [
   "GET /admin/v1/workspaces/:name/users",
   "GET /admin/v1/workspaces/:name/users/:id",
   "GET /admin/v1/workspaces/:name/users/:id/timeline",
+  "GET /admin/v1/workspaces/:name/requests",
+  "GET /admin/v1/workspaces/:name/requests/:id",
 ];
 
 /** Those that show what is declared, how it stands, or the audit itself. */

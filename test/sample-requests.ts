@@ -97,7 +97,7 @@ export async function sampleRequests(
     ...ofPreferenceCenters(server, admin),
     ...ofSyncs(admin),
     ...ofScim(server),
-    ...ofSignIn(server),
+    ...ofSignIn(server, workspace),
   };
 }
 

@@ -1,5 +1,5 @@
 /* Requests that work without a key: for what is public, and for signing in to the dashboard. */
-import type { TestServer } from "./harness.ts";
+import type { TestServer, TestWorkspace } from "./harness.ts";
 import type { Samples } from "./sample-administration.ts";
 import { signIn } from "./signed-in.ts";
 
@@ -9,7 +9,9 @@ export const open: Samples = Object.fromEntries(
   [...OPEN, ...SITE].map((path) => [`GET ${path}`, () => ({})]),
 );
 
-export const ofSignIn = (server: TestServer): Samples => {
+const REQUESTS = "/admin/v1/workspaces/:name/requests";
+
+export const ofSignIn = (server: TestServer, workspace: TestWorkspace): Samples => {
   const withSession = async () => ({ headers: (await signIn(server)).headers });
   return {
     "GET /dashboard/session": withSession,
@@ -17,5 +19,12 @@ export const ofSignIn = (server: TestServer): Samples => {
     "DELETE /dashboard/session": withSession,
     "DELETE /dashboard/sessions": withSession,
     "POST /admin/v1/sign-in-links": () => ({}),
+    [`GET ${REQUESTS}`]: () => ({}),
+    [`GET ${REQUESTS}/:id`]: async () => {
+      const path = REQUESTS.replace(":name", workspace.name);
+      await workspace.call("GET", "/preference_center/v1/list");
+      const { body } = await server.admin("GET", `${path}?limit=1`);
+      return { params: { id: body.requests[0].id } };
+    },
   };
 };

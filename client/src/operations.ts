@@ -156,4 +156,6 @@ export const OPERATIONS = {
   signOut: ["delete", "/dashboard/session", "session", false],
   signOutEverywhere: ["delete", "/dashboard/sessions", "session", false],
   createSignInLink: ["post", "/admin/v1/sign-in-links", "adminToken", false],
+  listLiveRequests: ["get", "/admin/v1/workspaces/{name}/requests", "adminToken", false],
+  getLiveRequest: ["get", "/admin/v1/workspaces/{name}/requests/{id}", "adminToken", false],
 } as const;

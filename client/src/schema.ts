@@ -2325,6 +2325,48 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/workspaces/{name}/requests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the latest requests of API keys with their verdicts, newest first.
+         * @description Each server process keeps its latest ones in memory (`LIVE_REQUESTS`), and all processes of the machine are asked. Bodies, responses and users are shown to those with view_pii.
+         *
+         *     Needs the administrator's token, or a session of the dashboard with `dev_console`.
+         */
+        get: operations["listLiveRequests"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/requests/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Reads one of the latest requests of API keys.
+         * @description Needs the administrator's token, or a session of the dashboard with `dev_console`.
+         */
+        get: operations["getLiveRequest"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -2958,6 +3000,82 @@ export interface components {
              * @example 0
              */
             index: number;
+        };
+        /** @description A request of an API key. */
+        LiveRequest: {
+            /**
+             * Format: uuid
+             * @description The newer, the greater.
+             */
+            id: string;
+            /**
+             * @description When it was answered, in ISO 8601.
+             * @example 2026-01-01T12:00:00.000Z
+             */
+            at: string;
+            /**
+             * @description The HTTP method.
+             * @example POST
+             */
+            method: string;
+            /**
+             * @description Without the query.
+             * @example /users/track
+             */
+            path: string;
+            /**
+             * @description The HTTP status.
+             * @example 201
+             */
+            status: number;
+            /**
+             * @description How long it took.
+             * @example 4.2
+             */
+            duration_ms: number;
+            /** @description The API key. */
+            key: {
+                /** @description The id of the key. */
+                id: string;
+                /**
+                 * @description Its name.
+                 * @example backend
+                 */
+                name: string;
+            };
+            /** @description At most 200; none where the body was too large to be kept. */
+            items: {
+                /** @description Its place in its list, from 0. */
+                index: number;
+                /**
+                 * @description The list that holds it.
+                 * @example events
+                 */
+                kind: string;
+                /** @description Whether it took effect. */
+                accepted: boolean;
+                /**
+                 * @description Why not.
+                 * @example INVALID_TIME
+                 */
+                code: string | null;
+                /**
+                 * @description The same as a sentence.
+                 * @example 'time' must be a date in ISO 8601
+                 */
+                message: string | null;
+                /**
+                 * @description Whom it names; null without view_pii.
+                 * @example ada
+                 */
+                user: string | null;
+            }[];
+            /** @description How many items were rejected or skipped. */
+            rejected: number;
+            /** @description The body; null without view_pii, and where it had more than 64 KB. */
+            body: unknown;
+            /** @description The response; null without view_pii, and where it was long. */
+            response: unknown;
         };
         /**
          * @description Merges one user into another. The first is gone afterwards.
@@ -14640,6 +14758,185 @@ export interface operations {
                          * @example 2026-01-01T12:15:00.000Z
                          */
                         expires_at: string;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    listLiveRequests: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Such as 400, or 4xx.
+                 * @example 4xx
+                 */
+                status?: string;
+                /**
+                 * @description The id or name of a key.
+                 * @example backend
+                 */
+                key?: string;
+                /**
+                 * @description Whom an item names; needs view_pii.
+                 * @example ada
+                 */
+                user?: string;
+                /**
+                 * @description The path.
+                 * @example /users/track
+                 */
+                endpoint?: string;
+                /**
+                 * @description The code of an item.
+                 * @example INVALID_TIME
+                 */
+                code?: string;
+                /**
+                 * @description The next_cursor of the previous page.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                cursor?: string;
+                /**
+                 * @description The most entries in the response.
+                 * @example 50
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "requests": [
+                     *         {
+                     *           "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *           "at": "2026-01-01T12:00:00.000Z",
+                     *           "method": "POST",
+                     *           "path": "/users/track",
+                     *           "status": 201,
+                     *           "duration_ms": 4.2,
+                     *           "key": {
+                     *             "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *             "name": "backend"
+                     *           },
+                     *           "items": [
+                     *             {
+                     *               "index": 0,
+                     *               "kind": "events",
+                     *               "accepted": true,
+                     *               "code": "INVALID_TIME",
+                     *               "message": "'time' must be a date in ISO 8601",
+                     *               "user": "ada"
+                     *             }
+                     *           ],
+                     *           "rejected": 0,
+                     *           "body": {},
+                     *           "response": {}
+                     *         }
+                     *       ],
+                     *       "kept": 1000,
+                     *       "next_cursor": "0198c0de-0000-7000-8000-000000000001",
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The requests. */
+                        requests: components["schemas"]["LiveRequest"][];
+                        /**
+                         * @description How many requests each process keeps; 0: live requests are off.
+                         * @example 1000
+                         */
+                        kept: number;
+                        /** @description The `cursor` of the next page; absent on the last. */
+                        next_cursor?: string;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    getLiveRequest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description The id.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "request": {
+                     *         "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *         "at": "2026-01-01T12:00:00.000Z",
+                     *         "method": "POST",
+                     *         "path": "/users/track",
+                     *         "status": 201,
+                     *         "duration_ms": 4.2,
+                     *         "key": {
+                     *           "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *           "name": "backend"
+                     *         },
+                     *         "items": [
+                     *           {
+                     *             "index": 0,
+                     *             "kind": "events",
+                     *             "accepted": true,
+                     *             "code": "INVALID_TIME",
+                     *             "message": "'time' must be a date in ISO 8601",
+                     *             "user": "ada"
+                     *           }
+                     *         ],
+                     *         "rejected": 0,
+                     *         "body": {},
+                     *         "response": {}
+                     *       },
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        request: components["schemas"]["LiveRequest"];
                         /**
                          * @description `success`, or what is wrong.
                          * @constant

@@ -98,8 +98,8 @@ export function createAuthenticator(
     async identify(access, presented) {
       switch (access.by) {
         case "key": {
-          const { keyName, workspace } = await keyHolder(access, presented);
-          return { actor: "key", actorName: keyName, workspace };
+          const { keyId, keyName, workspace } = await keyHolder(access, presented);
+          return { actor: "key", actorName: keyName, keyId, workspace };
         }
         case "scim": {
           const { tokenName, company } = await tokenHolder(presented);

@@ -3,7 +3,7 @@ import { Problem } from "../problem.ts";
 import { refuseUnstorableText } from "../values/storable-text.ts";
 import { ambiguousHost, baseUrlOf } from "./base-url.ts";
 import { presentedByBrowser, refuseOtherSites } from "./browser.ts";
-import type { Authenticator, RateLimits } from "./callers.ts";
+import type { Authenticator, Caller, RateLimits } from "./callers.ts";
 import { LONGEST_URL } from "./connections.ts";
 import { type Access, type Contract, pathsOf } from "./endpoint.ts";
 import type { Load, LoadOwner } from "./load.ts";
@@ -45,16 +45,8 @@ export async function admit(
   publicUrl: string | undefined,
 ): Promise<void> {
   const { access } = contract;
-  const namesServer = access.by === "key" && access.refuseWithout !== undefined;
   refuseOtherSites(contract, request, publicUrl);
-  const caller = await services.authenticator.identify(access, {
-    authorization: request.headers.authorization,
-    origin: request.headers["x-request-origin"],
-    address: request.ip,
-    workspaceName: workspaceNameIn(access, request),
-    baseUrl: namesServer ? baseUrlOf(request, publicUrl) : "",
-    browser: presentedByBrowser(contract, request, publicUrl),
-  });
+  const caller = await identify(services, contract, request, publicUrl);
   request.context = {
     ...caller,
     call: `${contract.method} ${pathsOf(contract)[0]}`,
@@ -74,6 +66,25 @@ export async function admit(
     "You have exceeded the maximum number of requests. Please try again later.",
     { retryAfterSeconds: limit.retryAfterSeconds },
   );
+}
+
+/** Who calls. @throws Problem as the authenticator does. */
+export function identify(
+  services: Pick<AdmissionServices, "authenticator">,
+  contract: Contract,
+  request: FastifyRequest,
+  publicUrl: string | undefined,
+): Promise<Caller> {
+  const { access } = contract;
+  const namesServer = access.by === "key" && access.refuseWithout !== undefined;
+  return services.authenticator.identify(access, {
+    authorization: request.headers.authorization,
+    origin: request.headers["x-request-origin"],
+    address: request.ip,
+    workspaceName: workspaceNameIn(access, request),
+    baseUrl: namesServer ? baseUrlOf(request, publicUrl) : "",
+    browser: presentedByBrowser(contract, request, publicUrl),
+  });
 }
 
 /** @throws Problem UNAVAILABLE where there is none; health is served all the same. */

@@ -36,6 +36,8 @@ export interface PresentedByBrowser {
 /** Who calls, and in which workspace or company. */
 export interface Caller extends Pick<Context, "actor" | "actorName"> {
   readonly workspace?: Workspace;
+  /** The API key that the request came with. */
+  readonly keyId?: string;
   readonly company?: Company;
   readonly person?: Person;
   readonly session?: Session;

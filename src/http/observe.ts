@@ -72,6 +72,45 @@ export function reportRequests(
   });
 }
 
+/** A request of an API key with what became of it. */
+export interface AnsweredRequest {
+  readonly workspace: { readonly id: number };
+  readonly key: { readonly id: string; readonly name: string };
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  readonly status: number;
+  readonly durationMs: number;
+  /** As it was sent, unpacked. */
+  readonly body: Buffer | undefined;
+  /** Undefined where it is long. */
+  readonly response: string | undefined;
+}
+
+/** Reports requests of API keys. One without a valid key belongs to no workspace. */
+export function reportAnswered(
+  server: FastifyInstance,
+  note: (answered: AnsweredRequest) => void,
+): void {
+  server.addHook("onResponse", (request, reply, done) => {
+    const { context, method, url, bytes, sent } = request;
+    const { workspace, keyId } = context ?? {};
+    if (workspace !== undefined && keyId !== undefined) {
+      note({
+        workspace,
+        key: { id: keyId, name: context?.actorName ?? "" },
+        method,
+        path: url.split("?", 1)[0] ?? "",
+        status: reply.statusCode,
+        durationMs: reply.elapsedTime,
+        body: bytes,
+        response: sent,
+      });
+    }
+    done();
+  });
+}
+
 /** What went wrong on our side. The message of an engine's error may quote data, so it is left out. */
 export function logFailure(log: Logger, request: FastifyRequest, problem: Problem): void {
   const cause = problem.details.cause as (Error & { code?: string }) | undefined;

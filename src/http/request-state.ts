@@ -17,6 +17,8 @@ declare module "fastify" {
     bytes: Buffer | undefined;
     /** What the request takes of what the server can hold. */
     room: Room | undefined;
+    /** The body of the response, where it is a short text. */
+    sent: string | undefined;
   }
 }
 
@@ -25,6 +27,7 @@ export function declareRequestState(server: FastifyInstance): void {
   server.decorateRequest("context", undefined);
   server.decorateRequest("bytes", undefined);
   server.decorateRequest("room", undefined);
+  server.decorateRequest("sent", undefined);
 }
 
 /** The declaration that a request is answered by; undefined where it belongs to none. */

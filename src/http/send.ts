@@ -21,7 +21,9 @@ export const READING_BYTES_PER_MS = 64;
 /** Sends a response; a JSON body is a value, any other a text. */
 export function send(reply: FastifyReply, answer: Reply, mediaType: string): FastifyReply {
   writeHead(reply, answer, mediaType);
-  return reply.send(textOf(answer, mediaType));
+  const text = textOf(answer, mediaType);
+  noteSent(reply, text);
+  return reply.send(text);
 }
 
 /**
@@ -53,7 +55,13 @@ export async function sendCounted(
     watchReader(load, room, reply);
   }
   writeHead(reply, answer, mediaType);
+  noteSent(reply, text);
   reply.send(text);
+}
+
+/** For those who watch requests: see `observe.ts`. */
+function noteSent({ request }: FastifyReply, text: string | Buffer | undefined): void {
+  if (typeof text === "string" && text.length <= COUNTED_FROM_BYTES) request.sent = text;
 }
 
 function textOf({ body, bytes }: Reply, mediaType: string): string | Buffer | undefined {

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Problem } from "../problem.ts";
 import { nextTurn } from "../threads/turns.ts";
-import { type AdmissionServices, admit } from "./admission.ts";
+import { type AdmissionServices, admit, identify } from "./admission.ts";
 import { type AnswerServices, answerOnce } from "./answer-once.ts";
 import { baseUrlOf } from "./base-url.ts";
 import { budgetsOf, startWork } from "./budget.ts";
@@ -50,7 +50,9 @@ export function serveEndpoint<Services extends HttpServices>(
     const run = async (own: Services, idempotency?: Input<Contract>["idempotency"]) => {
       const baseUrl = baseUrlOf(request, publicUrl);
       read ??= compileContract(contract);
-      const input = { ...read(request), baseUrl, idempotency, work };
+      const confirmCaller = async () =>
+        void (await identify(services, contract, request, publicUrl));
+      const input = { ...read(request), baseUrl, idempotency, work, confirmCaller };
       if (isLarge(request)) await nextTurn();
       return handler(own, request.context as RequestContext, input as Input<Contract>);
     };

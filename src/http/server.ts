@@ -14,7 +14,14 @@ import type { Endpoint } from "./endpoint.ts";
 import { createFairLine } from "./fair-line.ts";
 import { BODY_LIMIT_BYTES } from "./json-body.ts";
 import { readBodies } from "./media-types.ts";
-import { logFailure, observeRequests, type ReceivedRequest, reportRequests } from "./observe.ts";
+import {
+  type AnsweredRequest,
+  logFailure,
+  observeRequests,
+  type ReceivedRequest,
+  reportAnswered,
+  reportRequests,
+} from "./observe.ts";
 import { contractOf, declareRequestState } from "./request-state.ts";
 import { asProblem, MEDIA_TYPE_OF, problemReply } from "./respond.ts";
 import { send } from "./send.ts";
@@ -30,6 +37,8 @@ export interface ServerSettings extends ConnectionLimits {
   /** The share of successful requests that is logged. */
   readonly logSample: number;
   /** Learns of every request with its response: for tests that start Rapport themselves. */
+  /** Learns of every request of an API key. */
+  readonly onAnswered?: ((answered: AnsweredRequest) => void) | undefined;
   readonly onReceived?: ((received: ReceivedRequest) => void) | undefined;
   /** A request may take three times as long. */
   readonly databaseTimeoutSeconds: number;
@@ -86,6 +95,7 @@ export function createServer<Services extends HttpServices>(
     done(refusalOfHead(request));
   });
   observeRequests(server, services, settings.logSample);
+  if (settings.onAnswered) reportAnswered(server, settings.onAnswered);
   if (settings.onReceived) reportRequests(server, settings.onReceived);
   server.setErrorHandler((error, request, reply) => {
     const problem = hasGone(request, error) ? goneCaller() : asProblem(error);

@@ -44,6 +44,8 @@ const NAMES: Readonly<Record<string, string>> = {
   "POST /admin/v1/workspaces/:name/import": "importUsers",
   "GET /admin/v1/workspaces/:name/subscription-history": "listSubscriptionHistory",
   "DELETE /admin/v1/workspaces/:name/email-states/:email": "eraseEmailState",
+  "GET /admin/v1/workspaces/:name/requests": "listLiveRequests",
+  "GET /admin/v1/workspaces/:name/requests/:id": "getLiveRequest",
   "GET /dashboard/session": "getSession",
   "POST /dashboard/session": "signIn",
   "DELETE /dashboard/session": "signOut",
@@ -197,8 +199,8 @@ export const TAGS: readonly Tag[] = [
   },
   {
     name: "Dashboard",
-    description: "Sign in to the dashboard and out of it.",
-    paths: ["/dashboard", "/admin/v1/sign-in-links"],
+    description: "Sign in to the dashboard and out of it; watch requests.",
+    paths: ["/dashboard", "/admin/v1/sign-in-links", "/admin/v1/workspaces/:name/requests"],
   },
   {
     name: "Workspaces",

@@ -35,6 +35,7 @@ import { importEndpoints } from "../import/endpoints.ts";
 import { sweepImports } from "../import/import-batch.ts";
 import { deleteAllImports } from "../import/imports-store.ts";
 import type { JobKind } from "../jobs/job.ts";
+import { liveRequestEndpoints } from "../live-requests/endpoints.ts";
 import { deleteAllMerged } from "../people/merged-store.ts";
 import { deleteAllProfiles } from "../people/store.ts";
 import { preferenceCenterAdminEndpoints } from "../preference-centers/admin-endpoints.ts";
@@ -129,6 +130,7 @@ export const ENDPOINTS = [
   ...sealingEndpoints,
   ...captureEndpoints,
   ...signInEndpoints,
+  ...liveRequestEndpoints,
 ];
 
 /** What only browsers open: no part of the API. */

@@ -55,6 +55,8 @@ export interface Config {
   readonly maxEventLoopDelayMs: number;
   readonly maxFailedAuth: number;
   readonly databaseTimeoutSeconds: number;
+  /** 0 keeps none. */
+  readonly liveRequests: number;
   /** Undefined: no identity provider. */
   readonly oidc: OidcSettings | undefined;
   readonly sessionIdleMinutes: number;
@@ -116,6 +118,10 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
       readCount("MAX_EVENT_LOOP_DELAY", text("MAX_EVENT_LOOP_DELAY"), 3_600) * 1_000,
     maxFailedAuth: readCount("MAX_FAILED_AUTH", text("MAX_FAILED_AUTH"), 1_000_000),
     databaseTimeoutSeconds: readCount("DATABASE_TIMEOUT", text("DATABASE_TIMEOUT"), 3_600),
+    liveRequests:
+      text("LIVE_REQUESTS") === "0"
+        ? 0
+        : readCount("LIVE_REQUESTS", text("LIVE_REQUESTS"), 100_000),
     oidc: readOidc(text),
     sessionIdleMinutes: readCount(
       "SESSION_IDLE_MINUTES",

@@ -23,9 +23,12 @@ import { bytesOfThisProcess, createLoad } from "../http/load.ts";
 import { listenForMetrics } from "../http/metrics-listener.ts";
 import { createServer } from "../http/server.ts";
 import { startWorker, type Worker } from "../jobs/worker.ts";
+import { answerLiveRequests } from "../live-requests/read-requests.ts";
+import { createRequestLog } from "../live-requests/request-log.ts";
 import { shareMetrics } from "../observe/cluster-metrics.ts";
 import { createLog } from "../observe/log.ts";
 import { createMetrics, type Metrics } from "../observe/metrics.ts";
+import { createProcesses } from "../observe/processes.ts";
 import { createAddressCache } from "../people/address-cache.ts";
 import { createIdCache } from "../people/id-cache.ts";
 import { createCenterCache } from "../preference-centers/center-cache.ts";
@@ -156,6 +159,8 @@ async function start(
     failedAttempts,
     adminToken,
     identityProvider,
+    requestLog: createRequestLog(clock, config.liveRequests),
+    processes: createProcesses(),
     idempotency,
     rateLimits: createRateLimits({ database, clock }),
     resources: RESOURCES,
@@ -194,9 +199,13 @@ async function start(
     ...publicEndpoints,
     ...browserPages(config.webFolder),
   ];
-  const server = createServer(services, endpoints, config);
+  const server = createServer(services, endpoints, {
+    ...config,
+    onAnswered: config.liveRequests > 0 ? services.requestLog.note : undefined,
+  });
   await server.listen({ host: config.host, port: config.port });
   load.watch();
+  answerLiveRequests(services);
   shareMetrics(metrics.registry);
   const metricsListener =
     config.metricsPort === undefined || cluster.isWorker

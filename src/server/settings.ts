@@ -97,6 +97,11 @@ export const SETTINGS = {
     default: "12",
     about: "After how many hours a session of the dashboard ends, however it is used.",
   },
+  LIVE_REQUESTS: {
+    default: "1000",
+    about:
+      "How many of its latest requests each server process keeps in memory for the dashboard; 0 keeps none.",
+  },
   OIDC_ISSUER: {
     default: "",
     about:

@@ -1,4 +1,5 @@
 import cluster, { type Worker } from "node:cluster";
+import { relayBetweenProcesses } from "../observe/processes.ts";
 import type { Config } from "./config.ts";
 import type { Welcome } from "./welcome.ts";
 
@@ -24,6 +25,7 @@ export async function startWorkers({
   metricsPort,
 }: Pick<Config, "workers" | "metricsHost" | "metricsPort">): Promise<Workers> {
   let isStopping = false;
+  relayBetweenProcesses();
   const welcomes = await Promise.all(Array.from({ length: count }, () => ready(cluster.fork())));
   cluster.on("exit", () => {
     if (!isStopping) setTimeout(() => !isStopping && cluster.fork(), RESTART_AFTER_MS);
@@ -31,7 +33,11 @@ export async function startWorkers({
   const metricsListener =
     metricsPort === undefined ? undefined : await listenForAll(metricsHost, metricsPort);
   return {
-    welcome: (welcomes.find(({ demo }) => demo?.isNew) ?? welcomes[0]) as Welcome,
+    welcome: {
+      ...((welcomes.find(({ demo }) => demo?.isNew) ?? welcomes[0]) as Welcome),
+      // The first one alone has created a link.
+      ...linkOf(welcomes),
+    },
     async stop() {
       isStopping = true;
       metricsListener?.close();
@@ -39,6 +45,11 @@ export async function startWorkers({
       await Promise.all(workers.map(ended));
     },
   };
+}
+
+function linkOf(welcomes: readonly Welcome[]): Pick<Welcome, "signInLink"> {
+  const signInLink = welcomes.find((each) => each.signInLink !== undefined)?.signInLink;
+  return signInLink === undefined ? {} : { signInLink };
 }
 
 /** Loaded only here: the first process stays small where metrics are off. */

@@ -1,0 +1,86 @@
+import Type from "typebox";
+import { byAdministratorOfWorkspace, endpoint } from "../http/endpoint.ts";
+import { type LiveServices, readRequest, readRequests } from "./read-requests.ts";
+import { LiveRequest } from "./request-view.ts";
+
+const PATH = "/admin/v1/workspaces/:name/requests";
+
+const access = byAdministratorOfWorkspace("dev_console");
+
+const filter = {
+  status: Type.Optional(
+    Type.String({
+      pattern: "^[1-5](\\d\\d|xx)$",
+      description: "Such as 400, or 4xx.",
+      examples: ["4xx"],
+    }),
+  ),
+  key: Type.Optional(
+    Type.String({ maxLength: 255, description: "The id or name of a key.", examples: ["backend"] }),
+  ),
+  user: Type.Optional(
+    Type.String({
+      maxLength: 997,
+      description: "Whom an item names; needs view_pii.",
+      examples: ["ada"],
+    }),
+  ),
+  endpoint: Type.Optional(
+    Type.String({ maxLength: 2_048, description: "The path.", examples: ["/users/track"] }),
+  ),
+  code: Type.Optional(
+    Type.String({ maxLength: 64, description: "The code of an item.", examples: ["INVALID_TIME"] }),
+  ),
+};
+
+const OfWorkspace = Type.Object({ name: Type.String() });
+
+const list = endpoint({
+  method: "GET",
+  path: PATH,
+  summary: "Lists the latest requests of API keys with their verdicts, newest first.",
+  description:
+    "Each server process keeps its latest ones in memory (`LIVE_REQUESTS`), and all processes of the machine are asked. " +
+    "Bodies, responses and users are shown to those with view_pii.",
+  access,
+  params: OfWorkspace,
+  query: Type.Object({
+    ...filter,
+    cursor: Type.Optional(
+      Type.String({ format: "uuid", description: "The next_cursor of the previous page." }),
+    ),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 50 })),
+  }),
+  isHeavy: true,
+  replies: {
+    200: Type.Object({
+      requests: Type.Array(LiveRequest, { description: "The requests." }),
+      kept: Type.Integer({
+        minimum: 0,
+        description: "How many requests each process keeps; 0: live requests are off.",
+        examples: [1_000],
+      }),
+      next_cursor: Type.Optional(Type.String()),
+      message: Type.Literal("success"),
+    }),
+  },
+}).handledBy(async (services: LiveServices, context, { query }) => {
+  const { cursor, limit = 50, ...wanted } = query;
+  const { rows, next } = await readRequests(services, context, wanted, { cursor, limit });
+  const kept = services.requestLog.size;
+  return { status: 200, body: { requests: [...rows], kept, ...next, message: "success" } };
+});
+
+const read = endpoint({
+  method: "GET",
+  path: `${PATH}/:id`,
+  summary: "Reads one of the latest requests of API keys.",
+  access,
+  params: Type.Object({ name: Type.String(), id: Type.String({ format: "uuid" }) }),
+  replies: { 200: Type.Object({ request: LiveRequest, message: Type.Literal("success") }) },
+}).handledBy(async (services: LiveServices, context, { params }) => ({
+  status: 200,
+  body: { request: await readRequest(services, context, params.id), message: "success" },
+}));
+
+export const liveRequestEndpoints = [list, read];

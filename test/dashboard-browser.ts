@@ -6,7 +6,6 @@
  */
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { after } from "node:test";
 import { type BrowserContextOptions, chromium, type Page } from "playwright-core";
@@ -127,7 +126,7 @@ export async function isLoaded(page: Page): Promise<void> {
   await page.waitForLoadState("networkidle");
 }
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const AXE = readFileSync(new URL(import.meta.resolve("axe-core/axe.min.js")), "utf8");
 
 /** Checks what is shown for accessibility in the light and in the dark theme. */
 export async function assertAccessible(page: Page): Promise<void> {

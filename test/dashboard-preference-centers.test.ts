@@ -99,6 +99,7 @@ describe("preference centers in the dashboard", { skip: skipWithoutBrowser }, as
       .filter({ hasText: /[Ll]ine 3/ })
       .waitFor();
     await page.locator(".cm-lint-marker-error").waitFor();
+    await page.waitForLoadState("networkidle");
     await assertAccessible(page);
     await page.getByRole("button", { name: "Save", exact: true }).click();
     await page.getByText("That did not work").waitFor();

@@ -19,6 +19,7 @@ describe("the pages of the dashboard", { skip }, async () => {
   const { name, paths } = await filledWorkspace(server);
 
   const PAGES: Readonly<Record<string, string>> = {
+    "Live requests": "/requests",
     Users: "/users",
     "The timeline of a user": `/users/${paths.user}`,
     "The attributes of a user": `/users/${paths.user}?tab=attributes`,

@@ -22,6 +22,7 @@ COPY --from=build /src/migrations migrations
 COPY --from=build /src/docs docs
 COPY --from=build /src/dist/reference dist/reference
 COPY --from=build /src/dist/embedded-*.snapshot dist/
+COPY --from=build /src/dist/web dist/web
 COPY --from=build /src/dist/bundle dist/bundle
 RUN install -d -o node -g node -m 0700 /data
 USER node

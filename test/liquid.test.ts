@@ -85,7 +85,7 @@ describe("reading translation tags", () => {
       ["\n\nHello{% endtranslation %}", /"endtranslation" not found, line:3/],
       [tag("", "x"), /needs an id/],
       [tag("a b", "x"), /needs an id/],
-      [tag("a", tag("b", "x")), /inside another/],
+      [tag("a", tag("b", "x")), /cannot be nested/],
       ["{% liquid\n translation a\n echo 1\n endtranslation\n%}", /inside a liquid tag/],
       ["{% connected_content x %}", /"connected_content" not found/],
       ["{% include 'x' %}{% render 'x' %}", /"include" not found/],

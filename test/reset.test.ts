@@ -86,7 +86,7 @@ describe("the reset of a workspace", () => {
       await fill(workspace);
       const answer = await reset(workspace.name);
       assert.equal(answer.status, 403);
-      assert.match(answer.body.message, /does not say allow_reset: true/);
+      assert.match(answer.body.message, /does not have allow_reset: true/);
       assert.equal((await everybody(workspace)).length, 4);
     }
   });

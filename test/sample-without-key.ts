@@ -22,7 +22,8 @@ export const ofSignIn = (server: TestServer, workspace: TestWorkspace): Samples 
     [`GET ${REQUESTS}`]: () => ({}),
     [`GET ${REQUESTS}/:id`]: async () => {
       const path = REQUESTS.replace(":name", workspace.name);
-      await workspace.call("GET", "/preference_center/v1/list");
+      const list = "/preference_center/v1/list";
+      await server.send("GET", list, undefined, { key: workspace.key });
       const { body } = await server.admin("GET", `${path}?limit=1`);
       return { params: { id: body.requests[0].id } };
     },

@@ -123,7 +123,7 @@ describe("rapport users", () => {
     const workspace = await workspaceWithAda();
     const args = ["merge", "ada-old", "ada@example.com"] as const;
     const preview = await run(workspace, ...args, "--dry-run");
-    assert.match(preview.stdout, /nothing was changed:\n.*home_city: taken, then "London"/s);
+    assert.match(preview.stdout, /nothing was changed\):\n.*home_city: taken, then "London"/s);
     assert.equal((await run(workspace, "get", "ada-old")).code, 0);
     assert.equal((await run(workspace, ...args)).code, 1);
     const merged = await run(workspace, ...args, "--yes");

@@ -318,14 +318,14 @@ function profilesToRead(
   const { hits } = whereabouts;
   const looksUpAddresses = targets.some(findsByAddress);
   const isBlind = ({ identifier, reads, addresses }: Target): boolean => {
-    if (identifier.kind !== "external_id" || reads) return false;
+    if (reads) return false;
     if (addresses.length === 0) return true;
-    const id = hits.get(identifier.value);
+    const id = identifier.kind === "external_id" ? hits.get(identifier.value) : undefined;
     if (looksUpAddresses || id === undefined || !hasAddress) return false;
     return addresses.every(({ kind, given }) => hasAddress(id, kind, given));
   };
   // A patch of users named by external_id needs nothing that is stored: most batches end here.
-  if (targets.every(isBlind)) return [];
+  if (targets.every((each) => each.identifier.kind === "external_id" && isBlind(each))) return [];
   // A user who gets an address in this batch competes with its holder for items addressed to it.
   const given = new Set(targets.flatMap(({ addresses }) => addresses.map(identifierKey)));
   return profilesNamed(

@@ -99,6 +99,7 @@ export async function testConfig(settings: Partial<Config> = {}): Promise<Config
     SECRET_KEY: "the-secret-key-of-the-tests",
     // Tests of access send many wrong keys from one address.
     MAX_FAILED_AUTH: "1000000",
+    LIVE_REQUESTS: "1000",
     // All tests come from one address.
     PAGE_LIMIT: "1000000",
     // A test shares the event loop with its server, and compiles files on it.

@@ -14,12 +14,6 @@ import { readSnapshot, unpackSnapshot } from "./snapshot.ts";
 const PARSERS = { [types.TIMESTAMPTZ]: readTimestamp };
 
 /**
- * The engine's cache of pages. It is written with zeros when the engine starts, so all of it counts from then on; what
- * it does not hold, the operating system's cache does (docs/performance.md).
- */
-const START_PARAMS = [...PGlite.defaultStartParams, "-c", "shared_buffers=32MB"];
-
-/**
  * Opens PGlite: PostgreSQL as WebAssembly. It never calls fsync: acknowledged writes survive a killed
  * process, but not a power failure.
  *
@@ -69,7 +63,7 @@ async function openMemory(code: EngineCode): Promise<PGlite> {
 }
 
 const open = (fs: PrivateNodeFS | MemoryFS, code: EngineCode): Promise<PGlite> =>
-  PGlite.create({ fs, parsers: PARSERS, pgliteWasmModule: code, startParams: START_PARAMS });
+  PGlite.create({ fs, parsers: PARSERS, pgliteWasmModule: code });
 
 /**
  * Runs statements one after the other, in their own transaction or within the running one.

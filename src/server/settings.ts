@@ -98,9 +98,10 @@ export const SETTINGS = {
     about: "After how many hours a session of the dashboard ends, however it is used.",
   },
   LIVE_REQUESTS: {
-    default: "1000",
+    default: "",
     about:
-      "How many of its latest requests each server process keeps in memory for the dashboard; 0 keeps none.",
+      "How many of its latest requests each server process keeps in memory for the dashboard; by default 1000 " +
+      "where the demo workspace is served, else none.",
   },
   OIDC_ISSUER: {
     default: "",

@@ -92,6 +92,30 @@ describe("the list of live requests", () => {
     );
   });
 
+  test("live requests are found by a user however the body spells the name", async () => {
+    const event = { name: "seen", time: NOON };
+    const raw = JSON.stringify({ events: [{ external_id: "josé", ...event }] }).replace(
+      "é",
+      "\\u00e9",
+    );
+    await server.send("POST", "/users/track", undefined, { key: "dev-key", raw });
+    await track({ events: [{ user_alias: { alias_name: "eva", alias_label: "web" }, ...event }] });
+    await track({ events: [{ external_id: 4711, ...event }] });
+    for (const user of ["josé", "web:eva", "4711"]) {
+      const [found, ...more] = await list(`user=${encodeURIComponent(user)}`);
+      assert.equal(found?.items[0].user, user);
+      assert.equal(more.length, 0);
+    }
+  });
+
+  test("live requests are listed whatever JSON a rejected item holds", async () => {
+    const alias_label = { toString: 1, valueOf: 1 };
+    await track({ events: [{ user_alias: { alias_name: "fay", alias_label }, name: "seen" }] });
+    const [newest] = await list();
+    assert.equal(newest.items[0].user, null);
+    assert.deepEqual(newest.body.events[0].user_alias.alias_label, alias_label);
+  });
+
   test("requests of one workspace are not listed in another", async () => {
     await track({ events: [{ external_id: "dora", name: "seen", time: NOON }] });
     const other = await server.workspace();

@@ -4,7 +4,7 @@ import type { AnsweredRequest } from "../http/observe.ts";
 /*
  * The latest requests of API keys, in the memory of the process that got them: nothing is written anywhere, and
  * nothing survives a restart. Bodies and responses are kept as the bytes and texts that were there anyway, and
- * are read only when somebody looks. docs/decisions/live-requests.md
+ * are read only when a person looks. docs/decisions/live-requests.md
  */
 
 /** A request as it is kept. */
@@ -25,7 +25,7 @@ export interface RequestLog {
 /** Larger bodies and responses are left out. */
 const MOST_BODY_BYTES = 65_536;
 
-/** What bodies and responses of all kept requests may take together. */
+/** What paths, bodies and responses of all kept requests may take together. */
 const MOST_BYTES = 16 * 1_048_576;
 
 /** @param size how many requests are kept; 0 keeps none. */
@@ -65,5 +65,5 @@ export function createRequestLog(clock: Clock, size: number, mostBytes = MOST_BY
   };
 }
 
-const bytesOf = ({ body, response }: KeptRequest): number =>
-  (body?.length ?? 0) + (response?.length ?? 0);
+const bytesOf = ({ path, body, response }: KeptRequest): number =>
+  path.length + (body?.length ?? 0) + (response?.length ?? 0);

@@ -1,4 +1,5 @@
 import Type, { type Static } from "typebox";
+import { isRefusal } from "../http/respond.ts";
 import type { KeptRequest } from "./request-log.ts";
 
 /* What is shown of a kept request: the items of its body, each with the verdict from the response. */
@@ -63,7 +64,6 @@ export function viewOf(kept: KeptRequest, showsPeople: boolean): LiveRequest {
   const body = parsed(kept.body?.toString("utf8"));
   const response = parsed(kept.response);
   const notes = notesIn(response);
-  const isRefused = kept.status >= FIRST_REFUSAL;
   return {
     id: kept.id,
     at: kept.at.toISOString(),
@@ -72,7 +72,7 @@ export function viewOf(kept: KeptRequest, showsPeople: boolean): LiveRequest {
     status: kept.status,
     duration_ms: Math.round(kept.durationMs * 10) / 10,
     key: kept.key,
-    items: itemsOf(body, notes, isRefused).map((item) =>
+    items: itemsOf(body, notes, isRefusal(kept.status)).map((item) =>
       showsPeople ? item : { ...item, user: null },
     ),
     rejected: notes.length,
@@ -80,9 +80,6 @@ export function viewOf(kept: KeptRequest, showsPeople: boolean): LiveRequest {
     response: showsPeople ? response : null,
   };
 }
-
-/** From here on a status refuses the whole request. */
-const FIRST_REFUSAL = 400;
 
 /** Every list of objects in a body holds items; what the response says nothing about was accepted. */
 function itemsOf(body: unknown, notes: readonly Note[], isRefused: boolean): LiveRequest["items"] {
@@ -107,14 +104,20 @@ function itemsOf(body: unknown, notes: readonly Note[], isRefused: boolean): Liv
 }
 
 function userOf(item: unknown): string | null {
-  if (typeof item === "string") return item;
-  if (!isObject(item)) return null;
+  if (!isObject(item)) return nameOf(item) ?? null;
   const { external_id, user_alias, email, phone, braze_id, platform_id } = item;
-  const alias = isObject(user_alias)
-    ? `${user_alias.alias_label}:${user_alias.alias_name}`
-    : undefined;
-  const found = [external_id, alias, email, phone, platform_id, braze_id];
-  return (found.find((each) => typeof each === "string") as string | undefined) ?? null;
+  const names = [external_id, aliasOf(user_alias), email, phone, platform_id, braze_id];
+  return names.map(nameOf).find((name) => name !== undefined) ?? null;
+}
+
+/** A name as intake reads it. A rejected item may hold any JSON here, even an object that no text can show. */
+const nameOf = (value: unknown): string | undefined =>
+  typeof value === "string" || typeof value === "number" ? String(value) : undefined;
+
+function aliasOf(alias: unknown): string | undefined {
+  if (!isObject(alias)) return undefined;
+  const [label, name] = [nameOf(alias.alias_label), nameOf(alias.alias_name)];
+  return label === undefined || name === undefined ? undefined : `${label}:${name}`;
 }
 
 const notesIn = (response: unknown): Note[] =>

@@ -50,8 +50,12 @@ export function createProcesses(): Processes {
   own.on("message", async (message: unknown) => {
     if (!isOurs(message)) return;
     if (message.rapport === "answer") return waiting.get(message.id)?.(message);
-    const content = await answerHere(message.topic, message.content);
-    process.send?.({ ...message, rapport: "answer", content });
+    try {
+      const content = await answerHere(message.topic, message.content);
+      process.send?.({ ...message, rapport: "answer", content });
+    } catch {
+      // Left out, like a process that is too busy: the one that asks gets the others' answers.
+    }
   });
   return {
     answer,

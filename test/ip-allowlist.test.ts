@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { isAllowed, isAllowlistEntry } from "../src/access/ip-allowlist.ts";
+import { allowlistOf, isAllowlistEntry } from "../src/access/ip-allowlist.ts";
 import { startOwnServer, startServer, type TestServer } from "./harness.ts";
 
 const direct = await startServer();
@@ -77,7 +77,7 @@ describe("an entry of an IP allowlist", () => {
   test("an entry of an IP allowlist must be an IP address or a CIDR block", () => {
     for (const entry of ["10.0.0.1", "10.0.0.0/8", "::1", "2001:db8::/32", "0.0.0.0/0"]) {
       assert.ok(isAllowlistEntry(entry), entry);
-      assert.equal(typeof isAllowed([entry], "192.0.2.1"), "boolean");
+      assert.equal(typeof allowlistOf([entry])("192.0.2.1"), "boolean");
     }
     for (const entry of [
       "",

@@ -196,6 +196,21 @@ describe("an invalid manifest is refused with the place and the rule, and nothin
       ["settings", "rate_limits", "users.track"],
       /users\.track' must be "off" or an object/,
     ],
+    [
+      { settings: { rate_limits: { "users.track": { requests: 1e20, per_seconds: 1 } } } },
+      ["settings", "rate_limits", "users.track"],
+      /users\.track\.\w+' must be at most/,
+    ],
+    [
+      { settings: { rate_limits: { "users.track": { requests: 1, per_seconds: 1e300 } } } },
+      ["settings", "rate_limits", "users.track"],
+      /users\.track\.\w+' must be at most/,
+    ],
+    [
+      { settings: { blocked_external_ids: Array(1_001).fill("dummy") } },
+      ["settings", "blocked_external_ids"],
+      /blocked_external_ids'/,
+    ],
     [{ api_keys: [{ name: "x", key: "y" }] }, ["api_keys", 0], /permissions' is required/],
     [{ api_keys: [key("x", "with space")] }, ["api_keys", 0, "key"], /api_keys\[0\]\.key'/],
     [{ api_keys: [key("x", "y", ["users.fly"])] }, ["api_keys", 0, "permissions", 0], /one of all/],

@@ -73,6 +73,13 @@ describe("the rate limit of every endpoint", () => {
   }
 });
 
+test("the highest rate limit that a workspace may set is counted like any other", async () => {
+  const highest = { requests: 1_000_000_000, per_seconds: 31_536_000 };
+  const workspace = await workspaceWith({ "users.export.ids": highest });
+  const { limit, remaining } = limitHeaders(await exported(workspace));
+  assert.deepEqual([limit, remaining], [1_000_000_000, 999_999_999]);
+});
+
 /** Permissions that are counted together. docs/conformance.md#rate-limits; all that stand nowhere are one more. */
 const SHARED: readonly (readonly Permission[])[] = [
   ["users.delete", "users.alias.new", "users.alias.update", "users.identify", "users.merge"],

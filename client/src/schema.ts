@@ -3163,7 +3163,7 @@ export interface components {
                     /** @description The workspace's name. */
                     appGroupName: string;
                     /** @description What the user may do in the workspace. */
-                    appGroupPermissions?: ("admin" | "basic_access" | "approve_deny_campaigns" | "send_campaigns_canvases" | "publish_cards" | "edit_segments" | "export_user_data" | "view_pii" | "view_user_profile" | "manage_dashboard_users" | "manage_media_library" | "view_usage_data" | "import_update_user_data" | "view_billing_details" | "dev_console" | "launch_content_blocks" | "manage_external_integrations" | "manage_apps" | "manage_teams" | "manage_events_attributes_purchases" | "manage_tags" | "manage_email_settings" | "manage_subscription_groups" | "manage_approval_settings" | "manage_catalogs_dashboard_permission")[];
+                    appGroupPermissions?: ("admin" | "basic_access" | "approve_deny_campaigns" | "send_campaigns_canvases" | "publish_cards" | "edit_segments" | "export_user_data" | "view_user_profile" | "manage_dashboard_users" | "manage_media_library" | "view_pii" | "view_usage_data" | "import_update_user_data" | "view_billing_details" | "dev_console" | "launch_content_blocks" | "manage_external_integrations" | "manage_apps" | "manage_teams" | "manage_events_attributes_purchases" | "manage_tags" | "manage_email_settings" | "manage_subscription_groups" | "manage_approval_settings" | "manage_catalogs_dashboard_permission")[];
                     /** @description Teams of the workspace. */
                     team?: {
                         /** @description The team's name. */
@@ -3476,7 +3476,7 @@ export interface components {
                     /** @description The workspace's name. */
                     appGroupName: string;
                     /** @description What the user may do in the workspace. */
-                    appGroupPermissions?: ("admin" | "basic_access" | "approve_deny_campaigns" | "send_campaigns_canvases" | "publish_cards" | "edit_segments" | "export_user_data" | "view_pii" | "view_user_profile" | "manage_dashboard_users" | "manage_media_library" | "view_usage_data" | "import_update_user_data" | "view_billing_details" | "dev_console" | "launch_content_blocks" | "manage_external_integrations" | "manage_apps" | "manage_teams" | "manage_events_attributes_purchases" | "manage_tags" | "manage_email_settings" | "manage_subscription_groups" | "manage_approval_settings" | "manage_catalogs_dashboard_permission")[];
+                    appGroupPermissions?: ("admin" | "basic_access" | "approve_deny_campaigns" | "send_campaigns_canvases" | "publish_cards" | "edit_segments" | "export_user_data" | "view_user_profile" | "manage_dashboard_users" | "manage_media_library" | "view_pii" | "view_usage_data" | "import_update_user_data" | "view_billing_details" | "dev_console" | "launch_content_blocks" | "manage_external_integrations" | "manage_apps" | "manage_teams" | "manage_events_attributes_purchases" | "manage_tags" | "manage_email_settings" | "manage_subscription_groups" | "manage_approval_settings" | "manage_catalogs_dashboard_permission")[];
                     /** @description Teams of the workspace. */
                     team?: {
                         /** @description The team's name. */
@@ -3662,7 +3662,7 @@ export interface components {
                 company: ("admin" | "manage_company_settings" | "add_remove_app_groups")[];
                 /** @description By the name of the workspace; admin comes with everything that it includes. */
                 workspaces: {
-                    [key: string]: ("admin" | "basic_access" | "approve_deny_campaigns" | "send_campaigns_canvases" | "publish_cards" | "edit_segments" | "export_user_data" | "view_pii" | "view_user_profile" | "manage_dashboard_users" | "manage_media_library" | "view_usage_data" | "import_update_user_data" | "view_billing_details" | "dev_console" | "launch_content_blocks" | "manage_external_integrations" | "manage_apps" | "manage_teams" | "manage_events_attributes_purchases" | "manage_tags" | "manage_email_settings" | "manage_subscription_groups" | "manage_approval_settings" | "manage_catalogs_dashboard_permission")[];
+                    [key: string]: ("admin" | "basic_access" | "approve_deny_campaigns" | "send_campaigns_canvases" | "publish_cards" | "edit_segments" | "export_user_data" | "view_user_profile" | "manage_dashboard_users" | "manage_media_library" | "view_pii" | "view_usage_data" | "import_update_user_data" | "view_billing_details" | "dev_console" | "launch_content_blocks" | "manage_external_integrations" | "manage_apps" | "manage_teams" | "manage_events_attributes_purchases" | "manage_tags" | "manage_email_settings" | "manage_subscription_groups" | "manage_approval_settings" | "manage_catalogs_dashboard_permission")[];
                 };
             };
             /** @description The workspaces in which the person may do anything. */
@@ -12354,7 +12354,7 @@ export interface operations {
                             /** @description The name. */
                             name: string;
                             /** @description What a user with the set may do in a workspace. */
-                            permissions?: ("admin" | "basic_access" | "approve_deny_campaigns" | "send_campaigns_canvases" | "publish_cards" | "edit_segments" | "export_user_data" | "view_pii" | "view_user_profile" | "manage_dashboard_users" | "manage_media_library" | "view_usage_data" | "import_update_user_data" | "view_billing_details" | "dev_console" | "launch_content_blocks" | "manage_external_integrations" | "manage_apps" | "manage_teams" | "manage_events_attributes_purchases" | "manage_tags" | "manage_email_settings" | "manage_subscription_groups" | "manage_approval_settings" | "manage_catalogs_dashboard_permission")[];
+                            permissions?: ("admin" | "basic_access" | "approve_deny_campaigns" | "send_campaigns_canvases" | "publish_cards" | "edit_segments" | "export_user_data" | "view_user_profile" | "manage_dashboard_users" | "manage_media_library" | "view_pii" | "view_usage_data" | "import_update_user_data" | "view_billing_details" | "dev_console" | "launch_content_blocks" | "manage_external_integrations" | "manage_apps" | "manage_teams" | "manage_events_attributes_purchases" | "manage_tags" | "manage_email_settings" | "manage_subscription_groups" | "manage_approval_settings" | "manage_catalogs_dashboard_permission")[];
                             /** @description Whether a manifest declared it. */
                             declared: boolean;
                         }[];
@@ -12403,7 +12403,7 @@ export interface operations {
                         /** @description The name. */
                         name: string;
                         /** @description What a user with the set may do in a workspace. */
-                        permissions?: ("admin" | "basic_access" | "approve_deny_campaigns" | "send_campaigns_canvases" | "publish_cards" | "edit_segments" | "export_user_data" | "view_pii" | "view_user_profile" | "manage_dashboard_users" | "manage_media_library" | "view_usage_data" | "import_update_user_data" | "view_billing_details" | "dev_console" | "launch_content_blocks" | "manage_external_integrations" | "manage_apps" | "manage_teams" | "manage_events_attributes_purchases" | "manage_tags" | "manage_email_settings" | "manage_subscription_groups" | "manage_approval_settings" | "manage_catalogs_dashboard_permission")[];
+                        permissions?: ("admin" | "basic_access" | "approve_deny_campaigns" | "send_campaigns_canvases" | "publish_cards" | "edit_segments" | "export_user_data" | "view_user_profile" | "manage_dashboard_users" | "manage_media_library" | "view_pii" | "view_usage_data" | "import_update_user_data" | "view_billing_details" | "dev_console" | "launch_content_blocks" | "manage_external_integrations" | "manage_apps" | "manage_teams" | "manage_events_attributes_purchases" | "manage_tags" | "manage_email_settings" | "manage_subscription_groups" | "manage_approval_settings" | "manage_catalogs_dashboard_permission")[];
                         /** @description Whether a manifest declared it. */
                         declared: boolean;
                         /**
@@ -12440,7 +12440,7 @@ export interface operations {
                  */
                 "application/json": {
                     /** @description What a user with the set may do in a workspace. */
-                    permissions?: ("admin" | "basic_access" | "approve_deny_campaigns" | "send_campaigns_canvases" | "publish_cards" | "edit_segments" | "export_user_data" | "view_pii" | "view_user_profile" | "manage_dashboard_users" | "manage_media_library" | "view_usage_data" | "import_update_user_data" | "view_billing_details" | "dev_console" | "launch_content_blocks" | "manage_external_integrations" | "manage_apps" | "manage_teams" | "manage_events_attributes_purchases" | "manage_tags" | "manage_email_settings" | "manage_subscription_groups" | "manage_approval_settings" | "manage_catalogs_dashboard_permission")[];
+                    permissions?: ("admin" | "basic_access" | "approve_deny_campaigns" | "send_campaigns_canvases" | "publish_cards" | "edit_segments" | "export_user_data" | "view_user_profile" | "manage_dashboard_users" | "manage_media_library" | "view_pii" | "view_usage_data" | "import_update_user_data" | "view_billing_details" | "dev_console" | "launch_content_blocks" | "manage_external_integrations" | "manage_apps" | "manage_teams" | "manage_events_attributes_purchases" | "manage_tags" | "manage_email_settings" | "manage_subscription_groups" | "manage_approval_settings" | "manage_catalogs_dashboard_permission")[];
                 };
             };
         };
@@ -12465,7 +12465,7 @@ export interface operations {
                         /** @description The name. */
                         name: string;
                         /** @description What a user with the set may do in a workspace. */
-                        permissions?: ("admin" | "basic_access" | "approve_deny_campaigns" | "send_campaigns_canvases" | "publish_cards" | "edit_segments" | "export_user_data" | "view_pii" | "view_user_profile" | "manage_dashboard_users" | "manage_media_library" | "view_usage_data" | "import_update_user_data" | "view_billing_details" | "dev_console" | "launch_content_blocks" | "manage_external_integrations" | "manage_apps" | "manage_teams" | "manage_events_attributes_purchases" | "manage_tags" | "manage_email_settings" | "manage_subscription_groups" | "manage_approval_settings" | "manage_catalogs_dashboard_permission")[];
+                        permissions?: ("admin" | "basic_access" | "approve_deny_campaigns" | "send_campaigns_canvases" | "publish_cards" | "edit_segments" | "export_user_data" | "view_user_profile" | "manage_dashboard_users" | "manage_media_library" | "view_pii" | "view_usage_data" | "import_update_user_data" | "view_billing_details" | "dev_console" | "launch_content_blocks" | "manage_external_integrations" | "manage_apps" | "manage_teams" | "manage_events_attributes_purchases" | "manage_tags" | "manage_email_settings" | "manage_subscription_groups" | "manage_approval_settings" | "manage_catalogs_dashboard_permission")[];
                         /** @description Whether a manifest declared it. */
                         declared: boolean;
                         /**
@@ -13456,8 +13456,8 @@ export interface operations {
                         api_keys: {
                             /** @description The name. */
                             name: string;
-                            /** @description What is allowed. */
-                            permissions: string[];
+                            /** @description What the key may do: all, or a list of permissions. */
+                            permissions: ("all" | "users.track" | "users.track.bulk" | "users.track.sync" | "users.export.ids" | "users.alias.new" | "users.alias.update" | "users.external_ids.rename" | "users.external_ids.remove" | "users.identify" | "users.merge" | "users.delete" | "subscription.status.set" | "subscription.status.get" | "subscription.groups.get" | "email.status" | "email.unsubscribe" | "email.hard_bounces" | "email.bounce.remove" | "email.blacklist" | "cdi.integration_list" | "cdi.integration_job_status" | "cdi.integration_sync" | "preference_center.update" | "preference_center.list" | "preference_center.get" | "preference_center.user.get" | "campaigns.translations.get" | "campaigns.translations.update" | "canvas.translations.get" | "canvas.translations.update" | "users.export.segment" | "users.export.global_control_group" | "email.spam.remove" | "messages.send" | "messages.schedule.create" | "messages.schedule.update" | "messages.schedule.delete" | "messages.schedule_broadcasts" | "messages.live_activity.start" | "messages.live_activity.update" | "campaigns.trigger.send" | "campaigns.trigger.schedule.create" | "campaigns.trigger.schedule.update" | "campaigns.trigger.schedule.delete" | "campaigns.list" | "campaigns.details" | "campaigns.data_series" | "campaigns.url_info.details" | "campaigns.duplicate" | "sends.id.create" | "sends.data_series" | "transactional.send" | "canvas.trigger.send" | "canvas.trigger.schedule.create" | "canvas.trigger.schedule.update" | "canvas.trigger.schedule.delete" | "canvas.list" | "canvas.details" | "canvas.data_series" | "canvas.data_summary" | "canvas.url_info.details" | "canvas.duplicate" | "segments.list" | "segments.details" | "segments.data_series" | "purchases.product_list" | "purchases.revenue_series" | "purchases.quantity_series" | "events.get" | "events.list" | "events.data_series" | "custom_attributes.get" | "sessions.data_series" | "feed.list" | "feed.details" | "feed.data_series" | "kpi.new_users.data_series" | "kpi.dau.data_series" | "kpi.mau.data_series" | "kpi.uninstalls.data_series" | "templates.email.create" | "templates.email.update" | "templates.email.info" | "templates.email.list" | "templates.translations.get" | "templates.translations.update" | "content_blocks.create" | "content_blocks.update" | "content_blocks.info" | "content_blocks.list" | "content_blocks.translations.get" | "content_blocks.translations.update" | "media_library.create" | "sms.invalid_phone_numbers" | "sms.invalid_phone_numbers.remove" | "catalogs.create" | "catalogs.get" | "catalogs.delete" | "catalogs.create_fields" | "catalogs.delete_fields" | "catalogs.create_selection" | "catalogs.delete_selection" | "catalogs.get_items" | "catalogs.add_items" | "catalogs.update_items" | "catalogs.replace_items" | "catalogs.delete_items" | "catalogs.get_item" | "catalogs.create_item" | "catalogs.update_item" | "catalogs.replace_item" | "catalogs.delete_item" | "sdk_authentication.create" | "sdk_authentication.primary" | "sdk_authentication.delete" | "sdk_authentication.keys")[];
                             /** @description Addresses and CIDR blocks that the key may be used from; empty means everywhere. */
                             ip_allowlist: string[];
                             /** @description While two secrets are valid: when the previous one expires. */
@@ -13573,7 +13573,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description How long the older secret still works.
+                     * @description How long the previous secret remains valid: time to deploy the new one. A day by default.
                      * @default 86400
                      */
                     overlap_seconds?: number;
@@ -13752,7 +13752,7 @@ export interface operations {
                         scim_tokens: {
                             /** @description The name. */
                             name: string;
-                            /** @description What `X-Request-Origin` has to say. */
+                            /** @description The required value of X-Request-Origin. */
                             service_origin: string;
                             /** @description false for identity providers that cannot send custom headers. */
                             require_origin: boolean;
@@ -13854,7 +13854,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description How long the older secret still works.
+                     * @description How long the previous secret remains valid: time to deploy the new one. A day by default.
                      * @default 86400
                      */
                     overlap_seconds?: number;

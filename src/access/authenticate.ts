@@ -6,7 +6,6 @@ import { Problem } from "../problem.ts";
 import { findCompany, findWorkspace } from "../workspaces/find-workspace.ts";
 import type { FailedAttempts } from "./failed-attempts.ts";
 import { createHolderCache } from "./holder-cache.ts";
-import { isAllowed } from "./ip-allowlist.ts";
 import { API_KEYS, readKeyHolders } from "./keys.ts";
 import type { LastUsed } from "./last-used.ts";
 import { refuseUnpermitted } from "./person-access.ts";
@@ -32,8 +31,8 @@ export interface AuthenticatorServices {
 /**
  * Identifies the caller of a request by its `Authorization: Bearer` header.
  *
- * Keys and tokens are looked up by their hash and remembered for a second: a change made through this
- * process is seen at once, one made through another process within that second.
+ * Keys and tokens are looked up by their hash and cached for a second: a change made through this process
+ * takes effect at once, one made through another process within that second.
  */
 export function createAuthenticator(
   services: AuthenticatorServices,
@@ -51,7 +50,7 @@ export function createAuthenticator(
   ) {
     const holder = await keys.find(bearerToken(authorization));
     if (!holder) throw failedAttempts.refuse("key", address);
-    if (!isAllowed(holder.ipAllowlist, address)) {
+    if (!holder.allows(address)) {
       throw new Problem("FORBIDDEN", "This API key may not be used from this address.");
     }
     refuseWithout?.(holder.workspace, baseUrl);

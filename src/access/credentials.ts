@@ -1,68 +1,56 @@
 import { isDeepStrictEqual } from "node:util";
+import type { TProperties } from "typebox";
+import type { Context } from "../context/context.ts";
 import type { Queryable, Transaction } from "../database/database.ts";
 import { Problem } from "../problem.ts";
+import type { Entry } from "../workspaces/resource.ts";
 import {
   type CredentialRow,
   type CredentialTable,
   type DeclaredCredential,
   deleteCredentials,
   insertCredentials,
-  lockCredential,
-  markRevoked,
   type OwnerId,
   selectCredentials,
   selectDeclared,
   updateDeclared,
-  updateGrant,
   type WithId,
 } from "./credential-store.ts";
 import {
   deleteLiveSecrets,
   insertSecrets,
   type OwnedSecret,
-  retireSecrets,
   type StoredSecret,
   selectOverlaps,
 } from "./secret-store.ts";
-import { hashSecret, newSecret } from "./secrets.ts";
 
 /*
  * API keys and SCIM tokens (decision: docs/decisions/keys.md). A credential is a name with what it
- * grants; what opens it are its secrets, of which there are two while one takes over from the other.
+ * grants, and one secret, or two while one replaces the other.
  */
 
-export type { DeclaredCredential, OwnerId } from "./credential-store.ts";
-
-/** API keys, or SCIM tokens. */
-export interface CredentialKind<Grant> {
+/**
+ * API keys, or SCIM tokens. Their part of the manifest, their endpoints and their audit rows follow from
+ * this description.
+ */
+export interface CredentialKind<Grant, Where extends Context = never> {
   readonly table: CredentialTable<Grant>;
-  /** As sentences call it, and whose it is. */
+  /** How sentences call one, and where it belongs. */
   readonly noun: string;
   readonly belongs: string;
-  /** The prefix of secrets that are generated here. */
+  /** The prefix of generated secrets. */
   readonly prefix: string;
+  /** The member that holds the secret, in a manifest and in replies. */
+  readonly secretName: "key" | "token";
+  readonly auditKind: string;
+  /** Where it belongs; the workspace is empty for what belongs to the company. */
+  ownerOf(context: Where): { readonly id: OwnerId; readonly workspace: string };
+  /** A grant as a manifest and the admin API write it, and what may be omitted there. */
+  readonly members: TProperties;
+  readonly defaults: Entry;
+  grantOf(members: Entry): Grant;
+  membersOf(grant: Grant): Entry;
 }
-
-/** The secrets of a credential as a manifest declares them. */
-export interface DeclaredSecrets {
-  readonly current: string;
-  /** The secret that it takes over from, and how long that one is good. */
-  readonly previous: { readonly secret: string; readonly until: Date } | undefined;
-}
-
-/** As they are kept: hashes in the place of the secrets. */
-export const storedSecrets = ({ current, previous }: DeclaredSecrets): StoredSecret[] => [
-  { hash: hashSecret(current), until: null },
-  ...(previous ? [{ hash: hashSecret(previous.secret), until: previous.until.toISOString() }] : []),
-];
-
-/** Those of an owner as manifests declared them last. */
-export const readDeclared = async <Grant>(
-  tx: Transaction,
-  { table }: CredentialKind<Grant>,
-  ownerId: OwnerId,
-): Promise<DeclaredCredential<Grant>[]> =>
-  (await selectDeclared(tx, table, ownerId)).map(({ id: _id, ...rest }) => rest as never);
 
 /** Where a credential belongs, and its time and ids at creation. */
 export interface CredentialTarget {
@@ -72,10 +60,10 @@ export interface CredentialTarget {
 }
 
 /**
- * Makes, changes and removes declared credentials. One whose declared secrets are the same as before
- * keeps the secrets that it has: a rotation or a revocation since then stands.
+ * Creates, changes and removes declared credentials. If its declared secrets did not change, a credential
+ * keeps its present secrets: a rotation or revocation since then remains in effect.
  *
- * @throws Problem CONFLICT where another one has the name, or a secret opens something already.
+ * @throws Problem CONFLICT if a name or a secret is in use, or the secret was revoked.
  */
 export async function replaceDeclared<Grant>(
   tx: Transaction,
@@ -135,10 +123,11 @@ async function keepSecrets<Grant>(
   );
 }
 
-const nameTaken = <Grant>({ noun, belongs }: CredentialKind<Grant>, name: string) =>
-  new Problem("CONFLICT", `There is ${articleOf(noun)} ${noun} '${name}' ${belongs} already.`);
+export const nameTaken = <Grant>(kind: CredentialKind<Grant>, name: string) =>
+  new Problem("CONFLICT", `There is ${withArticle(kind.noun)} '${name}' ${kind.belongs} already.`);
 
-const articleOf = (noun: string): string => (/^[AEIOU]/.test(noun) ? "an" : "a");
+export const withArticle = (noun: string): string =>
+  `${/^[AEIOU]/.test(noun) ? "an" : "a"} ${noun}`;
 
 /** A credential as its administrator sees it. Never holds a secret. */
 export type CredentialView<Grant> = CredentialRow<Grant> & {
@@ -146,7 +135,7 @@ export type CredentialView<Grant> = CredentialRow<Grant> & {
   readonly overlapUntil: Date | undefined;
 };
 
-/** Those of an owner by name, revoked ones too. */
+/** Those of an owner by name, including revoked ones. */
 export async function listCredentials<Grant>(
   database: Queryable,
   { table }: CredentialKind<Grant>,
@@ -154,126 +143,7 @@ export async function listCredentials<Grant>(
   now: Date,
 ): Promise<CredentialView<Grant>[]> {
   const rows = await selectCredentials(database, table, ownerId);
-  const overlaps = await selectOverlaps(
-    database,
-    rows.map((row) => row.id),
-    now,
-  );
+  const ids = rows.map((row) => row.id);
+  const overlaps = await selectOverlaps(database, ids, now);
   return rows.map((row) => ({ ...row, overlapUntil: overlaps.get(row.id) }));
 }
-
-/**
- * Makes a credential with a new secret. A revoked one of the same name makes room for it; its
- * secrets stay refused.
- *
- * @returns the secret, which cannot be read again.
- * @throws Problem CONFLICT if the name is in use.
- */
-export async function createCredential<Grant>(
-  tx: Transaction,
-  kind: CredentialKind<Grant>,
-  { ownerId, now, newId }: CredentialTarget,
-  name: string,
-  grant: Grant,
-): Promise<string> {
-  const { table } = kind;
-  const known = await lockCredential(tx, table, ownerId, name);
-  if (known && !known.revokedAt) throw nameTaken(kind, name);
-  if (known) await deleteCredentials(tx, table, ownerId, [known.id]);
-  const id = newId();
-  const made = await insertCredentials(
-    tx,
-    table,
-    ownerId,
-    [{ id, name, grant, secrets: null }],
-    now,
-  );
-  if (made.length === 0) throw nameTaken(kind, name);
-  return addSecret(tx, kind, id, now);
-}
-
-/**
- * Gives a credential a new secret; the one it had is good until `overlapUntil`, and older ones no more.
- *
- * @returns the secret, which cannot be read again.
- * @throws Problem NOT_FOUND, or CONFLICT where it is revoked.
- */
-export async function rotateCredential<Grant>(
-  tx: Transaction,
-  kind: CredentialKind<Grant>,
-  { ownerId, now }: CredentialTarget,
-  name: string,
-  overlapUntil: Date,
-): Promise<string> {
-  const { id } = await openCredential(tx, kind, ownerId, name);
-  await retireSecrets(tx, id, now, overlapUntil);
-  return addSecret(tx, kind, id, now);
-}
-
-async function addSecret<Grant>(
-  tx: Transaction,
-  { prefix }: CredentialKind<Grant>,
-  ownerId: string,
-  now: Date,
-): Promise<string> {
-  const secret = newSecret(prefix);
-  await insertSecrets(tx, [{ hash: hashSecret(secret), until: null, ownerId }], now);
-  return secret;
-}
-
-/**
- * Changes what a credential grants; its secrets stay as they are.
- *
- * @returns whether it granted something else before.
- * @throws Problem NOT_FOUND, or CONFLICT where it is revoked.
- */
-export async function changeCredential<Grant>(
-  tx: Transaction,
-  kind: CredentialKind<Grant>,
-  { ownerId }: CredentialTarget,
-  name: string,
-  grant: Grant,
-): Promise<boolean> {
-  const known = await openCredential(tx, kind, ownerId, name);
-  const members = Object.keys(kind.table.grant) as (keyof Grant)[];
-  if (members.every((each) => isDeepStrictEqual(known[each], grant[each]))) return false;
-  await updateGrant(tx, kind.table, ownerId, known.id, grant);
-  return true;
-}
-
-/**
- * Closes a credential for good: none of its secrets opens anything again, also where a manifest still
- * declares them. Revoking it once more changes nothing.
- *
- * @returns whether it was open.
- * @throws Problem NOT_FOUND.
- */
-export async function revokeCredential<Grant>(
-  tx: Transaction,
-  kind: CredentialKind<Grant>,
-  { ownerId, now }: CredentialTarget,
-  name: string,
-): Promise<boolean> {
-  const { table } = kind;
-  const known = await lockCredential(tx, table, ownerId, name);
-  if (!known) throw nobody(kind, name);
-  if (known.revokedAt) return false;
-  await markRevoked(tx, table, ownerId, known.id, now);
-  await retireSecrets(tx, known.id, now, now);
-  return true;
-}
-
-async function openCredential<Grant>(
-  tx: Transaction,
-  kind: CredentialKind<Grant>,
-  ownerId: OwnerId,
-  name: string,
-): Promise<CredentialRow<Grant>> {
-  const known = await lockCredential(tx, kind.table, ownerId, name);
-  if (!known) throw nobody(kind, name);
-  if (known.revokedAt) throw new Problem("CONFLICT", `The ${kind.noun} '${name}' is revoked.`);
-  return known;
-}
-
-const nobody = <Grant>({ noun, belongs }: CredentialKind<Grant>, name: string) =>
-  new Problem("NOT_FOUND", `There is no ${noun} '${name}' ${belongs}.`);

@@ -9,18 +9,20 @@ export function isAllowlistEntry(entry: string): boolean {
   return /^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128);
 }
 
-/** Whether an address is on the list; an empty list allows all addresses. */
-export function isAllowed(allowlist: readonly string[], ip: string): boolean {
-  if (allowlist.length === 0) return true;
+/** Returns a function that tells whether an address is on a list; an empty list allows all addresses. */
+export function allowlistOf(entries: readonly string[]): (ip: string) => boolean {
+  if (entries.length === 0) return () => true;
   const list = new BlockList();
-  for (const entry of allowlist) {
+  for (const entry of entries) {
     const [address = "", prefix] = entry.split("/");
     const family = isIP(address) === 6 ? "ipv6" : "ipv4";
     list.addSubnet(address, Number(prefix ?? (family === "ipv6" ? 128 : 32)), family);
   }
-  // A proxy may pass on anything; what is no address is on no list.
-  if (isIP(ip) === 0) return false;
-  // An IPv4 caller on a socket for both versions looks like ::ffff:10.0.0.1.
-  const plain = ip.replace(/^::ffff:(?=\d+\.)/i, "");
-  return list.check(plain, isIP(plain) === 6 ? "ipv6" : "ipv4");
+  return (ip) => {
+    // A proxy may pass on any text; one that is no address is on no list.
+    if (isIP(ip) === 0) return false;
+    // An IPv4 caller on a socket for both versions looks like ::ffff:10.0.0.1.
+    const plain = ip.replace(/^::ffff:(?=\d+\.)/i, "");
+    return list.check(plain, isIP(plain) === 6 ? "ipv6" : "ipv4");
+  };
 }

@@ -1,18 +1,25 @@
+import { isDeepStrictEqual } from "node:util";
 import { type AuditedChange, recordChanges } from "../audit/audit.ts";
 import type { Clock } from "../clock.ts";
-import type { CompanyContext, Context, WorkspaceContext } from "../context/context.ts";
+import type { Context } from "../context/context.ts";
 import type { Database, Transaction } from "../database/database.ts";
 import type { Authenticator } from "../http/callers.ts";
-import { keyDetails, tokenDetails } from "./credential-form.ts";
+import { Problem } from "../problem.ts";
+import {
+  type CredentialRow,
+  deleteCredentials,
+  insertCredentials,
+  lockCredential,
+  markRevoked,
+  updateGrant,
+} from "./credential-store.ts";
 import * as credentials from "./credentials.ts";
-import { API_KEYS, type KeyGrant } from "./keys.ts";
+import { type CredentialKind, type CredentialTarget, nameTaken } from "./credentials.ts";
 import type { LastUsed } from "./last-used.ts";
-import { SCIM_TOKENS, type TokenGrant } from "./scim-tokens.ts";
+import { insertSecrets, retireSecrets } from "./secret-store.ts";
+import { hashSecret, newSecret } from "./secrets.ts";
 
-/*
- * What an administrator does with the API keys of a workspace and the SCIM tokens of the company, one at a
- * time. Every change is audited.
- */
+/* Changes to single API keys and SCIM tokens by an administrator. Every change is audited. */
 
 export interface CredentialServices {
   readonly database: Database;
@@ -21,123 +28,151 @@ export interface CredentialServices {
   readonly lastUsed: LastUsed;
 }
 
-/** Credentials of one kind and one owner. */
-export interface Owned<Grant> {
-  readonly kind: credentials.CredentialKind<Grant>;
-  readonly ownerId: credentials.OwnerId;
-  /** What the audit calls one of them, and what it records of it. */
-  readonly auditKind: string;
-  readonly workspace: string;
-  details(grant: Grant): AuditedChange["details"];
-}
-
-export const keysOf = ({ workspace }: WorkspaceContext): Owned<KeyGrant> => ({
-  kind: API_KEYS,
-  ownerId: workspace.id,
-  auditKind: "api_key",
-  workspace: workspace.name,
-  details: keyDetails,
-});
-
-export const tokensOf = ({ company }: CompanyContext): Owned<TokenGrant> => ({
-  kind: SCIM_TOKENS,
-  ownerId: company.id,
-  auditKind: "scim_token",
-  workspace: "",
-  details: tokenDetails,
-});
-
-/** By name, revoked ones too. */
-export async function listCredentials<Grant>(
+/** By name, including revoked ones. */
+export async function listCredentials<Grant, Where extends Context>(
   { database, clock, lastUsed }: CredentialServices,
-  owned: Owned<Grant>,
+  kind: CredentialKind<Grant, Where>,
+  context: Where,
 ): Promise<credentials.CredentialView<Grant>[]> {
   await lastUsed.write();
-  return credentials.listCredentials(database, owned.kind, owned.ownerId, clock.now());
+  return credentials.listCredentials(database, kind, kind.ownerOf(context).id, clock.now());
 }
 
 /**
- * Makes one.
+ * Creates a credential with a new secret. It replaces a revoked one of the same name, whose secrets
+ * remain refused.
  *
- * @returns its secret, which cannot be read again.
+ * @returns the secret, which cannot be read again.
  * @throws Problem CONFLICT if the name is in use.
  */
-export function createCredential<Grant>(
+export function createCredential<Grant, Where extends Context>(
   services: CredentialServices,
-  owned: Owned<Grant>,
-  context: Context,
+  kind: CredentialKind<Grant, Where>,
+  context: Where,
   name: string,
   grant: Grant,
 ): Promise<string> {
-  return changing(services, owned, context, async (tx, target, record) => {
-    const secret = await credentials.createCredential(tx, owned.kind, target, name, grant);
-    await record({ action: "created", name, details: owned.details(grant) });
+  return changing(services, kind, context, async (tx, { ownerId, now, newId }, record) => {
+    const { table } = kind;
+    const known = await lockCredential(tx, table, ownerId, name);
+    if (known && !known.revokedAt) throw nameTaken(kind, name);
+    if (known) await deleteCredentials(tx, table, ownerId, [known.id]);
+    const row = { id: newId(), name, grant, secrets: null };
+    const made = await insertCredentials(tx, table, ownerId, [row], now);
+    if (made.length === 0) throw nameTaken(kind, name);
+    const secret = await addSecret(tx, kind.prefix, row.id, now);
+    await record({ action: "created", name, details: kind.membersOf(grant) });
     return secret;
   });
 }
 
 /**
- * Gives one a new secret; the present one stays good for so many seconds.
+ * Gives a credential a new secret; the present one stays valid for so many seconds, older ones end now.
  *
- * @returns the secret, which cannot be read again, and when the older one expires.
- * @throws Problem NOT_FOUND, CONFLICT where it is revoked.
+ * @returns the secret, which cannot be read again, and when the previous one expires.
+ * @throws Problem NOT_FOUND, or CONFLICT if it is revoked.
  */
-export function rotateCredential<Grant>(
+export function rotateCredential<Grant, Where extends Context>(
   services: CredentialServices,
-  owned: Owned<Grant>,
-  context: Context,
+  kind: CredentialKind<Grant, Where>,
+  context: Where,
   name: string,
   overlapSeconds: number,
-): Promise<{ readonly secret: string; readonly overlapUntil: Date }> {
-  return changing(services, owned, context, async (tx, target, record) => {
-    const overlapUntil = new Date(target.now.getTime() + overlapSeconds * 1_000);
-    const { kind } = owned;
-    const secret = await credentials.rotateCredential(tx, kind, target, name, overlapUntil);
-    await record({
-      action: "rotated",
-      name,
-      details: { overlap_until: overlapUntil.toISOString() },
-    });
+): Promise<{ readonly secret: string; readonly overlapUntil: string }> {
+  return changing(services, kind, context, async (tx, target, record) => {
+    const { now } = target;
+    const until = new Date(now.getTime() + overlapSeconds * 1_000);
+    const overlapUntil = until.toISOString();
+    const { id } = await lockOpen(tx, kind, target, name);
+    await retireSecrets(tx, id, now, until);
+    const secret = await addSecret(tx, kind.prefix, id, now);
+    await record({ action: "rotated", name, details: { overlap_until: overlapUntil } });
     return { secret, overlapUntil };
   });
 }
 
-/** Changes what one grants. @throws Problem NOT_FOUND, CONFLICT where it is revoked. */
-export function changeCredential<Grant>(
+async function addSecret(
+  tx: Transaction,
+  prefix: string,
+  ownerId: string,
+  now: Date,
+): Promise<string> {
+  const secret = newSecret(prefix);
+  await insertSecrets(tx, [{ hash: hashSecret(secret), until: null, ownerId }], now);
+  return secret;
+}
+
+/** Changes what a credential grants. @throws Problem NOT_FOUND, or CONFLICT if it is revoked. */
+export function changeCredential<Grant, Where extends Context>(
   services: CredentialServices,
-  owned: Owned<Grant>,
-  context: Context,
+  kind: CredentialKind<Grant, Where>,
+  context: Where,
   name: string,
   grant: Grant,
 ): Promise<void> {
-  return changing(services, owned, context, async (tx, target, record) => {
-    const isOther = await credentials.changeCredential(tx, owned.kind, target, name, grant);
-    if (isOther) await record({ action: "updated", name, details: owned.details(grant) });
+  return changing(services, kind, context, async (tx, target, record) => {
+    const known = await lockOpen(tx, kind, target, name);
+    const details = kind.membersOf(grant);
+    if (isDeepStrictEqual(kind.membersOf(known), details)) return;
+    await updateGrant(tx, kind.table, target.ownerId, known.id, grant);
+    await record({ action: "updated", name, details });
   });
 }
 
-/** Closes one for good; one that is closed already stays so. @throws Problem NOT_FOUND. */
-export function revokeCredential<Grant>(
+/**
+ * Revokes a credential for good: none of its secrets works again, even if a manifest still declares
+ * them. Revoking it again changes nothing.
+ *
+ * @throws Problem NOT_FOUND.
+ */
+export function revokeCredential<Grant, Where extends Context>(
   services: CredentialServices,
-  owned: Owned<Grant>,
-  context: Context,
+  kind: CredentialKind<Grant, Where>,
+  context: Where,
   name: string,
 ): Promise<void> {
-  return changing(services, owned, context, async (tx, target, record) => {
-    const wasOpen = await credentials.revokeCredential(tx, owned.kind, target, name);
-    if (wasOpen) await record({ action: "revoked", name });
+  return changing(services, kind, context, async (tx, target, record) => {
+    const { ownerId, now } = target;
+    const { id, revokedAt } = await lockKnown(tx, kind, target, name);
+    if (revokedAt) return;
+    await markRevoked(tx, kind.table, ownerId, id, now);
+    await retireSecrets(tx, id, now, now);
+    await record({ action: "revoked", name });
   });
+}
+
+async function lockKnown<Grant>(
+  tx: Transaction,
+  { table, noun, belongs }: CredentialKind<Grant>,
+  { ownerId }: CredentialTarget,
+  name: string,
+): Promise<CredentialRow<Grant>> {
+  const known = await lockCredential(tx, table, ownerId, name);
+  if (known) return known;
+  throw new Problem("NOT_FOUND", `There is no ${noun} '${name}' ${belongs}.`);
+}
+
+async function lockOpen<Grant>(
+  tx: Transaction,
+  kind: CredentialKind<Grant>,
+  target: CredentialTarget,
+  name: string,
+): Promise<CredentialRow<Grant>> {
+  const known = await lockKnown(tx, kind, target, name);
+  if (known.revokedAt) throw new Problem("CONFLICT", `The ${kind.noun} '${name}' is revoked.`);
+  return known;
 }
 
 type Record = (change: Pick<AuditedChange, "action" | "name" | "details">) => Promise<void>;
 
 /** Runs a change in one transaction; then empties the caches of keys and tokens. */
-async function changing<Grant, Result>(
+async function changing<Grant, Where extends Context, Result>(
   { database, clock, authenticator }: CredentialServices,
-  { ownerId, auditKind: kind, workspace }: Owned<Grant>,
-  context: Context,
-  work: (tx: Transaction, target: credentials.CredentialTarget, record: Record) => Promise<Result>,
+  { ownerOf, auditKind: kind }: CredentialKind<Grant, Where>,
+  context: Where,
+  work: (tx: Transaction, target: CredentialTarget, record: Record) => Promise<Result>,
 ): Promise<Result> {
+  const { id: ownerId, workspace } = ownerOf(context);
   const target = { ownerId, now: clock.now(), newId: clock.newId };
   const result = await database.transaction((tx) =>
     work(tx, target, (change) =>

@@ -1,148 +1,116 @@
-import Type, { type Static } from "typebox";
-import type { CompanyContext } from "../context/context.ts";
-import type { Queryable, Transaction } from "../database/database.ts";
-import {
-  describe,
-  difference,
-  type Resource,
-  type ResourceServices,
-} from "../workspaces/resource.ts";
-import {
-  CredentialName,
-  declaredSecrets,
-  IpAllowlist,
-  KeyPermissions,
-  keyDetails,
-  PreviousSecret,
-  PreviousUntil,
-  RequireOrigin,
-  Secret,
-  ServiceOrigin,
-  tokenDetails,
-} from "./credential-form.ts";
-import {
-  type CredentialKind,
-  type DeclaredCredential,
-  listCredentials,
-  readDeclared,
-  replaceDeclared,
-  storedSecrets,
-} from "./credentials.ts";
-import { API_KEYS, type KeyGrant } from "./keys.ts";
-import { SCIM_TOKENS, type TokenGrant } from "./scim-tokens.ts";
+import Type from "typebox";
+import type { Context } from "../context/context.ts";
+import { Problem } from "../problem.ts";
+import { describe, difference, type Entry, type Resource } from "../workspaces/resource.ts";
+import { CredentialName, grantMembers } from "./credential-form.ts";
+import { type DeclaredCredential, selectCredentials, selectDeclared } from "./credential-store.ts";
+import { type CredentialKind, replaceDeclared } from "./credentials.ts";
+import { API_KEYS } from "./keys.ts";
+import { SCIM_TOKENS } from "./scim-tokens.ts";
+import { hashSecret, refuseShortSecret } from "./secrets.ts";
 
 /* API keys and SCIM tokens in the manifest. */
 
-const ApiKey = Type.Object(
-  {
-    name: CredentialName,
-    key: Secret,
-    permissions: KeyPermissions,
-    ip_allowlist: Type.Optional(IpAllowlist),
-    previous_key: Type.Optional(PreviousSecret),
-    previous_key_until: Type.Optional(PreviousUntil),
-  },
-  { additionalProperties: false },
+/** What a header can hold after `Bearer`. */
+const secret = (description: string) =>
+  Type.String({ minLength: 1, maxLength: 255, pattern: "^\\S+$", description });
+
+const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)$/;
+
+/** Whether a text is an ISO 8601 time with a zone: a time without one would be a local time. */
+const isTimestamp = (text: string): boolean =>
+  TIMESTAMP.test(text) && !Number.isNaN(Date.parse(text));
+
+const PreviousUntil = Type.Refine(
+  Type.String({ description: "Until when, as an ISO 8601 time with a zone." }),
+  isTimestamp,
+  () => "must be an ISO 8601 time with a zone",
 );
 
-export const apiKeys: Resource = {
-  key: "api_keys",
-  about: "The API keys of the workspace. Read their secrets from the environment.",
-  schema: ApiKey,
-  identity: "name",
-  async apply(tx, services, { workspace }, entries: readonly Static<typeof ApiKey>[]) {
-    const wanted = entries.map((entry) => keyOf(entry, services.shortestSecret));
-    const todo = await applyCredentials(tx, API_KEYS, services, workspace.id, wanted);
-    return describe("api_key", workspace.name, todo, ({ name }) => name, keyDetails);
-  },
-  async declaration(database, { secret }, { workspace }) {
-    const keys = await listLive(database, API_KEYS, workspace.id);
-    return keys.map(({ name, permissions, ipAllowlist }) => ({
-      name,
-      key: secret("api_key", workspace.name, name),
-      permissions,
-      ip_allowlist: ipAllowlist,
-    }));
-  },
-};
-
-function keyOf(entry: Static<typeof ApiKey>, shortest: number): DeclaredCredential<KeyGrant> {
-  const { name, key, permissions, ip_allowlist, previous_key, previous_key_until } = entry;
-  const what = { name, noun: API_KEYS.noun, member: "key" } as const;
-  const secrets = declaredSecrets(what, key, previous_key, previous_key_until, shortest);
-  const ipAllowlist = ip_allowlist ?? [];
-  return { name, permissions, ipAllowlist, secrets: storedSecrets(secrets) };
-}
-
-/** Replaces the declared keys or tokens of an owner. @returns the changes. */
-async function applyCredentials<Grant>(
-  tx: Transaction,
-  kind: CredentialKind<Grant>,
-  { clock }: Pick<ResourceServices, "clock">,
-  ownerId: number | string,
-  wanted: readonly DeclaredCredential<Grant>[],
-) {
-  const present = await readDeclared(tx, kind, ownerId);
-  const todo = difference(present, wanted, (each) => each.name);
-  await replaceDeclared(tx, kind, { ownerId, now: clock.now(), newId: clock.newId }, todo);
-  return todo;
-}
-
-/** Those that have not been revoked. */
-async function listLive<Grant>(
-  database: Queryable,
-  kind: CredentialKind<Grant>,
-  ownerId: number | string,
-) {
-  const all = await listCredentials(database, kind, ownerId, new Date(0));
-  return all.filter(({ revokedAt }) => !revokedAt);
-}
-
-const ScimToken = Type.Object(
-  {
-    name: CredentialName,
-    token: Secret,
-    service_origin: ServiceOrigin,
-    require_origin: Type.Optional(RequireOrigin),
-    previous_token: Type.Optional(PreviousSecret),
-    previous_token_until: Type.Optional(PreviousUntil),
-  },
-  { additionalProperties: false },
-);
-
-export const scimTokens: Resource<CompanyContext> = {
-  key: "scim_tokens",
-  about: "The tokens with which identity providers manage dashboard users over SCIM.",
-  schema: ScimToken,
-  identity: "name",
-  async apply(tx, services, { company }, entries: readonly Static<typeof ScimToken>[]) {
-    const wanted = entries.map((entry) => tokenOf(entry, services.shortestSecret));
-    const todo = await applyCredentials(tx, SCIM_TOKENS, services, company.id, wanted);
-    return describe("scim_token", "", todo, ({ name }) => name, tokenDetails);
-  },
-  async declaration(database, { secret }, { company }) {
-    const tokens = await listLive(database, SCIM_TOKENS, company.id);
-    return tokens.map(({ name, serviceOrigin, requireOrigin }) => ({
-      name,
-      token: secret("scim_token", name),
-      service_origin: serviceOrigin,
-      require_origin: requireOrigin,
-    }));
-  },
-};
-
-function tokenOf(
-  entry: Static<typeof ScimToken>,
-  shortest: number,
-): DeclaredCredential<TokenGrant> {
-  const { name, token, service_origin, require_origin, previous_token, previous_token_until } =
-    entry;
-  const what = { name, noun: SCIM_TOKENS.noun, member: "token" } as const;
-  const secrets = declaredSecrets(what, token, previous_token, previous_token_until, shortest);
+function credentialResource<Grant, Where extends Context>(
+  kind: CredentialKind<Grant, Where>,
+  key: string,
+  about: string,
+): Resource<Where> {
+  const { table, secretName, auditKind, ownerOf, membersOf } = kind;
   return {
-    name,
-    serviceOrigin: service_origin,
-    requireOrigin: require_origin ?? true,
-    secrets: storedSecrets(secrets),
+    key,
+    about,
+    schema: Type.Object(
+      {
+        name: CredentialName,
+        [secretName]: secret("What requests send as the bearer token. Only its hash is stored."),
+        ...grantMembers(kind),
+        [`previous_${secretName}`]: Type.Optional(
+          secret("The previous secret, which is valid until then."),
+        ),
+        [`previous_${secretName}_until`]: Type.Optional(PreviousUntil),
+      },
+      { additionalProperties: false },
+    ),
+    identity: "name",
+    async apply(tx, { clock, shortestSecret }, context, entries: readonly Entry[]) {
+      const { id: ownerId, workspace } = ownerOf(context);
+      const wanted = entries.map((entry) => declaredCredential(kind, entry, shortestSecret));
+      const present = (await selectDeclared(tx, table, ownerId)).map(
+        ({ id: _id, ...rest }) => rest as unknown as DeclaredCredential<Grant>,
+      );
+      const todo = difference(present, wanted, (each) => each.name);
+      await replaceDeclared(tx, kind, { ownerId, now: clock.now(), newId: clock.newId }, todo);
+      return describe(auditKind, workspace, todo, ({ name }) => name, membersOf);
+    },
+    async declaration(database, { secret }, context) {
+      const { id, workspace } = ownerOf(context);
+      const all = await selectCredentials(database, table, id);
+      const words = workspace ? [auditKind, workspace] : [auditKind];
+      return all
+        .filter(({ revokedAt }) => !revokedAt)
+        .map((each) => ({
+          name: each.name,
+          [secretName]: secret(...words, each.name),
+          ...membersOf(each),
+        }));
+    },
   };
 }
+
+/**
+ * A declared credential as it is stored, with hashes in place of its secrets.
+ *
+ * @param shortest how many characters the secret needs; the previous one may be shorter.
+ * @throws Problem INVALID_REQUEST for a short secret, or half of what describes the previous one.
+ */
+function declaredCredential<Grant>(
+  { noun, secretName, grantOf, defaults }: CredentialKind<Grant>,
+  entry: Entry,
+  shortest: number,
+): DeclaredCredential<Grant> {
+  const name = entry.name as string;
+  const current = entry[secretName] as string;
+  refuseShortSecret(current, shortest, `The ${secretName} of the ${noun} '${name}'`);
+  const previous = entry[`previous_${secretName}`] as string | undefined;
+  const until = entry[`previous_${secretName}_until`] as string | undefined;
+  if ((previous === undefined) !== (until === undefined)) {
+    const members = `both 'previous_${secretName}' and 'previous_${secretName}_until', or neither`;
+    throw new Problem("INVALID_REQUEST", `The ${noun} '${name}' needs ${members}.`);
+  }
+  const secrets = [
+    { hash: hashSecret(current), until: null },
+    ...(previous !== undefined && until !== undefined
+      ? [{ hash: hashSecret(previous), until: new Date(until).toISOString() }]
+      : []),
+  ];
+  return { name, ...grantOf({ ...defaults, ...entry }), secrets };
+}
+
+export const apiKeys = credentialResource(
+  API_KEYS,
+  "api_keys",
+  "The API keys of the workspace. Read their secrets from the environment.",
+);
+
+export const scimTokens = credentialResource(
+  SCIM_TOKENS,
+  "scim_tokens",
+  "The tokens with which identity providers manage dashboard users over SCIM.",
+);

@@ -1,4 +1,4 @@
-import type { TokenHolder } from "../context/company.ts";
+import type { Company } from "../context/context.ts";
 import type { Permission } from "../context/permissions.ts";
 import type { Queryable } from "../database/database.ts";
 
@@ -26,6 +26,15 @@ export async function selectOpenKeys(
      where s.secret_hash = any($1::text[]) and (s.expires_at is null or s.expires_at > $2)`,
     [secretHashes, now],
   );
+}
+
+/** The holder of a SCIM token. */
+export interface TokenHolder {
+  readonly tokenId: string;
+  readonly tokenName: string;
+  readonly company: Company;
+  /** What `X-Request-Origin` must hold; undefined if the token does not require it. */
+  readonly requiredOrigin: string | undefined;
 }
 
 interface TokenRow {

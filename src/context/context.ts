@@ -1,4 +1,3 @@
-import type { Company } from "./company.ts";
 import type { Person, Session } from "./person.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -33,6 +32,12 @@ export type CallRecord = Pick<Context, "call" | "actorName" | "requestId">;
 /** Acts in a workspace. */
 export interface WorkspaceContext extends Context {
   readonly workspace: Workspace;
+}
+
+/** The company that all workspaces of a server belong to. */
+export interface Company {
+  readonly id: string;
+  readonly name: string;
 }
 
 /** Acts for the company. */

@@ -1,6 +1,6 @@
 /*
- * What dashboard users may be permitted to do, in the names of the specification (SCIM). Each endpoint below
- * /admin/v1 declares which of them it needs; docs/dashboard.md has the table.
+ * The permissions of dashboard users, under their names in SCIM. Each endpoint below /admin/v1 declares which
+ * it needs; docs/dashboard.md has the table.
  */
 
 export const COMPANY_PERMISSIONS = [
@@ -11,7 +11,8 @@ export const COMPANY_PERMISSIONS = [
 
 export type CompanyPermission = (typeof COMPANY_PERMISSIONS)[number];
 
-export const WORKSPACE_PERMISSIONS = [
+/** They permit nothing in Rapport: nothing in a workspace belongs to a team. */
+export const TEAM_PERMISSIONS = [
   "admin",
   "basic_access",
   "approve_deny_campaigns",
@@ -19,10 +20,14 @@ export const WORKSPACE_PERMISSIONS = [
   "publish_cards",
   "edit_segments",
   "export_user_data",
-  "view_pii",
   "view_user_profile",
   "manage_dashboard_users",
   "manage_media_library",
+] as const;
+
+export const WORKSPACE_PERMISSIONS = [
+  ...TEAM_PERMISSIONS,
+  "view_pii",
   "view_usage_data",
   "import_update_user_data",
   "view_billing_details",
@@ -40,17 +45,3 @@ export const WORKSPACE_PERMISSIONS = [
 ] as const;
 
 export type WorkspacePermission = (typeof WORKSPACE_PERMISSIONS)[number];
-
-/** They permit nothing in Rapport: nothing in a workspace belongs to a team. */
-export const TEAM_PERMISSIONS = [
-  "admin",
-  "basic_access",
-  "approve_deny_campaigns",
-  "send_campaigns_canvases",
-  "publish_cards",
-  "edit_segments",
-  "export_user_data",
-  "view_user_profile",
-  "manage_dashboard_users",
-  "manage_media_library",
-] as const;

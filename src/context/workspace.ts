@@ -56,13 +56,3 @@ export interface Workspace {
   /** The channel of each subscription group, by group id. */
   readonly groupChannels: ReadonlyMap<string, Channel>;
 }
-
-/** The holder of an API key: the workspace it belongs to and what it may do there. */
-export interface KeyHolder {
-  readonly keyId: string;
-  readonly keyName: string;
-  readonly workspace: Workspace;
-  readonly permissions: ReadonlySet<Permission | "all">;
-  /** Addresses and CIDR blocks that the key may be used from; empty means everywhere. */
-  readonly ipAllowlist: readonly string[];
-}

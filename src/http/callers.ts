@@ -1,5 +1,4 @@
-import type { Company } from "../context/company.ts";
-import type { Context } from "../context/context.ts";
+import type { Company, Context } from "../context/context.ts";
 import type { Person, Session } from "../context/person.ts";
 import type { Workspace } from "../context/workspace.ts";
 import type { Access } from "./endpoint.ts";

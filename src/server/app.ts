@@ -1,5 +1,4 @@
-import { apiKeyEndpoints } from "../access/api-key-endpoints.ts";
-import { scimTokenEndpoints } from "../access/scim-token-endpoints.ts";
+import { apiKeyEndpoints, scimTokenEndpoints } from "../access/credential-endpoints.ts";
 import { apiKeys, scimTokens } from "../access/sections.ts";
 import { deleteAllActivity } from "../activity/removal-store.ts";
 import { RETAINED_EVENTS, RETAINED_PURCHASES } from "../activity/retention-store.ts";

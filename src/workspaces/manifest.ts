@@ -24,7 +24,10 @@ const RateLimit = Type.Union(
   [
     Type.Literal("off"),
     Type.Object(
-      { requests: Type.Integer({ minimum: 1 }), per_seconds: Type.Integer({ minimum: 1 }) },
+      {
+        requests: Type.Integer({ minimum: 1, maximum: 1_000_000_000 }),
+        per_seconds: Type.Integer({ minimum: 1, maximum: 31_536_000 }),
+      },
       { additionalProperties: false },
     ),
   ],
@@ -143,7 +146,8 @@ export const Settings = Type.Object(
       Type.Boolean({ description: "Whether messages can be translated. false by default." }),
     ),
     blocked_external_ids: Type.Optional(
-      Type.Array(Type.String({ minLength: 1 }), {
+      Type.Array(Type.String({ minLength: 1, maxLength: 987 }), {
+        maxItems: 1_000,
         description: "External ids for which nothing is recorded, such as dummy users.",
       }),
     ),

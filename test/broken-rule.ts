@@ -1,4 +1,6 @@
 /* Rules that are broken on purpose, to see whether the tests (mutation-check.ts) or torture notice. */
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import {
   cpSync,
   mkdtempSync,
@@ -49,12 +51,38 @@ export function findPlace(copy: string, { file, find }: BrokenRule) {
   );
 }
 
-/** Breaks a rule in a copy. @returns what repairs it. */
+/**
+ * Breaks a rule in a copy, in the compiled files that tests import and in the bundle that servers started as
+ * processes of their own run.
+ *
+ * @returns what repairs it.
+ * @throws Error if the bundle stays as it is, because then such a server never runs the broken rule.
+ */
 export function breakRule(copy: string, broken: BrokenRule): () => void {
   const { path, compiled } = findPlace(copy, broken);
+  const before = bundleDigest(copy);
   writeFileSync(
     path,
     compiled.replace(broken.find, () => broken.replace),
   );
-  return () => writeFileSync(path, compiled);
+  bundle(copy);
+  if (bundleDigest(copy) === before) {
+    throw new Error(`src/${broken.file} is broken, but the bundle is not: ${broken.find}`);
+  }
+  return () => {
+    writeFileSync(path, compiled);
+    bundle(copy);
+  };
+}
+
+/** Joins the compiled files again; bundle.js does so because one of them is newer than the bundle. */
+const bundle = (copy: string) =>
+  execFileSync(process.execPath, [join(copy, "dist", "src", "server", "bundle.js")]);
+
+function bundleDigest(copy: string): string {
+  const folder = join(copy, "dist", "bundle");
+  const digest = createHash("sha256");
+  const programs = readdirSync(folder).filter((name) => name.endsWith(".js"));
+  for (const name of programs.sort()) digest.update(readFileSync(join(folder, name)));
+  return digest.digest("hex");
 }

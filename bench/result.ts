@@ -40,7 +40,7 @@ export interface Measured {
   readonly seconds: number;
   readonly units: number;
   readonly unitsPerSecond: number;
-  /** In milliseconds; null where nobody waits for an answer. */
+  /** In milliseconds; null where no client waits for a response. */
   readonly latencyMs: Latency | null;
   /** Processor seconds for 1,000 units. */
   readonly cpuSecondsPer1000: Cpu;

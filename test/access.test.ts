@@ -83,7 +83,7 @@ async function assertWorks(contract: Contract, authorization?: string): Promise<
 const JSON_TYPE = "application/json";
 const SCIM_TYPE = "application/scim+json";
 
-/** What is not a bearer token of anybody. */
+/** Authorization headers without a valid bearer token. */
 const STRANGERS = [
   undefined,
   "Bearer",

@@ -212,7 +212,7 @@ describe("an audit", () => {
     assert.deepEqual([checked.code, JSON.parse(checked.stdout).intact], [0, true]);
   });
 
-  test("names nobody where users were read, and every read is in the chain", async () => {
+  test("audit entries of reads name no user, and every read is in the chain", async () => {
     const server = await startOwnServer();
     const workspace = await server.workspace();
     await workspace.track({ attributes: [{ external_id: "ada", email: "ada@private.example" }] });

@@ -14,7 +14,7 @@ const WITHOUT_ROW: Readonly<Record<string, string>> = {
   "POST /admin/v1/engine-copies":
     "It leaves a row where the engine has a folder, and the server of these tests has none.",
   "POST /admin/v1/workspaces/:name/preference-centers/:id/preview-link":
-    "It changes nothing, and the link shows nobody's data.",
+    "It changes nothing, and the link shows no user's data.",
   "POST /admin/v1/workspaces/:name/integrations/:integration_id/sync":
     "It changes nothing that is declared; what it starts is a run, which is kept itself.",
 };

@@ -28,7 +28,7 @@ const TIMED = "updated_at timestamptz, external_id text, payload text";
 const AT = "'2026-01-01 12:00:00+00'";
 const GOOD = `(${AT}, 'good', '{"n":1}')`;
 
-/** A port that nobody listens on. */
+/** A port without a listener. */
 async function closedPort(): Promise<number> {
   const listener = createServer().listen(0, "127.0.0.1");
   await new Promise((resolve) => listener.once("listening", resolve));

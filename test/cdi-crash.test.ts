@@ -1,5 +1,5 @@
 /*
- * A sync against `kill -9`, ten times at moments that nobody chose: it goes on where it stopped, every
+ * A sync against `kill -9`, ten times at random moments: it resumes where it stopped, every
  * row is applied, and no event twice. On one server that is started again; on PostgreSQL also with
  * another server process that takes over.
  */
@@ -97,7 +97,7 @@ async function assertWhole(server: ChildServer, { expected }: GrowingFile): Prom
   assert.deepEqual([...counts].sort(), [...expected].sort());
 }
 
-/** Sees to it that a sync has rows to read, and waits for a moment that nobody chose. */
+/** Gives a sync rows to read, and waits for a random moment of it. */
 async function untilSomewhereInARun(server: ChildServer, file: GrowingFile): Promise<void> {
   if ((await lastRun(server))?.job_status !== "running") {
     await file.grow();

@@ -184,7 +184,7 @@ describe("pipelined requests", () => {
 
 describe("unusual requests", () => {
   const cases: readonly [what: string, text: string, status: number][] = [
-    ["expects what nobody knows", "GET /health/live HTTP/1.1\r\nHost: x\r\nExpect: tea\r\n", 200],
+    ["expects something unknown", "GET /health/live HTTP/1.1\r\nHost: x\r\nExpect: tea\r\n", 200],
     [
       "wants another protocol",
       "GET /health/live HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\n",

@@ -185,7 +185,7 @@ describe("an invalid object of an import is reported with its position, and the 
     ["apps that are no array", { ...id("ada"), apps: {} }, "INVALID_USER"],
     ["an app without sessions", { ...id("ada"), apps: [{ app_id: WEB_APP }] }, "INVALID_USER"],
     ["negative sessions", { ...id("ada"), apps: [{ ...app, sessions: -1 }] }, "INVALID_USER"],
-    ["an app nobody declared", { ...id("ada"), apps: [{ ...app, app_id: "x" }] }, "UNKNOWN_APP"],
+    ["an undeclared app", { ...id("ada"), apps: [{ ...app, app_id: "x" }] }, "UNKNOWN_APP"],
     ["a time that is none", { ...id("ada"), apps: [{ ...app, last_used: "x" }] }, "INVALID_TIME"],
     [
       "a time deep inside that is none",

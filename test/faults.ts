@@ -55,7 +55,7 @@ export async function assertSurvives(server: TestServer, fault: Fault): Promise<
   await assertKept(workspace, acknowledged);
 }
 
-/** Waits until a server that nobody touches takes requests again. */
+/** Waits until a server, left alone, accepts requests again. */
 export async function untilReady(server: TestServer): Promise<void> {
   const giveUpAt = performance.now() + RECOVERS_WITHIN_MS;
   for (;;) {

@@ -1,4 +1,4 @@
-/* Who may read the embedded engine's files: nobody but their owner. */
+/* Only their owner may read the embedded engine's files. */
 import assert from "node:assert/strict";
 import { chmod, mkdir, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";

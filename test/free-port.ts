@@ -6,7 +6,7 @@ import { createServer } from "node:net";
 const FIRST = 10_000;
 const LAST = 30_000;
 
-/** A port that nobody listens on, for a server that has to be told one. */
+/** A free port, for a server that needs a fixed one. */
 export async function freePort(address = "127.0.0.1"): Promise<number> {
   for (;;) {
     const port = randomInt(FIRST, LAST);

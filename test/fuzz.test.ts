@@ -108,7 +108,7 @@ function requestFor(contract: Contract, sample: Sample) {
   });
 }
 
-/** Sends it with the right of whoever may call, as JSON or as a text that the endpoint takes. */
+/** Sends it with credentials that the endpoint accepts, as JSON or as a text that it reads. */
 function send({ access, accepts, method }: Contract, path: string, body: unknown) {
   const key = {
     key: workspace.key,

@@ -23,7 +23,7 @@ const JSON_HEADERS = {
   "content-type": "application/json",
 };
 
-/** Sends bytes as they are, with the right of whoever may call that path. */
+/** Sends bytes as they are, with credentials that the path accepts. */
 const raw = (path: string, bytes: string | Uint8Array, headers: Record<string, string> = {}) =>
   workspace.call<any>("POST", path, undefined, {
     raw: bytes,

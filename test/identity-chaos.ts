@@ -5,7 +5,7 @@
  * Every event and purchase that is sent has a name of its own. So at the end each that was acknowledged
  * must either stand at exactly one living profile, exactly once, or be named by exactly one entry of
  * the audit: that of the deletion (or of the identification that leaves data behind) which took it.
- * One that was lost, doubled, or came back to life breaks this, whoever was faster.
+ * A lost, doubled or revived one breaks this, whatever the order of the requests.
  */
 import assert from "node:assert/strict";
 import type { Answer, TestServer, TestWorkspace } from "./harness.ts";

@@ -86,7 +86,7 @@ describe("the entries of a prioritization narrow the match in order", () => {
     ],
     ["several identified are left", ["id1", "id2"], ["identified"], []],
     ["several unidentified are left", ["a1", "a2", "id1"], ["unidentified"], []],
-    ["nobody is identified", ["a1"], ["identified"], []],
+    ["no user is identified", ["a1"], ["identified"], []],
     ["no entry, one match", ["id1"], [], ["id1"]],
     ["no entry, two matches", ["id1", "a1"], [], []],
   ];

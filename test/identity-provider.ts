@@ -15,7 +15,7 @@ export const CLIENT_SECRET = "the-secret-of-the-client";
 
 export interface TestProvider {
   readonly settings: NonNullable<Config["oidc"]>;
-  /** Who signs in next; undefined: nobody, because the provider refuses. */
+  /** The person who signs in next; undefined if the provider refuses to sign in. */
   signsIn(person: { readonly email?: string; readonly email_verified?: boolean } | undefined): void;
   /** What the provider was asked for, in its order. */
   readonly asked: URL[];

@@ -34,12 +34,15 @@ export async function checkRows(database: Database): Promise<void> {
     if (OF_THE_GONE.includes(table)) continue;
     const rows = await read("profile_id", table);
     const orphans = rows.filter((row) => !living.has(keyOf(row)));
-    assert.deepEqual(orphans, [], `rows of nobody in ${table}`);
+    assert.deepEqual(orphans, [], `rows without a user in ${table}`);
   }
 
   for (const row of merged) {
     assert.ok(!living.has(keyOf(row)), "a merged profile is there");
-    assert.ok(living.has(keyOf({ ...row, profile_id: row.kept_profile_id })), "it leads to nobody");
+    assert.ok(
+      living.has(keyOf({ ...row, profile_id: row.kept_profile_id })),
+      "it redirects to a user that does not exist",
+    );
   }
 
   const identifiers = await read("profile_id, kind, value", "identifiers");

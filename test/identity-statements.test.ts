@@ -29,7 +29,7 @@ const context = contextIn(workspace);
 
 let last = 0;
 
-/** Makes users with external ids that nobody else has. @returns the ids. */
+/** Creates users with unique external ids. @returns the ids. */
 async function makeUsers(count: number): Promise<string[]> {
   const names = many(count, () => `user ${++last}`);
   const people = createPeople([], [], systemClock.newId);

@@ -18,7 +18,7 @@ import { temporaryFolder } from "./stored-rows.ts";
 
 const server = await startOwnServer({ dataDir: await temporaryFolder() });
 
-/** Gives somebody something in every place where a value of a person can be kept. */
+/** Gives a user a value in every place that can keep one. */
 async function fill(workspace: TestWorkspace, identifier: object, name: string, phone: string) {
   const mark = (what: string) => `trace-${name}-${what}`;
   const state = { subscription_group_id: NEWSLETTER, subscription_state: "subscribed" };

@@ -162,7 +162,7 @@ describe("applying a manifest", () => {
 
   test("the secrets of a manifest are stored only as hashes and never returned", async () => {
     const own = await startOwnServer({ dataDir: await temporaryFolder() });
-    const secret = "a-secret-that-nobody-may-see";
+    const secret = "a-secret-that-must-not-show";
     const manifest = {
       company: { name: "Test" },
       workspaces: [{ name: "secret", api_keys: [key("dev", secret)] }],

@@ -212,7 +212,7 @@ describe("GET /openapi.json", () => {
 });
 
 describe("GET /docs", () => {
-  test("is a page that loads nothing from elsewhere, served to anybody", async () => {
+  test("GET /docs serves a page without a key, and the page loads nothing from other hosts", async () => {
     const { status, headers, body } = await server.send("GET", "/docs");
     assert.equal(status, 200);
     assert.match(headers.get("content-type") ?? "", /^text\/html/);

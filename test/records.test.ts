@@ -127,7 +127,7 @@ describe("the search for users", () => {
     assert.deepEqual(shown, ["ada", "bob", "only@example.com", "+14155552671"]);
   });
 
-  test("finds nobody of another workspace, and refuses a cursor that it did not give", async () => {
+  test("a search finds no user of another workspace and refuses a cursor that it did not return", async () => {
     const [mine, other] = [await server.workspace(), await server.workspace()];
     await other.track({ attributes: [{ ...id("eve"), first_name: "Eve" }] });
     assert.deepEqual(namesOf(await search(mine, "eve")), []);

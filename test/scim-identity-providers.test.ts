@@ -140,7 +140,7 @@ describe("the requests of the Okta and Microsoft test collections", () => {
     for (const [index, line] of recorded.entries()) {
       assert.equal(await verdictOn(line), VERDICTS[index]?.[1], line.source);
     }
-    assert.equal(await total(), 1, "a refusal makes nobody");
+    assert.equal(await total(), 1, "a refusal creates no user");
   });
 
   test("with SCIM defaults, Okta and Microsoft requests get their expected verdicts and create their users", async () => {

@@ -122,7 +122,7 @@ describe("GET /scim/v2/Users with a filter", () => {
     ],
   ];
   for (const [filter, identifier] of cases) {
-    test(`the SCIM filter ${filter} finds ${identifier || "nobody"}`, async () => {
+    test(`the SCIM filter ${filter} finds ${identifier || "no user"}`, async () => {
       assert.equal(await found(filter), identifier);
     });
   }

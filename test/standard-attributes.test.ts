@@ -176,7 +176,7 @@ const refusals: readonly (readonly [name: string, code: string, values: readonly
         "+14155552671 abc",
         " +14155552671",
       ],
-      // A North American number, or a Norwegian one: nobody can tell.
+      // It could be a North American number or a Norwegian one.
       "4757837984",
       ...["tel:4155552671;phone-context=+1", "(415) 555-2671", "+1".padEnd(400, "1")],
     ],

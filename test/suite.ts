@@ -51,7 +51,7 @@ run({ files: Array(processes).fill(suiteProcess), concurrency: processes })
     process.exitCode = 1;
   })
   .on("end", () => {
-    // What a process that died was running, and what nobody ran.
+    // What a process that died was running, and what was never started.
     const unfinished = readdirSync(queue);
     for (const entry of unfinished) process.stderr.write(`Not finished: ${entry.slice(5)}\n`);
     if (unfinished.length > 0) process.exitCode = 1;

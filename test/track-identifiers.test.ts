@@ -1,6 +1,6 @@
 /*
- * Whom an object of a track request means: what each identifier finds, and who is made when nobody
- * is found. Of several people with one address: track-shared-addresses.test.ts.
+ * Which user an object of a track request means: what each identifier finds, and which user is created
+ * when it finds none. Several users with one address: track-shared-addresses.test.ts.
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -88,7 +88,7 @@ describe("an object with an unknown identifier creates a profile or is skipped",
     cases.push([array, { platform_id: "507f1f77bcf86cd799439011" }, false]);
   }
   for (const [array, identifier, makes] of cases) {
-    const verb = makes ? "makes a profile" : "makes nobody and is skipped";
+    const verb = makes ? "creates a user" : "creates no user and is skipped";
     test(`${array} with ${JSON.stringify(identifier)} ${verb}`, async () => {
       const workspace = await server.workspace();
       const answer = await workspace.track(REQUESTS[array](identifier));

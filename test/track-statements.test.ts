@@ -1,6 +1,6 @@
 /*
  * What a batch of /users/track costs: statements, round trips and rows. Below HTTP, because it counts
- * what reaches the engine; nothing is timed. Whoever makes a batch dearer learns it here.
+ * what reaches the engine; nothing is timed. A change that makes a batch more expensive fails here.
  */
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";

@@ -13,7 +13,7 @@ export const STEP_MAIL = "33333333-0000-4000-8000-000000000004";
 export const STEP_TEXT = "33333333-0000-4000-8000-000000000005";
 export const STEP_PLAIN_MAIL = "33333333-0000-4000-8000-000000000006";
 
-/** An id that nobody has. */
+/** An unused id. */
 export const NOBODY = "99999999-0000-4000-8000-000000000009";
 
 export const spanish = {

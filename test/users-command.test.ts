@@ -54,7 +54,7 @@ describe("rapport users", () => {
     assert.deepEqual([nobody.code, nobody.stdout], [0, ""]);
   });
 
-  test("refuses a name that several users have or nobody has, and says how to choose", async () => {
+  test("rapport users get refuses an identifier of several users or of none, and says how to choose one", async () => {
     const workspace = await workspaceWithAda();
     const several = await run(workspace, "get", "ada");
     assert.deepEqual([several.code, several.stdout], [1, ""]);

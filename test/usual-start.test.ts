@@ -10,7 +10,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { packageRoot } from "../src/database/migrate.ts";
 import { temporaryFolder } from "./stored-rows.ts";
 
-/** Whether nobody listens there yet. */
+/** Whether the port is free. */
 async function isFree(port: number): Promise<boolean> {
   const server = createServer().listen(port, "127.0.0.1");
   return once(server, "listening").then(
@@ -26,7 +26,7 @@ const answers = async (url: string): Promise<boolean> =>
   );
 
 test("npm start without settings serves http://127.0.0.1:8080 with the embedded engine in ./data", {
-  skip: (await isFree(8080)) ? false : "somebody else listens on 8080",
+  skip: (await isFree(8080)) ? false : "another process listens on port 8080",
 }, async () => {
   const { scripts } = JSON.parse(await readFile(join(packageRoot(), "package.json"), "utf8"));
   const [exec, program, main, ...args] = scripts.start.split(" ");

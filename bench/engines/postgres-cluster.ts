@@ -24,9 +24,9 @@ export interface Cluster {
 }
 
 /**
- * What somebody would set who gives it a four-core machine: a quarter of the memory, as PostgreSQL's
- * manual advises, and room for the log between checkpoints. Everything else is as it comes, which
- * means durable: fsync and synchronous_commit are on.
+ * Usual settings for a dedicated four-core machine: a quarter of the memory, as PostgreSQL's manual
+ * advises, and room for the log between checkpoints. Everything else keeps its default, which means
+ * durable: fsync and synchronous_commit are on.
  */
 const SETTINGS = {
   shared_buffers: `${Math.floor(totalmem() / 4 / 1_048_576)}MB`,

@@ -71,7 +71,7 @@ const isLocal = (url: string): boolean =>
 
 /** The parent of all of the engine's processes, where they are among those of this machine. */
 function postmasterOf(backend: number): number | undefined {
-  // In a container it counts its processes anew: then this number belongs to somebody else.
+  // A container numbers its processes itself: here, the number may belong to an unrelated process.
   if (nameOf(backend) !== "postgres") return undefined;
   return parentOf(backend);
 }

@@ -1,7 +1,7 @@
 /** What must be undone at the end, however that comes about; the last thing first. */
 export interface CleanUp {
   add(undo: () => Promise<unknown>): void;
-  /** Undoes everything, once, whoever asks; what fails is told and does not stop the rest. */
+  /** Undoes everything, once, however often it is called; failures are reported and do not stop the rest. */
   run(): Promise<void>;
 }
 

@@ -53,7 +53,7 @@ const SEEDED: readonly SeededFault[] = [
     replace: "    ]);",
   },
   {
-    rule: "a merge writes only profiles that nobody has changed since they were read",
+    rule: "a merge writes only profiles that are unchanged since they were read",
     file: "identity/save-graph.ts",
     find: "refuseChanged(touched, locked);",
     replace: "{}",

@@ -44,6 +44,12 @@ interface Running {
   readonly finished: Promise<Finished>;
 }
 
+/** What must not outlive a test process that ends before its file does. */
+const alive = new Set<ChildProcess>();
+process.on("exit", () => {
+  for (const child of alive) child.kill("SIGKILL");
+});
+
 function start(
   args: readonly string[],
   environment: Environment,
@@ -51,7 +57,7 @@ function start(
   root?: string,
 ): Running {
   const child = spawn(process.execPath, [mainOf(root), ...args], {
-    env: { PATH: process.env.PATH, ...environment },
+    env: { PATH: process.env.PATH, TMPDIR: process.env.TMPDIR, ...environment },
     stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
   });
   child.stdin?.end(input);
@@ -63,6 +69,8 @@ function start(
   }
   const finished = once(child, "close").then(([code]) => ({ code, ...output }));
   after(() => child.kill("SIGKILL"));
+  alive.add(child);
+  void finished.then(() => alive.delete(child));
   return { child, output, finished };
 }
 

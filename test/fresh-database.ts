@@ -8,23 +8,39 @@ import postgres from "postgres";
 
 let databases = 0;
 
+/** The start of the names of all databases that a run of the suite makes. */
+const namesOf = (run: string): string => `rapport_test_${run}_`;
+
 /** A new, empty database; it goes when the test file ends. Undefined on the embedded engine. */
 export async function freshDatabase(): Promise<string | undefined> {
   const server = process.env.TEST_DATABASE_URL;
   if (!server) return undefined;
   const workers = workerUrls();
-  const name = `rapport_test_${process.pid}_${++databases}`;
+  const name = `${namesOf(process.env.TEST_RUN ?? "alone")}${process.pid}_${++databases}`;
   for (const node of [server, ...workers]) await run(node, `create database ${name}`);
-  after(async () => {
-    await dropDatabase(server, name);
-    for (const node of workers) {
-      await endPrepared(onDatabase(node, name));
-      await dropDatabase(node, name);
-    }
-  });
+  after(() => dropEverywhere(name));
   const url = onDatabase(server, name);
   if (workers.length > 0) await joinNodes(url, name, workers);
   return url;
+}
+
+async function dropEverywhere(name: string): Promise<void> {
+  await dropDatabase(process.env.TEST_DATABASE_URL ?? "", name);
+  for (const node of workerUrls()) {
+    await endPrepared(onDatabase(node, name));
+    await dropDatabase(node, name);
+  }
+}
+
+/** Drops what test processes of a run left behind because they were killed. */
+export async function dropDatabasesOf(run: string): Promise<void> {
+  const server = process.env.TEST_DATABASE_URL;
+  if (!server) return;
+  const sql = postgres(server, { max: 1, onnotice: () => {}, fetch_types: false });
+  const left = await sql<{ datname: string }[]>`
+    select datname from pg_database where starts_with(datname, ${namesOf(run)})`;
+  await sql.end();
+  for (const { datname } of left) await dropEverywhere(datname);
 }
 
 function onDatabase(server: string, name: string): string {

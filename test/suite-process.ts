@@ -40,6 +40,9 @@ process.on("exit", () => {
   if (!isDone) process.exitCode = 1;
 });
 
+// An interrupted run ends its processes, and their listeners for the end kill the servers that they started.
+process.once("SIGTERM", () => process.exit(1));
+
 let next = takeNext();
 // Started here, the shared server outlives the files. Without a file no hook would stop it.
 if (next) await startServer();

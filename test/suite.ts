@@ -8,12 +8,13 @@
  * suite-process.ts. Node's own runner collects the results and prints them.
  */
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { availableParallelism, tmpdir } from "node:os";
+import { readdirSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { run } from "node:test";
 import { spec } from "node:test/reporters";
 import { packageRoot } from "../src/database/migrate.ts";
+import { beginRun } from "./suite-run.ts";
 
 /** Started first, so that no process is left with one of them at the end. */
 const SLOWEST = [
@@ -38,15 +39,14 @@ const names = readdirSync(import.meta.dirname)
 if (names.length === 0) throw new Error(`No test file's name contains ${wanted.join(" or ")}.`);
 
 const rankOf = (name: string) => SLOWEST.indexOf(name.replace(".test.js", "")) >>> 0;
-const queue = mkdtempSync(join(tmpdir(), "rapport-tests-"));
+const { queue, signal, end } = beginRun();
 for (const [index, name] of names.sort((one, other) => rankOf(one) - rankOf(other)).entries()) {
   writeFileSync(join(queue, `${String(index).padStart(4, "0")}-${name}`), "");
 }
 
-process.env.TEST_QUEUE = queue;
 const suiteProcess = join(import.meta.dirname, "suite-process.js");
 const processes = Math.min(availableParallelism(), names.length);
-run({ files: Array(processes).fill(suiteProcess), concurrency: processes })
+run({ files: Array(processes).fill(suiteProcess), concurrency: processes, signal })
   .on("test:fail", () => {
     process.exitCode = 1;
   })
@@ -55,7 +55,7 @@ run({ files: Array(processes).fill(suiteProcess), concurrency: processes })
     const unfinished = readdirSync(queue);
     for (const entry of unfinished) process.stderr.write(`Not finished: ${entry.slice(5)}\n`);
     if (unfinished.length > 0) process.exitCode = 1;
-    rmSync(queue, { recursive: true });
+    void end();
   })
   .compose(new spec())
   .pipe(process.stdout);

@@ -159,7 +159,7 @@ describe("an audit that was changed in the database is not intact", () => {
 });
 
 describe("an audit", () => {
-  test("stays intact while many administrators write at the same time, on several servers", async () => {
+  test("the audit chain stays intact while many administrators write at the same time through several servers", async () => {
     const server = await startOwnServer();
     const { databaseUrl } = server.config;
     const servers = databaseUrl ? [server, await startOwnServer(server.config)] : [server];
@@ -174,7 +174,7 @@ describe("an audit", () => {
     assert.deepEqual([found.intact, found.entries], [true, entries + 40]);
   });
 
-  test("is exported as one JSON entry per line, page by page, from a position or a time on", async () => {
+  test("the audit is exported as one JSON entry per line, in pages, from a position or a time on", async () => {
     const server = await startOwnServer();
     const environment = { RAPPORT_URL: server.url, ADMIN_TOKEN: server.adminToken };
     await server.admin("PUT", "/admin/v1/workspaces/demo", {});

@@ -48,7 +48,7 @@ const file = join(folder, "first.backup");
 describe("rapport backup", () => {
   let acknowledged = 0;
 
-  test("writes everything that was acknowledged before it began, whole, while others write", async () => {
+  test("a backup during writes contains every write that was acknowledged before it began, each whole", async () => {
     let isWriting = true;
     const write = async () => {
       while (isWriting) {
@@ -83,7 +83,7 @@ describe("rapport backup", () => {
     assert.deepEqual([bob, steps], [ada, ada]);
   });
 
-  test("leaves nothing beside the file, and never overwrites one", async () => {
+  test("a backup leaves nothing but its file and never overwrites one", async () => {
     assert.deepEqual(await readdir(folder), ["first.backup"]);
     const before = await readFile(file);
     const { code, stderr } = await runCommand(["backup", file], at);
@@ -99,7 +99,7 @@ describe("rapport backup", () => {
     );
   });
 
-  test("that finds no room leaves nothing, and says so", async () => {
+  test("a backup without room on the disk leaves no file and reports the reason", async () => {
     const full = join(folder, "full.backup");
     // As on a full disk: the system refuses to make a file larger than a few KiB. The writer alone, because the
     // embedded engine would be refused, too.
@@ -120,7 +120,7 @@ describe("rapport backup", () => {
     assert.deepEqual(await readdir(folder), ["first.backup"]);
   });
 
-  test("of a stopped server reads the same, and restores into the other engine and back", async () => {
+  test("a backup of a stopped server restores into the other engine and back with the same rows", async () => {
     await server.end("SIGTERM");
     const stopped = join(folder, "stopped.backup");
     assert.equal((await runCommand(["backup", stopped], at)).code, 0);
@@ -143,7 +143,7 @@ describe("rapport backup", () => {
 });
 
 describe("rapport restore", () => {
-  test("refuses a place that is not empty", async () => {
+  test("rapport restore refuses a database that is not empty", async () => {
     const { code, stderr } = await runCommand(["restore", file], place);
     assert.equal(code, 1);
     assert.match(stderr, /^rapport: (The database is not empty|.*engine exists already)/);
@@ -169,7 +169,7 @@ describe("rapport restore", () => {
     ["that is not packed", async () => Buffer.from("hello\n"), / is no backup\.$/],
   ];
   for (const [what, content, message] of refused) {
-    test(`refuses a file ${what}, and writes nothing`, async () => {
+    test(`rapport restore refuses a file ${what} and writes nothing`, async () => {
       const path = join(folder, `${what.replaceAll(" ", "-")}.backup`);
       await writeFile(path, await content());
       const empty = await emptyPlace();
@@ -180,7 +180,7 @@ describe("rapport restore", () => {
     });
   }
 
-  test("refuses a whole backup of a newer version, and names the version to use", async () => {
+  test("rapport restore refuses a backup of a newer version and names the version to use", async () => {
     const lines = gunzipSync(await good())
       .toString()
       .split("\n")

@@ -48,7 +48,7 @@ describe("buckets", () => {
     for (const { ordinal, place } of rows) assert.equal(place, ordinal);
   });
 
-  test("of 100,000 users no shard has 1.3 times the mean, whatever the number of shards up to 64", () => {
+  test("with 100,000 users on up to 64 shards, no shard holds 1.3 times the mean", () => {
     const places = new Map(BUCKETS.map((bucket, place) => [bucket, place]));
     const kinds = [
       (n: number) => `user-${n}`,

@@ -16,7 +16,7 @@ describe("a change of a user by an administrator", () => {
   const change = (workspace: TestWorkspace, platformId: string, attributes: unknown) =>
     server.admin("PATCH", pathOf(workspace, `/${platformId}`), { attributes });
 
-  test("sets attributes and subscription states, and the audit names them without their values", async () => {
+  test("changing a user sets attributes and subscription states, which the audit names without their values", async () => {
     const workspace = await server.workspace();
     await workspace.track({
       attributes: [{ ...id("ada"), email: "ada@example.com", plan: "free" }],
@@ -51,7 +51,7 @@ describe("a change of a user by an administrator", () => {
     assert.doesNotMatch(JSON.stringify(entry), /gold|unsubscribed/);
   });
 
-  test("refuses a wrong value, an identifier and a user that is gone, and changes nothing", async () => {
+  test("a change of a user with a wrong value, an identifier or a missing user is refused and changes nothing", async () => {
     const workspace = await server.workspace({ settings: { intake: "lenient" } });
     await workspace.track({
       attributes: [

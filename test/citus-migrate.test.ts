@@ -33,7 +33,7 @@ describe("rapport migrate on Citus", { skip }, () => {
     await database.close();
   });
 
-  test("takes a database that was a plain PostgreSQL onto the cluster with all its rows", async () => {
+  test("rapport migrate moves a plain PostgreSQL database onto the Citus cluster with all its rows", async () => {
     const config = await testConfig();
     const url = config.databaseUrl ?? "";
     await leaveCluster(url);

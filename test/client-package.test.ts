@@ -57,7 +57,7 @@ async function proxy(
 }
 
 describe("a call of the client", () => {
-  test("returns the body of a success and throws a refusal with its sentence", async () => {
+  test("a client call returns the body of a success and throws a refusal with its message", async () => {
     const { rapport } = await connect();
     const done = await rapport.trackUsers({ body: { events: [opened("ada")] } });
     assert.deepEqual(done, { events_processed: 1, message: "success" });
@@ -72,7 +72,7 @@ describe("a call of the client", () => {
     });
   });
 
-  test("reads with a query and administers with a path", async () => {
+  test("the client sends query parameters for reads and path parameters for administration", async () => {
     const { rapport, workspace } = await connect();
     const id = "ed06e19a-51bb-4c4e-8a3d-9b4a7d3a1c20";
     const { status } = await rapport.getSubscriptionState({
@@ -122,7 +122,7 @@ describe("a call of the client", () => {
     assert.equal(requests.length, 2);
   });
 
-  test("gives up after its retries, with the last response", async () => {
+  test("the client gives up after its retries and throws the last response", async () => {
     const { workspace } = await connect();
     const { url, requests } = await proxy((_request, response) => {
       response.writeHead(503, { "content-type": "application/json" }).end('{"message":"Busy."}');
@@ -148,7 +148,7 @@ describe("a call of the client", () => {
     assert.equal(requests.length, 1);
   });
 
-  test("ends when its signal is aborted, and when an attempt takes too long", async () => {
+  test("a client call ends when its signal is aborted and when an attempt takes too long", async () => {
     const { workspace } = await connect();
     const { url } = await proxy(() => true);
     const rapport = createClient({ url, key: workspace.key, timeoutMs: 50, retries: 0 });
@@ -160,7 +160,7 @@ describe("a call of the client", () => {
 });
 
 describe("a tracker of the client", () => {
-  test("gives every caller the verdict on its own item", async () => {
+  test("the tracker returns to every caller the verdict on its own item", async () => {
     const { rapport, workspace } = await connect();
     const failed: unknown[] = [];
     const tracker = rapport.tracker({ onRejected: (error) => failed.push(error) });
@@ -186,7 +186,7 @@ describe("a tracker of the client", () => {
     assert.equal(ada.custom_events[0].count, 1);
   });
 
-  test("sends few requests, and none with more items than it may hold", async () => {
+  test("the tracker sends few requests, and none with more items than a request may hold", async () => {
     const { workspace } = await connect();
     const { url, requests } = await proxy(() => false);
     const tracker = createClient({ url, key: workspace.key }).tracker();
@@ -230,7 +230,7 @@ describe("a tracker of the client", () => {
     assert.equal(users.length, 4);
   });
 
-  test("applies what one user did in the order in which it was added", async () => {
+  test("the tracker applies the items of one user in the order in which they were added", async () => {
     const { rapport, workspace } = await connect();
     const tracker = rapport.tracker();
     const last = Array.from({ length: 30 }, (_, index) => {
@@ -245,7 +245,7 @@ describe("a tracker of the client", () => {
     assert.equal(ada.custom_events.length, 30);
   });
 
-  test("tells every caller of a batch when the whole request fails", async () => {
+  test("the tracker rejects every caller of a batch when the whole request fails", async () => {
     const { workspace } = await connect();
     const { url } = await proxy((_request, response) => {
       response
@@ -264,7 +264,7 @@ describe("a tracker of the client", () => {
     }
   });
 
-  test("refuses items beyond what may wait", async () => {
+  test("the tracker refuses items once its queue is full", async () => {
     const { rapport } = await connect();
     const tracker = rapport.tracker({ maxQueued: 1 });
     const first = tracker.event(opened("a"));
@@ -274,7 +274,7 @@ describe("a tracker of the client", () => {
 });
 
 describe("the files of the client", () => {
-  test("are those that openapi.json gives", async () => {
+  test("the generated files of the client match openapi.json", async () => {
     const path = join(packageRoot(), "client", "generate.js");
     const { generatedFiles } = await import(pathToFileURL(path).href);
     for (const [name, text] of Object.entries(await generatedFiles())) {

@@ -29,7 +29,8 @@ await symlink(join(packageRoot(), "client"), join(folder, "node_modules", "@rapp
 const run = promisify(execFile);
 
 describe("the README of the client", () => {
-  test("has examples", () => assert.ok(examples.length >= 5));
+  test("the README of the client has at least five examples", () =>
+    assert.ok(examples.length >= 5));
 
   for (const [index, example] of examples.entries()) {
     test(`example ${index + 1} runs and prints what its comments say`, async () => {

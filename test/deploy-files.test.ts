@@ -84,7 +84,7 @@ const EVENT = { external_id: "ada", name: "signed_up", time: "2026-01-01T12:00:0
 describe("the GitHub Action", {
   skip: process.platform === "linux" ? false : "needs /proc",
 }, () => {
-  test("starts a server that outlives its step, with a key and settings, and hides both secrets in the log", async () => {
+  test("the GitHub action starts a server that outlives its step, and masks its key and token in the log", async () => {
     const port = String(await freePort());
     const inputs = { port, settings: "LOG_LEVEL=debug\n\nDATABASE_TIMEOUT=20\n" };
     const { code, outputs, printed } = await runAction(inputs, await temporaryFolder());

@@ -48,7 +48,7 @@ const leftBehind = async (...names: string[]) =>
   (await readdir(folder)).filter((name) => !names.includes(name) && name.includes("unfinished"));
 
 describe("rapport export", () => {
-  test("writes a file for its owner alone, or to standard output, and counts the rows", async () => {
+  test("rapport export writes a file readable only by its owner, or to standard output, and counts the rows", async () => {
     const workspace = await someWorkspace();
     const file = join(folder, "events.ndjson");
     const { code, stdout, stderr } = await run(workspace, "events", file);
@@ -71,7 +71,7 @@ describe("rapport export", () => {
     assert.equal(linesIn(gunzipSync(await readFile(file)).toString()).length, 30);
   });
 
-  test("writes CSV with a column for every attribute and property", async () => {
+  test("rapport export writes CSV with a column for every attribute and property", async () => {
     const workspace = await someWorkspace();
     const users = join(folder, "users.csv");
     assert.equal((await run(workspace, "users", users)).code, 0);
@@ -91,7 +91,7 @@ describe("rapport export", () => {
     assert.deepEqual(await leftBehind(), []);
   });
 
-  test("writes Parquet that DuckDB reads", async () => {
+  test("rapport export writes Parquet that DuckDB reads", async () => {
     const workspace = await someWorkspace();
     const file = join(folder, "events.parquet");
     const { code, stderr } = await run(workspace, "events", file);
@@ -107,7 +107,7 @@ describe("rapport export", () => {
     assert.deepEqual(await leftBehind(), []);
   });
 
-  test("leaves no file where the stream ends early, even if the connection ends properly", async () => {
+  test("rapport export leaves no file when the stream ends early, even if the connection ends properly", async () => {
     const half = createServer((request, response) => {
       const isStream = request.url?.includes("/export/");
       const type = isStream ? "application/x-ndjson" : "application/json";
@@ -129,7 +129,7 @@ describe("rapport export", () => {
     );
   });
 
-  test("says that the disk is full, and writes to a device without replacing it", async (context) => {
+  test("rapport export reports a full disk and writes to a device without replacing it", async (context) => {
     // A link, so that a fault in the command does not replace the device itself.
     const device = join(folder, "full");
     await symlink("/dev/full", device);

@@ -67,7 +67,7 @@ const run = (server: TestServer, args: string[], environment: Record<string, str
   runCommand([...args, "--url", server.url], { ADMIN_TOKEN: server.adminToken, ...environment });
 
 describe("rapport export config", () => {
-  test("writes a manifest that creates the same workspace on an empty server, and no secret", async () => {
+  test("an exported manifest creates the same workspace on an empty server and contains no secret", async () => {
     const applied = await first.admin("POST", "/admin/v1/apply", MANIFEST);
     assert.equal(applied.status, 200, JSON.stringify(applied.body));
     // Created through the API: no manifest declared it.

@@ -127,7 +127,7 @@ describe("an export", () => {
     assert.equal((await server.admin("GET", pathOf(workspace, "others"))).status, 400);
   });
 
-  test("shows the workspace at the moment when it began, however slowly it is read", async () => {
+  test("an export stream shows the workspace at the moment when it began, however slowly it is read", async () => {
     const workspace = await largeWorkspace();
     const response = await open(workspace, "events");
     await workspace.track({ events: [{ ...id("user 1"), name: "late", time: TIME }] });
@@ -140,7 +140,7 @@ describe("an export", () => {
     assert.equal(places.size, LARGE_EVENTS);
   });
 
-  test("is refused while as many run as may, and runs again once a reader has left", async () => {
+  test("an export stream is refused while the limit is reached and accepted once a reader has left", async () => {
     const workspace = await largeWorkspace();
     const running = [await open(workspace, "events"), await open(workspace, "events")];
     const third = await open(workspace, "events");

@@ -35,7 +35,7 @@ describe("a CSV file", { concurrency: 3 }, () => {
   ].join("\n");
   const MAP = ["--map", "Email Address=email", "--map", "Customer ID=external_id"];
 
-  test("is imported by its header, with inferred types that are shown first", async () => {
+  test("a CSV file is imported by its header, with inferred types that are shown first", async () => {
     const workspace = await server.workspace();
     const path = await fileOf(CSV, "csv");
     const { code, stdout, stderr } = await importing("users", path, workspace, ...MAP);
@@ -50,7 +50,7 @@ describe("a CSV file", { concurrency: 3 }, () => {
     assert.deepEqual([bob?.first_name, bob?.email], ["Bob; Jr.", "bob@example.com"]);
   });
 
-  test("is judged with --dry-run, and nothing is imported", async () => {
+  test("rapport import --dry-run checks a CSV file and imports nothing", async () => {
     const workspace = await server.workspace();
     const path = await fileOf(CSV, "csv");
     const { code, stdout } = await importing("users", path, workspace, ...MAP, "--dry-run");
@@ -58,7 +58,7 @@ describe("a CSV file", { concurrency: 3 }, () => {
     assert.equal((await workspace.profiles({ external_ids: ["1", "2"] })).length, 0);
   });
 
-  test("takes --type where a later row is of another type than the first thousand", async () => {
+  test("--type sets the type of a column whose later rows differ from the first thousand", async () => {
     const workspace = await server.workspace();
     const rows = Array.from({ length: 1_001 }, (_, n) => `user ${n},${n < 1_000 ? n : "many"}`);
     const path = await fileOf(`external_id,visits\n${rows.join("\n")}\n`, "csv");
@@ -70,7 +70,7 @@ describe("a CSV file", { concurrency: 3 }, () => {
     assert.deepEqual(last.custom_attributes, { visits: "many" });
   });
 
-  test("of events has other columns as properties", async () => {
+  test("a CSV file of events takes its other columns as properties", async () => {
     const workspace = await server.workspace();
     const path = await fileOf(
       "external_id,name,time,plan,amount\nada,bought,2026-01-01T00:00:00Z,pro,7\n",
@@ -103,7 +103,7 @@ describe("a file that cannot be imported", { concurrency: 3 }, () => {
     ["a quote that is never closed", 'external_id\n"ada\nbob\n', "csv", /:3: .*never closed/],
   ];
   for (const [what, content, extension, message] of refused) {
-    test(`is refused in words, and nothing of it is imported: ${what}`, async () => {
+    test(`a CSV file is refused with the reason and nothing of it is imported: ${what}`, async () => {
       const workspace = await server.workspace();
       const path = await fileOf(content, extension);
       const { code, stdout, stderr } = await importing("users", path, workspace);
@@ -139,7 +139,7 @@ describe("a file that cannot be imported", { concurrency: 3 }, () => {
 
 describe("an export of another product", () => {
   for (const preset of ["segment", "rudderstack"]) {
-    test(`of ${preset} becomes users, events and purchases`, async () => {
+    test(`an export of ${preset} becomes users, events and purchases`, async () => {
       const workspace = await server.workspace();
       const path = fixture(`${preset}.ndjson`);
       const outputs: string[] = [];
@@ -167,7 +167,7 @@ describe("an export of another product", () => {
     });
   }
 
-  test("of Braze becomes users with history, and events and purchases of Currents", async () => {
+  test("an export of Braze becomes users with history, and Currents files become events and purchases", async () => {
     const workspace = await server.workspace();
     const profiles = fixture("braze-users.ndjson");
     const users = await importing("users", profiles, workspace, "--preset", "braze");

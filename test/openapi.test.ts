@@ -222,7 +222,7 @@ describe("GET /docs", () => {
     assert.doesNotMatch(body + policy, /https?:/);
   });
 
-  test("shows the document with a TypeScript sample for each operation, and the guides", async () => {
+  test("GET /docs shows the OpenAPI document with a TypeScript sample for each operation, and the guides", async () => {
     const { body } = await server.send("GET", "/docs/openapi.json");
     const shownOperations = Object.values<any>(body.paths).flatMap((each) =>
       Object.values<any>(each),
@@ -240,7 +240,7 @@ describe("GET /docs", () => {
     assert.doesNotMatch(body.info.description, /\]\([\w./-]+\.md/);
   });
 
-  test("the address of the server opens a page that leads there", async () => {
+  test("the root address of the server opens a page that links to the reference", async () => {
     const { status, body } = await server.send("GET", "/");
     assert.equal(status, 200);
     assert.ok(body.includes('href="/docs"'));

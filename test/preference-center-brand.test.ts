@@ -138,7 +138,7 @@ describe("the groups of the default page", () => {
 });
 
 describe("the confirmation", () => {
-  test("lists what changed and nothing else, and its undo brings back what was before", async () => {
+  test("the confirmation page lists only what changed, and its undo restores the choices before", async () => {
     const workspace = await withPage();
     await htmlFor(workspace, {
       ...MAIL,
@@ -217,7 +217,7 @@ describe("the languages of the default page", () => {
 });
 
 describe("a link that leads nowhere", () => {
-  test("shows a page that says what to do, in the browser's language, the same for every reason", async () => {
+  test("an unusable link shows the same page for every reason, in the browser's language, and says what to do", async () => {
     const workspace = await withPage();
     await htmlFor(workspace, MAIL);
     const link = await pageOf(workspace, CENTER);

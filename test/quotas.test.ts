@@ -21,7 +21,7 @@ const faultsOf = async (workspace: TestWorkspace, body: object): Promise<unknown
 };
 
 describe("a workspace that has used all its names", () => {
-  test("refuses the object with a new attribute alone, and names the quota and the setting", async () => {
+  test("at the quota, only the object with a new attribute is refused, and the error names quota and setting", async () => {
     const workspace = await limited({ max_attribute_names: 2 });
     const set = (external_id: string, values: object) => ({ external_id, ...values });
     const first = [set("ada", { plan: "pro", age: 3 })];
@@ -50,7 +50,7 @@ describe("a workspace that has used all its names", () => {
     assert.deepEqual(await faultsOf(workspace, { attributes: others }), []);
   });
 
-  test("refuses the event with a new name alone; purchases have no such quota", async () => {
+  test("at the quota, only the event with a new name is refused, and purchases have no such quota", async () => {
     const workspace = await limited({ max_event_names: 2 });
     const body = { events: [event("a"), event("b"), event("c"), event("a", "bob")] };
     assert.deepEqual(await faultsOf(workspace, body), [["events", 2, "EVENT_QUOTA_EXCEEDED"]]);
@@ -65,7 +65,7 @@ describe("a workspace that has used all its names", () => {
     assert.deepEqual(await faultsOf(workspace, { purchases }), []);
   });
 
-  test("takes a new name once its setting is raised", async () => {
+  test("a raised quota accepts a new name", async () => {
     const workspace = await limited({ max_event_names: 1 });
     const path = `/admin/v1/workspaces/${workspace.name}`;
     assert.deepEqual(await faultsOf(workspace, { events: [event("a")] }), []);
@@ -76,7 +76,7 @@ describe("a workspace that has used all its names", () => {
     assert.deepEqual(await faultsOf(workspace, { events: [event("c")] }), refused);
   });
 
-  test("has taken exactly as many as it may, however many requests bring new ones at once", async () => {
+  test("concurrent requests with new names fill a quota exactly", async () => {
     const workspace = await limited({ max_event_names: 20 });
     const answers = await Promise.all(
       Array.from({ length: 60 }, (_, index) => workspace.track({ events: [event(`e${index}`)] })),
@@ -86,7 +86,7 @@ describe("a workspace that has used all its names", () => {
 });
 
 describe("a workspace that has all the users it may have", () => {
-  test("refuses the object that would make another one, and takes those about the users it has", async () => {
+  test("at the quota of users, an object that would create a user is refused, and existing users can change", async () => {
     const workspace = await limited({ max_users: 2 });
     const user = (external_id: string) => ({ external_id, plan: "pro" });
     assert.deepEqual(await faultsOf(workspace, { attributes: [user("ada"), user("bob")] }), []);
@@ -107,7 +107,7 @@ describe("a workspace that has all the users it may have", () => {
     assert.deepEqual(faults, []);
   });
 
-  test("has no limit without the setting", async () => {
+  test("a workspace without a quota has no limit", async () => {
     const workspace = await server.workspace();
     const attributes = Array.from({ length: 50 }, (_, index) => ({ external_id: `u${index}` }));
     assert.deepEqual(await faultsOf(workspace, { attributes }), []);

@@ -39,7 +39,7 @@ async function timelineOf(workspace: TestWorkspace, platformId: string, limit: n
 }
 
 describe("the search for users", () => {
-  test("finds users by the beginning of each kind of identifier", async () => {
+  test("a search finds users by the beginning of each kind of identifier", async () => {
     const workspace = await server.workspace();
     const { body } = await workspace.track({
       attributes: [
@@ -64,7 +64,7 @@ describe("the search for users", () => {
     assert.deepEqual(namesOf(await search(workspace, platformId.toUpperCase())), ["ada-2"]);
   });
 
-  test("finds only whole identifiers where the caller asks for an exact match", async () => {
+  test("an exact search finds only whole identifiers", async () => {
     const workspace = await server.workspace();
     await workspace.track({
       attributes: [
@@ -80,7 +80,7 @@ describe("the search for users", () => {
     assert.deepEqual(namesOf(await search(workspace, "ADA@example.com", "&match=exact")), ["x"]);
   });
 
-  test("shows every user once, in pages of any size, whatever else the user matches", async () => {
+  test("a search shows every user once in pages of any size, even if several identifiers match", async () => {
     const workspace = await server.workspace();
     const users = Array.from({ length: 25 }, (_, index) => {
       const name = `user-${String(index).padStart(2, "0")}`;
@@ -142,7 +142,7 @@ describe("the search for users", () => {
 });
 
 describe("the record of a user", () => {
-  test("has the profile, what leads to it, its states with their addresses, and counts", async () => {
+  test("the record of a user has the profile, its identifiers, its states with their addresses, and counts", async () => {
     const workspace = await server.workspace();
     const { name } = workspace;
     await workspace.track({
@@ -215,7 +215,7 @@ describe("the record of a user", () => {
 });
 
 describe("the timeline of a user", () => {
-  test("has everything in the order of its time, the newest first, in pages of any size", async () => {
+  test("the timeline of a user lists everything by time, the newest first, in pages of any size", async () => {
     const workspace = await server.workspace();
     const at = (minute: number) => new Date(Date.parse(TIME) + minute * 60_000).toISOString();
     await workspace.track({
@@ -294,7 +294,7 @@ describe("the timeline of a user", () => {
     );
   });
 
-  test("refuses a cursor or a time that cannot be read, and a kind that does not exist", async () => {
+  test("the timeline refuses an invalid cursor, an invalid time and an unknown kind", async () => {
     const workspace = await server.workspace();
     await workspace.track({ attributes: [{ ...id("ada"), first_name: "Ada" }] });
     const platformId = await platformIdOf(workspace, "ada");
@@ -320,7 +320,7 @@ describe("the erasure of a user", () => {
   const erase = (workspace: TestWorkspace, platformId: string) =>
     server.admin("DELETE", pathOf(workspace, `/${platformId}`));
 
-  test("removes profile, history and the state of the address, and says what the audit keeps", async () => {
+  test("erasing a user removes profile, history and the state of the address, and reports what the audit keeps", async () => {
     const workspace = await server.workspace();
     const email = "ada@example.com";
     await workspace.track({
@@ -344,7 +344,7 @@ describe("the erasure of a user", () => {
     assert.equal(again.email_subscribe, "subscribed");
   });
 
-  test("keeps the state of an address that another user has", async () => {
+  test("erasing a user keeps the state of an address that another user has", async () => {
     const workspace = await server.workspace();
     const email = "shared@example.com";
     await workspace.track({
@@ -359,7 +359,7 @@ describe("the erasure of a user", () => {
     assert.equal(bob.email_subscribe, "unsubscribed");
   });
 
-  test("refuses the id of a merged user and names the kept one", async () => {
+  test("erasing a merged user is refused with the id of the kept one", async () => {
     const workspace = await server.workspace();
     await workspace.track({ attributes: ["ada", "old"].map((x) => ({ ...id(x), first_name: x })) });
     const oldId = await platformIdOf(workspace, "old");

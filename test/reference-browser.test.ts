@@ -35,7 +35,7 @@ describe("the reference in a browser", { skip }, async () => {
   after(() => browser.close());
 
   for (const [screen, viewport] of Object.entries(SCREENS)) {
-    test(`shows an operation and sends its example with the key on a ${screen} screen, without another host`, async () => {
+    test(`the reference shows an operation and sends its example with the key on a ${screen} screen, without another host`, async () => {
       const { key, profile } = await server.workspace();
       const context = await browser.newContext({ viewport });
       const page = await context.newPage();

@@ -131,7 +131,7 @@ async function fill(workspace: TestWorkspace): Promise<void> {
 
 describe("a workspace that is exported and imported into an empty one", () => {
   for (const suffix of ["ndjson", "ndjson.gz"]) {
-    test(`is the same, row by row, through ${suffix}`, async () => {
+    test(`an exported workspace is imported again with the same rows through ${suffix}`, async () => {
       const from = await server.workspace();
       await fill(from);
       await exportTo(from, suffix);
@@ -149,7 +149,7 @@ describe("a workspace that is exported and imported into an empty one", () => {
     });
   }
 
-  test("has the same events and purchases through CSV", async () => {
+  test("events and purchases exported as CSV are imported again with the same rows", async () => {
     const from = await server.workspace();
     await fill(from);
     await exportTo(from, "csv");

@@ -251,7 +251,7 @@ describe("secrets that are stored", () => {
 });
 
 describe("a server with another key", () => {
-  test("does not start where secrets are stored, and says what to do", async () => {
+  test("a server without the key of stored secrets does not start and says what to do", async () => {
     const settings = await onOneDatabase();
     const first = await start(settings(OLD));
     await first.admin("POST", "/admin/v1/apply", manifest());
@@ -263,13 +263,13 @@ describe("a server with another key", () => {
     await (await start(settings(OLD))).stop();
   });
 
-  test("starts where no secret was stored yet", async () => {
+  test("a server with a new key starts if no secret is stored yet", async () => {
     const settings = await onOneDatabase();
     await (await start(settings(OLD))).stop();
     await (await start(settings(NEW))).stop();
   });
 
-  test("starts once the secrets of a lost key are given up; integrations keep their progress", async () => {
+  test("a server starts once the secrets of a lost key are erased, and integrations keep their progress", async () => {
     const settings = await onOneDatabase();
     const first = await start(settings(OLD));
     await first.admin("POST", "/admin/v1/apply", manifest());
@@ -337,7 +337,7 @@ describe("a rotation", () => {
     }
   });
 
-  test("is undone as a whole where it fails in the middle", async () => {
+  test("a key rotation that fails halfway changes nothing", async () => {
     const settings = await onOneDatabase();
     const first = await start(settings(OLD));
     await first.admin("POST", "/admin/v1/apply", manifest());

@@ -41,7 +41,7 @@ const track = (rapport: StartedRapport, body: unknown, key = rapport.key) =>
 const EVENT = { external_id: "ada", name: "signed_up", time: "2026-01-01T12:00:00Z" };
 
 describe("startRapport", () => {
-  test("starts with a workspace and a key, shows users and requests, and resets both", async () => {
+  test("startRapport starts a server with a workspace and a key, shows users and requests, and resets both", async () => {
     const rapport = await start({ engine });
     assert.equal((await track(rapport, { events: [EVENT] })).status, 201);
     const [ada] = await rapport.users("ada");
@@ -65,7 +65,7 @@ describe("startRapport", () => {
     assert.deepEqual(await rapport.users({ email_address: "ada@example.com" }), []);
   });
 
-  test("applies a manifest from an object or a file, with its keys", async () => {
+  test("startRapport applies a manifest from an object or a file, with its keys", async () => {
     const manifest = {
       company: { name: "Acme" },
       workspaces: [
@@ -85,7 +85,7 @@ describe("startRapport", () => {
     }
   });
 
-  test("shows the calls that a workspace with capture_unsupported has captured, until the reset", async () => {
+  test("startRapport shows the captured calls of a workspace with capture_unsupported until the reset", async () => {
     const settings = { capture_unsupported: true };
     const workspaces = [{ name: "shop", allow_reset: true, settings }];
     const rapport = await start({ engine, manifest: { company: { name: "Acme" }, workspaces } });
@@ -108,7 +108,7 @@ describe("startRapport", () => {
     assert.deepEqual(await rapport.captured(), []);
   });
 
-  test("refuses a manifest that is not valid, with the place and the rule", async () => {
+  test("startRapport refuses an invalid manifest with the place and the rule", async () => {
     const manifest = { company: { name: "Acme" }, workspaces: [{ name: "shop", colour: "red" }] };
     await assert.rejects(startRapport({ manifest }), /'workspaces\[0\]'.*colour/);
     await assert.rejects(startRapport({ manifest: { company: { name: "A" }, workspaces: [] } }), {

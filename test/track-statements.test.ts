@@ -117,7 +117,7 @@ const bodyFor = (names: readonly string[]): TrackBody => ({
 });
 
 describe("the cost of a /users/track batch", () => {
-  test("names of attributes and events that this process has seen are not looked up for the quotas", async () => {
+  test("names of attributes and events that this process has seen cause no lookup for the quotas", async () => {
     const { database: counting, counted } = countingDatabase(database, "counted");
     const seen = createQuotas(counting, systemClock);
     const items = (body: TrackBody) =>

@@ -38,7 +38,7 @@ async function workspaceWithAda(): Promise<TestWorkspace> {
 }
 
 describe("rapport users", () => {
-  test("finds users and shows them in one line each, or as JSON", async () => {
+  test("rapport users search shows one line per user, or JSON", async () => {
     const workspace = await workspaceWithAda();
     const lines = await run(workspace, "search", "ada");
     assert.equal(lines.code, 0);

@@ -55,7 +55,7 @@ export const texts = (values: readonly (string | null)[]): TypedList =>
  */
 export const timestamps = (values: readonly number[]): TypedList =>
   typedList(
-    () => (values.length === 0 ? "{}" : `{"${values.map(timestampText).join('","')}"}`),
+    () => (values.length === 0 ? "{}" : timestampLiteral(values)),
     () => {
       const array = startArray(TIMESTAMPTZ, values.length, values.length * TIMESTAMP_BYTES);
       for (const value of values) array.timestamp(value);
@@ -147,13 +147,32 @@ const TEN = "a".charCodeAt(0) - 10;
 /** The value of a hexadecimal digit in lower case. */
 const digitOf = (code: number): number => (code <= NINE ? code - ZERO : code - TEN);
 
-/** The millisecond that was written down last: nearly all people of a batch are touched in one. */
-let lastText = { millisecond: Number.NaN, text: "" };
+const DAY_MICROS = 86_400_000_000;
 
-function timestampText(micros: number): string {
-  const millisecond = Math.floor(micros / 1_000);
-  if (millisecond !== lastText.millisecond) {
-    lastText = { millisecond, text: new Date(millisecond).toISOString().slice(0, -1) };
+/** More than twice as fast as `Date.toISOString` for each: all times of a batch lie in few days. */
+function timestampLiteral(values: readonly number[]): string {
+  let literal = "{";
+  let lastDay = Number.NaN;
+  let date = "";
+  for (const micros of values) {
+    const day = Math.floor(micros / DAY_MICROS);
+    if (day !== lastDay) {
+      lastDay = day;
+      date = new Date((day * DAY_MICROS) / 1_000).toISOString().split("T")[0] as string;
+    }
+    // Integers of 32 bits from here on: whole numbers to the engine, not floating point.
+    const ofDay = micros - day * DAY_MICROS;
+    const second = Math.trunc(ofDay / 1_000_000) | 0;
+    const microsecond = (ofDay - second * 1_000_000) | 0;
+    const minute = (second / 60) | 0;
+    const hour = (minute / 60) | 0;
+    const millisecond = (microsecond / 1_000) | 0;
+    literal += `"${date}T${TWO[hour]}:${TWO[minute - hour * 60]}:${TWO[second - minute * 60]}`;
+    literal += `.${THREE[millisecond]}${THREE[microsecond - millisecond * 1_000]}Z",`;
   }
-  return `${lastText.text}${String(micros - millisecond * 1_000).padStart(3, "0")}Z`;
+  return `${literal.slice(0, -1)}}`;
 }
+
+/** Numbers as text of two and of three digits. */
+const TWO = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, "0"));
+const THREE = Array.from({ length: 1_000 }, (_, number) => String(number).padStart(3, "0"));

@@ -310,21 +310,31 @@ const newRow = (person: Person, updatedAtMicros: number): NewProfile => ({
 /** Whether only the id is known: nothing that the batch does to the person needed its row. */
 const isUnread = ({ isNew, stored }: Person): boolean => !isNew && stored === undefined;
 
-function updateOf(person: Person, updatedAtMicros: number): ProfileUpdate {
-  const { id, stored, email, phone, standardPatch = null, customPatch = null } = person;
-  const update = { id, standardPatch, customPatch, updatedAtMicros };
-  if (!stored) {
-    const unchanged = { email: undefined, phone: undefined };
-    return { ...update, ...unchanged, version: null, assumed: { email, phone } };
-  }
-  return {
-    ...update,
-    version: stored.version,
-    email: email === stored.email ? undefined : email,
-    phone: phone === stored.phone ? undefined : phone,
-    assumed: undefined,
-  };
-}
+/** All of one shape, and without spreads: this runs for every user of a batch. */
+const updateOf = (person: Person, updatedAtMicros: number): ProfileUpdate =>
+  person.stored
+    ? {
+        id: person.id,
+        version: person.stored.version,
+        standardPatch: person.standardPatch ?? null,
+        customPatch: person.customPatch ?? null,
+        email: person.email === person.stored.email ? undefined : person.email,
+        phone: person.phone === person.stored.phone ? undefined : person.phone,
+        assumedEmail: undefined,
+        assumedPhone: undefined,
+        updatedAtMicros,
+      }
+    : {
+        id: person.id,
+        version: null,
+        standardPatch: person.standardPatch ?? null,
+        customPatch: person.customPatch ?? null,
+        email: undefined,
+        phone: undefined,
+        assumedEmail: person.email,
+        assumedPhone: person.phone,
+        updatedAtMicros,
+      };
 
 const withoutNulls = (patch: Patch = {}): Attributes =>
   Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== null));

@@ -13,13 +13,11 @@ export interface ProfileUpdate {
   /** Undefined leaves it. */
   readonly email: string | null | undefined;
   readonly phone: string | null | undefined;
-  /** Of a profile that was not read: the addresses that the change takes it to have. */
-  readonly assumed: { readonly email: Address; readonly phone: Address } | undefined;
+  /** The addresses that a profile that was not read must have; none where undefined or null. */
+  readonly assumedEmail: string | null | undefined;
+  readonly assumedPhone: string | null | undefined;
   readonly updatedAtMicros: number;
 }
-
-/** Undefined where nothing is assumed. */
-type Address = string | null | undefined;
 
 /**
  * Updates profiles, each only if it is still there and at the version given; where no version is
@@ -52,9 +50,8 @@ const isMerePatch = ({ version, standardPatch, customPatch, email, phone }: Prof
   !removes(customPatch);
 
 /**
- * What most batches come to. The size is that of the text, because a Citus updates by immutable functions
- * only, and `pg_column_size` is not one. JSON goes in as one text for all of them, which neither side has to
- * escape: with the next statement in its place a batch took a fifth longer in the engine.
+ * What most batches come to. JSON goes in as one text for all of them, which neither side has to escape: with
+ * the next statement in its place a batch took a fifth longer in the engine.
  */
 function patchProfiles(
   tx: Transaction,
@@ -62,24 +59,39 @@ function patchProfiles(
   patches: readonly ProfileUpdate[],
   mostCustomBytes: number | null,
 ): Promise<number> {
-  const emails = patches.map(({ assumed }) => assumed?.email ?? null);
-  const phones = patches.map(({ assumed }) => assumed?.phone ?? null);
-  const isAssuming = [...emails, ...phones].some((address) => address !== null);
   const ids = patches.map((patch) => patch.id);
-  return tx.execute(
-    isAssuming ? PATCH_ASSUMING : PATCH,
-    [
-      workspaceId,
-      uuids(ids),
-      JSON.stringify(patches.map((patch) => patch.standardPatch)),
-      JSON.stringify(patches.map((patch) => patch.customPatch)),
-      timestamps(patches.map((patch) => patch.updatedAtMicros)),
-      mostCustomBytes,
-      bucketsOfIds(ids).all,
-      ...(isAssuming ? [texts(emails), texts(phones)] : []),
-    ],
-    patches.length,
-  );
+  const customs = patches.map((patch) => JSON.stringify(patch.customPatch));
+  const parameters = [
+    workspaceId,
+    uuids(ids),
+    JSON.stringify(patches.map((patch) => patch.standardPatch)),
+    `[${customs.join()}]`,
+    timestamps(patches.map((patch) => patch.updatedAtMicros)),
+    mostBytesBefore(customs, mostCustomBytes),
+    bucketsOfIds(ids).all,
+  ];
+  if (patches.some(({ assumedEmail, assumedPhone }) => assumedEmail || assumedPhone)) {
+    const emails = texts(patches.map((patch) => patch.assumedEmail ?? null));
+    const phones = texts(patches.map((patch) => patch.assumedPhone ?? null));
+    return tx.execute(PATCH_ASSUMING, [...parameters, emails, phones], patches.length);
+  }
+  return tx.execute(PATCH, parameters, patches.length);
+}
+
+/**
+ * How large custom attributes may be before any of these patches, so that they stay within `mostCustomBytes`
+ * after it: that is measured without putting the two together. What comes close is read on the next try, and
+ * counted exactly. The size is that of the text, because Citus updates by immutable functions only, and
+ * `pg_column_size` is not one.
+ */
+function mostBytesBefore(
+  patches: readonly (string | null)[],
+  mostCustomBytes: number | null,
+): number | null {
+  if (mostCustomBytes === null) return null;
+  let largest = 0;
+  for (const patch of patches) largest = Math.max(largest, patch ? Buffer.byteLength(patch) : 0);
+  return mostCustomBytes - largest;
 }
 
 const patchStatement = (lists: string, columns: string, condition: string): string =>
@@ -96,7 +108,7 @@ const patchStatement = (lists: string, columns: string, condition: string): stri
    where profiles.workspace_id = $1 and profiles.profile_id = any($2::uuid[])
      and profiles.bucket = any($7::smallint[]) and profiles.profile_id = new.id
      and ($6::integer is null or new.custom = 'null'
-       or octet_length((profiles.custom_attributes || new.custom)::text) <= $6)${condition}`;
+       or octet_length(profiles.custom_attributes::text) <= $6)${condition}`;
 
 const PATCH = patchStatement("", "", "");
 
@@ -111,13 +123,14 @@ const PATCH_ASSUMING = patchStatement(
  * Values in JSON never hold null below the top, so stripping nulls removes just what was patched
  * away; it walks the whole value, hence only where something is removed.
  */
-const changeProfiles = (
+function changeProfiles(
   tx: Transaction,
   workspaceId: number,
   updates: readonly ProfileUpdate[],
   mostCustomBytes: number | null,
-): Promise<number> =>
-  tx.execute(
+): Promise<number> {
+  const customs = updates.map(({ customPatch }) => customPatch && JSON.stringify(customPatch));
+  return tx.execute(
     `update profiles set
        version = profiles.version + 1,
        updated_at = greatest(profiles.updated_at, new.updated_at),
@@ -145,27 +158,28 @@ const changeProfiles = (
        and case
          when new.version is not null then profiles.version = new.version
          when $13::integer is null or new.custom is null then true
-         else octet_length((profiles.custom_attributes || new.custom::jsonb)::text) <= $13 end`,
+         else octet_length(profiles.custom_attributes::text) <= $13 end`,
     [
       workspaceId,
       updates.map((update) => update.id),
       updates.map((update) => update.version),
       updates.map((update) => update.standardPatch && JSON.stringify(update.standardPatch)),
       updates.map((update) => removes(update.standardPatch)),
-      updates.map((update) => update.customPatch && JSON.stringify(update.customPatch)),
+      customs,
       updates.map((update) => removes(update.customPatch)),
       updates.map((update) => update.email !== undefined),
       updates.map((update) => update.email ?? null),
       updates.map((update) => update.phone !== undefined),
       updates.map((update) => update.phone ?? null),
       timestamps(updates.map((update) => update.updatedAtMicros)),
-      mostCustomBytes,
-      updates.map(({ assumed }) => assumed?.email ?? null),
-      updates.map(({ assumed }) => assumed?.phone ?? null),
+      mostBytesBefore(customs, mostCustomBytes),
+      updates.map((update) => update.assumedEmail ?? null),
+      updates.map((update) => update.assumedPhone ?? null),
       bucketsOfIds(updates.map((update) => update.id)).all,
     ],
     updates.length,
   );
+}
 
 function removes(patch: Attributes | null): boolean {
   for (const name in patch) if (patch[name] === null) return true;

@@ -10,6 +10,7 @@ import { migrate } from "../src/database/migrate.ts";
 import { createIdempotency } from "../src/http/idempotency.ts";
 import { claimJobs } from "../src/jobs/store.ts";
 import { createMetrics } from "../src/observe/metrics.ts";
+import { NO_TRACING } from "../src/observe/tracing.ts";
 import { createAddressCache } from "../src/people/address-cache.ts";
 import { createIdCache } from "../src/people/id-cache.ts";
 import { createQuotas } from "../src/quotas/quotas.ts";
@@ -100,6 +101,7 @@ test("a request of another workspace waits for the transactions under way, howev
     idCache: createIdCache(),
     addressCache: createAddressCache(),
     metrics: createMetrics(),
+    tracing: NO_TRACING,
     quotas: createQuotas(database, systemClock),
   });
   const order: string[] = [];

@@ -19,6 +19,7 @@ import {
 } from "../src/jobs/schedule.ts";
 import { startWorker, type Worker } from "../src/jobs/worker.ts";
 import { createMetrics } from "../src/observe/metrics.ts";
+import { NO_TRACING } from "../src/observe/tracing.ts";
 import { openDatabase } from "../src/server/open-database.ts";
 import { testConfig } from "./harness.ts";
 
@@ -49,7 +50,7 @@ function clockAt(time: string): Clock & { set(time: string): void } {
 
 async function start(kind: JobKind<object>, clock: Clock = systemClock): Promise<Worker> {
   const worker = await startWorker(
-    { database, clock, log, metrics: createMetrics() },
+    { database, clock, log, metrics: createMetrics(), tracing: NO_TRACING },
     [kind],
     LONG_LEASE_MS,
   );

@@ -1,4 +1,4 @@
-/* The server's log: its two forms, sampling, and what it never holds. */
+/* The server's log: its two forms, sampling, and what it and the traces never hold. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { PassThrough } from "node:stream";
@@ -8,6 +8,7 @@ import { createLog } from "../src/observe/log.ts";
 import { ENDPOINTS } from "../src/server/app.ts";
 import type { Config } from "../src/server/config.ts";
 import { startOwnServer } from "./harness.ts";
+import { startReceiver } from "./otlp-receiver.ts";
 import { pathOf, SCIM_TOKEN, sampleRequests, sampleWorkspace } from "./sample-requests.ts";
 
 const logging = async (settings: Partial<Config>) => {
@@ -20,8 +21,29 @@ const logging = async (settings: Partial<Config>) => {
 /** Of users and secrets in the sample requests. */
 const PERSONAL = /example\.com|\+1415|\b(ada|eve|Lovelace)\b/i;
 
-test("the log never holds a user's data or a secret, whatever the endpoint and the outcome", async () => {
-  const { server, lines, entries } = await logging({ logLevel: "trace" });
+/** Runs something with variables that libraries read from the process. */
+async function withVariables<Result>(
+  variables: Readonly<Record<string, string>>,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  Object.assign(process.env, variables);
+  try {
+    return await work();
+  } finally {
+    for (const name of Object.keys(variables)) delete process.env[name];
+  }
+}
+
+test("neither the log nor traces and metrics ever hold a user's data or a secret, whatever the endpoint and the outcome", async () => {
+  const collector = await startReceiver();
+  const telemetry = { traces: "http/json", metrics: "http/json", metricsEveryMs: 60_000 } as const;
+  const variables = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
+    OTEL_BSP_MAX_QUEUE_SIZE: "100000",
+  };
+  const { server, lines, entries } = await withVariables(variables, () =>
+    logging({ logLevel: "trace", telemetry }),
+  );
   const workspace = await server.workspace(sampleWorkspace());
   const samples = await sampleRequests(server, workspace);
   const { key } = workspace;
@@ -49,11 +71,13 @@ test("the log never holds a user's data or a secret, whatever the endpoint and t
   }
   await server.stop();
   assert.ok(entries().length > 3 * ENDPOINTS.length);
-  const telling = lines.filter(
-    (line) =>
-      PERSONAL.test(line) || [key, SCIM_TOKEN, server.adminToken].some((it) => line.includes(it)),
-  );
-  assert.deepEqual(telling, []);
+  const tells = (text: string) =>
+    PERSONAL.test(text) || [key, SCIM_TOKEN, server.adminToken].some((it) => text.includes(it));
+  assert.deepEqual(lines.filter(tells), []);
+  const requests = collector.spans.filter(({ kind }) => kind === 2);
+  assert.ok(requests.length > 2.5 * ENDPOINTS.length, String(requests.length));
+  const told = [...collector.spans, ...collector.metrics.values()].map((it) => JSON.stringify(it));
+  assert.deepEqual(told.filter(tells), []);
 });
 
 test("the log has one JSON line for each request, with the level's name and an ISO 8601 time", async () => {

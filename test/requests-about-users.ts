@@ -9,6 +9,7 @@ import { EXPORT_FIELDS } from "../src/export/profile-view.ts";
 import { type Endpoint, pathsOf } from "../src/http/endpoint.ts";
 import { createIdempotency } from "../src/http/idempotency.ts";
 import { createMetrics } from "../src/observe/metrics.ts";
+import { NO_TRACING } from "../src/observe/tracing.ts";
 import { createAddressCache } from "../src/people/address-cache.ts";
 import { createIdCache } from "../src/people/id-cache.ts";
 import { createQuotas } from "../src/quotas/quotas.ts";
@@ -63,7 +64,12 @@ const NO_COMPANY = "00000000-0000-4000-8000-000000000000";
 
 /** Sends requests to the endpoints' handlers, as the server does once a request is checked. */
 function clientOf(watchedDatabase: Database) {
-  const parts = { database: watchedDatabase, clock: systemClock, metrics: createMetrics() };
+  const parts = {
+    database: watchedDatabase,
+    clock: systemClock,
+    metrics: createMetrics(),
+    tracing: NO_TRACING,
+  };
   const services = {
     ...parts,
     writeQueue: createWriteQueue({

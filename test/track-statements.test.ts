@@ -10,6 +10,7 @@ import { migrate } from "../src/database/migrate.ts";
 import { createIdempotency } from "../src/http/idempotency.ts";
 import { removeExternalIds, renameExternalIds } from "../src/identity/external-ids.ts";
 import { createMetrics } from "../src/observe/metrics.ts";
+import { NO_TRACING } from "../src/observe/tracing.ts";
 import { type AddressCache, createAddressCache } from "../src/people/address-cache.ts";
 import { createIdCache, type IdCache } from "../src/people/id-cache.ts";
 import { createQuotas } from "../src/quotas/quotas.ts";
@@ -91,6 +92,7 @@ async function costWith(
     addressCache,
     ...caches,
     metrics: createMetrics(),
+    tracing: NO_TRACING,
   };
   const verdicts = await writeBatch(services, requests);
   for (const { outcome } of verdicts.flat()) assert.equal(outcome, "applied");

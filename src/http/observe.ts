@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import type { Metrics } from "../observe/metrics.ts";
+import type { Tracing } from "../observe/tracing.ts";
 import type { Problem } from "../problem.ts";
 import { STATUS_OF } from "./respond.ts";
 
@@ -9,6 +10,7 @@ import { STATUS_OF } from "./respond.ts";
 export interface ObserveServices {
   readonly log: Logger;
   readonly metrics: Metrics;
+  readonly tracing: Tracing;
 }
 
 /**
@@ -36,6 +38,7 @@ export function observeRequests(
         ...labels,
         duration_ms: Math.round(reply.elapsedTime * 10) / 10,
         workspace: request.context?.workspace?.name,
+        trace_id: request.span?.traceId,
       },
       "request",
     );
@@ -118,6 +121,7 @@ export function logFailure(log: Logger, request: FastifyRequest, problem: Proble
   log.error(
     {
       request_id: request.id,
+      trace_id: request.span?.traceId,
       route: request.routeOptions.url,
       error: cause.name,
       code: cause.code,

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Context } from "../context/context.ts";
+import type { RequestSpan } from "../observe/tracing.ts";
 import type { Caller } from "./callers.ts";
 import type { Contract } from "./endpoint.ts";
 import type { Room } from "./load.ts";
@@ -19,6 +20,8 @@ declare module "fastify" {
     room: Room | undefined;
     /** The body of the response, where it is a short text. */
     sent: string | undefined;
+    /** Its place in a trace; undefined where there are none. */
+    span: RequestSpan | undefined;
   }
 }
 
@@ -28,6 +31,7 @@ export function declareRequestState(server: FastifyInstance): void {
   server.decorateRequest("bytes", undefined);
   server.decorateRequest("room", undefined);
   server.decorateRequest("sent", undefined);
+  server.decorateRequest("span", undefined);
 }
 
 /** The declaration that a request is answered by; undefined where it belongs to none. */

@@ -26,6 +26,7 @@ import { contractOf, declareRequestState } from "./request-state.ts";
 import { asProblem, MEDIA_TYPE_OF, problemReply } from "./respond.ts";
 import { send } from "./send.ts";
 import { type HttpServices, serveEndpoint } from "./serve-endpoint.ts";
+import { traceRequests } from "./trace-requests.ts";
 import { dialectByPath, refuseOtherMethods } from "./unknown-requests.ts";
 import { unpackBodies } from "./unpack.ts";
 
@@ -86,6 +87,7 @@ export function createServer<Services extends HttpServices>(
   declareRequestState(server);
   readBodies(server, endpoints);
   unpackBodies(server, services.load);
+  if (services.tracing.receive) traceRequests(server, services.tracing.receive);
   const deadlines = createDeadlines();
   server.addHook("preClose", async () => connections.close());
   server.addHook("onClose", async () => deadlines.stop());

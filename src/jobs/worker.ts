@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import type { Clock } from "../clock.ts";
 import { type Database, isUnavailable, type Transaction } from "../database/database.ts";
 import type { Metrics } from "../observe/metrics.ts";
+import type { Tracing } from "../observe/tracing.ts";
 import { type Job, type JobKind, LeaseLost, TryAgain } from "./job.ts";
 import { enqueueDue } from "./schedule.ts";
 import {
@@ -20,6 +21,7 @@ export interface WorkerServices {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;
+  readonly tracing: Tracing;
 }
 
 /** The part of a server process that does the jobs. */
@@ -54,7 +56,7 @@ export async function startWorker<Services extends WorkerServices>(
   kinds: readonly JobKind<Services>[],
   leaseMs: number,
 ): Promise<Worker> {
-  const { database, clock, log, metrics } = services;
+  const { database, clock, log, metrics, tracing } = services;
   const holder = randomUUID();
   const byName = new Map(kinds.map((kind) => [kind.name, kind]));
   const running = new Map<string, { readonly abort: AbortController; done: Promise<void> }>();
@@ -112,7 +114,9 @@ export async function startWorker<Services extends WorkerServices>(
   /** @returns how the job is to be given back; one that is finished is not there any more. */
   async function tryOnce(row: ClaimedRow, signal: AbortSignal) {
     try {
-      await byName.get(row.kind)?.run(services, jobOf(row, signal));
+      await tracing.alone(`job ${row.kind}`, { "rapport.job": row.kind }, async () =>
+        byName.get(row.kind)?.run(services, jobOf(row, signal)),
+      );
       metrics.job(row.kind, "done");
       return { runAt: clock.now(), hasFailed: false };
     } catch (error) {

@@ -9,8 +9,10 @@ import { SHORTEST_SECRET } from "../access/secrets.ts";
 import { BUCKET_COUNT } from "../database/buckets.ts";
 import type { ReceivedRequest } from "../http/observe.ts";
 import type { LogFormat } from "../observe/log.ts";
+import type { TelemetrySettings } from "../observe/open-telemetry.ts";
 import type { OidcSettings } from "../sign-in/identity-provider.ts";
 import { SETTINGS } from "./settings.ts";
+import { readTelemetry } from "./telemetry-settings.ts";
 
 export { SETTINGS } from "./settings.ts";
 
@@ -63,6 +65,8 @@ export interface Config {
   readonly sessionHours: number;
   readonly metricsPort: number | undefined;
   readonly metricsHost: string;
+  /** Undefined: nothing goes to an OpenTelemetry collector. */
+  readonly telemetry: TelemetrySettings | undefined;
   /** Whether an empty server without a manifest gets the demo workspace. */
   readonly demo: boolean;
   readonly smtpUrl: string | undefined;
@@ -72,7 +76,7 @@ export interface Config {
 
 /** A setting has a value that cannot be meant. */
 export class InvalidSetting extends Error {
-  constructor(name: keyof typeof SETTINGS, value: string, rule: string) {
+  constructor(name: string, value: string, rule: string) {
     super(`${name}=${value}: ${rule}`);
     this.name = "InvalidSetting";
   }
@@ -129,6 +133,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     sessionHours: readCount("SESSION_HOURS", text("SESSION_HOURS"), MINUTES_OF_A_MONTH / 60),
     metricsPort: text("METRICS_PORT") ? readPort("METRICS_PORT", text("METRICS_PORT")) : undefined,
     metricsHost: text("METRICS_HOST"),
+    telemetry: readTelemetry(environment, (...what) => new InvalidSetting(...what)),
     demo,
     smtpUrl: readSmtpUrl(text("SMTP_URL")),
     smtpFrom: text("SMTP_FROM"),

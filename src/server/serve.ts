@@ -17,6 +17,7 @@ import { type DiskWatch, watchDisk } from "../database/disk-watch.ts";
 import { countShards } from "../database/distribute.ts";
 import { metered } from "../database/metered.ts";
 import { migrate } from "../database/migrate.ts";
+import { traced } from "../database/traced.ts";
 import { createExportSlots } from "../export/export-stream.ts";
 import { createIdempotency } from "../http/idempotency.ts";
 import { bytesOfThisProcess, createLoad } from "../http/load.ts";
@@ -28,6 +29,7 @@ import { createRequestLog } from "../live-requests/request-log.ts";
 import { shareMetrics } from "../observe/cluster-metrics.ts";
 import { createLog } from "../observe/log.ts";
 import { createMetrics, type Metrics } from "../observe/metrics.ts";
+import type { Telemetry } from "../observe/open-telemetry.ts";
 import { createProcesses } from "../observe/processes.ts";
 import { createAddressCache } from "../people/address-cache.ts";
 import { createIdCache } from "../people/id-cache.ts";
@@ -58,6 +60,7 @@ import type { Config } from "./config.ts";
 import { findDemoKey } from "./demo.ts";
 import { openDatabase } from "./open-database.ts";
 import { readSecretKeys } from "./secret-keys.ts";
+import { openTelemetry } from "./telemetry.ts";
 import type { Welcome } from "./welcome.ts";
 
 /** A server that takes requests. */
@@ -95,12 +98,15 @@ export async function serve(
 ): Promise<RunningServer> {
   const metrics = createMetrics();
   const [log, opened] = await settleAll([createLog(config, logTo), opening]);
-  const disk = watchDisk(metered(opened, metrics), (isFull) =>
+  const telemetry = await openTelemetry(config, metrics, log);
+  const { tracing } = telemetry;
+  const watched = metered(tracing.receive ? traced(opened, tracing) : opened, metrics);
+  const disk = watchDisk(watched, (isFull) =>
     isFull ? log.error("the disk is full") : log.info("the disk has space again"),
   );
   const { database } = disk;
   try {
-    return await start(config, disk, log, metrics);
+    return await start(config, disk, log, metrics, telemetry);
   } catch (error) {
     await database.close();
     throw error;
@@ -113,8 +119,10 @@ async function start(
   disk: DiskWatch,
   log: Logger,
   metrics: Metrics,
+  telemetry: Telemetry,
 ): Promise<RunningServer> {
   const { database } = disk;
+  const { tracing } = telemetry;
   const applied = await migrate(database, config.citusShards);
   if (applied.length > 0) log.info({ migrations: applied }, "migrated");
 
@@ -152,6 +160,7 @@ async function start(
     clock,
     log,
     metrics,
+    tracing,
     load,
     authenticator,
     lastUsed,
@@ -180,7 +189,7 @@ async function start(
     quotas,
     addressCache,
     writeQueue: createWriteQueue(
-      { database, clock, idempotency, metrics, idCache, addressCache, quotas },
+      { database, clock, idempotency, metrics, tracing, idCache, addressCache, quotas },
       config.workers,
       await countShards(database),
     ),
@@ -240,6 +249,7 @@ async function start(
       metricsListener?.close();
       await lastUsed.write().catch((error) => log.warn({ code: error.code }, "not noted"));
       await database.close();
+      await telemetry.stop();
     },
   };
 }

@@ -123,6 +123,12 @@ export const SETTINGS = {
     default: "127.0.0.1",
     about: "The address that METRICS_PORT listens on: metrics need no key, so keep it private.",
   },
+  OTEL_EXPORTER_OTLP_ENDPOINT: {
+    default: "",
+    about:
+      "The OpenTelemetry collector that gets traces and metrics, such as http://127.0.0.1:4318; the other OTEL_ " +
+      "variables: docs/operations/telemetry.md.",
+  },
   DEMO: {
     default: "",
     about:

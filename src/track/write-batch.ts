@@ -12,6 +12,7 @@ import {
 import type { IdempotencyClaim, Reply } from "../http/endpoint.ts";
 import type { Idempotency } from "../http/idempotency.ts";
 import type { Metrics } from "../observe/metrics.ts";
+import type { Tracing } from "../observe/tracing.ts";
 import type { AddressCache } from "../people/address-cache.ts";
 import { startRequestWork } from "../people/attribute-rules/work-budgets.ts";
 import type { IdCache } from "../people/id-cache.ts";
@@ -57,6 +58,7 @@ export interface WriteServices {
   readonly idCache: IdCache;
   readonly addressCache: AddressCache;
   readonly metrics: Metrics;
+  readonly tracing: Tracing;
   readonly quotas: Quotas;
 }
 

@@ -1,6 +1,7 @@
 import { type Database, isUnavailable } from "../database/database.ts";
 import { KeyTaken } from "../http/idempotency.ts";
 import { createPool } from "../http/pool.ts";
+import type { Place } from "../observe/tracing.ts";
 import { Problem } from "../problem.ts";
 import type { Verdict } from "./item.ts";
 import { type Part, splitRequest } from "./split-request.ts";
@@ -44,6 +45,8 @@ export interface WriteQueue {
 
 interface Waiting {
   readonly request: WriteRequest;
+  /** Where it belongs in a trace. */
+  readonly place: Place | undefined;
   resolve(verdicts: Verdict[]): void;
   reject(error: unknown): void;
 }
@@ -210,8 +213,9 @@ function createLane(services: WriteServices, depth: number, slots: Slots): Lane 
       new Promise((resolve, reject) => {
         const { id } = request.context.workspace;
         const line = waiting.get(id);
-        if (line) line.push({ request, resolve, reject });
-        else waiting.set(id, [{ request, resolve, reject }]);
+        const one = { request, place: services.tracing.current(), resolve, reject };
+        if (line) line.push(one);
+        else waiting.set(id, [one]);
         void writeAll();
       }),
   };
@@ -222,8 +226,11 @@ async function writeTogether(services: WriteServices, batch: readonly Waiting[])
   const requests = batch.map((each) => each.request);
   try {
     const startedAt = performance.now();
-    const verdicts = await writeBatch(services, requests);
     const items = requests.reduce((sum, request) => sum + request.items.length, 0);
+    const counts = { "rapport.requests": requests.length, "rapport.items": items };
+    const verdicts = await services.tracing.together("write batch", batch, counts, () =>
+      writeBatch(services, requests),
+    );
     services.metrics.batch(items, (performance.now() - startedAt) / 1_000);
     for (const [index, each] of batch.entries()) each.resolve(verdicts[index] ?? []);
   } catch (error) {

@@ -1,0 +1,76 @@
+import type { Database, Queryable, Transaction } from "./database.ts";
+import type { Use } from "./planner.ts";
+
+/** Records pieces of work below the one that runs (`observe/tracing.ts`). */
+export interface WorkTracer {
+  within<Result>(
+    name: string,
+    attributes: Readonly<Record<string, string>>,
+    work: (resume: <Resumed>(work: () => Resumed) => Resumed) => Promise<Result>,
+  ): Promise<Result>;
+}
+
+/**
+ * The same database, with a span for each transaction and statement. A statement's span says what it does to which
+ * table. Neither its text nor its parameters are in it.
+ */
+export function traced(database: Database, tracer: WorkTracer, use: Use = "intake"): Database {
+  const common = {
+    "db.system.name": database.engine === "postgres" ? "postgresql" : "pglite",
+    "rapport.use": use,
+  };
+  const statement = <Result>(sql: string, run: () => Promise<Result>): Promise<Result> => {
+    const { operation, table } = kindOf(sql);
+    const attributes = {
+      ...common,
+      "db.operation.name": operation,
+      ...(table && { "db.collection.name": table }),
+    };
+    return tracer.within(table ? `${operation} ${table}` : operation, attributes, run);
+  };
+  const queryable = (inner: Queryable): Queryable => ({
+    query: (sql, parameters) => statement(sql, () => inner.query(sql, parameters)),
+    execute: (sql, ...rest) => statement(sql, () => inner.execute(sql, ...rest)),
+  });
+  // A driver may call the work from anywhere.
+  const transaction =
+    (begin: Database["transaction"]): Database["transaction"] =>
+    <Result>(work: (tx: Transaction) => Promise<Result>) =>
+      tracer.within("transaction", common, (resume) =>
+        begin((tx) =>
+          resume(() => work({ ...queryable(tx), script: (script) => tx.script(script) })),
+        ),
+      );
+  return {
+    ...database,
+    ...queryable(database),
+    for: (other) => traced(database.for(other), tracer, other),
+    transaction: transaction(database.transaction),
+    transactionAtOnce: transaction(database.transactionAtOnce),
+  };
+}
+
+interface Kind {
+  readonly operation: string;
+  /** The first table that it writes or, if it writes none, reads. */
+  readonly table: string | undefined;
+}
+
+const WRITE =
+  /\b(insert) into ([a-z_]+)|\b(delete) from ([a-z_]+)|(?<!\b(?:for|do) )\b(update) ([a-z_]+)/;
+const READ = /\b(select)\b[\s\S]*?\bfrom ([a-z_]+)\b(?!\()/;
+
+/** Texts are constants, but for a few that vary in length. */
+const MOST_KINDS = 1_000;
+
+const kinds = new Map<string, Kind>();
+
+function kindOf(sql: string): Kind {
+  const known = kinds.get(sql);
+  if (known) return known;
+  const found = (WRITE.exec(sql) ?? READ.exec(sql) ?? []).slice(1).filter(Boolean);
+  const [operation = /[a-z]+/.exec(sql)?.[0] ?? "statement", table] = found;
+  const kind = { operation, table };
+  if (kinds.size < MOST_KINDS) kinds.set(sql, kind);
+  return kind;
+}

@@ -1,0 +1,17 @@
+import type { Logger } from "pino";
+import type { Metrics } from "../observe/metrics.ts";
+import type { Telemetry } from "../observe/open-telemetry.ts";
+import { NO_TRACING } from "../observe/tracing.ts";
+import { RAPPORT_VERSION } from "../reference/version.ts";
+import type { Config } from "./config.ts";
+
+/** Starts sending traces and metrics, if the settings say so. The libraries are loaded only then. */
+export async function openTelemetry(
+  { telemetry }: Config,
+  { registry }: Metrics,
+  log: Logger,
+): Promise<Telemetry> {
+  if (!telemetry) return { tracing: NO_TRACING, stop: async () => {} };
+  const { startTelemetry } = await import("../observe/open-telemetry.ts");
+  return startTelemetry(telemetry, { version: RAPPORT_VERSION, registry, log });
+}

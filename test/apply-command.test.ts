@@ -230,13 +230,18 @@ describe("MANIFEST at startup", () => {
       DATA_DIR: await temporaryFolder(),
       ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
     };
-    const refusal = await runCommand(["serve"], {
-      ...environment,
-      PORT: "0",
-      MANIFEST: await manifestFile(GOOD("start").replace("email", "fax")),
-    });
-    assert.equal(refusal.code, 1);
-    assert.match(refusal.stderr, /^rapport: .*manifest-\d+\.yaml:8:46: .*whatsapp\n$/m);
+    for (const [faulty, message] of [
+      [
+        GOOD("start").replace("email", "fax"),
+        /^rapport: .*manifest-\d+\.yaml:8:46: .*whatsapp\n$/m,
+      ],
+      [GOOD("start").replace("Newsletter", '"a\\0"'), /manifest-\d+\.yaml:8:25: .*NUL character/],
+    ] as const) {
+      const MANIFEST = await manifestFile(faulty);
+      const refusal = await runCommand(["serve"], { ...environment, PORT: "0", MANIFEST });
+      assert.equal(refusal.code, 1);
+      assert.match(refusal.stderr, message);
+    }
 
     const key = "key-of-the-started-server";
     const MANIFEST = await manifestFile(GOOD("start", key));

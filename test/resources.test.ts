@@ -94,6 +94,17 @@ const CASES: Readonly<Record<string, Case>> = {
     kind: "permission_set",
     auditName: "Writers / East",
   },
+  locales: {
+    owner: "ofWorkspace",
+    id: "5d0c2c0e-6f3a-4a57-8f0b-0b6f3f1f2a11",
+    entry: { name: "German", country: "Germany", language: "German", locale_key: "de-DE" },
+    other: { name: "German", country: "Austria", language: "German", locale_key: "de-AT" },
+    invalid: {
+      body: { name: "German", country: "", language: "German", locale_key: "de DE" },
+      field: "locale_key",
+    },
+    kind: "locale",
+  },
   scim_defaults: {
     owner: "ofCompany",
     entry: { department: "engineering" },

@@ -224,6 +224,7 @@ const ofTranslations = (admin: Admin): Samples => {
     }),
 
     [`GET ${PATH}/locales`]: () => ({}),
+    [`GET ${PATH}/locales/:id`]: () => ({ params: { id: SPANISH } }),
     [`PUT ${PATH}/locales/:id`]: () => ({
       params: { id: FRENCH },
       body: { name: randomUUID(), country: "France", language: "French", locale_key: "fr-FR" },

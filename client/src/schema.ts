@@ -1220,50 +1220,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/admin/v1/workspaces/{name}/locales": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Lists the locales of a workspace.
-         * @description Needs the administrator's token, or a session of the dashboard with `basic_access`.
-         */
-        get: operations["listLocales"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/v1/workspaces/{name}/locales/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        /**
-         * Creates or changes a locale.
-         * @description Needs the administrator's token, or a session of the dashboard with `send_campaigns_canvases`.
-         */
-        put: operations["putLocale"];
-        post?: never;
-        /**
-         * Removes a locale; its translations are kept in case it is declared again.
-         * @description Needs the administrator's token, or a session of the dashboard with `send_campaigns_canvases`.
-         */
-        delete: operations["deleteLocale"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/admin/v1/workspaces/{name}/messages/{id}/translations/{locale_id}": {
         parameters: {
             query?: never;
@@ -1979,6 +1935,54 @@ export interface paths {
          * @description Needs the administrator's token, or a session of the dashboard with `manage_teams`.
          */
         delete: operations["deleteTeam"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/locales": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the locales of a workspace.
+         * @description Needs the administrator's token, or a session of the dashboard with `basic_access`.
+         */
+        get: operations["listLocales"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/locales/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Reads the locale with this id.
+         * @description Needs the administrator's token, or a session of the dashboard with `basic_access`.
+         */
+        get: operations["getLocale"];
+        /**
+         * Creates the locale with this id, or changes it; omitted fields reset to their defaults.
+         * @description Needs the administrator's token, or a session of the dashboard with `send_campaigns_canvases`.
+         */
+        put: operations["putLocale"];
+        post?: never;
+        /**
+         * Removes the locale with this id.
+         * @description Needs the administrator's token, or a session of the dashboard with `send_campaigns_canvases`.
+         */
+        delete: operations["deleteLocale"];
         options?: never;
         head?: never;
         patch?: never;
@@ -9629,173 +9633,6 @@ export interface operations {
             };
         };
     };
-    listLocales: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description The name of the workspace.
-                 * @example demo
-                 */
-                name: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "locales": [
-                     *         {
-                     *           "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
-                     *           "name": "Newsletter",
-                     *           "country": "Mexico",
-                     *           "language": "Spanish",
-                     *           "locale_key": "es-MX",
-                     *           "declared": false
-                     *         }
-                     *       ],
-                     *       "message": "success"
-                     *     }
-                     */
-                    "application/json": {
-                        /** @description The locales. */
-                        locales: {
-                            /** @description The id. */
-                            id: string;
-                            /** @description The name. */
-                            name: string;
-                            /** @description The country. */
-                            country: string;
-                            /** @description The language. */
-                            language: string;
-                            /** @description Such as es-MX. */
-                            locale_key: string;
-                            /** @description Whether a manifest declared it. */
-                            declared: boolean;
-                        }[];
-                        /**
-                         * @description `success`, or what is wrong.
-                         * @constant
-                         */
-                        message: "success";
-                    };
-                };
-            };
-        };
-    };
-    putLocale: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description The name of the workspace.
-                 * @example demo
-                 */
-                name: string;
-                /**
-                 * @description A UUID, as requests name it.
-                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
-                 */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "name": "Newsletter",
-                 *       "country": "Mexico",
-                 *       "language": "Spanish",
-                 *       "locale_key": "es-MX"
-                 *     }
-                 */
-                "application/json": {
-                    /** @description The name. */
-                    name: string;
-                    /** @description The country. */
-                    country: string;
-                    /** @description The language. */
-                    language: string;
-                    /** @description Such as es-MX. */
-                    locale_key: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "message": "success"
-                     *     }
-                     */
-                    "application/json": {
-                        /**
-                         * @description `success`, or what is wrong.
-                         * @constant
-                         */
-                        message: "success";
-                    };
-                };
-            };
-        };
-    };
-    deleteLocale: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description The name of the workspace.
-                 * @example demo
-                 */
-                name: string;
-                /**
-                 * @description A UUID, as requests name it.
-                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
-                 */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "message": "success"
-                     *     }
-                     */
-                    "application/json": {
-                        /**
-                         * @description `success`, or what is wrong.
-                         * @constant
-                         */
-                        message: "success";
-                    };
-                };
-            };
-        };
-    };
     setMessageTranslation: {
         parameters: {
             query?: never;
@@ -13379,6 +13216,260 @@ export interface operations {
                 name: string;
                 /**
                  * @description The id.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    listLocales: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "locales": [
+                     *         {
+                     *           "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *           "name": "Newsletter",
+                     *           "country": "Mexico",
+                     *           "language": "Spanish",
+                     *           "locale_key": "es-MX",
+                     *           "declared": false
+                     *         }
+                     *       ],
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The locales. */
+                        locales: {
+                            /**
+                             * Format: uuid
+                             * @description A UUID, as requests name it.
+                             */
+                            id: string;
+                            /** @description The name. */
+                            name: string;
+                            /** @description The country. */
+                            country: string;
+                            /** @description The language. */
+                            language: string;
+                            /** @description Such as es-MX. */
+                            locale_key: string;
+                            /** @description Whether a manifest declared it. */
+                            declared: boolean;
+                        }[];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    getLocale: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description A UUID, as requests name it.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *       "name": "Newsletter",
+                     *       "country": "Mexico",
+                     *       "language": "Spanish",
+                     *       "locale_key": "es-MX",
+                     *       "declared": false,
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * Format: uuid
+                         * @description A UUID, as requests name it.
+                         */
+                        id: string;
+                        /** @description The name. */
+                        name: string;
+                        /** @description The country. */
+                        country: string;
+                        /** @description The language. */
+                        language: string;
+                        /** @description Such as es-MX. */
+                        locale_key: string;
+                        /** @description Whether a manifest declared it. */
+                        declared: boolean;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    putLocale: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description A UUID, as requests name it.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Newsletter",
+                 *       "country": "Mexico",
+                 *       "language": "Spanish",
+                 *       "locale_key": "es-MX"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The name. */
+                    name: string;
+                    /** @description The country. */
+                    country: string;
+                    /** @description The language. */
+                    language: string;
+                    /** @description Such as es-MX. */
+                    locale_key: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *       "name": "Newsletter",
+                     *       "country": "Mexico",
+                     *       "language": "Spanish",
+                     *       "locale_key": "es-MX",
+                     *       "declared": false,
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * Format: uuid
+                         * @description A UUID, as requests name it.
+                         */
+                        id: string;
+                        /** @description The name. */
+                        name: string;
+                        /** @description The country. */
+                        country: string;
+                        /** @description The language. */
+                        language: string;
+                        /** @description Such as es-MX. */
+                        locale_key: string;
+                        /** @description Whether a manifest declared it. */
+                        declared: boolean;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    deleteLocale: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description A UUID, as requests name it.
                  * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
                  */
                 id: string;

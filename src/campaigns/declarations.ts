@@ -1,5 +1,4 @@
 import Type, { type Static, type TProperties } from "typebox";
-import { findUnstorable } from "../values/plain-json.ts";
 import { ChannelName, Name } from "../workspaces/manifest.ts";
 import type { Campaign, Message, MessageAddress, TranslationMap } from "./campaign.ts";
 import type { MessagePart, ReadPart } from "./message-extension.ts";
@@ -201,11 +200,5 @@ export function refuseFaulty(map: TranslationMap, place: Place): void {
 /** The same for strings that were checked one by one. @throws Problem INVALID_REQUEST with the place. */
 export function refuseTooLarge(map: TranslationMap, place: Place): void {
   const fault = findSizeFault(map, placeName(place));
-  if (fault) throw faultAt(place, fault);
-}
-
-/** Names are kept too. @throws Problem INVALID_REQUEST with the place. */
-export function refuseUnstorableNames(entry: object, place: Place): void {
-  const fault = findUnstorable(entry, placeName(place));
   if (fault) throw faultAt(place, fault);
 }

@@ -2,7 +2,7 @@ import Type from "typebox";
 import { byAdministratorOfWorkspace, endpoint } from "../http/endpoint.ts";
 import { Name } from "../workspaces/manifest.ts";
 import type { CampaignKind, Message } from "./campaign.ts";
-import { refuseUnstorableNames, stepIdsOf, Uuid } from "./declarations.ts";
+import { stepIdsOf, Uuid } from "./declarations.ts";
 import {
   listCampaigns,
   type ManageServices,
@@ -101,8 +101,7 @@ const putCampaignEndpoint = endpoint({
   body: Type.Object({ name: Name }, { additionalProperties: false }),
   replies: { 200: Success },
 }).handledBy(async (services: ManageServices, context, { params, body }) => {
-  refuseUnstorableNames(body, []);
-  const campaign = { id: params.id.toLowerCase(), name: body.name, stepIds: [] };
+  const campaign = { id: params.id, name: body.name, stepIds: [] };
   await putCampaign(services, context, "campaign", campaign);
   return success;
 });
@@ -116,9 +115,8 @@ const putCanvasEndpoint = endpoint({
   body: Type.Object({ name: Name, step_ids: Type.Array(Uuid) }, { additionalProperties: false }),
   replies: { 200: Success },
 }).handledBy(async (services: ManageServices, context, { params, body }) => {
-  refuseUnstorableNames(body, []);
   const stepIds = stepIdsOf(body.step_ids, ["step_ids"]);
-  const canvas = { id: params.id.toLowerCase(), name: body.name, stepIds };
+  const canvas = { id: params.id, name: body.name, stepIds };
   await putCampaign(services, context, "canvas", canvas);
   return success;
 });
@@ -132,7 +130,7 @@ const removeEndpoint = (path: string, kind: CampaignKind, extension: RemovedWith
     params: OfCampaign,
     replies: { 200: Success },
   }).handledBy(async (services: ManageServices, context, { params }) => {
-    await removeCampaign(services, context, extension, kind, params.id.toLowerCase());
+    await removeCampaign(services, context, extension, kind, params.id);
     return success;
   });
 

@@ -42,7 +42,7 @@ const putEndpoint = endpoint({
   ),
   replies: { 200: Success },
 }).handledBy(async (services: TextServices, context, { params, body }) => {
-  const address = { ...readAddress(body), messageId: params.id.toLowerCase() };
+  const address = { ...readAddress(body), messageId: params.id };
   await judgeTexts(services.threads, context.workspace.id, declaredTexts([body]));
   await putMessage(services, context, messageOf(body, address, []));
   return success;
@@ -78,7 +78,7 @@ const removeEndpoint = (extension: RemovedWithMessages) =>
     params: OfMessage,
     replies: { 200: Success },
   }).handledBy(async (services: ManageServices, context, { params }) => {
-    await removeMessage(services, context, extension, params.id.toLowerCase());
+    await removeMessage(services, context, extension, params.id);
     return success;
   });
 

@@ -9,7 +9,6 @@ import {
   type DeclaredCanvas,
   type DeclaredMessage,
   declaredTexts,
-  refuseUnstorableNames,
 } from "./declarations.ts";
 import { declareCampaigns, declareCanvases } from "./declare.ts";
 import type { MessageExtension } from "./message-extension.ts";
@@ -29,7 +28,6 @@ export function campaignResources<Part>(extension: MessageExtension<Part>): read
     check: ({ threads }, workspaceName, entries: readonly DeclaredCampaign[]) =>
       judgeTexts(threads, workspaceName, textsOf(entries.flatMap(({ messages = [] }) => messages))),
     async apply(tx, { clock }, { workspace }, entries: readonly DeclaredCampaign[]) {
-      refuseUnstorableNames(entries, ["campaigns"]);
       const readPart = await extension.reader(tx, workspace.id);
       const wanted = entries.map((each, index) => campaignOf(each, ["campaigns", index], readPart));
       return applyCampaigns(tx, { workspace, now: clock.now() }, extension, "campaign", wanted);
@@ -48,7 +46,6 @@ export function campaignResources<Part>(extension: MessageExtension<Part>): read
       return judgeTexts(threads, workspaceName, textsOf(messages));
     },
     async apply(tx, { clock }, { workspace }, entries: readonly DeclaredCanvas[]) {
-      refuseUnstorableNames(entries, ["canvases"]);
       const readPart = await extension.reader(tx, workspace.id);
       const wanted = entries.map((each, index) => canvasOf(each, ["canvases", index], readPart));
       return applyCampaigns(tx, { workspace, now: clock.now() }, extension, "canvas", wanted);

@@ -57,10 +57,11 @@ import { emailListEndpoints } from "../subscriptions/email-list-endpoints.ts";
 import { subscriptionEndpoints } from "../subscriptions/endpoints.ts";
 import { eraseSubscriptions } from "../subscriptions/states.ts";
 import { trackEndpoints } from "../track/endpoints.ts";
-import { translationAdminEndpoints } from "../translations/admin-endpoints.ts";
 import { messageTranslations } from "../translations/declared-translations.ts";
 import { translationEndpoints } from "../translations/endpoints.ts";
-import { locales } from "../translations/sections.ts";
+import { translationFileEndpoints } from "../translations/file-endpoints.ts";
+import { locales } from "../translations/locale-resource.ts";
+import { messageTranslationEndpoints } from "../translations/message-endpoints.ts";
 import { apps } from "../workspaces/apps.ts";
 import { workspaceEndpoints } from "../workspaces/endpoints.ts";
 import type { Eraser } from "../workspaces/reset.ts";
@@ -116,7 +117,8 @@ export const ENDPOINTS = [
   ...scimEndpoints,
   ...translationEndpoints,
   ...campaignEndpoints(messageTranslations),
-  ...translationAdminEndpoints,
+  ...messageTranslationEndpoints,
+  ...translationFileEndpoints,
   ...preferenceCenterEndpoints,
   ...preferenceCenterAdminEndpoints,
   ...pageEndpoints,

@@ -30,11 +30,10 @@ const Imported = Type.Object({
 async function importFile(
   services: TextServices,
   context: WorkspaceContext,
-  params: { readonly id: string },
+  { id }: { readonly id: string },
   format: FileFormat,
   text: string,
 ) {
-  const id = params.id.toLowerCase();
   const done = await importTranslations(services, context, id, { format, text });
   const imported = done.imported.map(({ locale, count, missing }) => ({
     locale_key: locale.localeKey,
@@ -61,10 +60,9 @@ const exportCsv = endpoint({
   produces: "text/csv",
   replies: { 200: Type.String() },
 }).handledBy(async (services: TextServices, context, { params, query }) => {
-  const id = params.id.toLowerCase();
-  const localeId = query.locale_id?.toLowerCase();
-  const body = await exportTranslations(services, context, id, { format: "CSV", localeId });
-  return { status: 200, body, headers: attachment(`${id}.csv`) };
+  const form = { format: "CSV", localeId: query.locale_id } as const;
+  const body = await exportTranslations(services, context, params.id, form);
+  return { status: 200, body, headers: attachment(`${params.id}.csv`) };
 });
 
 const importCsv = endpoint({
@@ -99,11 +97,10 @@ const exportXliff = endpoint({
   produces: "application/xliff+xml",
   replies: { 200: Type.String() },
 }).handledBy(async (services: TextServices, context, { params, query }) => {
-  const id = params.id.toLowerCase();
-  const localeId = query.locale_id?.toLowerCase();
-  const form = { format: "XLIFF", localeId, sourceLanguage: query.source_language } as const;
-  const body = await exportTranslations(services, context, id, form);
-  return { status: 200, body, headers: attachment(`${id}.xliff`) };
+  const { locale_id: localeId, source_language: sourceLanguage } = query;
+  const form = { format: "XLIFF", localeId, sourceLanguage } as const;
+  const body = await exportTranslations(services, context, params.id, form);
+  return { status: 200, body, headers: attachment(`${params.id}.xliff`) };
 });
 
 const importXliff = endpoint({
@@ -125,4 +122,4 @@ const attachment = (name: string) => ({
   "x-content-type-options": "nosniff",
 });
 
-export const fileEndpoints = [exportCsv, importCsv, exportXliff, importXliff];
+export const translationFileEndpoints = [exportCsv, importCsv, exportXliff, importXliff];

@@ -15,22 +15,21 @@ export async function selectLocales(
   );
 }
 
-/** Creates or changes locales. A declared one stays declared. A key in use is a duplicate. */
+/** Creates or changes locales. A key in use is a duplicate. */
 export async function upsertLocales(
   tx: Transaction,
   workspaceId: number,
-  locales: readonly Locale[],
-  declared: boolean,
+  locales: readonly (Locale & Declared)[],
 ): Promise<void> {
   if (locales.length === 0) return;
   await tx.query(
     `insert into locales (workspace_id, locale_id, name, country, language, locale_key, declared)
-     select $1, id, name, country, language, locale_key, $7
-     from unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[])
-       as new (id, name, country, language, locale_key)
+     select $1, id, name, country, language, locale_key, declared
+     from unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::boolean[])
+       as new (id, name, country, language, locale_key, declared)
      on conflict (workspace_id, locale_id) do update set name = excluded.name,
        country = excluded.country, language = excluded.language,
-       locale_key = excluded.locale_key, declared = locales.declared or excluded.declared`,
+       locale_key = excluded.locale_key, declared = excluded.declared`,
     [
       workspaceId,
       locales.map((locale) => locale.id),
@@ -38,20 +37,18 @@ export async function upsertLocales(
       locales.map((locale) => locale.country),
       locales.map((locale) => locale.language),
       locales.map((locale) => locale.localeKey),
-      declared,
+      locales.map((locale) => locale.declared),
     ],
   );
 }
 
-/** Removes locales. @returns how many were there. */
 export async function deleteLocales(
   tx: Transaction,
   workspaceId: number,
   ids: readonly string[],
-): Promise<number> {
-  const rows = await tx.query(
-    "delete from locales where workspace_id = $1 and locale_id = any($2::uuid[]) returning 1",
-    [workspaceId, ids],
-  );
-  return rows.length;
+): Promise<void> {
+  await tx.query("delete from locales where workspace_id = $1 and locale_id = any($2::uuid[])", [
+    workspaceId,
+    ids,
+  ]);
 }

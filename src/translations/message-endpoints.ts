@@ -41,7 +41,7 @@ const readEndpoint = endpoint({
     }),
   },
 }).handledBy(async (services: ManageServices, context, { params }) => {
-  const whole = await readMessage(services, context, params.id.toLowerCase());
+  const whole = await readMessage(services, context, params.id);
   return { status: 200, body: { ...messageView(whole), message: "success" } };
 });
 
@@ -71,8 +71,8 @@ const addressView = ({ kind, campaignId, stepId }: MessageAddress) =>
 const OfTranslation = Type.Object({ name: Type.String(), id: Uuid, locale_id: Uuid });
 
 const translationAddress = (params: Static<typeof OfTranslation>) => ({
-  messageId: params.id.toLowerCase(),
-  localeId: params.locale_id.toLowerCase(),
+  messageId: params.id,
+  localeId: params.locale_id,
 });
 
 const putTranslationEndpoint = endpoint({
@@ -159,8 +159,7 @@ const renderEndpoint = endpoint({
     }),
   },
 }).handledBy(async (services: TextServices, context, { params, query }) => {
-  const id = params.id.toLowerCase();
-  const rendered = await renderMessage(services, context, id, query.locale_id?.toLowerCase());
+  const rendered = await renderMessage(services, context, params.id, query.locale_id);
   const { locale, content, strings, untranslated } = rendered;
   return {
     status: 200,

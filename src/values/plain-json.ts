@@ -23,6 +23,14 @@ export function findUnstorable(value: unknown, path: string): Fault | undefined 
   return found && faultAt(path, found);
 }
 
+/** The same, with the place as keys and indexes. */
+export function findUnstorablePlace(
+  value: unknown,
+): { readonly fault: Fault; readonly place: (string | number)[] } | undefined {
+  const found = findIn(value, 0);
+  return found && { fault: faultAt("", found), place: found.steps.toReversed() };
+}
+
 /**
  * Refuses a request with anything in its body that no engine could keep. For requests whose parts do
  * not get verdicts of their own.

@@ -4,6 +4,7 @@ import type { CompanyContext, Context } from "../context/context.ts";
 import type { Database, Transaction } from "../database/database.ts";
 import type { Authenticator } from "../http/callers.ts";
 import { Problem } from "../problem.ts";
+import { findUnstorablePlace } from "../values/plain-json.ts";
 import { findWorkspace } from "./find-workspace.ts";
 import { beginWorkspace, saveCompany, saveWorkspace } from "./manage-workspaces.ts";
 import {
@@ -163,6 +164,10 @@ async function applyWorkspace(
 function checkManifest(services: ManifestResources, unchecked: unknown): Manifest {
   const faults = findManifestFaults(schemaOf(services), unchecked);
   if (faults.length > 0) throw manifestProblem(faults);
+  const unstorable = findUnstorablePlace(unchecked);
+  if (unstorable) {
+    throw manifestProblem([{ path: unstorable.place, rule: `${unstorable.fault.message}.` }]);
+  }
   const manifest = unchecked as Manifest;
   const duplicates = [
     ...findDuplicates(manifest.workspaces, "name", ["workspaces"]),

@@ -28,6 +28,8 @@ export interface Listed<Item extends Entry, Where extends Context> {
   readonly identity: keyof Item & string;
   /** Another member that is unique among the entries. */
   readonly unique?: keyof Item & string;
+  /** Its values are equal if their forms are. */
+  formOfUnique?(value: string): string;
   /** The name of one entry in the audit log, such as `subscription_group`. */
   readonly kind: string;
   readonly permissions: ResourcePermissions;
@@ -48,6 +50,15 @@ export function listedResource<Item extends Entry, Where extends Context>(
 
   const idOf = (item: Entry): string => String(item[identity]);
 
+  /** @throws Problem INVALID_REQUEST; what `complete` filled in may repeat what the manifest did not. */
+  const refuseRepeated = (wanted: readonly Item[]): void => {
+    refuseDuplicates(wanted, identity, [key]);
+    const { unique } = listed;
+    if (unique === undefined) return;
+    const forms = wanted.map((item) => ({ [unique]: uniqueOf(listed, item) }));
+    refuseDuplicates(forms, unique, [key]);
+  };
+
   const complete = (entry: Entry, present: readonly Item[], services: ResourceServices): Item => {
     const known = present.find((each) => idOf(each) === idOf(entry));
     return listed.complete?.(entry, known, services) ?? (entry as Item);
@@ -65,7 +76,7 @@ export function listedResource<Item extends Entry, Where extends Context>(
     async apply(tx, services, context, entries: readonly Entry[]) {
       const all = await listed.select(tx, context);
       const wanted = entries.map((entry) => complete(entry, all, services));
-      if (listed.unique) refuseDuplicates(wanted, listed.unique, [key]);
+      refuseRepeated(wanted);
       const present = all.filter((item) => item.declared).map(withoutFlag<Item>);
       const todo = difference(present, wanted, idOf);
       const kept = all.filter((item) => !item.declared);
@@ -106,18 +117,28 @@ const withFlag = <Item>(items: readonly Item[], declared: boolean): (Item & Decl
 const withoutFlag = <Item>({ declared: _declared, ...item }: Item & Declared): Item =>
   item as unknown as Item;
 
+/** The form of an entry's unique member. */
+function uniqueOf<Item extends Entry, Where extends Context>(
+  { unique, formOfUnique }: Listed<Item, Where>,
+  item: Item,
+): string {
+  const value = unique === undefined ? "" : String(item[unique]);
+  return formOfUnique?.(value) ?? value;
+}
+
 /** @throws Problem CONFLICT if another entry, which stays, already has the unique member. */
 function refuseTaken<Item extends Entry, Where extends Context>(
-  { unique, kind }: Listed<Item, Where>,
+  listed: Listed<Item, Where>,
   wanted: readonly Item[],
   others: readonly Item[],
   idOf: (item: Item) => string,
 ): void {
+  const { unique, kind } = listed;
   if (unique === undefined) return;
   const ownIds = new Set(wanted.map(idOf));
   const staying = others.filter((item) => !ownIds.has(idOf(item)));
-  const taken = new Set(staying.map((item) => item[unique]));
-  const refused = wanted.find((item) => taken.has(item[unique]));
+  const taken = new Set(staying.map((item) => uniqueOf(listed, item)));
+  const refused = wanted.find((item) => taken.has(uniqueOf(listed, item)));
   if (!refused) return;
   const noun = kind.replaceAll("_", " ");
   throw new Problem("CONFLICT", `Another ${noun} already has the ${unique} '${refused[unique]}'.`);

@@ -13,14 +13,14 @@ interface FileFault {
 }
 
 /** A manifest that cannot be read, or breaks rules: a line for each fault, with the file, line and column. */
-export class ManifestUnreadable extends Error {
+class ManifestUnreadable extends Error {
   constructor(faults: readonly FileFault[]) {
     super(faults.map(({ place, rule }) => `${place}: ${rule}`).join("\n"));
     this.name = "ManifestUnreadable";
   }
 }
 
-export interface ManifestFile {
+interface ManifestFile {
   /** The manifest with its variables filled in, not yet checked against the schema. */
   readonly content: unknown;
   /** The place of a member in the file, such as `manifest.yaml:12:5`. */
@@ -36,7 +36,7 @@ const VARIABLE = /\$\{([A-Z][A-Z0-9_]*)\}/g;
  *
  * @throws ManifestUnreadable with every fault.
  */
-export async function readManifestFile(
+async function readManifestFile(
   path: string,
   environment: NodeJS.ProcessEnv,
 ): Promise<ManifestFile> {

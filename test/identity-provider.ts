@@ -13,10 +13,17 @@ import type { TestServer } from "./harness.ts";
 
 export const CLIENT_SECRET = "the-secret-of-the-client";
 
+/** What the provider says about a person. */
+export interface Claims {
+  readonly email?: string;
+  readonly email_verified?: boolean;
+  readonly preferred_username?: string;
+}
+
 export interface TestProvider {
   readonly settings: NonNullable<Config["oidc"]>;
   /** The person who signs in next; undefined if the provider refuses to sign in. */
-  signsIn(person: { readonly email?: string; readonly email_verified?: boolean } | undefined): void;
+  signsIn(person: Claims | undefined): void;
   /** What the provider was asked for, in its order. */
   readonly asked: URL[];
 }
@@ -26,7 +33,7 @@ export async function startProvider(serverPort: number): Promise<TestProvider> {
   const port = await freePort();
   const issuer = `http://127.0.0.1:${port}`;
   const asked: URL[] = [];
-  let person: { readonly email?: string; readonly email_verified?: boolean } | undefined;
+  let person: Claims | undefined;
   const provider = new Provider(issuer, {
     clients: [
       {
@@ -36,7 +43,11 @@ export async function startProvider(serverPort: number): Promise<TestProvider> {
       },
     ],
     cookies: { keys: ["a key of the tests"] },
-    claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name"] },
+    claims: {
+      openid: ["sub"],
+      email: ["email", "email_verified"],
+      profile: ["name", "preferred_username"],
+    },
     features: { devInteractions: { enabled: false } },
     interactions: { url: (_context: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
     findAccount: (_context: unknown, accountId: string) => ({
@@ -71,6 +82,7 @@ export async function startProvider(serverPort: number): Promise<TestProvider> {
       clientSecret: CLIENT_SECRET,
       clientSecretFile: undefined,
       name: "Acme",
+      userClaim: "email",
     },
     signsIn(next) {
       person = next;

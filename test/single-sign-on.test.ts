@@ -86,6 +86,25 @@ describe("who may sign in", () => {
     assert.equal((await visit(server, BEGIN)).status, 403);
   });
 
+  test("another claim than the email address names the dashboard user where the settings say so", async () => {
+    const ownPort = await freePort();
+    const tenant = await startProvider(ownPort);
+    const oidc = { ...tenant.settings, userClaim: "preferred_username" };
+    const own = await startOwnServer({ port: ownPort, oidc });
+    await declare(own);
+    const { userName } = await scimClient(own).user();
+    tenant.signsIn({ email: "eve@evil.example", preferred_username: userName });
+    const { cookie } = await visit(own, BEGIN);
+    const browser = await continueSession(own, cookie);
+    const { body } = await browser.call("GET", "/dashboard/session");
+    assert.equal(body.person.user_name, userName);
+
+    tenant.signsIn({ email: userName, email_verified: true });
+    const { status, text } = await visit(own, BEGIN);
+    assert.equal(status, 403);
+    assert.match(text, /sends no 'preferred_username'/);
+  });
+
   test("a name that is markup is shown as text on the page of refusal", async () => {
     provider.signsIn({ email: "<img/src=x>@evil.example", email_verified: true });
     const { text } = await visit(server, BEGIN);

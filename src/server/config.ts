@@ -179,6 +179,7 @@ function readOidc(text: (name: keyof typeof SETTINGS) => string): OidcSettings |
     clientSecret: text("OIDC_CLIENT_SECRET") || undefined,
     clientSecretFile: text("OIDC_CLIENT_SECRET_FILE") || undefined,
     name: text("OIDC_NAME"),
+    userClaim: text("OIDC_USER_CLAIM"),
   };
 }
 

@@ -114,6 +114,11 @@ export const SETTINGS = {
     about: "The secret that belongs to OIDC_CLIENT_ID, if the provider gave one.",
   },
   OIDC_CLIENT_SECRET_FILE: { default: "", about: "A file that holds OIDC_CLIENT_SECRET." },
+  OIDC_USER_CLAIM: {
+    default: "email",
+    about:
+      "The claim that holds the userName; `email` must be verified. Entra ID: preferred_username.",
+  },
   OIDC_NAME: { default: "Single sign-on", about: "What the dashboard calls the provider." },
   METRICS_PORT: {
     default: "",

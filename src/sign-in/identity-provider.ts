@@ -16,6 +16,8 @@ export interface OidcSettings {
   readonly clientSecretFile: string | undefined;
   /** What people call the provider. */
   readonly name: string;
+  /** The claim that holds the user name; of `email` the provider must say that it is verified. */
+  readonly userClaim: string;
 }
 
 /** What the browser keeps between the redirect to the provider and the one back. */
@@ -33,8 +35,8 @@ export interface IdentityProvider {
   begin(redirectUri: string, returnTo: string): Promise<{ url: string; attempt: SignInAttempt }>;
   /**
    * @param callback the address that the provider sent the browser to, with its query.
-   * @returns the verified email address of the person.
-   * @throws Problem FORBIDDEN where the provider refuses, or vouches for no address.
+   * @returns the user name of the person.
+   * @throws Problem FORBIDDEN where the provider refuses, or confirms no user name.
    */
   finish(callback: URL, attempt: SignInAttempt): Promise<string>;
 }
@@ -44,7 +46,7 @@ const SCOPE = "openid email profile";
 const TIMEOUT_SECONDS = 10;
 
 export async function createIdentityProvider(settings: OidcSettings): Promise<IdentityProvider> {
-  const { clientSecretFile, name } = settings;
+  const { clientSecretFile, name, userClaim } = settings;
   const secret =
     settings.clientSecret ??
     (clientSecretFile === undefined
@@ -93,13 +95,13 @@ export async function createIdentityProvider(settings: OidcSettings): Promise<Id
           throw refusedByProvider(error);
         });
       const claims = tokens.claims();
-      if (claims?.email !== undefined) return verifiedEmail({ ...claims });
+      if (claims?.[userClaim] !== undefined) return userNameIn({ ...claims }, userClaim);
       const about = await oidc
         .fetchUserInfo(provider, tokens.access_token, claims?.sub ?? "")
         .catch((error: unknown) => {
           throw refusedByProvider(error);
         });
-      return verifiedEmail({ ...about });
+      return userNameIn({ ...about }, userClaim);
     },
   };
 }
@@ -128,13 +130,16 @@ async function discover(
   return configuration;
 }
 
-/** An address that the provider has not verified may be anybody's. */
-function verifiedEmail(claims: Readonly<Record<string, unknown>>): string {
-  const { email, email_verified: isVerified } = claims;
-  if (typeof email === "string" && (isVerified === true || isVerified === "true")) return email;
+/** An email address that the provider has not verified may belong to another person. */
+function userNameIn(claims: Readonly<Record<string, unknown>>, userClaim: string): string {
+  const { [userClaim]: userName, email_verified: isVerified } = claims;
+  const isConfirmed = userClaim !== "email" || isVerified === true || isVerified === "true";
+  if (typeof userName === "string" && userName !== "" && isConfirmed) return userName;
   throw new Problem(
     "FORBIDDEN",
-    "The identity provider does not confirm that your email address is yours, so you cannot sign in with it.",
+    userClaim === "email"
+      ? "The identity provider does not confirm that your email address is yours, so you cannot sign in with it."
+      : `The identity provider sends no '${userClaim}' for you, so you cannot sign in with it.`,
   );
 }
 

@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { openDatabase } from "../src/server/open-database.ts";
-import { runCommand } from "./child-server.ts";
+import { runCommand, runCommandForHead } from "./child-server.ts";
 import { startOwnServer, type TestServer } from "./harness.ts";
 import { temporaryFolder } from "./stored-rows.ts";
 
@@ -210,6 +210,16 @@ describe("an audit", () => {
     assert.equal(exported.stdout.split("\n").length - 1, entries);
     const checked = await runCommand(["audit", "verify", "--json"], environment);
     assert.deepEqual([checked.code, JSON.parse(checked.stdout).intact], [0, true]);
+  });
+
+  test("the audit is exported to a reader that stops early without an error", async () => {
+    const server = await startOwnServer();
+    const teams = Array.from({ length: 2_000 }, (_, index) => ({ name: `team ${index}` }));
+    const workspaces = [{ name: "demo", teams }];
+    await server.admin("POST", "/admin/v1/apply", { company: { name: "Test" }, workspaces });
+    const environment = { RAPPORT_URL: server.url, ADMIN_TOKEN: server.adminToken };
+    const { code, stderr } = await runCommandForHead(["audit", "export"], environment);
+    assert.deepEqual([code, stderr], [0, ""]);
   });
 
   test("audit entries of reads name no user, and every read is in the chain", async () => {

@@ -94,6 +94,16 @@ export async function killCommandAt(
   return finished;
 }
 
+/** Runs `rapport` for a reader that closes standard output after the first piece, as `head` does. */
+export async function runCommandForHead(
+  args: readonly string[],
+  environment: Environment,
+): Promise<Finished> {
+  const { child, finished } = start(args, environment);
+  child.stdout?.once("data", () => child.stdout?.destroy());
+  return finished;
+}
+
 /** Starts a server and kills it after so many milliseconds, ready or not. */
 export async function startAndKill(environment: Environment, afterMs: number): Promise<void> {
   const { child, finished } = start(["serve"], { PORT: "0", LOG_LEVEL: "silent", ...environment });

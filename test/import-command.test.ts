@@ -1,5 +1,6 @@
 /* `rapport import`: a client of the admin API that imports a file. */
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
@@ -184,6 +185,20 @@ describe("rapport import", { concurrency: 3 }, () => {
       { id: NEWSLETTER, channel: "email", status: "subscribed" },
     ]);
     assert.equal(ada.email_subscribe, "opted_in");
+  });
+
+  test("rapport import reads a named pipe, whose size nothing tells, plain and packed", async () => {
+    const workspace = await server.workspace();
+    const rows = ndjson([{ external_id: "ada", first_name: "Ada" }]);
+    for (const content of [rows, gzipSync(rows)]) {
+      const pipe = join(folder, `pipe-${++files}`);
+      execFileSync("mkfifo", [pipe]);
+      const [finished] = await Promise.all([
+        importing("users", pipe, workspace),
+        writeFile(pipe, content),
+      ]);
+      assert.deepEqual([finished.code, finished.stdout], [0, "1 user imported, 0 rejected\n"]);
+    }
   });
 
   test("rapport import restores an exported user with identifiers, attributes, states and history", async () => {

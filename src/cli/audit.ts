@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { callAdmin, openAdmin } from "./admin-client.ts";
+import { type AdminTarget, callAdmin, openAdmin } from "./admin-client.ts";
+import { writeOutput } from "./output-file.ts";
 import { count } from "./progress.ts";
 import { type TargetOptions, targetOf, withTarget } from "./target.ts";
 import { printJson, printLines } from "./terminal.ts";
@@ -49,7 +50,9 @@ export function define(audit: Command): void {
     .option("--since <time>", "ISO 8601: only entries from then on")
     .option("--after <position>", "only entries after this one", readPosition)
     .addHelpText("after", EXPORT_HELP)
-    .action((options: TargetOptions & Range) => exportAll(options));
+    .action((options: TargetOptions & Range) =>
+      writeOutput("-", exportedFrom(targetOf(options), options)),
+    );
 }
 
 interface Range {
@@ -60,16 +63,17 @@ interface Range {
 /** As many as a request returns. */
 const PAGE = 1_000;
 
-async function exportAll({ since, after = 0, ...options }: TargetOptions & Range): Promise<void> {
-  const target = targetOf(options);
+async function* exportedFrom(
+  target: AdminTarget,
+  { since, after = 0 }: Range,
+): AsyncGenerator<string> {
   let position = after;
   for (;;) {
     const query = new URLSearchParams({ after: String(position), limit: String(PAGE) });
     if (since !== undefined) query.set("since", since);
     const text = await (await openAdmin(target, `/audit/export?${query}`)).text();
     const lines = text.split("\n").slice(0, -1);
-    if (!process.stdout.write(text))
-      await new Promise((done) => process.stdout.once("drain", done));
+    yield text;
     if (lines.length < PAGE) return;
     position = JSON.parse(lines.at(-1) as string).position;
   }

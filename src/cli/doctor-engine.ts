@@ -1,11 +1,12 @@
-import { access } from "node:fs/promises";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Database } from "../database/database.ts";
 import { type Examination, examine } from "../database/examine.ts";
+import { ENGINE_FOLDER } from "../database/pglite.ts";
 import type { Config } from "../server/config.ts";
 import { openDatabase } from "../server/open-database.ts";
+import type { Finding } from "./doctor-machine.ts";
 import { explainError } from "./explain-error.ts";
-import type { Finding } from "./finding.ts";
 
 /** The oldest PostgreSQL that Rapport runs on. */
 const OLDEST_POSTGRES = 15;
@@ -20,7 +21,7 @@ const MOST_CLOCK_MS = 1_000;
  */
 export async function checkEngine(config: Config, isServing: boolean): Promise<Finding[]> {
   if (!config.databaseUrl) {
-    const untouched = await withoutOpening(config.dataDir, isServing);
+    const untouched = withoutOpening(config.dataDir, isServing);
     if (untouched) return [untouched];
   }
   let database: Database | undefined;
@@ -43,7 +44,7 @@ export async function checkEngine(config: Config, isServing: boolean): Promise<F
 }
 
 /** What there is to say where the embedded engine is not to be opened. */
-async function withoutOpening(dataDir: string, isServing: boolean): Promise<Finding | undefined> {
+function withoutOpening(dataDir: string, isServing: boolean): Finding | undefined {
   const check = "engine";
   if (dataDir === "memory:") {
     const remedy = "Set DATA_DIR to a folder to keep data.";
@@ -53,11 +54,7 @@ async function withoutOpening(dataDir: string, isServing: boolean): Promise<Find
   if (isServing) {
     return { check, status: "ok", message: `Embedded, in ${dataDir}; the running server has it.` };
   }
-  const exists = await access(join(dataDir, "engine")).then(
-    () => true,
-    () => false,
-  );
-  if (exists) return undefined;
+  if (existsSync(join(dataDir, ENGINE_FOLDER))) return undefined;
   return { check, status: "ok", message: `Embedded; rapport serve will create ${dataDir}.` };
 }
 

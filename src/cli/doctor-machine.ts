@@ -1,8 +1,17 @@
-import { lstat, readdir, statfs } from "node:fs/promises";
+import { lstat, readdir } from "node:fs/promises";
 import { createServer } from "node:net";
 import { dirname, join, resolve } from "node:path";
+import { freeBytes } from "../database/explain-open.ts";
 import { explainError } from "./explain-error.ts";
-import type { Finding } from "./finding.ts";
+
+/** What a check found. */
+export interface Finding {
+  readonly check: string;
+  readonly status: "ok" | "warning" | "failed";
+  readonly message: string;
+  /** What to do about it. */
+  readonly remedy?: string;
+}
 
 const OLDEST_NODE = [20, 19] as const;
 
@@ -93,7 +102,7 @@ const LEAST_FREE = 100_000_000;
 
 export async function checkDisk(dataDir: string): Promise<Finding> {
   const check = "disk";
-  const free = await freeBytes(resolve(dataDir));
+  const free = await freeNear(resolve(dataDir));
   const message = `${(free / GIGABYTE).toFixed(1)} GB are free where ${dataDir} is.`;
   if (free >= GIGABYTE) return { check, status: "ok", message };
   const status = free < LEAST_FREE ? "failed" : "warning";
@@ -101,8 +110,5 @@ export async function checkDisk(dataDir: string): Promise<Finding> {
 }
 
 /** Of the nearest folder that exists. */
-async function freeBytes(folder: string): Promise<number> {
-  const stats = await statfs(folder).catch(() => undefined);
-  if (stats) return stats.bavail * stats.bsize;
-  return freeBytes(dirname(folder));
-}
+const freeNear = (folder: string): Promise<number> =>
+  freeBytes(folder).catch(() => freeNear(dirname(folder)));

@@ -1,9 +1,8 @@
 import type { Command } from "commander";
 import { type Config, readConfig } from "../server/config.ts";
 import { checkEngine } from "./doctor-engine.ts";
-import { checkDisk, checkFileModes, checkNode, checkPort } from "./doctor-machine.ts";
+import { checkDisk, checkFileModes, checkNode, checkPort, type Finding } from "./doctor-machine.ts";
 import { explainError } from "./explain-error.ts";
-import type { Finding } from "./finding.ts";
 import { paint, printJson } from "./terminal.ts";
 
 const HELP = `

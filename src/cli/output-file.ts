@@ -82,10 +82,9 @@ function named(error: unknown, path: string): unknown {
 }
 
 async function writeToStdout(chunks: AsyncIterable<string | Uint8Array>): Promise<void> {
-  // A reader that has what it wants, such as head, closes the pipe.
+  // A reader such as head may close the pipe early: see main.ts.
   let isClosed = false;
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") throw error;
+  process.stdout.once("error", () => {
     isClosed = true;
     process.stdout.emit("drain");
   });

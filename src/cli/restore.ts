@@ -1,4 +1,4 @@
-import { access } from "node:fs/promises";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { readBackup, verifyBackup } from "../database/backup/backup-file.ts";
@@ -27,7 +27,7 @@ export function define(command: Command): void {
       const config = readConfig();
       const { header, rows, tables } = await verifyBackup(path);
       await refuseForeignSchema(path, header);
-      await refuseFolder(config);
+      refuseFolder(config);
       const database = await openDatabase(config);
       const display = displayProgress(process.stderr, "row", "restored");
       let done = 0;
@@ -46,7 +46,7 @@ export function define(command: Command): void {
 }
 
 /** An embedded engine that is there may have been used: even an empty one belongs to a server. */
-async function refuseFolder({ databaseUrl, dataDir }: Config): Promise<void> {
+function refuseFolder({ databaseUrl, dataDir }: Config): void {
   if (databaseUrl) return;
   if (dataDir === "memory:") {
     throw new Error(
@@ -54,11 +54,7 @@ async function refuseFolder({ databaseUrl, dataDir }: Config): Promise<void> {
     );
   }
   const engine = join(dataDir, ENGINE_FOLDER);
-  const exists = await access(engine).then(
-    () => true,
-    () => false,
-  );
-  if (!exists) return;
+  if (!existsSync(engine)) return;
   throw new Error(
     `${engine} exists already. Set DATA_DIR to a new folder, and start the server on it afterwards.`,
   );

@@ -4,7 +4,7 @@ import { writeOutput } from "./output-file.ts";
 import { readCount } from "./read-count.ts";
 import { type TargetOptions, targetOf, withTarget } from "./target.ts";
 import { type ConfirmOptions, confirm, printJson, printLines } from "./terminal.ts";
-import { type AccessFormat, accessRequest } from "./users/access-request.ts";
+import { type AccessFormat, accessRequest, readRecord } from "./users/access-request.ts";
 import {
   describeUser,
   findUser,
@@ -103,11 +103,7 @@ async function search(text: string, options: Options & { limit: number }): Promi
 
 async function get(text: string, options: Options): Promise<void> {
   const { target, userPath } = await locate(text, options);
-  const { message: _message, ...record } = await callAdmin<Record<string, unknown>>(
-    target,
-    "GET",
-    userPath,
-  );
+  const record = await readRecord(target, userPath);
   if (options.json) printJson(record);
   else process.stdout.write((await import("yaml")).stringify(record));
 }
@@ -116,8 +112,12 @@ type TimelineOptions = Options & { kind?: string[]; since?: string; limit: numbe
 
 async function timeline(text: string, options: TimelineOptions): Promise<void> {
   const { target, userPath } = await locate(text, options);
-  for await (const entry of readTimeline(target, userPath, options)) {
-    process.stdout.write(`${options.json ? JSON.stringify(entry) : describeEntry(entry)}\n`);
+  await writeOutput("-", entries());
+
+  async function* entries(): AsyncGenerator<string> {
+    for await (const entry of readTimeline(target, userPath, options)) {
+      yield `${options.json ? JSON.stringify(entry) : describeEntry(entry)}\n`;
+    }
   }
 }
 

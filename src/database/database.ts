@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import type { Use } from "./planner.ts";
 
 /**
@@ -155,9 +156,6 @@ export async function settleAll<const Results extends readonly unknown[]>(
   if (errors.length > 0) throw errors[0];
   return results as unknown as Results;
 }
-
-const pause = (milliseconds: number): Promise<void> =>
-  new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 export const SERIALIZATION_FAILURE = "40001";
 

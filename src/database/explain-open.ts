@@ -1,4 +1,5 @@
-import { access, statfs } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { statfs } from "node:fs/promises";
 import { join } from "node:path";
 
 /** Below this PostgreSQL cannot write the WAL segments of a start. */
@@ -27,10 +28,7 @@ export async function explainOpen(folder: string, error: unknown): Promise<Error
         `and a start needs ${NEEDED_BYTES / 1_024 ** 2} MB. Free some space, then start again.`,
     );
   }
-  const missing: string[] = [];
-  for (const name of NEEDED_FILES) {
-    await access(join(folder, name)).catch(() => missing.push(name));
-  }
+  const missing = NEEDED_FILES.filter((name) => !existsSync(join(folder, name)));
   const remedy = "Restore a backup, or move the folder away to start with an empty database.";
   if (missing.length > 0) {
     return new Error(

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
-import { access, chmod, mkdir, readdir, realpath, rm } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { chmod, mkdir, readdir, realpath, rm } from "node:fs/promises";
 import { connect, createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -44,7 +45,7 @@ export async function lockFolder(folder: string): Promise<FolderLock> {
   for (let attempt = 0; attempt < TRIES; attempt++) {
     const path = join(place, socketName());
     const server = await listen(path);
-    const isAlone = !(await othersListen(place, path)) && (await exists(path));
+    const isAlone = !(await othersListen(place, path)) && existsSync(path);
     if (isAlone) {
       await chmod(path, 0o600);
       return { release: () => close(server) };
@@ -111,12 +112,6 @@ function listen(path: string): Promise<Server> {
 }
 
 const close = (server: Server): Promise<void> => new Promise((done) => server.close(() => done()));
-
-const exists = (path: string): Promise<boolean> =>
-  access(path).then(
-    () => true,
-    () => false,
-  );
 
 /** On Windows a pipe ends with its process, and only one process can listen on its name. */
 async function lockPipe(folder: string): Promise<FolderLock> {

@@ -1,4 +1,5 @@
-import { access, mkdtemp, readdir, rename, rm } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { PGlite } from "@electric-sql/pglite";
@@ -27,11 +28,7 @@ for (const name of await readdir(dirname(path))) {
   if (isOther) await rm(join(dirname(path), name));
 }
 
-const isMade = await access(path).then(
-  () => true,
-  () => false,
-);
-if (!isMade) {
+if (!existsSync(path)) {
   const folder = await mkdtemp(join(tmpdir(), "rapport-snapshot-"));
   const engine = await PGlite.create(folder, {
     initDbStartParams: SMALL_WAL,

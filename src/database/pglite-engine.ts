@@ -1,4 +1,5 @@
-import { access, rename, rm } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { rename, rm } from "node:fs/promises";
 import { MemoryFS, PGlite, type Transaction, types } from "@electric-sql/pglite";
 import { checkWritten } from "./database.ts";
 import { type EngineCode, engineCode } from "./engine-code.ts";
@@ -30,11 +31,7 @@ export async function openEngine(folder: string, code?: EngineCode): Promise<PGl
 
 /** A new folder is built under another name and renamed when complete: a killed start leaves no half. */
 async function openFolder(folder: string, code: EngineCode): Promise<PGlite> {
-  const exists = await access(folder).then(
-    () => true,
-    () => false,
-  );
-  if (!exists) {
+  if (!existsSync(folder)) {
     const unfinished = `${folder}.unfinished`;
     await rm(unfinished, { recursive: true, force: true });
     await createFolder(unfinished, code).catch(async (error) => {

@@ -1,5 +1,6 @@
-import { chmod, type FileHandle, open, readFile } from "node:fs/promises";
+import { chmod, type FileHandle, open, stat } from "node:fs/promises";
 import type { Fault } from "../../problem.ts";
+import { LONGEST_RECORD_BYTES } from "./record.ts";
 
 /** A row that was not imported, or not wholly. */
 export interface Reject extends Fault {
@@ -56,13 +57,21 @@ export async function openRejects(path: string, isResumed: boolean): Promise<Rej
   };
 }
 
-/** The number of the last row in the file of an earlier run; 0 where there is none. */
+/** Holds at least one line: six characters of JSON can stand for one byte of a record. */
+const TAIL_BYTES = 8 * LONGEST_RECORD_BYTES;
+
+/** The number of the last whole row in the file of an earlier run, however large; 0 where there is none. */
 async function lastRowIn(path: string): Promise<number> {
-  const text = await readFile(path, "utf8").catch(() => "");
-  const lines = text.trimEnd().split("\n");
-  for (const line of lines.reverse()) {
-    const [, row] = /^\{"row":(\d+),/.exec(line) ?? [];
-    if (row && line.endsWith("}")) return Number(row);
+  const size = (await stat(path).catch(() => undefined))?.size ?? 0;
+  if (size === 0) return 0;
+  const file = await open(path);
+  try {
+    const tail = Buffer.alloc(Math.min(size, TAIL_BYTES));
+    await file.read(tail, 0, tail.length, size - tail.length);
+    const lines = tail.toString("utf8").trimEnd().split("\n");
+    const last = lines.findLast((line) => /^\{"row":\d+,.*\}$/.test(line));
+    return last === undefined ? 0 : JSON.parse(last).row;
+  } finally {
+    await file.close();
   }
-  return 0;
 }

@@ -9,9 +9,9 @@ import { createGunzip } from "node:zlib";
 export interface Source {
   /** As messages name it. */
   readonly name: string;
-  /** Identifies the content by its first mebibyte and its size, so that another file is not continued. */
+  /** Identifies the content by its first mebibyte and, of a file, its size: another file is not continued. */
   readonly fingerprint: string;
-  /** Unpacked; undefined for standard input. */
+  /** Unpacked; undefined for what can be read only once: standard input, or a pipe. */
   readonly totalBytes: number | undefined;
   /** The first bytes, unpacked or not. */
   readonly head: Buffer;
@@ -21,16 +21,16 @@ export interface Source {
 const FINGERPRINT_BYTES = 1_048_576;
 
 /**
- * Opens a file (`-`: standard input), packed with gzip or not. A packed file is read through once before, so that a
- * damaged one is refused before anything is imported.
+ * Opens a file, a pipe or standard input (`-`), packed with gzip or not. A packed file is read through once before, so
+ * that a damaged one is refused before anything is imported.
  *
  * @throws in words where it is no text.
  */
 export async function openSource(path: string): Promise<Source> {
   const isStandardInput = path === "-";
   const name = isStandardInput ? "standard input" : path;
-  const size = isStandardInput ? undefined : (await stat(path)).size;
-  if (size === 0) throw new Error(`${name} is empty.`);
+  const file = isStandardInput ? undefined : await stat(path);
+  const size = file?.isFile() ? file.size : undefined;
   const raw: Readable = isStandardInput ? process.stdin : createReadStream(path);
   const { head: packedHead, all } = await peek(raw, FINGERPRINT_BYTES);
   if (packedHead.length === 0) throw new Error(`${name} is empty.`);
@@ -43,7 +43,7 @@ export async function openSource(path: string): Promise<Source> {
     refuseBinary(name, packedHead);
     return { name, fingerprint, totalBytes: size, head: packedHead, chunks: all };
   }
-  const totalBytes = isStandardInput ? undefined : await unpackedSize(path);
+  const totalBytes = size === undefined ? undefined : await unpackedSize(path);
   const unpacked = await peek(gunzip(name, all), HEAD_BYTES);
   refuseBinary(name, unpacked.head);
   return { name, fingerprint, totalBytes, head: unpacked.head, chunks: unpacked.all };

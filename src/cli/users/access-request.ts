@@ -3,6 +3,13 @@ import { readTimeline } from "./timeline.ts";
 
 export type AccessFormat = "json" | "ndjson";
 
+/** What is stored about a user, but for the timeline. */
+export async function readRecord(target: AdminTarget, userPath: string): Promise<object> {
+  const answer = await callAdmin<Record<string, unknown>>(target, "GET", userPath);
+  const { message: _message, ...record } = answer;
+  return record;
+}
+
 /**
  * Everything that is stored about a user, as the text of one JSON document, or as one JSON object a line:
  * first the record, then the entries of the timeline. The memory that it takes does not grow with the
@@ -13,12 +20,7 @@ export async function* accessRequest(
   userPath: string,
   format: AccessFormat,
 ): AsyncGenerator<string> {
-  const { message: _message, ...record } = await callAdmin<Record<string, unknown>>(
-    target,
-    "GET",
-    userPath,
-  );
-  const head = { exported_at: new Date().toISOString(), ...record };
+  const head = { exported_at: new Date().toISOString(), ...(await readRecord(target, userPath)) };
   const entries = readTimeline(target, userPath, {});
   if (format === "ndjson") {
     yield `${JSON.stringify(head)}\n`;

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { createReadStream } from "node:fs";
+import { createReadStream, existsSync } from "node:fs";
 import { type FileHandle, open, rename, rm, stat } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import { pipeline, Readable } from "node:stream";
@@ -58,7 +58,7 @@ export async function writeBackup(
   path: string,
   write: (writer: BackupWriter) => Promise<void>,
 ): Promise<BackupSummary> {
-  await refuseExisting(path);
+  if (existsSync(path)) throw new Error(`${path} exists already. Choose another name.`);
   const unfinished = `${path}.unfinished`;
   try {
     await writeLines(unfinished, write);
@@ -69,14 +69,6 @@ export async function writeBackup(
     await rm(unfinished, { force: true });
     throw error;
   }
-}
-
-async function refuseExisting(path: string): Promise<void> {
-  const exists = await stat(path).then(
-    () => true,
-    () => false,
-  );
-  if (exists) throw new Error(`${path} exists already. Choose another name.`);
 }
 
 async function writeLines(

@@ -1,5 +1,6 @@
 import { isUnavailable, withRetries } from "../database/database.ts";
 import { contextOf, type Job, type JobKind, LeaseLost, TryAgain } from "../jobs/job.ts";
+import { describeError } from "../observe/log.ts";
 import type { AddressCache } from "../people/address-cache.ts";
 import type { IdCache } from "../people/id-cache.ts";
 import { Unopenable } from "../sealing/seal.ts";
@@ -147,8 +148,7 @@ async function endingAfter(
   const isSource = error instanceof SourceFailed;
   if (!isSource && isUnavailable(error)) throw error;
   const reason = isSource ? `The source failed: ${message}` : "Rapport failed: see its log.";
-  if (!isSource)
-    log.error({ err: { name: (error as Error).name, stack: stackOf(error) } }, "sync failed");
+  if (!isSource) log.error(describeError(error), "sync failed");
 
   const failures = hasAdvanced ? 0 : job.failures;
   const delayMs = delayBeforeNextTry(integration.retry, failures);
@@ -159,7 +159,3 @@ async function endingAfter(
   });
   throw new TryAgain(delayMs, error);
 }
-
-/** Without the message, which may quote data. */
-const stackOf = (error: unknown): string[] | undefined =>
-  (error as Error).stack?.split("\n").filter((line) => /^\s+at /.test(line));

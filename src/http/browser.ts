@@ -1,4 +1,4 @@
-import { parse, serialize } from "cookie";
+import { parse, type SerializeOptions, serialize } from "cookie";
 import type { FastifyRequest } from "fastify";
 import { Problem } from "../problem.ts";
 import { baseUrlOf } from "./base-url.ts";
@@ -7,40 +7,41 @@ import type { Contract } from "./endpoint.ts";
 
 /* What browsers say about a request, and the cookie that holds the session of the dashboard. */
 
-const COOKIE = "rapport-session";
-
-/** Browsers accept this name only with Secure, without Domain and for the whole host: no subdomain sets it. */
-const SECURE_COOKIE = `__Host-${COOKIE}`;
+const SESSION = "rapport-session";
 
 /** A sign-in that an identity provider has still to confirm, and how long it may take over that. */
 const ATTEMPT = "rapport-sign-in";
 const ATTEMPT_SECONDS = 600;
 
-/** Scripts cannot read it, and no other site's forms and scripts send it. A link to the dashboard does. */
-const ATTRIBUTES = { path: "/", httpOnly: true, sameSite: "lax" } as const;
+/**
+ * Scripts cannot read it, and no other site's forms and scripts send it. A link to the dashboard does. On https
+ * browsers accept its name only with Secure, without Domain and for the whole host: no subdomain sets it.
+ */
+function cookie(baseUrl: string, name: string, value: string, life: SerializeOptions): string {
+  const secure = isSecure(baseUrl);
+  const attributes = { path: "/", httpOnly: true, sameSite: "lax", secure, ...life } as const;
+  return serialize(nameOn(baseUrl, name), value, attributes);
+}
+
+const nameOn = (baseUrl: string, name: string): string =>
+  isSecure(baseUrl) ? `__Host-${name}` : name;
 
 const isSecure = (baseUrl: string): boolean => baseUrl.startsWith("https:");
 
 /** The `Set-Cookie` that begins a session. @param baseUrl where the browser reaches the server. */
 export const sessionCookie = (baseUrl: string, secret: string, expires: Date): string =>
-  isSecure(baseUrl)
-    ? serialize(SECURE_COOKIE, secret, { ...ATTRIBUTES, secure: true, expires })
-    : serialize(COOKIE, secret, { ...ATTRIBUTES, expires });
+  cookie(baseUrl, SESSION, secret, { expires });
 
 /** The `Set-Cookie` that makes a browser forget the session. */
 export const endedCookie = (baseUrl: string): string => sessionCookie(baseUrl, "", new Date(0));
 
 /** The `Set-Cookie` of what a browser brings back when an identity provider sends it back; empty ends it. */
-export const attemptCookie = (baseUrl: string, value: string): string => {
-  const maxAge = value === "" ? 0 : ATTEMPT_SECONDS;
-  return isSecure(baseUrl)
-    ? serialize(`__Host-${ATTEMPT}`, value, { ...ATTRIBUTES, secure: true, maxAge })
-    : serialize(ATTEMPT, value, { ...ATTRIBUTES, maxAge });
-};
+export const attemptCookie = (baseUrl: string, value: string): string =>
+  cookie(baseUrl, ATTEMPT, value, { maxAge: value === "" ? 0 : ATTEMPT_SECONDS });
 
 /** @param header the `Cookie` of a request. */
 export const readAttemptCookie = (baseUrl: string, header = ""): string | undefined =>
-  parse(header)[isSecure(baseUrl) ? `__Host-${ATTEMPT}` : ATTEMPT];
+  parse(header)[nameOn(baseUrl, ATTEMPT)];
 
 /** What a request presents about a session, read only where the endpoint accepts one. */
 export function presentedByBrowser(
@@ -50,10 +51,9 @@ export function presentedByBrowser(
 ): PresentedByBrowser | undefined {
   if (contract.access.by !== "administrator" && contract.access.by !== "session") return undefined;
   const { headers, method } = request;
-  const cookies = parse(headers.cookie ?? "");
-  const name = isSecure(baseUrlOf(request, publicUrl)) ? SECURE_COOKIE : COOKIE;
+  const name = nameOn(baseUrlOf(request, publicUrl), SESSION);
   return {
-    sessionSecret: cookies[name] || undefined,
+    sessionSecret: parse(headers.cookie ?? "")[name] || undefined,
     csrfToken: headers["x-csrf-token"],
     isFromOtherSite: isFromOtherSite(request, publicUrl),
     isWrite: method !== "GET" && method !== "HEAD",

@@ -104,8 +104,6 @@ export interface Contract {
   /** The headers that the handler looks at, in lower case; none of them is required. */
   readonly headers?: TSchema;
   readonly body?: TSchema;
-  /** The most bytes of a JSON body, where it is less than for other endpoints. */
-  readonly mostBodyBytes?: number;
   /** The body by success status. */
   readonly replies: Readonly<Record<number, TSchema>>;
   readonly dialect?: Dialect;

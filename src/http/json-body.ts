@@ -1,9 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { Problem } from "../problem.ts";
 
-/** 4 MB: docs/errors.md. */
-export const BODY_LIMIT_BYTES = 4_194_304;
-
 const BYTE_ORDER_MARK = 0xfeff;
 
 const QUOTE = 0x22;

@@ -6,6 +6,7 @@ import { budgetsOf } from "./budget.ts";
 import { type Contract, type Endpoint, takesBody } from "./endpoint.ts";
 import { parseJsonBody, refuseManyValues } from "./json-body.ts";
 import type { Load } from "./load.ts";
+import { contractOf } from "./request-state.ts";
 
 const JSON_MEDIA_TYPE = /^application\/(?:[\w.-]+\+)?json(?:\s*;.*)?$/i;
 
@@ -27,9 +28,8 @@ export function readBodies(server: FastifyInstance, endpoints: readonly Endpoint
     async (request: FastifyRequest, bytes: Buffer) => {
       request.bytes = bytes;
       // Clients that set the header on every request send a type without a body.
-      const { contract } = request.routeOptions.config as { contract?: Contract };
+      const contract = contractOf(request);
       if (bytes.length === 0 && !contract?.body) return undefined;
-      refuseLongBody(bytes, contract?.mostBodyBytes);
       refuseManyValues(bytes, budgetsOf(contract ?? {}).valuesIn);
       const body = parseJsonBody(bytes);
       if (isLarge(request)) await nextTurn();
@@ -53,11 +53,6 @@ export function readBodies(server: FastifyInstance, endpoints: readonly Endpoint
 export function holdSmallBody(load: Load, { room, bytes }: FastifyRequest): boolean {
   if (!room || !bytes || room.bodyBytes > 0) return true;
   return load.holdBody(room, bytes.length);
-}
-
-function refuseLongBody({ length }: Buffer, most = length): void {
-  if (length <= most) return;
-  throw new Problem("BODY_TOO_LARGE", `The body is larger than ${most / 1_048_576} MB.`);
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
+import { describeError } from "../observe/log.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import type { Tracing } from "../observe/tracing.ts";
 import type { Problem } from "../problem.ts";
@@ -114,18 +115,16 @@ export function reportAnswered(
   });
 }
 
-/** What went wrong on our side. The message of an engine's error may quote data, so it is left out. */
+/** What went wrong on our side. */
 export function logFailure(log: Logger, request: FastifyRequest, problem: Problem): void {
-  const cause = problem.details.cause as (Error & { code?: string }) | undefined;
+  const { cause } = problem.details;
   if (STATUS_OF[problem.code] < 500 || !cause) return;
   log.error(
     {
       request_id: request.id,
       trace_id: request.span?.traceId,
       route: request.routeOptions.url,
-      error: cause.name,
-      code: cause.code,
-      stack: cause.stack?.split("\n").filter((line) => /^\s+at /.test(line)),
+      ...describeError(cause),
     },
     "request failed",
   );

@@ -85,7 +85,6 @@ export const SCIM_HEADERS: Readonly<Record<string, string>> = {
 
 /** What Fastify refuses before an endpoint is reached, in our words. */
 const FROM_FRAMEWORK: Readonly<Record<string, [ProblemCode, string]>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: ["BODY_TOO_LARGE", "The body is larger than 4 MB."],
   FST_ERR_CTP_INVALID_MEDIA_TYPE: [
     "UNSUPPORTED_MEDIA_TYPE",
     "The Content-Type must be application/json.",
@@ -104,10 +103,13 @@ export const tooMuchLoad = (): Problem =>
     retryAfterSeconds: 1,
   });
 
-/** Any error as the problem that the caller sees. An unforeseen one reveals nothing. */
-export function asProblem(error: unknown): Problem {
+/** Any error as the problem that the caller sees. An unforeseen one reveals nothing. @param bytesIn of the endpoint. */
+export function asProblem(error: unknown, bytesIn: number): Problem {
   if (error instanceof Problem) return error;
   const { code = "", statusCode } = error as { code?: string; statusCode?: number };
+  if (code === "FST_ERR_CTP_BODY_TOO_LARGE") {
+    return new Problem("BODY_TOO_LARGE", `The body is larger than ${bytesIn / 1_048_576} MB.`);
+  }
   const known = FROM_FRAMEWORK[code];
   if (known) return new Problem(...known);
   if (code.startsWith("FST_ERR_") && statusCode !== undefined && statusCode < 500) {

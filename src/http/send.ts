@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
-import { setImmediate as turn } from "node:timers/promises";
 import type { FastifyReply } from "fastify";
 import { Problem } from "../problem.ts";
+import { nextTurn } from "../threads/turns.ts";
 import { budgetsOf } from "./budget.ts";
 import type { Contract, Reply } from "./endpoint.ts";
 import type { Load, Room } from "./load.ts";
@@ -93,7 +93,7 @@ async function chunksOf(
       if (room.responseBytes + chunk.length > bytesOut) throw responseTooLarge(contract);
       if (!load.holdResponse(room, chunk.length)) throw tooMuchLoad();
       chunks.push(chunk);
-      await turn();
+      await nextTurn();
     }
   } catch (error) {
     load.leave(room);

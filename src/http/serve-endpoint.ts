@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Problem } from "../problem.ts";
+import type { FairLine } from "../threads/fair-line.ts";
 import { nextTurn } from "../threads/turns.ts";
 import { type AdmissionServices, admit, identify } from "./admission.ts";
 import { type AnswerServices, answerOnce } from "./answer-once.ts";
@@ -7,7 +8,6 @@ import { baseUrlOf } from "./base-url.ts";
 import { budgetsOf, startWork } from "./budget.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { type Contract, type Endpoint, type Input, pathsOf, type Reply } from "./endpoint.ts";
-import type { FairLine } from "./fair-line.ts";
 import { holdSmallBody, isLarge, refuseForeignBody } from "./media-types.ts";
 import type { ObserveServices } from "./observe.ts";
 import type { RequestContext } from "./request-state.ts";

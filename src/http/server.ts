@@ -1,7 +1,9 @@
 import { randomUUID } from "node:crypto";
 import fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
 import { Problem } from "../problem.ts";
+import { createFairLine } from "../threads/fair-line.ts";
 import { refusalOfHead } from "./admission.ts";
+import { budgetsOf } from "./budget.ts";
 import { createConnectionQueue } from "./connection-queue.ts";
 import {
   type ConnectionLimits,
@@ -11,8 +13,6 @@ import {
 } from "./connections.ts";
 import { createDeadlines } from "./deadlines.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { createFairLine } from "./fair-line.ts";
-import { BODY_LIMIT_BYTES } from "./json-body.ts";
 import { readBodies } from "./media-types.ts";
 import {
   type AnsweredRequest,
@@ -23,7 +23,7 @@ import {
   reportRequests,
 } from "./observe.ts";
 import { contractOf, declareRequestState } from "./request-state.ts";
-import { asProblem, MEDIA_TYPE_OF, problemReply } from "./respond.ts";
+import { asProblem, MEDIA_TYPE_OF, problemReply, tooMuchLoad } from "./respond.ts";
 import { send } from "./send.ts";
 import { type HttpServices, serveEndpoint } from "./serve-endpoint.ts";
 import { traceRequests } from "./trace-requests.ts";
@@ -37,9 +37,9 @@ export interface ServerSettings extends ConnectionLimits {
   readonly publicUrl?: string | undefined;
   /** The share of successful requests that is logged. */
   readonly logSample: number;
-  /** Learns of every request with its response: for tests that start Rapport themselves. */
   /** Learns of every request of an API key. */
   readonly onAnswered?: ((answered: AnsweredRequest) => void) | undefined;
+  /** Learns of every request with its response: for tests that start Rapport themselves. */
   readonly onReceived?: ((received: ReceivedRequest) => void) | undefined;
   /** A request may take three times as long. */
   readonly databaseTimeoutSeconds: number;
@@ -51,8 +51,8 @@ const REQUEST_ID = /^[\w.:-]{1,128}$/;
 /** No browser guesses what a response is from its bytes. */
 const EVERY_RESPONSE = { "x-content-type-options": "nosniff" };
 
-/** Requests of endpoints that are `isHeavy` that run at the same time. */
-const HEAVY_AT_A_TIME = 4;
+/** How many requests of endpoints that are `isHeavy` run at a time, and how many of one owner wait. */
+const HEAVY_LINE = { places: 4, mostWaiting: 100, refusal: tooMuchLoad };
 
 /** Builds the server; it does not listen yet. */
 export function createServer<Services extends HttpServices>(
@@ -70,7 +70,6 @@ export function createServer<Services extends HttpServices>(
     serverFactory: (handle) => createHttpServer(options, connections, handle),
     // Only these may say who the caller is (X-Forwarded-For).
     trustProxy: settings.trustedProxies.length > 0 ? [...settings.trustedProxies] : false,
-    bodyLimit: BODY_LIMIT_BYTES,
     // Any declared name or id can be part of a path: 255 characters, encoded.
     routerOptions: { maxParamLength: 255 * 12 },
     requestIdHeader: false,
@@ -81,7 +80,11 @@ export function createServer<Services extends HttpServices>(
     frameworkErrors: (error, request, reply) => {
       reply.headers({ "x-request-id": request.id, ...EVERY_RESPONSE });
       const dialect = dialectOf(request.url);
-      void send(reply, problemReply(asProblem(error), dialect), MEDIA_TYPE_OF[dialect]);
+      void send(
+        reply,
+        problemReply(asProblem(error, budgetsOf({}).bytesIn), dialect),
+        MEDIA_TYPE_OF[dialect],
+      );
     },
   });
   declareRequestState(server);
@@ -100,14 +103,16 @@ export function createServer<Services extends HttpServices>(
   if (settings.onAnswered) reportAnswered(server, settings.onAnswered);
   if (settings.onReceived) reportRequests(server, settings.onReceived);
   server.setErrorHandler((error, request, reply) => {
-    const problem = hasGone(request, error) ? goneCaller() : asProblem(error);
+    const contract = contractOf(request);
+    const { bytesIn } = budgetsOf(contract ?? {});
+    const problem = hasGone(request, error) ? goneCaller() : asProblem(error, bytesIn);
     logFailure(services.log, request, problem);
-    const dialect = contractOf(request)?.dialect ?? dialectOf(request.url);
+    const dialect = contract?.dialect ?? dialectOf(request.url);
     return send(reply, problemReply(problem, dialect), MEDIA_TYPE_OF[dialect]);
   });
   const machinery = {
     deadlines,
-    heavyLine: createFairLine(HEAVY_AT_A_TIME),
+    heavyLine: createFairLine(HEAVY_LINE),
     publicUrl: settings.publicUrl,
     deadlineMs: settings.databaseTimeoutSeconds * 3_000,
   };

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import type { Clock } from "../clock.ts";
 import { type Database, isUnavailable, type Transaction } from "../database/database.ts";
+import { describeError } from "../observe/log.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import type { Tracing } from "../observe/tracing.ts";
 import { type Job, type JobKind, LeaseLost, TryAgain } from "./job.ts";
@@ -107,7 +108,7 @@ export async function startWorker<Services extends WorkerServices>(
       await releaseJob(database, holder, row.id, next);
     } catch (error) {
       // It cannot even be given back: the lease will run out.
-      log.error({ job: row.kind, ...describe(error) }, "job not released");
+      log.error({ job: row.kind, ...describeError(error) }, "job not released");
     }
   }
 
@@ -125,7 +126,7 @@ export async function startWorker<Services extends WorkerServices>(
       }
       metrics.job(row.kind, "failed");
       if (error instanceof TryAgain) return { runAt: after(error.delayMs), hasFailed: true };
-      log.error({ job: row.kind, ...describe(error) }, "job failed");
+      log.error({ job: row.kind, ...describeError(error) }, "job failed");
       return { runAt: after(pauseAfter(row.failures)), hasFailed: !isUnavailable(error) };
     }
   }
@@ -148,7 +149,7 @@ export async function startWorker<Services extends WorkerServices>(
   async function goRounds(): Promise<void> {
     while (!isStopping) {
       isWanted = false;
-      await round().catch((error) => log.warn(describe(error), "jobs not looked for"));
+      await round().catch((error) => log.warn(describeError(error), "jobs not looked for"));
       if (!isWanted) await pause();
     }
   }
@@ -182,9 +183,3 @@ export async function startWorker<Services extends WorkerServices>(
 }
 
 const pauseAfter = (failures: number): number => Math.min(1_000 * 2 ** failures, LONGEST_PAUSE_MS);
-
-/** What the logs may hold of an error: its message may quote data. */
-function describe(error: unknown) {
-  const { name, code, stack } = error as Error & { code?: string };
-  return { error: name, code, stack: stack?.split("\n").filter((line) => /^\s+at /.test(line)) };
-}

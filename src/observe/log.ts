@@ -7,6 +7,12 @@ export interface LogOptions {
   readonly logFormat: LogFormat;
 }
 
+/** What the log may hold of an error: its message may quote data. */
+export function describeError(error: unknown) {
+  const { name, code, stack } = error as Error & { code?: string };
+  return { error: name, code, stack: stack?.split("\n").filter((line) => /^\s+at /.test(line)) };
+}
+
 /**
  * The server's log: a short line for people on a terminal, JSON with level names and ISO 8601 times
  * for programs. It never holds a person's data or a secret: `test/log.test.ts`.

@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { Tinypool } from "tinypool";
 import { Problem } from "../problem.ts";
-import { createFairQueue } from "./fair-queue.ts";
+import { createFairLine } from "./fair-line.ts";
 
 /*
  * Work that may take longer than a few milliseconds (HTML, Liquid, XLIFF) runs on a few threads beside
@@ -79,10 +79,6 @@ const MOST_WAITING = 200;
 /** Two at least, so that an owner whose calls run into their deadline leaves one to the others. */
 const threadsFor = (cores: number): number => Math.max(2, Math.min(4, cores - 1));
 
-interface Job {
-  start(): Promise<void>;
-}
-
 /** No thread is started before the first call. */
 export function createThreadPool(size = threadsFor(availableParallelism())): ThreadPool {
   const pool = new Tinypool({
@@ -92,42 +88,9 @@ export function createThreadPool(size = threadsFor(availableParallelism())): Thr
     idleTimeout: IDLE_AFTER_MS,
     resourceLimits: { maxOldGenerationSizeMb: HEAP_LIMIT_MB },
   });
-  const queue = createFairQueue<Job>(MOST_WAITING);
-  const running = new Map<number | string, number>();
-  let busy = 0;
-
-  const countOf = (owner: number | string) => running.get(owner) ?? 0;
-  const mayRun = (owner: number | string) => countOf(owner) < size - 1;
-
-  function startNext(): void {
-    while (busy < size) {
-      const next = queue.take(mayRun);
-      if (!next) return;
-      begin(next.owner);
-      void next.job.start().finally(() => end(next.owner));
-    }
-  }
-
-  function begin(owner: number | string): void {
-    busy++;
-    running.set(owner, countOf(owner) + 1);
-  }
-
-  function end(owner: number | string): void {
-    busy--;
-    if (countOf(owner) > 1) running.set(owner, countOf(owner) - 1);
-    else running.delete(owner);
-    startNext();
-  }
-
+  const line = createFairLine({ places: size, mostWaiting: MOST_WAITING, refusal: tooManyWaiting });
   return {
-    run(work, owner, input) {
-      return new Promise((resolve, reject) => {
-        const start = () => call(pool, work, input).then(resolve, reject);
-        if (!queue.push(owner, { start })) return reject(tooManyWaiting());
-        startNext();
-      });
-    },
+    run: (work, owner, input) => line.run(owner, () => call(pool, work, input)),
     stop: () => pool.destroy(),
   };
 }

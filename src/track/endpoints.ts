@@ -74,7 +74,7 @@ const bulkEndpoint = endpoint({
   summary: "Records up to 1,000 attributes, events and purchases, at most 100 of one user.",
   examples: { Events: { events: [exampleOf(EventObject)] } },
   access: withPermission("users.track.bulk"),
-  mostBodyBytes: 2 * 1_048_576,
+  budgets: { bytesIn: 2 * 1_048_576 },
   replies: { 201: Recorded, 400: NothingRecorded },
 }).handledBy((services: TrackServices, context, { body, idempotency }) =>
   track(services, context, body, idempotency, BULK_CAPACITY),

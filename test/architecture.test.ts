@@ -66,8 +66,18 @@ const NOT_YET: readonly string[] = [];
  * transaction by everything that changes users; a use case in between would only pass the rows on.
  */
 const CALLERS_OF_STORES: Readonly<Record<string, readonly string[]>> = {
-  people: ["export", "identity", "preference-centers", "subscriptions", "track"],
-  activity: ["export", "identity"],
+  people: [
+    "activity",
+    "export",
+    "identity",
+    "preference-centers",
+    "records",
+    "subscriptions",
+    "track",
+  ],
+  activity: ["export", "identity", "records", "track"],
+  subscriptions: ["export", "records"],
+  identity: ["records"],
 };
 
 /**

@@ -139,6 +139,22 @@ describe("translations as files", () => {
     assert.deepEqual(await mapsOf(workspace), { "es-MX": { ...HOLA, id_0: "Buenas" } });
   });
 
+  test("ids and column names of a translation file are quoted in part, however long they are", async () => {
+    const workspace = await server.workspace(translatedWorkspace());
+    const long = "x".repeat(20_000);
+    const skipped = await importInto(workspace, "csv", `id,${long}\n${long},a\nid_9,b\n`);
+    assert.equal(skipped.body.skipped_count, 2);
+    assert.ok(JSON.stringify(skipped.body).length < 1_000);
+    for (const csv of [
+      `id,${long}\nid_0,a\n`,
+      `id,${long},${long}\nid_0,a,b\n`,
+      `id,es-MX\n${long},a\n${long},b\n`,
+    ]) {
+      const { body } = await importInto(workspace, "csv", csv);
+      assert.ok(JSON.stringify(body).length < 1_000, JSON.stringify(body).slice(0, 200));
+    }
+  });
+
   test("a faulty translation file is refused with the reason, and none of it is imported", async () => {
     const workspace = await server.workspace(translatedWorkspace());
     const good = "id,es-MX,fr-FR\nid_0,Buenas,Salut\n";

@@ -8,18 +8,11 @@ import type {
   PurchaseSummary,
   RecentEvents,
   RecentPurchases,
-  SentMessage,
 } from "./activity.ts";
-import { selectAppUsages } from "./apps-store.ts";
-import { selectDevices } from "./devices-store.ts";
-import { selectEventSummaries, selectEventSummary, selectRecentEvents } from "./events-store.ts";
-import { selectInteractions } from "./interactions-store.ts";
-import {
-  selectProductSummaries,
-  selectPurchaseSummaries,
-  selectRecentPurchases,
-} from "./purchases-store.ts";
-import { countSentMessages, selectSentMessages } from "./sent-messages-store.ts";
+import { selectAppUsages, selectDevices, selectInteractions } from "./app-activity-store.ts";
+import { selectEventSummaries, selectRecentEvents } from "./events-store.ts";
+import { selectPurchaseSummaries, selectRecentPurchases } from "./purchases-store.ts";
+import { countSentMessages } from "./sent-messages-store.ts";
 
 /** The rows of each profile, by its id. */
 export function byProfile<Row extends { readonly profileId: string }>(
@@ -47,12 +40,6 @@ export async function readSummaries(
   return { events, purchases };
 }
 
-/** How often a profile did one event, first and last; undefined where it never did. */
-export const readEventSummary = selectEventSummary;
-
-/** What a profile bought of one product, a row per currency. */
-export const readProductSummaries = selectProductSummaries;
-
 /** What people did in apps and with campaigns, canvases and cards. */
 export interface AppActivity {
   readonly apps: readonly Of<AppUsage>[];
@@ -72,13 +59,6 @@ export async function readAppActivity(
   ]);
   return { apps, devices, interactions };
 }
-
-/** The message history of profiles, newest first. */
-export const readSentMessages = (
-  database: Queryable,
-  workspaceId: number,
-  profileIds: readonly string[],
-): Promise<Of<SentMessage>[]> => selectSentMessages(database, workspaceId, profileIds);
 
 /** How many messages each profile has; profiles without any are left out. */
 export async function readMessageCounts(

@@ -9,10 +9,8 @@ import type {
   PurchaseSummary,
   SentMessage,
 } from "./activity.ts";
-import { upsertAppUsages } from "./apps-store.ts";
-import { upsertDevices } from "./devices-store.ts";
+import { upsertAppUsages, upsertDevices, upsertInteractions } from "./app-activity-store.ts";
 import { copyEvents, insertEvents, upsertEventSummaries } from "./events-store.ts";
-import { upsertInteractions } from "./interactions-store.ts";
 import { copyPurchases, insertPurchases, upsertPurchaseSummaries } from "./purchases-store.ts";
 import type { AppActivity } from "./read-activity.ts";
 import { deleteActivity } from "./removal-store.ts";

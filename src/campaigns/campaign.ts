@@ -25,9 +25,13 @@ export interface MessageAddress {
   readonly messageId: string;
 }
 
-export interface Message extends MessageAddress {
+/** A message without its texts. */
+export interface MessageHead extends MessageAddress {
   readonly channel: Channel;
   readonly multiLanguage: boolean;
+}
+
+export interface Message extends MessageHead {
   readonly content: Content | null;
   /** Its strings in the language they were written in. */
   readonly source: TranslationMap;

@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { byAdministratorOfWorkspace, endpoint } from "../http/endpoint.ts";
 import { Name } from "../workspaces/manifest.ts";
-import type { CampaignKind, Message } from "./campaign.ts";
+import type { CampaignKind, MessageHead } from "./campaign.ts";
 import { stepIdsOf, Uuid } from "./declarations.ts";
 import {
   listCampaigns,
@@ -23,7 +23,7 @@ const Messages = Type.Array(
   Type.Object({ id: Type.String(), channel: Type.String(), multi_language: Type.Boolean() }),
 );
 
-const messageView = ({ messageId, channel, multiLanguage }: Message) => ({
+const messageView = ({ messageId, channel, multiLanguage }: MessageHead) => ({
   id: messageId,
   channel,
   multi_language: multiLanguage,

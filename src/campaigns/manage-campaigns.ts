@@ -5,8 +5,8 @@ import type { WorkspaceContext } from "../context/context.ts";
 import { type Database, readTogether, withRetries } from "../database/database.ts";
 import { Problem } from "../problem.ts";
 import type { ThreadPool } from "../threads/thread-pool.ts";
-import type { Campaign, CampaignKind, Declared, Message } from "./campaign.ts";
-import { selectCampaigns, selectMessages, upsertCampaigns } from "./store.ts";
+import type { Campaign, CampaignKind, Declared, MessageHead } from "./campaign.ts";
+import { selectCampaigns, selectMessageHeads, upsertCampaigns } from "./store.ts";
 import { type RemovedWithMessages, removeCampaignsOf } from "./write-campaigns.ts";
 
 /* Every change is audited, without the texts. */
@@ -26,11 +26,11 @@ export async function listCampaigns(
   { database }: ManageServices,
   context: WorkspaceContext,
   kind: CampaignKind,
-): Promise<(Campaign & Declared & { readonly messages: readonly Message[] })[]> {
+): Promise<(Campaign & Declared & { readonly messages: readonly MessageHead[] })[]> {
   const { id } = context.workspace;
   return readTogether(database, async (tx) => {
     const campaigns = await selectCampaigns(tx, id, kind);
-    const messages = await selectMessages(tx, id, kind);
+    const messages = await selectMessageHeads(tx, id, kind);
     return campaigns.map((campaign) => ({
       ...campaign,
       messages: messages.filter((message) => message.campaignId === campaign.id),
@@ -55,7 +55,7 @@ export async function putCampaign(
     const known = present.find((each) => each.id === campaign.id);
     // Before reading the messages, because it locks: a message saved meanwhile finds the new steps.
     await upsertCampaigns(tx, id, kind, [campaign], false);
-    const messages = await selectMessages(tx, id, kind);
+    const messages = await selectMessageHeads(tx, id, kind);
     const stranded = messages.find(
       ({ campaignId, stepId }) =>
         campaignId === campaign.id && stepId !== null && !campaign.stepIds.includes(stepId),

@@ -1,5 +1,12 @@
 import type { Queryable, Transaction } from "../database/database.ts";
-import type { Campaign, CampaignKind, Declared, Message, TranslationMap } from "./campaign.ts";
+import type {
+  Campaign,
+  CampaignKind,
+  Declared,
+  Message,
+  MessageHead,
+  TranslationMap,
+} from "./campaign.ts";
 
 /** The campaigns or the canvases of a workspace, by name. */
 export async function selectCampaigns(
@@ -57,9 +64,22 @@ export async function deleteCampaigns(
 
 export type MessageRow = Message & Declared & { readonly updatedAt: Date };
 
-const MESSAGE_COLUMNS = `message_id as "messageId", kind, campaign_id as "campaignId",
-  step_id as "stepId", channel, multi_language as "multiLanguage", content, source, declared,
-  updated_at as "updatedAt"`;
+const HEAD_COLUMNS = `message_id as "messageId", kind, campaign_id as "campaignId",
+  step_id as "stepId", channel, multi_language as "multiLanguage"`;
+
+const MESSAGE_COLUMNS = `${HEAD_COLUMNS}, content, source, declared, updated_at as "updatedAt"`;
+
+/** The same as `selectMessages` without the texts, which may take megabytes for each message. */
+export async function selectMessageHeads(
+  database: Queryable,
+  workspaceId: number,
+  kind: CampaignKind,
+): Promise<MessageHead[]> {
+  return database.query<MessageHead>(
+    `select ${HEAD_COLUMNS} from messages where workspace_id = $1 and kind = $2 order by message_id`,
+    [workspaceId, kind],
+  );
+}
 
 /** The messages of a workspace's campaigns or canvases, by id. */
 export async function selectMessages(

@@ -1,18 +1,19 @@
 import {
   type ExportedEvent,
   type ExportedPurchase,
-  readAllEvents,
-  readAllPurchases,
-} from "../activity/export-activity.ts";
+  selectAllEvents,
+  selectAllPurchases,
+} from "../activity/export-store.ts";
 import type { Workspace } from "../context/workspace.ts";
 import type { Queryable } from "../database/database.ts";
-import { identifierOf, readProfileIds } from "../people/export-profiles.ts";
+import { selectProfileIds } from "../people/export-store.ts";
+import { identifierOf } from "../people/identifiers.ts";
 import {
   type ExportedEmailState,
   type ExportedGroupState,
-  readAllEmailStates,
-  readAllGroupStates,
-} from "../subscriptions/export-states.ts";
+  selectAllEmailStates,
+  selectAllGroupStates,
+} from "../subscriptions/export-store.ts";
 import { viewUsers } from "./export-by-ids.ts";
 import type { ExportFilter } from "./export-filter.ts";
 import { DEFAULT_FIELDS, type ExportField } from "./profile-view.ts";
@@ -47,7 +48,7 @@ const USERS_AT_A_TIME = 200;
 const BYTES_AT_A_TIME = 2_000_000;
 
 async function* users({ tx, workspace, filter, now }: RowSource): Portions {
-  for await (const profiles of readProfileIds(tx, workspace.id, filter, 10 * USERS_AT_A_TIME)) {
+  for await (const profiles of selectProfileIds(tx, workspace.id, filter, 10 * USERS_AT_A_TIME)) {
     let ids: string[] = [];
     let size = 0;
     for (const { id, bytes } of profiles) {
@@ -72,7 +73,7 @@ async function* users({ tx, workspace, filter, now }: RowSource): Portions {
 const ROWS_AT_A_TIME = 500;
 
 async function* events({ tx, workspace, filter }: RowSource): Portions {
-  for await (const rows of readAllEvents(tx, workspace.id, filter, ROWS_AT_A_TIME)) {
+  for await (const rows of selectAllEvents(tx, workspace.id, filter, ROWS_AT_A_TIME)) {
     yield rows.map(eventRow);
   }
 }
@@ -84,7 +85,7 @@ const eventRow = (event: ExportedEvent): object => ({
 });
 
 async function* purchases({ tx, workspace, filter }: RowSource): Portions {
-  for await (const rows of readAllPurchases(tx, workspace.id, filter, ROWS_AT_A_TIME)) {
+  for await (const rows of selectAllPurchases(tx, workspace.id, filter, ROWS_AT_A_TIME)) {
     yield rows.map(purchaseRow);
   }
 }
@@ -109,13 +110,13 @@ const occurrence = ({
 });
 
 async function* subscriptions({ tx, workspace, filter }: RowSource): Portions {
-  for await (const rows of readAllGroupStates(tx, workspace.id, filter, ROWS_AT_A_TIME)) {
+  for await (const rows of selectAllGroupStates(tx, workspace.id, filter, ROWS_AT_A_TIME)) {
     yield rows.map(groupRow);
   }
   // The state of an address is not a user's, so no attribute selects it.
   const { standardAttributes, customAttributes } = filter;
   if (Object.keys({ ...standardAttributes, ...customAttributes }).length > 0) return;
-  for await (const rows of readAllEmailStates(tx, workspace.id, filter, ROWS_AT_A_TIME)) {
+  for await (const rows of selectAllEmailStates(tx, workspace.id, filter, ROWS_AT_A_TIME)) {
     yield rows.map(emailRow);
   }
 }

@@ -3,8 +3,8 @@ import {
   byProfile,
   readAppActivity,
   readRecentActivity,
-  readSentMessages,
 } from "../activity/read-activity.ts";
+import { selectSentMessages } from "../activity/sent-messages-store.ts";
 import { type Queryable, settleAll } from "../database/database.ts";
 import { readApps } from "../workspaces/apps.ts";
 import type { ActivitySource } from "./activity-view.ts";
@@ -33,7 +33,9 @@ export async function readActivitySource(
     wants(...APP_ACTIVITY)
       ? readAppActivity(tx, workspaceId, profileIds)
       : Promise.resolve(NOTHING),
-    wants("message_history") ? readSentMessages(tx, workspaceId, profileIds) : Promise.resolve([]),
+    wants("message_history")
+      ? selectSentMessages(tx, workspaceId, profileIds)
+      : Promise.resolve([]),
     wants("recent_activity")
       ? readRecentActivity(tx, workspaceId, profileIds, now)
       : Promise.resolve({ events: [], purchases: [] }),

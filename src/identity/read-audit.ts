@@ -1,9 +1,9 @@
 import type { WorkspaceContext } from "../context/context.ts";
-import type { Database } from "../database/database.ts";
+import type { Database, Queryable } from "../database/database.ts";
 import { forwardPage } from "../http/pages.ts";
 import { isProfileId } from "../people/identifiers.ts";
 import { Problem } from "../problem.ts";
-import { type AuditEntry, selectAuditEntries } from "./store.ts";
+import { type AuditEntry, selectAuditEntries, selectIdentityChanges } from "./store.ts";
 
 export interface AuditServices {
   readonly database: Database;
@@ -39,4 +39,15 @@ export async function readAudit(
   const filter = { profileId: platform_id, beforeId: cursor };
   const entries = await selectAuditEntries(database, workspace.id, { ...filter, limit: limit + 1 });
   return forwardPage(entries, limit, ({ id }) => id);
+}
+
+/** The entry that says that a profile was deleted, if it was. */
+export async function findDeletion(
+  database: Queryable,
+  workspaceId: number,
+  profileId: string,
+): Promise<AuditEntry | undefined> {
+  const range = { before: undefined, since: undefined, limit: 1 };
+  const [last] = await selectIdentityChanges(database, workspaceId, [profileId], range);
+  return last?.action === "delete" ? last : undefined;
 }

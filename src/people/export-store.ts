@@ -1,20 +1,11 @@
 import { readByCursor } from "../database/cursor.ts";
 import type { Queryable } from "../database/database.ts";
 import type { JsonObject } from "../values/plain-json.ts";
-import type { Alias } from "./identifiers.ts";
 
 /** Whose rows are exported; what is undefined does not narrow. */
 export interface ProfileFilter {
   readonly standardAttributes: JsonObject;
   readonly customAttributes: JsonObject;
-}
-
-/** Names of users as rows of an export carry them. */
-export interface ProfileNames {
-  readonly externalId: string | null;
-  readonly aliases: readonly Alias[];
-  readonly email: string | null;
-  readonly phone: string | null;
 }
 
 /** To be selected from `profiles p`. */
@@ -36,7 +27,7 @@ export function profileCondition(
 }
 
 /** A profile to be read, and about how large it is. */
-export interface SizedProfile {
+interface SizedProfile {
   readonly id: string;
   readonly bytes: number;
 }

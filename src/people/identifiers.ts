@@ -106,5 +106,21 @@ export function checkPhoneIdentifier(value: unknown): Checked<PersonIdentifier> 
   return "fault" in checked ? checked : accepted({ kind: "phone", value: checked.value });
 }
 
+/** Names of a user as rows of an export carry them. */
+export interface ProfileNames {
+  readonly externalId: string | null;
+  readonly aliases: readonly Alias[];
+  readonly email: string | null;
+  readonly phone: string | null;
+}
+
+/** The one identifier by which a track request names the user. */
+export function identifierOf({ externalId, aliases, email, phone }: ProfileNames): object {
+  if (externalId !== null) return { external_id: externalId };
+  const [alias] = aliases;
+  if (alias) return { user_alias: alias };
+  return email === null ? { phone } : { email };
+}
+
 /** Whether a platform_id can be one of ours at all. */
 export const isProfileId = (value: string): boolean => UUID.test(value);

@@ -1,6 +1,7 @@
 import type { Queryable } from "../database/database.ts";
-import { findDeletion } from "../identity/read-changes.ts";
-import { type ProfileRow, readMerged, readProfiles } from "../people/read-profiles.ts";
+import { findDeletion } from "../identity/read-audit.ts";
+import { selectMerged } from "../people/merged-store.ts";
+import { type ProfileRow, selectProfiles } from "../people/store.ts";
 import { Problem } from "../problem.ts";
 
 /** A profile, or the id of the one that it was merged into. */
@@ -16,9 +17,9 @@ export async function findRecord(
   workspaceId: number,
   platformId: string,
 ): Promise<FoundRecord> {
-  const [profile] = await readProfiles(database, workspaceId, [platformId]);
+  const [profile] = await selectProfiles(database, workspaceId, [platformId]);
   if (profile) return { profile };
-  const [merged] = await readMerged(database, workspaceId, [platformId]);
+  const [merged] = await selectMerged(database, workspaceId, [platformId]);
   if (merged && !merged.isRename) return { mergedInto: merged.keptProfileId };
   const deletion = await findDeletion(database, workspaceId, platformId);
   const why = deletion ? `: the user was deleted at ${deletion.at.toISOString()}` : "";

@@ -6,8 +6,12 @@ import { type Database, type Queryable, readTogether, settleAll } from "../datab
 import { viewUsers } from "../export/export-by-ids.ts";
 import { EXPORT_FIELDS, type ExportField } from "../export/profile-view.ts";
 import { emailValue } from "../people/identifiers.ts";
-import { type ProfileRow, readMergedInto } from "../people/read-profiles.ts";
-import { readAddressState, readStandingGroupStates } from "../subscriptions/person-states.ts";
+import { selectMergedInto } from "../people/merged-store.ts";
+import type { ProfileRow } from "../people/store.ts";
+import {
+  selectAddressState,
+  selectStandingGroupStates,
+} from "../subscriptions/person-states-store.ts";
 import { readGroups } from "../workspaces/subscription-groups.ts";
 import { findRecord } from "./find-record.ts";
 
@@ -80,7 +84,7 @@ export function readRecord(
     const ids = [profile.id];
     const [users, redirects, email, groups, counts] = await settleAll([
       viewUsers(tx, workspace, ids, FIELDS, clock.now()),
-      readMergedInto(tx, workspace.id, ids),
+      selectMergedInto(tx, workspace.id, ids),
       emailOf(tx, workspace.id, profile),
       groupsOf(tx, workspace.id, profile),
       countsOf(tx, workspace.id, profile.id),
@@ -104,7 +108,7 @@ async function emailOf(
   { email }: ProfileRow,
 ): Promise<PersonRecord["subscriptions"]["email"]> {
   if (email === null) return null;
-  const { state, setAt, bouncedAt } = await readAddressState(tx, workspaceId, emailValue(email));
+  const { state, setAt, bouncedAt } = await selectAddressState(tx, workspaceId, emailValue(email));
   return {
     address: email,
     state,
@@ -119,7 +123,7 @@ async function groupsOf(
   { id, email, phone }: ProfileRow,
 ): Promise<GroupStateView[]> {
   const [states, groups] = await settleAll([
-    readStandingGroupStates(tx, workspaceId, id),
+    selectStandingGroupStates(tx, workspaceId, id),
     readGroups(tx, workspaceId),
   ]);
   const groupOf = new Map(groups.map((group) => [group.id, group]));

@@ -1,14 +1,15 @@
 import {
-  readEventsBefore,
-  readMessagesBefore,
-  readPurchasesBefore,
-} from "../activity/read-timeline.ts";
+  selectEventsBefore,
+  selectMessagesBefore,
+  selectPurchasesBefore,
+} from "../activity/timeline-store.ts";
 import type { WorkspaceContext } from "../context/context.ts";
 import { type Queryable, readTogether, settleAll } from "../database/database.ts";
 import { forwardPage } from "../http/pages.ts";
-import { readIdentityChanges } from "../identity/read-changes.ts";
+import { selectIdentityChanges } from "../identity/store.ts";
 import { emailValue } from "../people/identifiers.ts";
-import { type ProfileRow, readMergedInto } from "../people/read-profiles.ts";
+import { selectMergedInto } from "../people/merged-store.ts";
+import type { ProfileRow } from "../people/store.ts";
 import { Problem } from "../problem.ts";
 import { readEmailChangesBefore, readGroupChangesBefore } from "../subscriptions/person-states.ts";
 import { parseTime } from "../values/times.ts";
@@ -72,21 +73,21 @@ const SOURCES: readonly Source[] = [
     kind: "event",
     lowestId: LOWEST_UUID,
     read: async (tx, workspaceId, { profile }, range) =>
-      (await readEventsBefore(tx, workspaceId, profile.id, range)).map(eventEntry),
+      (await selectEventsBefore(tx, workspaceId, profile.id, range)).map(eventEntry),
   },
   {
     name: "purchases",
     kind: "purchase",
     lowestId: LOWEST_UUID,
     read: async (tx, workspaceId, { profile }, range) =>
-      (await readPurchasesBefore(tx, workspaceId, profile.id, range)).map(purchaseEntry),
+      (await selectPurchasesBefore(tx, workspaceId, profile.id, range)).map(purchaseEntry),
   },
   {
     name: "messages",
     kind: "message",
     lowestId: "",
     read: async (tx, workspaceId, { profile }, range) =>
-      (await readMessagesBefore(tx, workspaceId, profile.id, range)).map(messageEntry),
+      (await selectMessagesBefore(tx, workspaceId, profile.id, range)).map(messageEntry),
   },
   {
     name: "groups",
@@ -110,7 +111,7 @@ const SOURCES: readonly Source[] = [
     kind: "identity",
     lowestId: LOWEST_UUID,
     read: async (tx, workspaceId, { profile, mergedIds }, range) =>
-      (await readIdentityChanges(tx, workspaceId, [profile.id, ...mergedIds], range)).map(
+      (await selectIdentityChanges(tx, workspaceId, [profile.id, ...mergedIds], range)).map(
         identityEntry,
       ),
   },
@@ -141,7 +142,7 @@ export async function readTimeline(
   return readTogether(database, async (tx) => {
     const found = await findRecord(tx, workspace.id, platformId);
     if ("mergedInto" in found) return found;
-    const merged = await readMergedInto(tx, workspace.id, [platformId]);
+    const merged = await selectMergedInto(tx, workspace.id, [platformId]);
     const person = { profile: found.profile, mergedIds: merged.map((each) => each.profileId) };
     const lists = await settleAll(
       sources.map(async (source) => {

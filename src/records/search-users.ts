@@ -1,8 +1,9 @@
 import type { WorkspaceContext } from "../context/context.ts";
 import type { Database } from "../database/database.ts";
 import { type Alias, type IdentifierKind, isProfileId } from "../people/identifiers.ts";
-import { type ProfileRow, readMerged, readProfiles } from "../people/read-profiles.ts";
+import { selectMerged } from "../people/merged-store.ts";
 import { searchPeople } from "../people/search.ts";
+import { type ProfileRow, selectProfiles } from "../people/store.ts";
 
 export interface RecordServices {
   readonly database: Database;
@@ -68,8 +69,8 @@ async function findByPlatformId(
 ): Promise<FoundUser | undefined> {
   if (!isProfileId(text)) return undefined;
   const id = text.toLowerCase();
-  const [merged] = await readMerged(database, workspaceId, [id]);
-  const [profile] = await readProfiles(database, workspaceId, [merged?.keptProfileId ?? id]);
+  const [merged] = await selectMerged(database, workspaceId, [id]);
+  const [profile] = await selectProfiles(database, workspaceId, [merged?.keptProfileId ?? id]);
   return profile && viewOf(profile, { identifier: "platform_id", value: id });
 }
 

@@ -1,8 +1,8 @@
 import Type, { type Static } from "typebox";
 import type { SentMessage } from "../activity/activity.ts";
-import type { TimedEvent, TimedPurchase } from "../activity/read-timeline.ts";
-import type { AuditEntry } from "../identity/read-changes.ts";
-import type { EmailStateChange, GroupStateChange } from "../subscriptions/person-states.ts";
+import type { TimedEvent, TimedPurchase } from "../activity/timeline-store.ts";
+import type { AuditEntry } from "../identity/store.ts";
+import type { EmailStateChange, GroupStateChange } from "../subscriptions/history-store.ts";
 
 /* The entries of a timeline: their declaration, and how they are built from what is stored. */
 

@@ -61,11 +61,13 @@ export function retentionJob(retained: readonly Retained[]): JobKind<RetentionSe
     name: RETENTION_JOB,
     async run({ database, clock }, job) {
       const workspace = await loadWorkspace(database, job.workspaceId);
-      for (const each of workspace ? retained : []) {
-        const days = each.days((workspace as NonNullable<typeof workspace>).settings);
-        if (days === 0) continue;
-        const before = new Date(clock.now().getTime() - days * DAY_MS);
-        await removeAll({ database, clock }, job, each, before, `${workspace?.name}`);
+      if (workspace) {
+        for (const each of retained) {
+          const days = each.days(workspace.settings);
+          if (days === 0) continue;
+          const before = new Date(clock.now().getTime() - days * DAY_MS);
+          await removeAll({ database, clock }, job, each, before, workspace.name);
+        }
       }
       await database.transaction((tx) => job.finish(tx));
     },

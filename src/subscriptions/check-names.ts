@@ -7,6 +7,7 @@ import {
 } from "../people/identifiers.ts";
 import { accepted, type Checked, type Fault, Problem, refused } from "../problem.ts";
 import { describeValue } from "../values/describe-value.ts";
+import { refuseUnstorable } from "../values/plain-json.ts";
 import type { Named, Place } from "./set-group-states.ts";
 
 /** spec: Limits. Names of one kind in a request. */
@@ -92,6 +93,15 @@ export function checkList(
 export function refuseFaulty(faults: readonly PlacedFault[], message = faults[0]?.message): void {
   if (message === undefined || faults.length === 0) return;
   throw new Problem("INVALID_REQUEST", message, { body: { errors: faults } });
+}
+
+/** The `email` of a body. @throws Problem INVALID_REQUEST with every fault in `errors`. */
+export function checkAddresses(body: { readonly email: string | readonly string[] }): Named[] {
+  refuseUnstorable(body);
+  const faults: PlacedFault[] = [];
+  const addresses = checkList("email", "email", [body.email].flat(), faults);
+  refuseFaulty(faults);
+  return addresses;
 }
 
 /** Names in a query string; those of one kind are one list. */

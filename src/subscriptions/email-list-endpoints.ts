@@ -1,7 +1,6 @@
 import Type from "typebox";
 import { endpoint, withPermission } from "../http/endpoint.ts";
-import { refuseUnstorable } from "../values/plain-json.ts";
-import { checkList, MOST_NAMES, type PlacedFault, refuseFaulty } from "./check-names.ts";
+import { checkAddresses, MOST_NAMES } from "./check-names.ts";
 import {
   blockEmails,
   readHardBounces,
@@ -9,7 +8,7 @@ import {
   removeHardBounces,
 } from "./email-lists.ts";
 import type { ReadServices } from "./read-status.ts";
-import type { Named, SetServices } from "./set-group-states.ts";
+import type { SetServices } from "./set-group-states.ts";
 
 const Success = Type.Literal("success");
 
@@ -100,14 +99,6 @@ const blockEndpoint = endpoint({
   await blockEmails(services, context, checkAddresses(body));
   return { status: 201, body: { message: "success" } };
 });
-
-function checkAddresses(body: { email: string | string[] }): Named[] {
-  refuseUnstorable(body);
-  const faults: PlacedFault[] = [];
-  const addresses = checkList("email", "email", [body.email].flat(), faults);
-  refuseFaulty(faults);
-  return addresses;
-}
 
 export const emailListEndpoints = [
   unsubscribesEndpoint,

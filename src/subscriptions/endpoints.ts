@@ -1,8 +1,7 @@
 import Type from "typebox";
 import { endpoint, withPermission } from "../http/endpoint.ts";
 import { ItemNote } from "../http/verdicts.ts";
-import { refuseUnstorable } from "../values/plain-json.ts";
-import { checkList, MOST_NAMES, type PlacedFault, refuseFaulty } from "./check-names.ts";
+import { checkAddresses, MOST_NAMES } from "./check-names.ts";
 import { checkManySets, checkOneSet } from "./check-set.ts";
 import { type ReadServices, readStatus } from "./read-status.ts";
 import { readUserGroups } from "./read-user-groups.ts";
@@ -119,12 +118,8 @@ const emailStatusEndpoint = endpoint({
   }),
   replies: { 201: Success },
 }).handledBy(async (services: SetServices, context, { body }) => {
-  refuseUnstorable(body);
-  const faults: PlacedFault[] = [];
-  const addresses = checkList("email", "email", [body.email].flat(), faults);
-  refuseFaulty(faults);
-  const whos = addresses.map(({ identifier }) => identifier);
-  await setEmailStates(services, context, whos, body.subscription_state);
+  const addresses = checkAddresses(body).map(({ identifier }) => identifier);
+  await setEmailStates(services, context, addresses, body.subscription_state);
   return successWith([]);
 });
 

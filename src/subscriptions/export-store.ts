@@ -1,11 +1,7 @@
 import { readByCursor } from "../database/cursor.ts";
 import type { Queryable } from "../database/database.ts";
-import {
-  NAME_COLUMNS,
-  type ProfileFilter,
-  type ProfileNames,
-  profileCondition,
-} from "../people/export-profiles.ts";
+import { NAME_COLUMNS, type ProfileFilter, profileCondition } from "../people/export-store.ts";
+import type { ProfileNames } from "../people/identifiers.ts";
 import type { EmailState, GroupState } from "./store.ts";
 
 /* All states of a workspace, in portions. */

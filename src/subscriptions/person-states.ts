@@ -7,18 +7,9 @@ import {
   selectEmailStateChanges,
   selectGroupStateChanges,
 } from "./history-store.ts";
-import {
-  type AddressState,
-  type StandingGroupState,
-  selectAddressState,
-  selectStandingGroupStates,
-} from "./person-states-store.ts";
 import { deleteEmailStates } from "./store.ts";
 
-/* What one person wants to receive: the states that stand, and their history. */
-
-export type { EmailStateChange, GroupStateChange } from "./history-store.ts";
-export type { AddressState, StandingGroupState } from "./person-states-store.ts";
+/* The history of one person, and what is stored for one address. */
 
 /** Part of a history, the newest first; what is undefined does not narrow. */
 export interface HistoryRange {
@@ -55,14 +46,6 @@ export const readEmailChangesBefore = (
   range: HistoryRange,
 ): Promise<EmailStateChange[]> =>
   selectEmailStateChanges(database, workspaceId, { ...filterOf(range), emails: [email] });
-
-export const readStandingGroupStates: (
-  ...of: Parameters<typeof selectStandingGroupStates>
-) => Promise<StandingGroupState[]> = selectStandingGroupStates;
-
-export const readAddressState: (
-  ...of: Parameters<typeof selectAddressState>
-) => Promise<AddressState> = selectAddressState;
 
 /**
  * Removes everything that is known of an address: its state with the history, and that it bounced.

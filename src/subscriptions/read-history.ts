@@ -3,7 +3,7 @@ import { type Database, type Queryable, readTogether, settleAll } from "../datab
 import { forwardPage } from "../http/pages.ts";
 import { findHolders } from "../people/find-holders.ts";
 import { emailValue, identifierKey, isProfileId } from "../people/identifiers.ts";
-import { selectProfiles } from "../people/store.ts";
+import { selectProfileAddresses } from "../people/store.ts";
 import { Problem } from "../problem.ts";
 import { parseTime } from "../values/times.ts";
 import {
@@ -102,7 +102,7 @@ async function subjectsOf(
   const found = await findHolders(tx, workspaceId, [identifier]);
   const profileIds = found.get(identifierKey(identifier)) ?? [];
   if (identifier.kind === "email") return { profileIds, emails: [identifier.value] };
-  const profiles = await selectProfiles(tx, workspaceId, profileIds);
+  const profiles = await selectProfileAddresses(tx, workspaceId, profileIds);
   const emails = profiles.flatMap((profile) => (profile.email ? [emailValue(profile.email)] : []));
   return { profileIds, emails };
 }
@@ -113,7 +113,7 @@ async function readExternalIds(
   changes: readonly AnyChange[],
 ): Promise<ReadonlyMap<string, string | null>> {
   const ids = new Set(changes.flatMap((each) => ("profileId" in each ? [each.profileId] : [])));
-  const profiles = await selectProfiles(tx, workspaceId, [...ids]);
+  const profiles = await selectProfileAddresses(tx, workspaceId, [...ids]);
   return new Map(profiles.map((profile) => [profile.id, profile.externalId]));
 }
 

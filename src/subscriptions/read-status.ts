@@ -2,7 +2,7 @@ import type { Workspace } from "../context/workspace.ts";
 import { type Database, type Queryable, readTogether } from "../database/database.ts";
 import { findHolders } from "../people/find-holders.ts";
 import { identifierKey } from "../people/identifiers.ts";
-import { type ProfileRow, selectProfiles } from "../people/store.ts";
+import { type ProfileAddresses, selectProfileAddresses } from "../people/store.ts";
 import { Problem } from "../problem.ts";
 import {
   type AskedFor,
@@ -57,7 +57,7 @@ export async function readStatus(
         .filter((row) => row.groupId === groupId)
         .map((row) => [row.profileId, READ_AS[row.state]]),
     );
-    const stateOf = ({ id }: ProfileRow) => states.get(id) ?? "Unknown";
+    const stateOf = ({ id }: ProfileAddresses) => states.get(id) ?? "Unknown";
     const identified = byExternalId ? [] : profiles;
     return Object.fromEntries([
       ...asked.flatMap((each) => statusOfName(each, holders.get(each) ?? [], stateOf)),
@@ -81,8 +81,8 @@ function checkAddresses(query: NameQuery): AskedFor[] {
  */
 function statusOfName(
   { given, identifier }: AskedFor,
-  holders: readonly ProfileRow[],
-  stateOf: (profile: ProfileRow) => ReadState,
+  holders: readonly ProfileAddresses[],
+  stateOf: (profile: ProfileAddresses) => ReadState,
 ): [string, ReadState][] {
   if (holders.length === 0) return [[given, "Unknown"]];
   const states = holders
@@ -100,14 +100,15 @@ export async function readHolders(
   tx: Queryable,
   workspaceId: number,
   asked: readonly AskedFor[],
-): Promise<ReadonlyMap<AskedFor, readonly ProfileRow[]>> {
-  const whos = asked.map(({ identifier }) => identifier);
-  const found = await findHolders(tx, workspaceId, whos);
-  const profiles = await selectProfiles(tx, workspaceId, [...new Set([...found.values()].flat())]);
+): Promise<ReadonlyMap<AskedFor, readonly ProfileAddresses[]>> {
+  const identifiers = asked.map(({ identifier }) => identifier);
+  const found = await findHolders(tx, workspaceId, identifiers);
+  const ids = new Set([...found.values()].flat());
+  const profiles = await selectProfileAddresses(tx, workspaceId, [...ids]);
   return new Map(
     asked.map((each) => {
-      const ids = new Set(found.get(identifierKey(each.identifier)));
-      return [each, profiles.filter(({ id }) => ids.has(id))];
+      const own = new Set(found.get(identifierKey(each.identifier)));
+      return [each, profiles.filter(({ id }) => own.has(id))];
     }),
   );
 }

@@ -1,6 +1,6 @@
 import type { Channel, Workspace } from "../context/workspace.ts";
 import { readTogether } from "../database/database.ts";
-import type { ProfileRow } from "../people/store.ts";
+import type { ProfileAddresses } from "../people/store.ts";
 import { readGroups, type SubscriptionGroup } from "../workspaces/subscription-groups.ts";
 import { checkNames, type NameQuery } from "./check-names.ts";
 import { READ_AS, type ReadServices, readHolders } from "./read-status.ts";
@@ -38,20 +38,20 @@ export function readUserGroups(
   const { limit = MOST_USERS, offset = 0 } = query;
   return readTogether(database, async (tx) => {
     const holders = await readHolders(tx, workspace.id, asked);
-    const everybody = new Map([...holders.values()].flat().map((each) => [each.id, each]));
-    const ids = [...everybody.keys()].sort().slice(offset, offset + limit);
+    const users = new Map([...holders.values()].flat().map((each) => [each.id, each]));
+    const ids = [...users.keys()].sort().slice(offset, offset + limit);
     const groups = await readGroups(tx, workspace.id);
     const states = await readGroupStates(tx, workspace.id, ids);
     return {
-      users: ids.map((id) => userOf(everybody.get(id) as ProfileRow, groups, states)),
-      total_count: everybody.size,
+      users: ids.map((id) => userOf(users.get(id) as ProfileAddresses, groups, states)),
+      total_count: users.size,
     };
   });
 }
 
 /** A group that was removed has no name any more: its state is kept and not shown. */
 function userOf(
-  { id, email, phone, externalId }: ProfileRow,
+  { id, email, phone, externalId }: ProfileAddresses,
   groups: readonly SubscriptionGroup[],
   states: readonly GroupStateRow[],
 ): UserGroups {

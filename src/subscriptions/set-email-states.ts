@@ -1,15 +1,13 @@
 import { recordChanges } from "../audit/audit.ts";
 import type { Clock } from "../clock.ts";
 import type { WorkspaceContext } from "../context/context.ts";
-import { settleAll, type Transaction, withRetries } from "../database/database.ts";
+import { type Transaction, withRetries } from "../database/database.ts";
 import type { PersonIdentifier } from "../people/identifiers.ts";
 import { loadPeople } from "../people/load-people.ts";
 import { savePeople } from "../people/save-people.ts";
-import { deleteHardBounces } from "./email-list-store.ts";
-import { deleteEmailStateChanges } from "./history-store.ts";
+import { forgetAddress } from "./person-states.ts";
 import type { SetServices, SettingContext } from "./set-group-states.ts";
 import { type EmailState, writeSubscriptions } from "./states.ts";
-import { deleteEmailStates } from "./store.ts";
 
 /**
  * Sets the email state of addresses, used or not: it applies to any user who gets the address later. spec: POST /email/status, Email subscription state.
@@ -50,14 +48,9 @@ export async function eraseEmailState(
   const { workspace } = context;
   return withRetries(database, async (tx, attempt) => {
     await touchHolders(tx, workspace.id, [address], clock, attempt);
-    const [states, bounces] = await settleAll([
-      deleteEmailStates(tx, workspace.id, [address.value]),
-      deleteHardBounces(tx, workspace.id, [address.value]),
-      deleteEmailStateChanges(tx, workspace.id, [address.value]),
-    ]);
-    if (states.length + bounces.length === 0) return false;
-    const place = { workspace: context.workspace.name, name: context.workspace.name };
-    const change = { action: "erased", kind: "email_state", ...place };
+    if (!(await forgetAddress(tx, workspace.id, address.value))) return false;
+    const { name } = workspace;
+    const change = { action: "erased", kind: "email_state", workspace: name, name };
     await recordChanges(tx, clock, context, [change]);
     return true;
   });

@@ -1,4 +1,5 @@
-import { readEventSummary, readProductSummaries } from "../activity/read-activity.ts";
+import { selectEventSummary } from "../activity/events-store.ts";
+import { selectProductSummaries } from "../activity/purchases-store.ts";
 import type { WorkspaceContext } from "../context/context.ts";
 import type { Queryable } from "../database/database.ts";
 import type { IdempotencyClaim } from "../http/endpoint.ts";
@@ -84,7 +85,7 @@ async function readEvent(
   profileId: string,
   { name }: EventWork,
 ): Promise<TouchedUser> {
-  const summary = await readEventSummary(tx, workspaceId, profileId, name);
+  const summary = await selectEventSummary(tx, workspaceId, profileId, name);
   if (!summary) return { custom_events: [] };
   const { count, firstAt, lastAt } = summary;
   const [first, last] = [firstAt.toISOString(), lastAt.toISOString()];
@@ -98,7 +99,7 @@ async function readPurchases(
   profileId: string,
   { productId }: PurchaseWork,
 ): Promise<TouchedUser> {
-  const rows = await readProductSummaries(tx, workspaceId, profileId, productId);
+  const rows = await selectProductSummaries(tx, workspaceId, profileId, productId);
   const firsts = rows.map(({ firstAt }) => firstAt.toISOString()).sort();
   const lasts = rows.map(({ lastAt }) => lastAt.toISOString()).sort();
   const [first, last] = [firsts[0], lasts.at(-1)];

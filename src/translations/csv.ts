@@ -1,5 +1,6 @@
 import { type CsvError, parse } from "csv-parse/sync";
 import { stringify } from "csv-stringify/sync";
+import { printable } from "../values/describe-value.ts";
 import { type FileString, type TranslationFile, unreadable } from "./translation-file.ts";
 
 /*
@@ -40,7 +41,8 @@ export function readCsv(text: string): FileString[] {
   const names = header.map((name) => name.trim());
   const seen = new Set<string>();
   for (const name of names) {
-    if (name && seen.has(name)) throw unreadable("CSV", `it has the column '${name}' twice.`);
+    if (name && seen.has(name))
+      throw unreadable("CSV", `it has the column '${printable(name)}' twice.`);
     seen.add(name);
   }
   const sourceColumn = names.indexOf("source");

@@ -8,9 +8,9 @@ import {
   wholeCampaign,
   wholeCanvas,
 } from "./address.ts";
+import { LocaleView, localeView } from "./locale.ts";
 import {
   listTranslations,
-  localeView,
   type ReadServices,
   readSourceOf,
   readTranslations,
@@ -55,13 +55,7 @@ const Translations = Type.Object({
         Type.String({ description: "In a list of a whole campaign or canvas." }),
       ),
       translation_map: TranslationMap,
-      locale: Type.Object({
-        uuid: Type.String(),
-        name: Type.String(),
-        country: Type.String(),
-        language: Type.String(),
-        locale_key: Type.String(),
-      }),
+      locale: LocaleView,
     }),
   ),
 });

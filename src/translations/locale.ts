@@ -40,3 +40,20 @@ export const localeOf = ({ id, locale_key, ...rest }: Static<typeof DeclaredLoca
   ...rest,
   localeKey: locale_key,
 });
+
+/** A locale in replies. Public: uuid and locale_key beside the specification's members. */
+export const LocaleView = Type.Object({
+  uuid: Type.String(),
+  name: Type.String(),
+  country: Type.String(),
+  language: Type.String(),
+  locale_key: Type.String(),
+});
+
+export const localeView = (locale: Locale): Static<typeof LocaleView> => ({
+  uuid: locale.id,
+  name: locale.name,
+  country: locale.country,
+  language: locale.language,
+  locale_key: locale.localeKey,
+});

@@ -25,7 +25,6 @@ import { saveTranslations } from "./write-translations.ts";
 
 /** A message with its translations. */
 export interface WholeMessage {
-  readonly workspaceId: number;
   readonly message: MessageRow;
   /** All locales of the workspace, by key. */
   readonly locales: readonly Locale[];
@@ -53,7 +52,7 @@ export async function readWholeMessage(
   const locales = await selectLocales(database, workspaceId);
   const rows = await selectTranslations(database, workspaceId, [messageId]);
   const translations = new Map(rows.map((row) => [row.localeId, row.map]));
-  return { workspaceId, message, locales, translations };
+  return { message, locales, translations };
 }
 
 /**

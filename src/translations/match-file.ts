@@ -2,8 +2,9 @@ import type { TranslationMap } from "../campaigns/campaign.ts";
 import { refuseFaulty } from "../campaigns/declarations.ts";
 import { type ItemNote, noteOf } from "../http/verdicts.ts";
 import { Problem } from "../problem.ts";
-import type { Locale } from "./locale.ts";
-import { type FileString, localeNamed } from "./translation-file.ts";
+import { printable } from "../values/describe-value.ts";
+import { type Locale, localeKeyForm, localesByKey } from "./locale.ts";
+import type { FileString } from "./translation-file.ts";
 
 /*
  * A file that comes back from translators says what each string was translated from: where the message says
@@ -27,8 +28,9 @@ const MOST_STRINGS = 50_000;
 /** Strings that were left alone that a response lists. */
 const MOST_NOTES = 1_000;
 
-/** Of an id in a sentence, in characters: an id of a message is no longer. */
+/** Of an id and a key in a sentence, in characters: a file may have longer ones than a message. */
 const LONGEST_ID = 255;
+const LONGEST_KEY = 35;
 
 /**
  * Compares the strings of a file with those of its message.
@@ -58,12 +60,9 @@ export function matchFile(
 }
 
 function reasonToSkip(string: FileString, source: TranslationMap): ItemNote | undefined {
-  const { id, localeKey, inputArray, index } = string;
+  const { id, inputArray, index } = string;
   const skip = (code: SkipCode, reason: string) =>
-    noteOf(
-      { array: inputArray, index },
-      { code, message: `'${id.slice(0, LONGEST_ID)}' in ${localeKey}: ${reason}` },
-    );
+    noteOf({ array: inputArray, index }, { code, message: `${stringIn(string)}: ${reason}` });
   const text = Object.hasOwn(source, id) ? source[id] : undefined;
   if (text === undefined) return skip("UNKNOWN_TRANSLATION_ID", "the message has no such string.");
   if (string.isDraft) return skip("NOT_TRANSLATED", "the file marks it as not translated.");
@@ -74,10 +73,19 @@ function reasonToSkip(string: FileString, source: TranslationMap): ItemNote | un
   );
 }
 
+const stringIn = ({ id, localeKey }: FileString): string =>
+  `'${printable(id, LONGEST_ID)}' in ${printable(localeKey, LONGEST_KEY)}`;
+
 /** Tools rewrite blanks and line ends on the way. */
 const sameText = (one: string, other: string): boolean => collapsed(one) === collapsed(other);
 
 const collapsed = (text: string): string => text.replace(/\s+/g, " ").trim();
+
+function unknownLocale(key: string): never {
+  const shown = printable(key, LONGEST_KEY);
+  const sentence = `The file has the locale '${shown}', which is not a locale of the workspace.`;
+  throw new Problem("INVALID_REQUEST", sentence);
+}
 
 /** @throws Problem INVALID_REQUEST */
 function groupByLocale(
@@ -85,13 +93,13 @@ function groupByLocale(
   locales: readonly Locale[],
 ): Map<Locale, TranslationMap> {
   const found = new Map<Locale, Map<string, string>>();
-  const byKey = new Map<string, Locale>();
-  for (const { localeKey, id, text } of strings) {
-    const locale = byKey.get(localeKey) ?? localeNamed(localeKey, locales);
-    byKey.set(localeKey, locale);
+  const byKey = localesByKey(locales);
+  for (const string of strings) {
+    const { localeKey, id, text } = string;
+    const locale = byKey.get(localeKeyForm(localeKey)) ?? unknownLocale(localeKey);
     const map = found.get(locale) ?? new Map<string, string>();
     if (map.has(id)) {
-      throw new Problem("INVALID_REQUEST", `The file has '${id}' in ${localeKey} twice.`);
+      throw new Problem("INVALID_REQUEST", `The file has ${stringIn(string)} twice.`);
     }
     found.set(locale, map.set(id, text));
   }

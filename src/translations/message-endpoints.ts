@@ -6,6 +6,7 @@ import { MESSAGE_PATH, MessageAddressFields, OfMessage } from "../campaigns/mess
 import { Success, success } from "../campaigns/success.ts";
 import { judgeTexts } from "../campaigns/texts.ts";
 import { byAdministratorOfWorkspace, endpoint } from "../http/endpoint.ts";
+import { LocaleView, localeView } from "./locale.ts";
 import {
   changeTranslation,
   putTranslation,
@@ -13,7 +14,6 @@ import {
   removeTranslation,
   type WholeMessage,
 } from "./manage-translations.ts";
-import { localeView } from "./read-translations.ts";
 import { renderMessage } from "./render-message.ts";
 
 /* A message with its translations, and these one at a time, in the admin API. */
@@ -140,16 +140,7 @@ const renderEndpoint = endpoint({
   query: Type.Object({ locale_id: Type.Optional(Uuid) }),
   replies: {
     200: Type.Object({
-      locale: Type.Union([
-        Type.Null(),
-        Type.Object({
-          uuid: Type.String(),
-          name: Type.String(),
-          country: Type.String(),
-          language: Type.String(),
-          locale_key: Type.String(),
-        }),
-      ]),
+      locale: Type.Union([Type.Null(), LocaleView]),
       content: Strings,
       translation_map: Strings,
       untranslated: Type.Array(Type.String(), {

@@ -1,7 +1,6 @@
 import type { MessageAddress, TranslationMap } from "../campaigns/campaign.ts";
 import type { Workspace } from "../context/workspace.ts";
 import { type Database, type Queryable, readTogether } from "../database/database.ts";
-import type { Locale } from "./locale.ts";
 import { refusal } from "./refusal.ts";
 import {
   type CampaignAddress,
@@ -125,12 +124,3 @@ export async function findMessage(
   }
   return { ...found, message };
 }
-
-/** A locale as answers show it. Public: uuid and locale_key beside the specification's members. */
-export const localeView = (locale: Locale) => ({
-  uuid: locale.id,
-  name: locale.name,
-  country: locale.country,
-  language: locale.language,
-  locale_key: locale.localeKey,
-});

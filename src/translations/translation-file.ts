@@ -1,6 +1,6 @@
 import type { TranslationMap } from "../campaigns/campaign.ts";
 import { Problem } from "../problem.ts";
-import { type Locale, localeKeyForm } from "./locale.ts";
+import type { Locale } from "./locale.ts";
 
 /* What a file of translations holds, whichever its format. */
 
@@ -24,15 +24,6 @@ export interface FileString {
   readonly text: string;
   /** Whether the file itself says that this is no translation yet. */
   readonly isDraft: boolean;
-}
-
-/** @throws Problem INVALID_REQUEST */
-export function localeNamed(key: string, locales: readonly Locale[]): Locale {
-  const form = localeKeyForm(key);
-  const locale = locales.find((each) => localeKeyForm(each.localeKey) === form);
-  if (locale) return locale;
-  const sentence = `The file has the locale '${key}', which is not a locale of the workspace.`;
-  throw new Problem("INVALID_REQUEST", sentence);
 }
 
 export const unreadable = (format: string, reason: string): Problem =>

@@ -1,4 +1,5 @@
 import { type SaxesAttributeNS, SaxesParser, type SaxesTagNS } from "saxes";
+import { printable } from "../values/describe-value.ts";
 import { type FileString, unreadable } from "./translation-file.ts";
 
 /*
@@ -55,7 +56,7 @@ export function readXliff(text: string): FileString[] {
     levels.push(name);
     if (levels.length === 1) checkRoot(tag, refuse);
     if (collected !== undefined && name !== "mrk") {
-      refuse(`<${tag.name}> is inside a text, where only <mrk> is allowed.`);
+      refuse(`<${printable(tag.name)}> is inside a text, where only <mrk> is allowed.`);
     }
     if (passedOver > 0 || tag.uri !== XLIFF || PASSED_OVER.has(name)) {
       passedOver++;

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import type { Interaction } from "../src/activity/activity.ts";
 import { combine } from "../src/identity/combine/combine.ts";
 import type { Extent } from "../src/identity/combine/effects.ts";
-import { NOBODY, type Whole } from "../src/identity/combine/whole.ts";
+import { EMPTY, type Whole } from "../src/identity/combine/whole.ts";
 import { addDecimals, centsOf } from "../src/values/decimals.ts";
 
 /** Records as `JSON.parse` and the engine give them. */
@@ -192,7 +192,7 @@ describe("a merge of any two profiles", () => {
   test("merging an empty profile into another one changes nothing", () => {
     fc.assert(
       fc.property(whole, extent, (kept, how) => {
-        assert.deepEqual(merge(kept, NOBODY, how), kept);
+        assert.deepEqual(merge(kept, EMPTY, how), kept);
       }),
     );
   });
@@ -200,7 +200,7 @@ describe("a merge of any two profiles", () => {
   test("merging a profile into an empty one yields the merged profile", () => {
     fc.assert(
       fc.property(whole, (merged) => {
-        assert.deepEqual(merge(NOBODY, merged), merged);
+        assert.deepEqual(merge(EMPTY, merged), merged);
       }),
     );
   });
@@ -220,8 +220,8 @@ describe("a merge of any two profiles", () => {
       fc.property(whole, whole, (one, other) => {
         const counted = ({ belongings }: Whole) =>
           unordered({
-            profile: NOBODY.profile,
-            belongings: { ...NOBODY.belongings, events: belongings.events },
+            profile: EMPTY.profile,
+            belongings: { ...EMPTY.belongings, events: belongings.events },
           });
         assert.deepEqual(counted(merge(one, other)), counted(merge(other, one)));
       }),

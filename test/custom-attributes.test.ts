@@ -234,7 +234,7 @@ describe("invalid custom attribute values", () => {
     [
       { $add: [{ id: 1 }], id: 2 },
       "INVALID_ATTRIBUTE",
-      "'a' is not valid: 'id' cannot stand beside '$add', '$update' and '$remove'",
+      "'a' is not valid: 'id' cannot be combined with '$add', '$update' and '$remove'",
     ],
     [{ $add: ["x"] }, "INVALID_ATTRIBUTE", "'a.$add[0]' is not valid: 'x' is not an object"],
     [

@@ -264,7 +264,7 @@ describe("translations in the manifest", () => {
       ],
       [
         { campaigns: [campaign({ content: { body: "x" }, source: SOURCE })] },
-        /source.id_0' is not as it is in the content/,
+        /source.id_0' differs from the content/,
       ],
       [
         { campaigns: [campaign({}), campaign({}, "22222222-0000-4000-8000-000000000002")] },

@@ -1,8 +1,8 @@
 /* Profiles for the tests of the merge rules, each with one thing. */
 import {
   type Belongings,
+  EMPTY,
   NO_BELONGINGS,
-  NOBODY,
   type ProfileFields,
   type Whole,
 } from "../src/identity/combine/whole.ts";
@@ -19,7 +19,7 @@ export const person = (
   fields: Partial<ProfileFields> = {},
   belongings: Partial<Belongings> = {},
 ): Whole => ({
-  profile: { ...NOBODY.profile, ...fields },
+  profile: { ...EMPTY.profile, ...fields },
   belongings: { ...NO_BELONGINGS, ...belongings },
 });
 

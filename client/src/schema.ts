@@ -3577,7 +3577,7 @@ export interface components {
             meta?: {
                 /** @description User. */
                 resourceType?: string;
-                /** @description When it was made. */
+                /** @description When it was created. */
                 created?: string;
                 /** @description When it last changed. */
                 lastModified?: string;

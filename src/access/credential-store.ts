@@ -1,17 +1,14 @@
 import type { Queryable, Transaction } from "../database/database.ts";
 import type { StoredSecret } from "./secret-store.ts";
 
-/*
- * What opens the server to a program: API keys and SCIM tokens. The two are kept alike, each kind in a
- * table of its own, and differ in whose they are and in what they grant.
- */
+/* API keys and SCIM tokens: two tables of one form, with different owners and grants. */
 
-/** How one kind is kept. */
+/** The table of one kind. */
 export interface CredentialTable<Grant> {
   readonly name: "api_keys" | "scim_tokens";
   readonly id: "key_id" | "token_id";
   readonly owner: "workspace_id" | "company_id";
-  /** How each member of a grant is kept, and made of the grant as JSON, `new.granted`. */
+  /** The column of each member of a grant, as SQL reads it and takes it from the JSON `new.granted`. */
   readonly grant: {
     readonly [Member in keyof Grant]: {
       readonly column: string;
@@ -21,7 +18,7 @@ export interface CredentialTable<Grant> {
   };
 }
 
-/** What it takes to note that one was used. */
+/** What recording the last use needs. */
 export type SeenTable = Pick<CredentialTable<unknown>, "name" | "id">;
 
 /** The workspace or the company that a credential belongs to. */
@@ -50,7 +47,7 @@ const columnsOf = <Grant>(table: CredentialTable<Grant>): string =>
   `${table.id} as id, name, ${readGrant(table)}, declared, created_at as "createdAt",
    last_seen_at as "lastSeenAt", revoked_at as "revokedAt"`;
 
-/** A credential as a manifest declares it, with hashes in the place of its secrets. */
+/** A credential as a manifest declares it, with hashes in place of its secrets. */
 export type DeclaredCredential<Grant> = Grant & {
   readonly name: string;
   readonly secrets: readonly StoredSecret[];
@@ -58,7 +55,7 @@ export type DeclaredCredential<Grant> = Grant & {
 
 export type WithId<Row> = Row & { readonly id: string };
 
-/** Those of an owner as manifests declared them last. */
+/** Those of an owner, as manifests last declared them. */
 export async function selectDeclared<Grant>(
   database: Queryable,
   table: CredentialTable<Grant>,
@@ -74,14 +71,14 @@ export async function selectDeclared<Grant>(
 export type CredentialRow<Grant> = Grant & {
   readonly id: string;
   readonly name: string;
-  /** Whether a manifest made it. */
+  /** Whether a manifest declared it. */
   readonly declared: boolean;
   readonly createdAt: Date;
   readonly lastSeenAt: Date | null;
   readonly revokedAt: Date | null;
 };
 
-/** All of an owner, revoked ones too, by name. */
+/** All of an owner by name, including revoked ones. */
 export async function selectCredentials<Grant>(
   database: Queryable,
   table: CredentialTable<Grant>,
@@ -101,7 +98,7 @@ export interface NewRow<Grant> {
   readonly secrets: readonly StoredSecret[] | null;
 }
 
-/** @returns the ids of those made: one that is missing has the name of another one. */
+/** @returns the ids of those created: a missing one has a name that is in use. */
 export async function insertCredentials<Grant>(
   tx: Transaction,
   table: CredentialTable<Grant>,
@@ -131,7 +128,7 @@ export async function insertCredentials<Grant>(
   return made.map((row) => row.id);
 }
 
-/** Makes them what a manifest says now; those that are reopened are not revoked any more. */
+/** Updates them from a manifest; reopening ends a revocation. */
 export async function updateDeclared<Grant>(
   tx: Transaction,
   table: CredentialTable<Grant>,
@@ -173,7 +170,7 @@ export async function updateGrant<Grant>(
   );
 }
 
-/** Finds one by its name and locks it, so that of two changes at once the second sees the first. */
+/** Finds one by its name and locks it, so that concurrent changes are serialized. */
 export async function lockCredential<Grant>(
   tx: Transaction,
   table: CredentialTable<Grant>,
@@ -213,7 +210,7 @@ export async function deleteCredentials<Grant>(
   );
 }
 
-/** Notes when they were last used; one that was noted within the last `perSeconds` stays as it is. */
+/** Records when they were last used, at most once in `perSeconds`. */
 export async function updateLastSeen(
   database: Queryable,
   table: SeenTable,

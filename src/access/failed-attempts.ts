@@ -16,7 +16,7 @@ const SENTENCES: Readonly<Record<CredentialKind, string>> = {
 
 const WINDOW_MS = 60_000;
 
-/** Beyond that, the address whose last attempt is longest ago is dropped. */
+/** Beyond that, the address with the oldest attempt is dropped. */
 const MOST_ADDRESSES = 10_000;
 
 export interface FailedAttempts {
@@ -29,7 +29,7 @@ export interface FailedAttempts {
   refuse(kind: CredentialKind, address: string, body?: ProblemDetails["body"]): Problem;
 }
 
-/** Times are read from a monotonic clock, so that a clock that jumps keeps no address out. */
+/** Uses a monotonic clock, so that a clock jump locks out no address. */
 export function createFailedAttempts(
   mostPerMinute: number,
   metrics: { failedAuthentication(kind: CredentialKind): void },
@@ -69,15 +69,15 @@ export function createFailedAttempts(
 }
 
 /**
- * What shares one count: an IPv4 address; the /64 of an IPv6 address, which one caller usually has
- * whole. What is no address, as a trusted proxy may pass on, shares one count too.
+ * What shares one count: an IPv4 address; the /64 of an IPv6 address, which usually belongs to one caller;
+ * and every text that is no address, which a trusted proxy may pass on.
  */
 export function networkOf(address: string): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/i, "").replace(/%.*$/, "");
   const version = isIP(plain);
   if (version === 4) return plain;
   if (version === 0) return "unknown";
-  // The URL parser writes an address in one way: no leading zeros, and dotted ends as groups.
+  // The URL parser normalizes an address: no leading zeros, and dotted ends as groups.
   const [head = "", tail] = new URL(`http://[${plain}]`).hostname.slice(1, -1).split("::");
   const before = head.split(":").filter(Boolean);
   const behind = (tail ?? "").split(":").filter(Boolean);

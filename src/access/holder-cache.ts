@@ -1,12 +1,12 @@
 import { hashSecret } from "./secrets.ts";
 
-/** How long a server process relies on what it read, in milliseconds. */
+/** How long an entry is valid, in milliseconds. */
 const TRUST_MS = 1_000;
 
-/** How many secrets are remembered at once; beyond that the memory starts afresh. */
+/** How many secrets are cached at once; beyond that the cache is emptied. */
 const MOST_CACHED = 10_000;
 
-/** Finds who holds a secret, and remembers it for a second: the hot path asks the database nothing. */
+/** Finds who holds a secret, and caches it for a second: the hot path needs no query. */
 export interface HolderCache<Holder> {
   find(secret: string | undefined): Promise<Holder | undefined>;
   /** Empties the cache. */
@@ -14,12 +14,11 @@ export interface HolderCache<Holder> {
 }
 
 /**
- * One statement runs at a time; secrets that are asked for meanwhile go into the next one together.
- * So a flood of wrong secrets costs one connection, and no more. With a `trustMs` of 0 nothing is relied on
- * later.
+ * One statement runs at a time, and the next one looks up all secrets that arrive meanwhile: a flood of
+ * wrong secrets occupies one connection.
  *
  * @param read takes hashes, returns the holders of those that are in use.
- * @param trustMs how long what was read is relied on.
+ * @param trustMs how long an entry is valid; 0 caches nothing.
  */
 export function createHolderCache<Holder>(
   read: (hashes: readonly string[]) => Promise<ReadonlyMap<string, Holder>>,
@@ -30,7 +29,7 @@ export function createHolderCache<Holder>(
   let next: Promise<ReadonlyMap<string, Holder>> | undefined;
   let running: Promise<unknown> = Promise.resolve();
 
-  /** The next statement, which takes all hashes that were asked for until it starts. */
+  /** The next statement, which takes all hashes that arrive until it starts. */
   function readNext(): Promise<ReadonlyMap<string, Holder>> {
     const before = running;
     const run = async () => {

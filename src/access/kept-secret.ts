@@ -13,7 +13,7 @@ export async function keptSecret(dataDir: string, name: string, prefix: string):
   const known = await readFile(path, "utf8").catch(() => undefined);
   if (known !== undefined) return known.trim();
   await createPrivateFolder(dataDir);
-  // Written aside and linked, so that of two processes starting at once both read one whole secret.
+  // Written aside and linked, so that two processes that start at once read the same complete secret.
   const aside = `${path}.${process.pid}`;
   await writeFile(aside, `${newSecret(prefix)}\n`, { mode: 0o600 });
   await link(aside, path).catch(ignoreExisting);

@@ -2,10 +2,10 @@ import type { Clock } from "../clock.ts";
 import type { Database } from "../database/database.ts";
 import { type SeenTable, updateLastSeen } from "./credential-store.ts";
 
-/** How exact "last seen" is: a key or token is written at most once in this time. */
+/** How exact "last seen" is: it is written at most once in this time. */
 const EXACTNESS_SECONDS = 60;
 
-/** When keys and tokens were last used: noted in memory, written now and then, many at once. */
+/** When keys and tokens were last used: collected in memory, written together now and then. */
 export interface LastUsed {
   note(table: SeenTable, id: string): void;
   /** Writes what was noted since the last time, in one statement for each table. */

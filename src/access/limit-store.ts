@@ -2,9 +2,9 @@ import type { Database } from "../database/database.ts";
 import { type Grant, type Limit, SHARES_OF_A_WINDOW } from "./limit-windows.ts";
 
 /**
- * Gives out requests of a window that all server processes share, in one statement: the row's lock
- * serializes them. A request gets what it wants, at most a share of what is left, and at least one while
- * there is one. No window ends later than its length from now, even if it began while a clock ran ahead.
+ * Leases requests of a window that all server processes share, in one statement: the row's lock
+ * serializes them. A process gets as many as it wants, at most a share of what is left, and at least one
+ * if any is left. No window ends later than its length from now, even if it began while a clock ran ahead.
  */
 export async function lendFromWindow(
   database: Database,
@@ -27,6 +27,6 @@ export async function lendFromWindow(
   return row as Grant;
 }
 
-/** What one request gets at most where so much is given out: nothing or less where nothing is left. */
+/** The most that one lease may hold after so many were given out; zero or less if none are left. */
 const share = (given: string): string =>
   `least($5::bigint - ${given}, greatest(1, ($5::bigint - ${given}) / ${SHARES_OF_A_WINDOW}))`;

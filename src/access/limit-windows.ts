@@ -1,14 +1,11 @@
 import type { Clock } from "../clock.ts";
 
 /*
- * Counting requests in windows that several server processes share
- * (decision: docs/decisions/rate-limits.md).
+ * Counts requests in windows that several server processes share (decision: docs/decisions/rate-limits.md).
  *
- * A process does not ask for each request: it takes a slice of the window, and lets requests through
- * against that. What is given out to all processes together never exceeds the limit, so neither do
- * the requests. Slices follow the load (what a process needs in about a tenth of a second) and shrink
- * as the window fills: when it is nearly full they are single requests, so that little of it is lost
- * in a process that does not need its slice any more.
+ * A process leases a slice of the window and accepts requests against it, without a query for each. All
+ * slices together never exceed the limit. A slice covers about a tenth of a second of the present load and
+ * shrinks to single requests as the window fills, so that little is lost in processes that fall idle.
  */
 
 /** So many requests in so many seconds, counted under a name. */
@@ -55,7 +52,7 @@ interface Holding {
   /** How many are given out in the window, to all processes. */
   given: number;
   endsAt: number;
-  /** How many it asks for the next time. */
+  /** How many it leases the next time. */
   slice: number;
   slicedAt: number;
   /** How many it has accepted since then. */
@@ -72,7 +69,7 @@ export function createLimitWindows(
 ): (limit: Limit) => Promise<LimitState> {
   const holdings = new Map<string, Holding>();
 
-  /** Asks for a slice; all who need one meanwhile wait for the same answer. */
+  /** Leases a slice; requests that need one meanwhile wait for the same lease. */
   function ask(limit: Limit, holding: Holding): Promise<void> {
     holding.asking ??= (async () => {
       try {
@@ -110,8 +107,8 @@ export function createLimitWindows(
 }
 
 /**
- * Whether a window that ends then is the current one. One that ends further away than it is long began
- * while the clock ran ahead: it is asked for again and shortened.
+ * Whether a window that ends then is the current one. One that ends further away than its length began
+ * while the clock ran ahead: it is leased again and shortened.
  */
 const isRunning = (endsAt: number, { perSeconds }: Limit, now: number): boolean =>
   now < endsAt && endsAt - now <= perSeconds * 1_000;
@@ -150,7 +147,7 @@ const stateOf = (holding: Holding, limit: Limit, isTaken: boolean): LimitState =
   endsAt: new Date(holding.endsAt),
 });
 
-/** Gives out all there is to the only process: nothing has to be shared. */
+/** Leases the whole window to the only process. */
 export function lendToOneProcess(): Lender {
   const windows = new Map<string, { given: number; endsAt: Date }>();
   return async ({ name, requests, perSeconds }, _wanted, now) => {

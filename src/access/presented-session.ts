@@ -14,10 +14,10 @@ export interface SessionFinder {
 export type SignInHint = Readonly<Record<string, unknown>>;
 
 /**
- * The session that a browser presents. A missing cookie is no attempt to guess one, so that it counts for nothing.
+ * The session that a browser presents. A missing cookie does not count as a failed attempt.
  *
  * @throws Problem UNAUTHENTICATED without a session; RATE_LIMITED after too many wrong ones; FORBIDDEN for a
- *   request of another site, and for a change without the CSRF token.
+ *   request of another site, or a change without the CSRF token.
  */
 export async function findPresented(
   services: { readonly sessions: SessionFinder; readonly failedAttempts: FailedAttempts },

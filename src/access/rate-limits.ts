@@ -6,7 +6,7 @@ import type { Access } from "../http/endpoint.ts";
 import { lendFromWindow } from "./limit-store.ts";
 import { createLimitWindows, type LimitState, lendToOneProcess } from "./limit-windows.ts";
 
-/** What requests are counted by: a permission, or SCIM as a whole. */
+/** A permission, or SCIM as a whole. */
 type LimitName = Permission | "scim";
 
 /** Names whose requests are counted together, and how many of them fit into a window. */
@@ -60,7 +60,7 @@ const BUCKETS: readonly Bucket[] = [
   { names: ["scim"], requests: 5_000, perSeconds: DAY },
 ];
 
-/** For all permissions that have no bucket of their own, counted together. */
+/** For all other permissions, counted together. */
 const DEFAULT_BUCKET: Bucket = { names: [], requests: 250_000, perSeconds: HOUR };
 
 export interface RateLimitServices {
@@ -69,8 +69,8 @@ export interface RateLimitServices {
 }
 
 /**
- * Counts requests per subject and bucket: in this process on the embedded engine, which has no other;
- * else with all processes that use the same database.
+ * Counts requests by owner and bucket: in this process on the embedded engine, which serves no other, else
+ * together with all processes of the database.
  */
 export function createRateLimits({ database, clock }: RateLimitServices): RateLimits {
   const take = createLimitWindows(
@@ -88,11 +88,11 @@ export function createRateLimits({ database, clock }: RateLimitServices): RateLi
       const bucket = BUCKETS.find((each) => each.names.includes(name)) ?? DEFAULT_BUCKET;
       const setting = name === "scim" ? undefined : workspace?.settings.rate_limits[name];
       if (setting === "off") return undefined;
-      // A limit of a name's own takes it out of the bucket it would share.
+      // A limit of its own takes a permission out of its shared bucket.
       const counter = setting ? name : (bucket.names[0] ?? "default");
       const requests = setting?.requests ?? bucket.requests;
       const perSeconds = setting?.per_seconds ?? bucket.perSeconds;
-      // Another length is another window; another number of requests is the same one, larger or smaller.
+      // A new length starts a new window; a new number of requests resizes the present one.
       const limit = { name: `${owner.id} ${counter} ${perSeconds}`, requests, perSeconds };
       return stateOf(await take(limit), requests, clock.now());
     },

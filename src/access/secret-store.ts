@@ -1,22 +1,18 @@
 import type { Queryable, Transaction } from "../database/database.ts";
 
-/** A secret as it is kept, and how long it is good for; null until it is rotated or revoked. */
+/** A stored secret, and until when it is valid; null until it is rotated or revoked. */
 export interface StoredSecret {
   readonly hash: string;
   /** ISO 8601, in UTC. */
   readonly until: string | null;
 }
 
-/** A secret of an owner: an API key. */
+/** A secret of an API key or SCIM token. */
 export interface OwnedSecret extends StoredSecret {
   readonly ownerId: string;
 }
 
-/**
- * Keeps new secrets.
- *
- * @returns the hashes kept: one that is missing opens something already, or did once.
- */
+/** @returns the hashes stored: a missing one is in use, or was revoked. */
 export async function insertSecrets(
   tx: Transaction,
   secrets: readonly OwnedSecret[],
@@ -39,10 +35,7 @@ export async function insertSecrets(
   return rows.map((row) => row.hash);
 }
 
-/**
- * Lets the newest secret of an owner be good until `until`, and older ones no more: at most two are
- * ever good at a time.
- */
+/** Ends the newest secret of an owner at `until` and older ones now: at most two are valid at a time. */
 export async function retireSecrets(
   tx: Transaction,
   ownerId: string,
@@ -56,7 +49,7 @@ export async function retireSecrets(
   );
 }
 
-/** Forgets the secrets that are good now; those that have expired stay, so that they stay refused. */
+/** Deletes the valid secrets of owners; expired ones stay stored, so that they stay refused. */
 export async function deleteLiveSecrets(
   tx: Transaction,
   ownerIds: readonly string[],
@@ -69,7 +62,7 @@ export async function deleteLiveSecrets(
   );
 }
 
-/** When the older secret of each owner stops being good, for those that have one. */
+/** When the previous secret of each owner expires, for those that have one. */
 export async function selectOverlaps(
   database: Queryable,
   ownerIds: readonly string[],

@@ -5,18 +5,18 @@ import { Problem } from "../problem.ts";
 export const hashSecret = (secret: string): string =>
   createHash("sha256").update(secret).digest("hex");
 
-/** A new token that cannot be guessed: 256 random bits behind a prefix that says what it is. */
+/** A new token: 256 random bits after a prefix that names its kind. */
 export const newSecret = (prefix: string): string =>
   `${prefix}_${randomBytes(32).toString("base64url")}`;
 
-/** Compares without telling by its duration how much was right. */
+/** Compares in constant time. */
 export const sameSecret = (one: string, other: string): boolean =>
   timingSafeEqual(Buffer.from(hashSecret(one)), Buffer.from(hashSecret(other)));
 
-/** The shortest key or token accepted where data is kept: as hard to guess as 96 random bits in hex. */
+/** The fewest characters of a key or token where data is kept: 96 random bits in hex. */
 export const SHORTEST_SECRET = 24;
 
-/** @throws Problem INVALID_REQUEST for a key or token that could be guessed. */
+/** @throws Problem INVALID_REQUEST for a key or token that is too short. */
 export function refuseShortSecret(secret: string, shortest: number, what: string): void {
   if (secret.length >= shortest) return;
   throw new Problem(

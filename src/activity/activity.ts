@@ -1,10 +1,10 @@
 import type { Json, JsonObject } from "../values/plain-json.ts";
 
 /*
- * What people did. Events and purchases come through track, each row with a summary that is kept
- * exact in the same transaction. Apps, devices, interactions and sent messages come through the
- * import alone (docs/decisions/imported-activity.md). Whatever writes activity has locked the
- * profile first (docs/decisions/read-compute-write.md).
+ * Events and purchases come through track; their summaries are updated in the same transaction. Apps,
+ * devices, interactions and sent messages come only through the import
+ * (docs/decisions/imported-activity.md). Every writer of activity has locked the profile
+ * (docs/decisions/read-compute-write.md).
  */
 
 /** Something that belongs to a profile. */
@@ -86,7 +86,7 @@ export interface SentMessage {
   readonly details: JsonObject;
 }
 
-/** Whose activity becomes whose: the profile at an index of `from` gives its own to that in `to`. */
+/** The activity of each profile in `from` moves to the profile at the same index of `to`. */
 export interface Moves {
   readonly from: readonly string[];
   readonly to: readonly string[];

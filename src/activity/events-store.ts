@@ -11,7 +11,7 @@ import type {
   Window,
 } from "./activity.ts";
 
-/** Adds events, and adds them up in their summaries. */
+/** Adds events and updates their summaries. */
 export async function insertEvents(
   tx: Transaction,
   workspaceId: number,
@@ -74,7 +74,7 @@ export async function selectEventSummaries(
   );
 }
 
-/** The summary of one event of a profile; undefined where it never did it. */
+/** The summary of one event of a profile; undefined if there is none. */
 export async function selectEventSummary(
   database: Queryable,
   workspaceId: number,
@@ -89,7 +89,7 @@ export async function selectEventSummary(
   return row;
 }
 
-/** How many events of each name fall into each of the windows; none leaves the row out. */
+/** How many events of each name fall into each window; without any there is no row. */
 export async function selectRecentEvents(
   database: Queryable,
   workspaceId: number,

@@ -6,7 +6,7 @@ import type { EventDetails, PurchaseDetails } from "./activity.ts";
 
 /* All events or purchases of a workspace with the names of their users, in portions. */
 
-/** What is exported; what is undefined does not narrow. */
+/** What is exported; undefined members do not narrow. */
 export interface ActivityFilter extends ProfileFilter {
   /** Included. */
   readonly since: Date | undefined;

@@ -27,7 +27,7 @@ export function byProfile<Row extends { readonly profileId: string }>(
   return (profileId) => groups.get(profileId) ?? [];
 }
 
-/** Every event and product of the profiles: how often, first and last. */
+/** The summaries of all events and products of the profiles. */
 export async function readSummaries(
   database: Queryable,
   workspaceId: number,
@@ -40,7 +40,7 @@ export async function readSummaries(
   return { events, purchases };
 }
 
-/** What people did in apps and with campaigns, canvases and cards. */
+/** The use of apps and devices, and interactions with campaigns, canvases and cards. */
 export interface AppActivity {
   readonly apps: readonly Of<AppUsage>[];
   readonly devices: readonly Of<Device>[];
@@ -60,7 +60,7 @@ export async function readAppActivity(
   return { apps, devices, interactions };
 }
 
-/** How many messages each profile has; profiles without any are left out. */
+/** How many messages each profile has; profiles without any are omitted. */
 export async function readMessageCounts(
   database: Queryable,
   workspaceId: number,

@@ -2,7 +2,7 @@ import { bucketsOfIds } from "../database/buckets.ts";
 import type { Transaction } from "../database/database.ts";
 import type { RemovedStep, Retained } from "../retention/retention.ts";
 
-/** Of how many profiles a step removes: their rows older than a time are one range each of the primary key. */
+/** Profiles per step: of each, the rows older than a time are one range of the primary key. */
 const PROFILES_AT_ONCE = 200;
 
 async function nextProfiles(

@@ -1,7 +1,7 @@
 import { bucketsOfIds } from "../database/buckets.ts";
 import type { Queryable } from "../database/database.ts";
 
-/** The part of an activity that export shows under one name. */
+/** A part of the activity, as export names it. */
 export type ActivityPart =
   | "custom_events"
   | "purchases"
@@ -11,8 +11,8 @@ export type ActivityPart =
   | "message_history";
 
 /**
- * About how many bytes the activity of profiles takes as JSON, by part: what is about to be read can
- * be refused before it fills the memory. A row counts its texts and a constant for everything else.
+ * About how many bytes the activity of profiles takes as JSON, by part, so that a read can be refused
+ * before it fills the memory. A row counts its texts and a constant for everything else.
  */
 export async function measureActivity(
   database: Queryable,
@@ -21,7 +21,7 @@ export async function measureActivity(
 ): Promise<ReadonlyMap<ActivityPart, number>> {
   if (profileIds.length === 0) return new Map();
   const rows = await database.query<{ part: ActivityPart; bytes: number }>(
-    // With the bucket in each part, so that a Citus adds up on its nodes.
+    // With the bucket in each part, so that Citus adds up on its nodes.
     `select part, sum(bytes)::bigint as bytes from (
        select 'custom_events' as part, bucket, octet_length(name) + 120 as bytes
        from event_summaries where ${THEIRS}

@@ -2,9 +2,9 @@ import { bucketOfId } from "../database/buckets.ts";
 import type { Queryable } from "../database/database.ts";
 import type { EventDetails, PurchaseDetails, SentMessage } from "./activity.ts";
 
-/* What one person did, the newest first, page by page. Each statement reads a range of a primary key. */
+/* The activity of one person, newest first, in pages. Each statement reads a range of a primary key. */
 
-/** A part of a timeline; what is undefined does not narrow. */
+/** A part of a timeline; undefined members do not narrow. */
 export interface TimelineRange {
   /** Only what has a time and id before these; the id decides between equal times. */
   readonly before: { readonly at: Date; readonly id: string } | undefined;

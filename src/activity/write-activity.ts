@@ -17,11 +17,11 @@ import { deleteActivity } from "./removal-store.ts";
 import { copySentMessages, upsertSentMessages } from "./sent-messages-store.ts";
 
 /*
- * All profiles that are written to here must be locked by the transaction. Of each profile and event,
- * product and currency, app, device, interaction or message at most one may be given.
+ * The transaction must have locked all profiles that are written here. Except for events and purchases, a
+ * profile may have at most one row for each key.
  */
 
-/** Adds events and purchases, and adds them up in their summaries. */
+/** Adds events and purchases and updates their summaries. */
 export async function addActivity(
   tx: Transaction,
   workspaceId: number,
@@ -38,7 +38,7 @@ export interface SetAppActivity extends AppActivity {
   readonly messages: readonly Of<SentMessage>[];
 }
 
-/** Sets what is given, replacing what was there under the same id. */
+/** Sets entries, replacing those with the same id. */
 export async function setAppActivity(
   tx: Transaction,
   workspaceId: number,
@@ -52,13 +52,13 @@ export async function setAppActivity(
   ]);
 }
 
-/** What a merge makes of the kept profiles; whatever stays the same may be left out. */
+/** The rows of kept profiles that a merge changes. */
 export interface MergedActivity extends AppActivity {
   readonly events: readonly Of<EventSummary>[];
   readonly purchases: readonly Of<PurchaseSummary>[];
 }
 
-/** Whose activity moves or goes. */
+/** Which activity moves or is deleted. */
 export interface ActivityMoves {
   /** Whose events and purchases move. */
   readonly moves: Moves;
@@ -68,10 +68,7 @@ export interface ActivityMoves {
   readonly deletedIds: readonly string[];
 }
 
-/**
- * Moves events, purchases and messages, each unchanged and once, sets the summaries that were worked
- * out for the profiles that have them now, and deletes what is left of the others.
- */
+/** Moves events, purchases and messages unchanged, sets the merged summaries, and deletes the rest. */
 export async function moveActivity(
   tx: Transaction,
   workspaceId: number,

@@ -43,7 +43,7 @@ export async function recordChanges(
       action,
       kind,
       name,
-      // As it will be read: without members that JSON leaves out.
+      // As it will be read: without members that JSON omits.
       details: details === undefined ? null : JSON.parse(JSON.stringify(details)),
       actor: context.actor,
       actorName: context.actorName,
@@ -98,7 +98,7 @@ export const readAuditChain = (
   limit: number,
 ): Promise<ChainedEntry[]> => selectChain(database, after, since, limit);
 
-/** Whoever removes the end of the chain gets no chain that begins anew: changes that must be audited stop. */
+/** Removing the end of the chain must not start a new chain: audited changes are refused instead. */
 const cannotContinue = () =>
   new Problem(
     "UNAVAILABLE",

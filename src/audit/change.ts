@@ -6,7 +6,7 @@ export interface AuditedChange {
   readonly kind: string;
   /** Empty or absent for what belongs to the company. */
   readonly workspace?: string;
-  /** How administrators know the changed thing. */
+  /** The name or id of what was changed. */
   readonly name: string;
   /** The new state, or what was done. Visible to administrators; never a secret. */
   readonly details?: Readonly<Record<string, unknown>> | undefined;

@@ -9,8 +9,8 @@ import { selectCampaigns, selectMessages, upsertCampaigns } from "./store.ts";
 import { removeCampaignsOf, removeMessagesOf, saveMessages } from "./write-campaigns.ts";
 
 /**
- * Makes the declared campaigns or canvases match a manifest, with their messages and what else is
- * declared with those. What the admin API or an update added to them stays.
+ * Makes the declared campaigns or canvases match a manifest, with their messages and extensions. What the
+ * admin API or an update added to them stays.
  *
  * @throws Problem CONFLICT if a message belongs to another campaign.
  */
@@ -43,7 +43,7 @@ export async function applyCampaigns<Part>(
   return describe(kind, workspace.name, todo, (each) => each.name);
 }
 
-/** What manifests declared so far, and what they declare now, in one form. */
+/** The present and the wanted declarations, in one form. */
 async function compare<Part>(
   tx: Transaction,
   workspaceId: number,

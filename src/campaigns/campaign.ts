@@ -3,16 +3,16 @@ import type { Channel } from "../context/workspace.ts";
 /** Strings by their id. */
 export type TranslationMap = Readonly<Record<string, string>>;
 
-/** Texts with translation tags by the name of the part they are, such as `subject` and `body`. */
+/** Texts with translation tags by the name of their part, such as `subject` and `body`. */
 export type Content = Readonly<Record<string, string>>;
 
 export type CampaignKind = "campaign" | "canvas";
 
-/** What messages belong to. A canvas is a campaign in steps, and everything said of campaigns holds for it. */
+/** A campaign or a canvas: a canvas is a campaign with steps. */
 export interface Campaign {
   readonly id: string;
   readonly name: string;
-  /** The steps of a canvas, in their order; none in a campaign of the other kind. */
+  /** The steps of a canvas, in order; empty for a campaign. */
   readonly stepIds: readonly string[];
 }
 
@@ -33,7 +33,7 @@ export interface MessageHead extends MessageAddress {
 
 export interface Message extends MessageHead {
   readonly content: Content | null;
-  /** Its strings in the language they were written in. */
+  /** Its strings in the original language. */
   readonly source: TranslationMap;
 }
 

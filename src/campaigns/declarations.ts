@@ -79,7 +79,7 @@ export const canvasSchema = (members: TProperties) =>
     { additionalProperties: false },
   );
 
-/** The texts of messages, to be judged before they are read. */
+/** The texts of messages, for `judgeTexts`. */
 export const declaredTexts = (
   messages: readonly Pick<DeclaredMessage, "content" | "source">[],
 ): TextsToJudge => ({
@@ -97,8 +97,7 @@ export interface CampaignWithMessages<Part> extends Campaign {
 /**
  * Reads a campaign of a manifest.
  *
- * @throws Problem INVALID_REQUEST with the place, for a text that cannot be kept, and what `readPart`
- *   throws.
+ * @throws Problem INVALID_REQUEST with the place of an invalid text, and what `readPart` throws.
  */
 export function campaignOf<Part>(
   declared: DeclaredCampaign,
@@ -130,14 +129,14 @@ export function canvasOf<Part>(
   return { id: campaignId, name: declared.name, stepIds, messages: inOrder(messages) };
 }
 
-/** In lower case. @throws Problem INVALID_REQUEST where one stands twice. */
+/** In lower case. @throws Problem INVALID_REQUEST for a repeated id. */
 export function stepIdsOf(ids: readonly string[], place: Place): string[] {
   const stepIds = ids.map((id) => id.toLowerCase());
   refuseTwice(place, "step", stepIds);
   return stepIds;
 }
 
-/** Their order has no meaning, so a new order is no change. */
+/** Sorted, because a new order is no change. */
 const inOrder = <Part>(messages: readonly MessageWithPart<Part>[]): MessageWithPart<Part>[] =>
   [...messages].sort((a, b) => (a.messageId < b.messageId ? -1 : 1));
 
@@ -154,10 +153,10 @@ const messagesOf = <Part>(
   });
 
 /**
- * A message as it is kept. Its strings are read out of its content where it has one.
+ * A message as it is stored. If it has a content, its strings are those of the content.
  *
- * @throws Problem INVALID_REQUEST with the place, for a text that cannot be kept, or strings that
- *   differ from those of the content.
+ * @throws Problem INVALID_REQUEST with the place of an invalid text, or of a string that differs from the
+ *   content.
  */
 export function messageOf(
   declared: Pick<DeclaredMessage, keyof typeof messageMembers>,
@@ -186,7 +185,7 @@ function sourceOf(
   const ids = new Set([...Object.keys(read.value), ...Object.keys(given ?? read.value)]);
   for (const id of ids) {
     if (given === undefined || given[id] === read.value[id]) continue;
-    throw refusalAt([...place, "source", id], "is not as it is in the content.");
+    throw refusalAt([...place, "source", id], "differs from the content.");
   }
   return read.value;
 }
@@ -197,7 +196,7 @@ export function refuseFaulty(map: TranslationMap, place: Place): void {
   if (fault) throw faultAt(place, fault);
 }
 
-/** The same for strings that were checked one by one. @throws Problem INVALID_REQUEST with the place. */
+/** The same for strings that have been checked one by one. */
 export function refuseTooLarge(map: TranslationMap, place: Place): void {
   const fault = findSizeFault(map, placeName(place));
   if (fault) throw faultAt(place, fault);

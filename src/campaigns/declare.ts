@@ -46,7 +46,7 @@ async function readAll(
   return { campaigns, messagesOf };
 }
 
-/** The strings of a content are read out of it again. */
+/** A content contains its strings. */
 const declarationOf = ({ messageId, channel, multiLanguage, content, source }: Message) => ({
   id: messageId,
   channel,

@@ -13,7 +13,7 @@ import { messageEndpoints } from "./message-endpoints.ts";
 import { Success, success } from "./success.ts";
 import type { RemovedWithMessages } from "./write-campaigns.ts";
 
-/* Campaigns and canvases in the admin API, and their messages: message-endpoints.ts. */
+/* Campaigns and canvases in the admin API; their messages are in message-endpoints.ts. */
 
 const OfWorkspace = Type.Object({ name: Type.String() });
 

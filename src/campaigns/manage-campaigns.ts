@@ -9,14 +9,14 @@ import type { Campaign, CampaignKind, Declared, MessageHead } from "./campaign.t
 import { selectCampaigns, selectMessageHeads, upsertCampaigns } from "./store.ts";
 import { type RemovedWithMessages, removeCampaignsOf } from "./write-campaigns.ts";
 
-/* Every change is audited, without the texts. */
+/* Every change is audited, without texts. */
 
 export interface ManageServices {
   readonly database: Database;
   readonly clock: Clock;
 }
 
-/** For what also reads texts with Liquid. */
+/** For use cases that also parse Liquid. */
 export interface TextServices extends ManageServices {
   readonly threads: ThreadPool;
 }
@@ -53,7 +53,7 @@ export async function putCampaign(
   await withRetries(database, async (tx) => {
     const present = await selectCampaigns(tx, id, kind);
     const known = present.find((each) => each.id === campaign.id);
-    // Before reading the messages, because it locks: a message saved meanwhile finds the new steps.
+    // Before the messages are read, because it locks: a message saved meanwhile sees the new steps.
     await upsertCampaigns(tx, id, kind, [campaign], false);
     const messages = await selectMessageHeads(tx, id, kind);
     const stranded = messages.find(

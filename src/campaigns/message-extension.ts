@@ -4,11 +4,11 @@ import type { TranslationMap } from "./campaign.ts";
 import type { Place } from "./place.ts";
 
 /**
- * What another folder keeps with messages, such as their translations: it is declared with a message and
- * removed with it. `server/app.ts` passes it in, because campaigns/ imports nothing that comes after it.
+ * Data of another folder that is declared and removed with messages, such as their translations.
+ * `server/app.ts` passes it in, because campaigns/ imports nothing that comes after it.
  */
 export interface MessageExtension<Part = unknown> {
-  /** The members for it in the declaration of a message. */
+  /** Its members in the declaration of a message. */
   readonly members: TProperties;
   /** The texts among them, to be judged before a transaction begins (`judgeTexts`). */
   textsOf(declared: object): readonly TranslationMap[];
@@ -24,20 +24,20 @@ export interface MessageExtension<Part = unknown> {
     workspaceId: number,
     messageIds: readonly string[],
   ): Promise<(messageId: string) => Part>;
-  /** Returns a function that writes everything that is kept with one of these messages as its members. */
+  /** Returns a function that writes the present data of one of these messages as members. */
   declaration(
     database: Queryable,
     workspaceId: number,
     messageIds: readonly string[],
   ): Promise<(messageId: string) => object>;
-  /** Replaces what messages were declared with; a message with an undefined part is left alone. */
+  /** Replaces the declared data of messages; a message with an undefined part is unchanged. */
   replace(
     tx: Transaction,
     workspaceId: number,
     before: readonly MessagePart<Part>[],
     after: readonly MessagePart<Part>[],
   ): Promise<void>;
-  /** Removes everything that is kept with messages. */
+  /** Removes the data of messages. */
   remove(tx: Transaction, workspaceId: number, messageIds: readonly string[]): Promise<void>;
 }
 

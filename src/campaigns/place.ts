@@ -9,15 +9,15 @@ export const placeName = (place: Place): string =>
     .map((step, index) => (typeof step === "number" ? `[${step}]` : index ? `.${step}` : step))
     .join("");
 
-/** Refuses what stands at a place. @param rule what is wrong with it, to follow its name. */
+/** Refuses the value at a place. @param rule what is wrong, to follow its name. */
 export const refusalAt = (place: Place, rule: string): Problem =>
   new Problem("INVALID_REQUEST", `'${placeName(place)}' ${rule}`, { body: { path: place } });
 
-/** Refuses it for a fault whose message names it. */
+/** Refuses the value at a place for a fault whose message names it. */
 export const faultAt = (place: Place, { code, message }: Fault): Problem =>
   new Problem("INVALID_REQUEST", `${message}.`, { body: { path: place, code } });
 
-/** @throws Problem INVALID_REQUEST with the first value that stands twice, called `what`. */
+/** @throws Problem INVALID_REQUEST for the first repeated value, called `what`. */
 export function refuseTwice(place: Place, what: string, values: readonly string[]): void {
   const seen = new Set<string>();
   for (const value of values) {

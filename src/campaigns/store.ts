@@ -21,7 +21,7 @@ export async function selectCampaigns(
   );
 }
 
-/** Makes or changes campaigns or canvases. One that is declared stays so. */
+/** Creates or changes campaigns or canvases. A declared one stays declared. */
 export async function upsertCampaigns(
   tx: Transaction,
   workspaceId: number,
@@ -107,7 +107,7 @@ export async function selectMessage(
 }
 
 /**
- * Makes or changes messages; one that is declared stays so.
+ * Creates or changes messages; a declared one stays declared.
  *
  * @param movable campaigns or canvases of the same kind that a message may be taken from.
  * @returns the ids written: one that is missing belongs to another campaign or canvas.
@@ -155,8 +155,8 @@ export async function upsertMessages(
 }
 
 /**
- * Marks a write to a message and locks it: what is written to its translations afterwards goes with
- * the source that comes back. @returns undefined where there is no such message.
+ * Marks a message as updated and locks it, so that translations written afterwards match the returned
+ * source. @returns undefined if there is no such message.
  */
 export async function touchMessage(
   tx: Transaction,

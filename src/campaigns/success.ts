@@ -1,6 +1,6 @@
 import Type from "typebox";
 
-/** The answer that has nothing else to say. */
+/** A response without further content. */
 export const Success = Type.Object({ message: Type.Literal("success") });
 
 export const success = { status: 200, body: { message: "success" } } as const;

@@ -12,8 +12,8 @@ import type { Content, TranslationMap } from "./campaign.ts";
 import type { judge } from "./text-work.ts";
 
 /*
- * Parsing Liquid takes a tenth of a second at these limits, so texts with more than a little of it are judged on
- * a thread first (`judgeTexts`). What was judged is known by the object that holds the texts.
+ * Parsing Liquid takes a tenth of a second at these limits, so texts with more than a few tags are parsed on a
+ * thread first (`judgeTexts`). The results are kept by the object that holds the texts.
  */
 
 const MOST_LIQUID = 10_000;
@@ -29,10 +29,10 @@ const MOST_STRINGS = 10_000;
 const LONGEST_PART_NAME = 255;
 
 /**
- * Why a map of strings cannot be kept, or undefined: ids without blanks, text that every engine
- * keeps, and Liquid that can be rendered.
+ * The fault of a map of strings, or undefined. Ids have no spaces, every engine can store the texts, and
+ * their Liquid can be rendered.
  *
- * @param place what the map goes by in sentences, such as `translation_map`.
+ * @param place the name of the map in sentences, such as `translation_map`.
  */
 export function findMapFault(map: TranslationMap, place: string): Fault | undefined {
   const common = findSizeFault(map, place);
@@ -48,7 +48,7 @@ export function findMapFault(map: TranslationMap, place: string): Fault | undefi
   return undefined;
 }
 
-/** Why a map is too large, or undefined. Its strings may be known to be sound one by one. */
+/** The fault of a map that is too large, or undefined. */
 export function findSizeFault(map: TranslationMap, place: string): Fault | undefined {
   const { length } = Object.keys(map);
   if (length <= MOST_STRINGS) return findTextsFault(map, place);
@@ -56,9 +56,9 @@ export function findSizeFault(map: TranslationMap, place: string): Fault | undef
 }
 
 /**
- * Reads the strings out of the translation tags of a content: ids and source map come from it.
+ * Reads the strings from the translation tags of a content, by id.
  *
- * @param place what the content goes by in sentences.
+ * @param place the name of the content in sentences.
  */
 export function readSource(content: Content, place: string): Checked<TranslationMap> {
   const common = findTextsFault(content, place);
@@ -110,23 +110,23 @@ const judgedContents = new WeakMap<
   ReadonlyMap<string, Checked<readonly TranslationTag[]>>
 >();
 
-/** Longer than the limits allow. */
+/** More time than texts within the limits need. */
 const JUDGE = defineWork<typeof judge>(import.meta.resolve("./text-work.js"), "judge", 10_000);
 
 /** With fewer tags, parsing takes about a millisecond. */
 const FEW_TAGS = 100;
 
-/** Texts to be judged together: maps of strings, and contents with translation tags. */
+/** Maps of strings, and contents with translation tags. */
 export interface TextsToJudge {
   readonly maps: readonly TranslationMap[];
   readonly contents: readonly Content[];
 }
 
 /**
- * Parses texts on a thread, so that `findMapFault` and `readSource` need not do it for the same objects.
+ * Parses texts on a thread, so that `findMapFault` and `readSource` need not parse the same objects.
  *
  * @param owner a workspace's id, or its name before it has one.
- * @throws Problem INVALID_REQUEST where they take too much time or memory.
+ * @throws Problem INVALID_REQUEST if they take too much time or memory.
  */
 export async function judgeTexts(
   threads: ThreadPool,
@@ -148,7 +148,7 @@ export async function judgeTexts(
   }
 }
 
-/** Whether it has more than a little Liquid; what is over a limit is refused without being parsed. */
+/** Whether parsing takes long; what exceeds a limit is refused without being parsed. */
 function isCostly(texts: TranslationMap): boolean {
   let tags = 0;
   for (const text of Object.values(texts)) tags += countLiquid(text);

@@ -4,9 +4,9 @@ import type { CampaignKind, Message } from "./campaign.ts";
 import type { MessageExtension } from "./message-extension.ts";
 import { deleteCampaigns, deleteMessages, deleteMessagesOf, upsertMessages } from "./store.ts";
 
-/* Within a transaction: what manifests and the admin API do alike. */
+/* Steps that manifests and the admin API share. */
 
-/** What is to be removed with messages. */
+/** What is removed with messages. */
 export type RemovedWithMessages = Pick<MessageExtension, "remove">;
 
 /** Creates or changes messages. @throws Problem CONFLICT if one belongs to another campaign. */

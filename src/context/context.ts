@@ -1,10 +1,7 @@
 import type { Person, Session } from "./person.ts";
 import type { Workspace } from "./workspace.ts";
 
-/**
- * Who acts, and through which call. Everything that must be provable later (the audit, the history of
- * subscription states) records it.
- */
+/** Who acts, and through which call: recorded by the audit and by the history of subscription states. */
 export interface Context {
   readonly actor:
     | "key"

@@ -37,8 +37,8 @@ export const PERMISSIONS = [
 ] as const;
 
 /**
- * What the public calls require that Rapport does not serve and a workspace may capture (`capture/`). A key
- * that lists them is accepted, so that the keys of an application under test are those of production.
+ * Permissions for public calls that Rapport does not serve but can capture (`capture/`): the keys of an
+ * application under test can list the same permissions as in production.
  */
 export const CAPTURED_PERMISSIONS = [
   "users.export.segment",

@@ -1,6 +1,6 @@
 import type { CompanyPermission, WorkspacePermission } from "./dashboard-permissions.ts";
 
-/** A person who is signed in to the dashboard, with what they are permitted to do now. */
+/** A person who is signed in to the dashboard, with their present permissions. */
 export interface Person {
   /** Of the dashboard user; null for the administrator, who signed in with the admin token or a one-time link. */
   readonly userId: string | null;
@@ -18,8 +18,8 @@ export interface Session {
   /** The hash of its secret. */
   readonly id: string;
   readonly person: Person;
-  /** What requests that change something have to present as well. */
+  /** What requests that change something must also present. */
   readonly csrfToken: string;
-  /** When it ends if it is not used any more. */
+  /** When it ends if it is not used again. */
   readonly expiresAt: Date;
 }

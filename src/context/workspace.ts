@@ -13,7 +13,7 @@ export interface WorkspaceSettings {
   readonly intake: Intake;
   /** How many bytes of JSON the custom attributes of one profile may take. */
   readonly profile_max_bytes: number;
-  /** How many distinct names of custom attributes its users may have in all. */
+  /** How many distinct names of custom attributes its users may have in total. */
   readonly max_attribute_names: number;
   /** How many distinct names its events may have. */
   readonly max_event_names: number;

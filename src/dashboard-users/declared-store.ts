@@ -7,7 +7,7 @@ export type DeclaredTeam = {
   readonly name: string;
 };
 
-/** All teams of a workspace, however they were made, by name. */
+/** All teams of a workspace, however they were created, by name. */
 export async function selectTeams(
   database: Queryable,
   workspaceId: number,
@@ -53,7 +53,7 @@ export type DeclaredPermissionSet = {
   readonly permissions: readonly string[];
 };
 
-/** All permission sets of a company, however they were made, by name. */
+/** All permission sets of a company, however they were created, by name. */
 export async function selectPermissionSets(
   database: Queryable,
   companyId: string,

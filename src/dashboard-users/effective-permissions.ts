@@ -10,7 +10,7 @@ import type { UserAttributes } from "./dashboard-user.ts";
 /** The workspace permissions of every permission set, by its name. */
 export type PermissionSets = Readonly<Record<string, readonly string[]>>;
 
-/** The administrator: whoever has the admin token. */
+/** A person who signed in with the admin token. */
 export const ADMINISTRATOR: Person = {
   userId: null,
   userName: "administrator",
@@ -44,7 +44,7 @@ export function personOf(userId: string, attributes: UserAttributes, sets: Permi
   };
 }
 
-/** `admin` stands for every permission of its kind. */
+/** `admin` includes every permission of its kind. */
 function known<Name extends CompanyPermission | WorkspacePermission>(
   names: readonly string[],
   all: readonly Name[],

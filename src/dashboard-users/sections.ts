@@ -67,7 +67,7 @@ const permissionSets = listedResource<DeclaredPermissionSet, CompanyContext>({
   schema: PermissionSet,
   identity: "name",
   kind: "permission_set",
-  // A set decides what people may do: who changes one could permit themselves anything.
+  // Changing a set could give oneself any permission.
   permissions: { read: "manage_company_settings", write: "admin" },
   nameOf: (set) => set.name,
   complete({ name, permissions }: Partial<DeclaredPermissionSet>) {

@@ -22,14 +22,14 @@ import {
 
 /*
  * Sessions of the dashboard. The secret of a session is in a cookie of the browser and its hash in the
- * database, so that every server process knows it. Nothing about a session is cached: who was removed,
- * deactivated or lost a permission notices with the next request. docs/decisions/sign-in.md
+ * database, so that every server process knows it. Nothing about a session is cached: a removal, a
+ * deactivation and a lost permission take effect with the next request. docs/decisions/sign-in.md
  */
 
 export interface SessionSettings {
-  /** A session ends when it is not used for so long. */
+  /** A session ends after so many minutes without use. */
   readonly sessionIdleMinutes: number;
-  /** A session ends after so many hours, however it is used. */
+  /** A session ends after so many hours in any case. */
   readonly sessionHours: number;
 }
 
@@ -37,7 +37,7 @@ export interface SessionSettings {
 export interface StartedSession {
   /** For the cookie; it is stored nowhere else. */
   readonly secret: string;
-  /** When it ends however it is used. */
+  /** When it ends in any case. */
   readonly expiresAt: Date;
 }
 
@@ -85,7 +85,7 @@ export function createSessions(
     return new Map(rows.map((row) => [row.hash, row]));
   }
 
-  // One statement for all requests that wait, and nothing is remembered.
+  // One statement for all requests that wait, and nothing is cached.
   const holders = createHolderCache(read, 0);
 
   const audit = (
@@ -146,7 +146,7 @@ const sessionOf = (row: SessionRow, secret: string, idleAt: Date): Session => ({
   expiresAt: idleAt < row.expiresAt ? idleAt : row.expiresAt,
 });
 
-/** Follows from the secret of the session, which scripts cannot read; the other way around it does not. */
+/** Derived from the secret of the session, which scripts cannot read, and not reversible. */
 const csrfTokenOf = (secret: string): string =>
   createHash("sha256").update(`csrf ${secret}`).digest("base64url");
 

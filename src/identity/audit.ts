@@ -36,11 +36,11 @@ export async function recordAudit(
   await insertAuditEntries(tx, context.workspace.id, entries);
 }
 
-/** Only a merge that was asked for as such brings everything over. */
+/** Only a merge request merges everything. */
 const actionOf = (change: Change): AuditEntry["action"] =>
   change.kind === "merge" && change.extent !== "all" ? "identify" : change.kind;
 
-/** What is counted, so that its numbers may stay; a device's name is itself something of a person. */
+/** Counters, whose numbers are recorded. */
 const COUNTED = new Set([
   "custom_events",
   "purchases",
@@ -51,6 +51,7 @@ const COUNTED = new Set([
   "message_history",
 ]);
 
+/** The name of a device is itself personal data. */
 const NAMELESS = new Set(["devices"]);
 
 export function withoutValues({ field, name, effect, ...values }: Effect): AuditedEffect {

@@ -15,10 +15,10 @@ import { readGroupStates } from "../subscriptions/states.ts";
 import { startTurns } from "../threads/turns.ts";
 import { combine, combineBelongings } from "./combine/combine.ts";
 import type { Effect } from "./combine/effects.ts";
-import { type Belongings, NO_BELONGINGS, NOBODY } from "./combine/whole.ts";
+import { type Belongings, EMPTY, NO_BELONGINGS } from "./combine/whole.ts";
 import type { Change } from "./identity-graph.ts";
 
-/* What belongs to users outside their rows: read for all of them, joined in memory, written once. */
+/* What is stored about users outside their rows: read for all of them, combined in memory, written once. */
 
 type BelongingsOf = ReadonlyMap<string, Belongings>;
 
@@ -28,14 +28,14 @@ export interface AuditedChange {
   readonly effects: readonly Effect[];
 }
 
-/** What the changes make of each user's belongings. */
+/** The belongings of each user after the changes. */
 export interface Outcome {
   readonly audited: readonly AuditedChange[];
   /** By the id of the profile that has them in the end. */
   readonly after: BelongingsOf;
 }
 
-/** Bytes of what one request may combine in memory: two users with 20,000 events each fit in. */
+/** Bytes that one request may combine in memory: enough for two users with 20,000 events each. */
 const MOST_COMBINED_BYTES = 8 * 1_048_576;
 
 /** What is combined in memory; the message history and the events themselves move in the database. */
@@ -48,10 +48,10 @@ const COMBINED: readonly ActivityPart[] = [
 ];
 
 /**
- * Whose belongings have to be read: those of users who are merged, and of users who are deleted as far
- * as the budget allows. A deletion must always be possible and needs them for its report alone.
+ * Whose belongings to read: those of merged users, and of deleted users if the budget allows. A deletion
+ * needs them only for its report, and must always be possible.
  *
- * @throws Problem INVALID_REQUEST where the merges alone are over the budget.
+ * @throws Problem INVALID_REQUEST if the merges alone exceed the budget.
  */
 export async function withinBudget(
   database: Queryable,
@@ -112,7 +112,7 @@ export async function readBelongings(
   );
 }
 
-/** Carries the changes out on the belongings, in their order, in memory. Others get turns in between. */
+/** Applies the changes to the belongings in order, in memory, and yields to other requests in between. */
 export async function joinBelongings(
   changes: readonly Change[],
   before: BelongingsOf,
@@ -125,7 +125,7 @@ export async function joinBelongings(
     if (change.kind === "delete") {
       const whole = { profile: change.fields, belongings: of(change.user.platformId) };
       after.delete(change.user.platformId);
-      return { change, effects: combine(NOBODY, whole, "all", false).effects.map(removed) };
+      return { change, effects: combine(EMPTY, whole, "all", false).effects.map(removed) };
     }
     const [keptId, mergedId] = [change.kept.platformId, change.merged.platformId];
     const { value, effects } = combineBelongings(of(keptId), of(mergedId), change.extent);
@@ -143,7 +143,7 @@ export async function joinBelongings(
 
 const removed = (effect: Effect): Effect => ({ ...effect, effect: "removed", result: null });
 
-/** Writes what became of the belongings. All profiles must be locked by the transaction. */
+/** Writes the changed belongings. The transaction must have locked all profiles. */
 export async function saveBelongings(
   tx: Transaction,
   { changes, before, after, abandonedEmails }: SavedBelongings,
@@ -194,9 +194,9 @@ export interface SavedBelongings {
 }
 
 /**
- * Whose things become whose in the end: somebody merged into two after another moves once. Those who
- * come into one user are in the order in which what they have is preferred: each before those who
- * were merged into it, and those after it in the order of the merges.
+ * From which profile to which the belongings move in the end: a user merged into a second, who is merged into
+ * a third, moves once. The users merged into one are ordered by precedence: each before those merged into
+ * it, else in the order of the merges.
  */
 function movesOf(merges: readonly Extract<Change, { kind: "merge" }>[]): Move[] {
   const mergedInto = new Map<string, string[]>();
@@ -223,7 +223,7 @@ const columnsOf = (moves: readonly Move[]) => ({
   to: moves.map(({ toId }) => toId),
 });
 
-/** What is new or other than it was; an entry that a merge does not touch stays the same object. */
+/** New and changed rows; an entry that a merge does not touch is the same object as before. */
 function changedRows<Row extends object>(
   before: BelongingsOf,
   after: BelongingsOf,

@@ -43,16 +43,16 @@ export interface Place {
 export interface Step {
   readonly place: Place;
   readonly names: readonly PersonIdentifier[];
-  /** Works the item out in the graph. A fault is why it is valid and changes nothing. */
+  /** Applies the item to the graph. A fault says why it is valid but changes nothing. */
   apply(graph: IdentityGraph): Applied;
 }
 
 export type Applied =
   | { readonly fault: Fault }
-  /** The change is there where users were joined or removed, or became identified. */
+  /** With the change if users were merged, removed or identified. */
   | { readonly done: Done; readonly change?: Change };
 
-/** What happened, in a word. */
+/** The outcome of an item. */
 export type Done =
   | "added"
   | "created"
@@ -62,35 +62,33 @@ export type Done =
   | "deleted"
   | "removed";
 
-/** What became of an item, with the effects of its change. */
+/** The outcome of an item, with the effects of its change. */
 export interface Result {
   readonly place: Place;
   readonly applied: Applied;
   readonly audited: AuditedChange | undefined;
 }
 
-/** What a request asks for. */
 export interface Request {
   readonly steps: readonly Step[];
-  /** How many users the identifiers may match in all; undefined does not limit them. */
+  /** How many users all identifiers together may match; undefined for any number. */
   readonly mostUsers?: number;
-  /** Whether nothing is to be changed, only told what would be. */
+  /** Whether to report the changes without making them. */
   readonly isDryRun: boolean;
-  /** What is committed with the changes or not at all. It runs again whenever they are tried again. */
+  /** Runs in the transaction of the changes, and again with every retry. */
   alsoWrite?(tx: Transaction, results: readonly Result[]): Promise<void>;
 }
 
 /**
- * Carries out the items of one request, in their order, in one transaction, in a constant number of
- * statements.
+ * Applies the items of one request in order, in one transaction, with a constant number of statements.
  *
- * Everybody whom the items name is read, the items are worked out in memory, and what came of them
- * is written with checks: a profile must be as it was read, an identifier still free. Whoever writes
- * anything of a person raises the version of the profile, so the check covers events, summaries and
- * states too. Where it fails, somebody was faster, and all is rolled back and done again, in the end
- * with the profiles locked before they are read (docs/decisions/read-compute-write.md).
+ * All users that the items name are read, the items are applied in memory, and the result is written with
+ * checks: a profile must have the version that was read, an identifier must be free. Every write about a
+ * user raises the version, so the check covers events, summaries and states too. If it fails, the
+ * transaction rolls back and runs again, from the fourth try on with the profiles locked before they are
+ * read (docs/decisions/read-compute-write.md).
  *
- * @returns what became of each item, in their order.
+ * @returns the outcome of each item, in order.
  */
 export function changeIdentities(
   services: IdentityServices,

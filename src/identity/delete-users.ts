@@ -49,9 +49,9 @@ function selectPlatformId(element: unknown): Checked<Selector> {
  *
  * spec: POST /users/delete. An item that names no user, or several, is listed in `skipped`.
  *
- * @returns how many identifiers were taken, found or not.
- * @throws Problem INVALID_REQUEST without a kind of identifiers, with two, for more than 50, or where
- *   none can be taken.
+ * @returns how many identifiers were accepted, found or not.
+ * @throws Problem INVALID_REQUEST without a kind of identifiers, with two kinds, for more than 50, or listing
+ *   every faulty one.
  */
 export async function deleteUsers(
   services: IdentityServices,
@@ -76,12 +76,12 @@ export async function deleteUsers(
   return carryOut(services, context, items, isDryRun);
 }
 
-/** Users to be deleted, named one by one, and what is committed with their deletion or not at all. */
+/** Users to delete, and what to write in the same transaction. */
 export interface Deletion {
   readonly names: readonly PersonIdentifier[];
   /**
-   * @param faults why nothing was deleted for a name, in their order; undefined where it was.
-   * @param deleted the user that each name led to.
+   * @param faults for each name why nothing was deleted; undefined if a user was.
+   * @param deleted for each name the user that was deleted.
    */
   alsoWrite(
     tx: Transaction,
@@ -90,12 +90,12 @@ export interface Deletion {
   ): Promise<void>;
 }
 
-/** A user as it was when it was deleted. */
+/** A user at the time of deletion. */
 export type DeletedUser = Extract<Change, { readonly kind: "delete" }>;
 
 /**
- * Deletes users that checked names lead to, any number, in one transaction. A name that leads to
- * no user, or an address that several users have, deletes no one.
+ * Deletes the users with checked identifiers, any number, in one transaction. An identifier without a user,
+ * and an address of several users, deletes none.
  */
 export async function deleteNamed(
   services: IdentityServices,

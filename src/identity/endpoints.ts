@@ -51,7 +51,7 @@ const Result = Type.Object({
   ]),
 });
 
-/** What every answer may tell about single items. */
+/** What every response may report about single items. */
 const NOTES = {
   skipped: Type.Optional(Type.Array(ItemNote)),
   dry_run: Type.Optional(Type.Literal(true)),

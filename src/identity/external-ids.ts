@@ -21,9 +21,8 @@ export interface ExternalIdRenames {
 }
 
 /**
- * Gives users another external_id, in the order of the items. The old one is deprecated: it keeps
- * leading to the user, as the id of a merged user may, so that every sender can switch in its own
- * time. See docs/decisions/identity.md.
+ * Renames external ids, in the order of the items. The old one is deprecated but still leads to the user, so
+ * that every sender can switch in its own time. docs/decisions/identity.md
  *
  * @throws Problem INVALID_REQUEST for more than 50, and listing every item that is malformed.
  */
@@ -47,8 +46,8 @@ export interface ExternalIdRemovals {
 }
 
 /**
- * Ends the redirects of external ids that were renamed or merged away, in the order of the items;
- * from then on they are free. A user's current external_id cannot be removed.
+ * Removes the redirects of renamed and merged external ids, in the order of the items, which makes them
+ * free. A user's current external_id cannot be removed.
  *
  * @throws Problem INVALID_REQUEST for more than 50, and listing every item that is malformed.
  */
@@ -117,7 +116,7 @@ function checkRename(
   });
 }
 
-/** The fault in the words of this object. */
+/** Names the member of this object in the fault. */
 function checkMember(name: string, value: unknown): Checked<PersonIdentifier> {
   const checked = checkExternalId(value);
   if (!("fault" in checked)) return checked;

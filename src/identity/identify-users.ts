@@ -25,7 +25,7 @@ import {
 
 type RawObject = Readonly<Record<string, unknown>>;
 
-/** The lists of an identify request, in the order in which they are carried out. */
+/** The lists of an identify request, in order of execution. */
 const LISTS: Readonly<Record<ListName, (raw: RawObject) => Checked<Selector>>> = {
   aliases_to_identify: (raw) => selectAlias(raw.user_alias),
   emails_to_identify: selectByEmail,
@@ -35,7 +35,7 @@ const LISTS: Readonly<Record<ListName, (raw: RawObject) => Checked<Selector>>> =
 type ListName = "aliases_to_identify" | "emails_to_identify" | "phone_numbers_to_identify";
 
 export interface IdentifyRequest extends Readonly<Partial<Record<ListName, readonly unknown[]>>> {
-  /** What comes over from a user who is combined into another. `merge` where omitted. */
+  /** What is taken from a user who is merged into another; `merge` if omitted. */
   readonly merge_behavior?: "none" | "merge";
 }
 
@@ -46,14 +46,13 @@ const EXTENT: Readonly<Record<"none" | "merge", Extent>> = {
 };
 
 /**
- * Gives users without an external_id one.
+ * Identifies users without an external_id.
  *
- * spec: POST /users/identify. A free external_id is given to the user, who keeps everything; into the
- * owner of one in use, the user is merged and then removed.
+ * spec: POST /users/identify. A user receives a free external_id and keeps everything; if another user has
+ * it, the user is merged into that one and removed.
  *
- * @returns how many objects were taken.
- * @throws Problem INVALID_REQUEST without a list, for more than 50 in one, or where no object can be
- *   taken.
+ * @returns how many objects were accepted.
+ * @throws Problem INVALID_REQUEST without a list, for more than 50 in one, or listing every faulty object.
  */
 export async function identifyUsers(
   services: IdentityServices,

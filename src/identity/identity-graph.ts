@@ -15,16 +15,15 @@ import { combineFields } from "./combine/fields.ts";
 import type { ProfileFields } from "./combine/whole.ts";
 
 /*
- * All users named by a request about identities, in memory, so that its items can be worked out in
- * their order, each on what the ones before it left. No database is asked here; what came of it is
- * written at the end, once (save-graph.ts). A user who is merged into a second, who is merged into a
- * third, moves once, from the first to the third.
+ * All users named by a request about identities, in memory, so that its items apply in order, each to the
+ * result of those before it. No query runs here; the result is written once at the end (save-graph.ts). A
+ * user merged into a second, who is merged into a third, moves once, from the first to the third.
  */
 
 /** One user of the graph. */
 export interface Person {
   readonly id: string;
-  /** Undefined where the request made the user. */
+  /** Undefined if the request created the user. */
   readonly stored: ProfileRow | undefined;
   fields: ProfileFields;
   /** The merged profiles whose ids lead here. */
@@ -38,13 +37,13 @@ export interface Person {
 
 export type Redirect = Omit<MergedProfile, "keptProfileId">;
 
-/** How a report and the audit name a user, as the user was when it happened. */
+/** How a report and the audit name a user, at the time of the change. */
 export interface Name {
   readonly platformId: string;
   readonly externalId: string | null;
 }
 
-/** What became of users. The effects are those on the profile's row. */
+/** A change to users. The effects are those on the profile's row. */
 export type Change =
   | {
       readonly kind: "merge";
@@ -72,25 +71,25 @@ export interface GraphChanges {
 }
 
 export interface IdentityGraph {
-  /** The users an identifier names now: for an address, all who have it. */
+  /** The users that an identifier names now: for an address, all who have it. */
   find(identifier: PersonIdentifier): readonly Person[];
-  /** Makes an alias-only user. */
+  /** Creates an alias-only user. */
   create(alias: Alias): Person;
   setAliases(person: Person, aliases: readonly Alias[]): void;
   /** Gives a user a free external_id. */
   identify(person: Person, externalId: string): Change;
-  /** Joins one user with another, who is gone then. */
+  /** Merges one user into another; the merged one is removed. */
   merge(kept: Person, merged: Person, extent: Extent): Change;
-  /** Gives a user another, free external_id; the old one keeps leading to the user. */
+  /** Gives a user a different, free external_id; the old one still leads to the user. */
   renameExternalId(person: Person, externalId: string): void;
-  /** Ends the redirect from an external_id to this user. */
+  /** Removes the redirect from an external_id to this user. */
   removeRedirect(person: Person, externalId: string): void;
   remove(person: Person): Change;
   changes(now: Date): GraphChanges;
 }
 
 export interface GraphOptions {
-  /** Makes the id of a profile, which says the bucket of its first identifier. */
+  /** Creates the id of a profile in the bucket of its first identifier. */
   newId(firstIdentifier: string): string;
   /** Whether the external_id of a merged user leads to the kept one (redirect_merged_ids). */
   readonly redirects: boolean;
@@ -292,7 +291,7 @@ function identifiersOf({ fields, redirects }: Pick<Person, "fields" | "redirects
 
 const identifier = (kind: Identifier["kind"], value: string): Identifier => ({ kind, value });
 
-/** What leads elsewhere than before. */
+/** Identifiers that lead elsewhere than before. */
 function identifierChanges(
   persons: readonly Person[],
   storedRedirects: ReadonlyMap<string, readonly MergedProfile[]>,

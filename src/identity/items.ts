@@ -14,12 +14,12 @@ import type { Effect } from "./combine/effects.ts";
 import type { Name } from "./identity-graph.ts";
 import { isRawObject } from "./selectors.ts";
 
-/* What the requests about identities have in common: lists of items, each with a verdict of its own. */
+/* What requests about identities have in common: lists of items with a verdict on each. */
 
 /** spec: Limits. */
 export const MOST_ITEMS = 50;
 
-/** How many users the addresses of one request may match: all of them are read to choose among them. */
+/** How many users the addresses of one request may match; all of them are read to choose one. */
 const MOST_MATCHES = 1_000;
 
 /** What an item does, before its place in the request is known. */
@@ -55,7 +55,7 @@ export function checkEach(
   return { steps, faults };
 }
 
-/** The check of an element that has to be an object. */
+/** The check of an element that must be an object. */
 export const ofObject =
   (check: (raw: RawObject) => Checked<Work>) =>
   (element: unknown): Checked<Work> =>
@@ -90,9 +90,9 @@ interface ItemResult {
 }
 
 /**
- * Carries out all items of a request, or none: one faulty item refuses the whole request.
+ * Applies all items of a request, or none: one faulty item refuses the whole request.
  *
- * @returns how many items there were, with or without effect, and what to report about them.
+ * @returns how many items were accepted, with or without effect, and what to report about them.
  * @throws Problem INVALID_REQUEST listing every faulty item with its array and index.
  */
 export async function carryOut(
@@ -131,7 +131,7 @@ export function refuseFaults(
   throw new Problem("INVALID_REQUEST", messageOf(first), { body: { errors } });
 }
 
-/** What would become of an item. */
+/** The outcome of an item in a dry run. */
 function resultOf({ place, applied, audited }: Result): ItemResult {
   const where = { input_array: place.array, index: place.index };
   if ("fault" in applied) return { ...where, outcome: "skipped", ...applied.fault };

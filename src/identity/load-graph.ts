@@ -12,7 +12,7 @@ import { Problem } from "../problem.ts";
 import { createGraph, type GraphOptions, type IdentityGraph } from "./identity-graph.ts";
 
 export interface LoadGraphOptions extends GraphOptions {
-  /** Reads profiles, with or without locking them; those that are gone are left out. */
+  /** Reads profiles, with or without locking them; missing ones are omitted. */
   read(ids: readonly string[]): Promise<ProfileRow[]>;
   readonly mostUsers: number | undefined;
 }
@@ -20,11 +20,8 @@ export interface LoadGraphOptions extends GraphOptions {
 /**
  * Reads all users that a request names, in a few statements whatever its size.
  *
- * Between finding who has an identifier and reading that profile, the world can move. A profile that
- * is gone by then, or no longer has the identifier, means that somebody was faster; what changes
- * after the reading is noticed when the graph is saved.
- *
- * @throws StaleRead
+ * @throws StaleRead if another transaction removed a profile, or its identifier, between the look-up of the
+ *   identifier and the read of the profile. Later changes are noticed when the graph is saved.
  */
 export async function loadGraph(
   database: Queryable,
@@ -76,7 +73,7 @@ const platformIdsOf = (names: readonly PersonIdentifier[]): string[] => {
   return [...new Set(ids)].filter(isProfileId);
 };
 
-/** Where those platform_ids lead that no profile has any more. */
+/** Where the platform_ids of merged profiles lead. */
 async function follow(
   database: Queryable,
   workspaceId: number,
@@ -107,9 +104,9 @@ function refuseMoved(
   if (followed.some((each) => !known.has(each.keptProfileId))) {
     throw new StaleRead("a profile was merged or removed");
   }
-  const whoOf = new Map(names.map((identifier) => [identifierKey(identifier), identifier]));
+  const identifierOf = new Map(names.map((identifier) => [identifierKey(identifier), identifier]));
   for (const each of found) {
-    const identifier = whoOf.get(identifierKey(each));
+    const identifier = identifierOf.get(identifierKey(each));
     if (identifier && graph.find(identifier).some((person) => person.id === each.profileId))
       continue;
     throw new StaleRead("an identifier has moved");

@@ -30,14 +30,13 @@ const NO_IDENTIFIER =
   "or 'phone' property that is a string";
 
 /**
- * Merges users into others: the merged one is gone afterwards, and everything of theirs is found at
- * the one that is kept (identity/combine/combine.ts).
+ * Merges users into others: the merged user is removed, the kept one receives their data
+ * (identity/combine/combine.ts).
  *
- * spec: POST /users/merge. In the order of the array, each on what the ones before it left
- * (docs/decisions/merging.md). An update that names no user, several users, or one user twice changes
- * nothing and is listed in `skipped`.
+ * spec: POST /users/merge. In array order, each on the result of those before it (docs/decisions/merging.md).
+ * An update that names no user, several users, or one user twice changes nothing and is listed in `skipped`.
  *
- * @throws Problem INVALID_REQUEST where anything in the body is not valid; nothing is merged then.
+ * @throws Problem INVALID_REQUEST for any fault in the body; nothing is merged then.
  */
 export async function mergeUsers(
   services: IdentityServices,
@@ -52,7 +51,7 @@ export async function mergeUsers(
   return (await carryOut(services, context, items, isDryRun)).notes;
 }
 
-/** Two users by their platform ids, and what is committed with their merge or not at all. */
+/** Two users by their platform ids, and what to write in the same transaction. */
 export interface Merge {
   readonly mergeId: string;
   readonly keepId: string;
@@ -61,7 +60,7 @@ export interface Merge {
 }
 
 /**
- * Merges one user into another. @returns what it did, field by field, or would do.
+ * Merges one user into another. @returns its effects, or those it would have.
  *
  * @throws Problem NOT_FOUND for one of them; INVALID_REQUEST if both ids lead to one user.
  */
@@ -108,7 +107,7 @@ function checkUpdate(raw: unknown): Checked<Work> {
   });
 }
 
-/** What an identifier may be, each with the type that its member must have. */
+/** The identifiers, each with the type that its member must have. */
 const IDENTIFIERS: Readonly<
   Record<string, { isOf(value: unknown): boolean; select(raw: RawObject): Checked<Selector> }>
 > = {

@@ -12,14 +12,13 @@ import { carryOut, checkEach, type Notes, ofObject, refuseTooMany, type Work } f
 import { choose, isFault, type Selector, selectExternalId } from "./selectors.ts";
 
 /**
- * Gives users aliases, or makes alias-only users.
+ * Adds aliases to users, or creates alias-only users.
  *
- * spec: POST /users/alias/new. With the external_id of a user the alias is added to that user, without
- * one it makes a user. Where nobody has the external_id, or somebody has the alias already, nothing
- * happens and the item is listed in `skipped`.
+ * spec: POST /users/alias/new. With an external_id the alias is added to that user, without one a user is
+ * created. If no user has the external_id, or the alias is in use, the item is listed in `skipped`.
  *
- * @returns how many objects were taken.
- * @throws Problem INVALID_REQUEST for more than 50, or where no object can be taken.
+ * @returns how many objects were accepted.
+ * @throws Problem INVALID_REQUEST for more than 50, or listing every faulty object.
  */
 export async function addAliases(
   services: IdentityServices,
@@ -40,7 +39,7 @@ function checkNewAlias(raw: RawObject): Checked<Work> {
   if ("fault" in identifier) return identifier;
   const alias = identifier.value as Extract<PersonIdentifier, { kind: "alias" }>;
   if (raw.external_id === undefined || raw.external_id === null) {
-    return accepted({ names: [alias], apply: (graph) => makeUser(graph, alias) });
+    return accepted({ names: [alias], apply: (graph) => createUser(graph, alias) });
   }
   const user = selectExternalId(raw.external_id);
   if ("fault" in user) return user;
@@ -52,9 +51,9 @@ function checkNewAlias(raw: RawObject): Checked<Work> {
 
 type AliasIdentifier = Extract<PersonIdentifier, { kind: "alias" }>;
 
-function makeUser(graph: IdentityGraph, identifier: AliasIdentifier): Applied {
+function createUser(graph: IdentityGraph, identifier: AliasIdentifier): Applied {
   const [owner] = graph.find(identifier);
-  // A retry is no error: the alias-only user is there already.
+  // A retry is no error: the alias-only user exists.
   if (owner) return { fault: owner.fields.externalId === null ? PRESENT : taken(identifier.alias) };
   graph.create(identifier.alias);
   return { done: "created" };
@@ -77,9 +76,9 @@ export interface FurtherAlias {
 }
 
 /**
- * Gives users further aliases. One that the user has already changes nothing.
+ * Gives users further aliases; one that the user already has changes nothing.
  *
- * @returns for each why it was not added, where another user has it.
+ * @returns for each the fault if another user has it.
  */
 export async function attachAliases(
   services: IdentityServices,
@@ -116,7 +115,7 @@ function attach(
 
 const PRESENT: Fault = { code: "ALIAS_PRESENT", message: "the user already has this alias" };
 
-/** An alias names one user, and is never taken away from one for another. */
+/** An alias names one user and never moves to another. */
 export const taken = ({ alias_label }: Alias): Fault => ({
   code: "ALIAS_TAKEN",
   message: `another user already has this alias name with the label '${alias_label}'`,

@@ -10,7 +10,7 @@ export interface AuditServices {
 }
 
 export interface AuditQuery {
-  /** Only what concerns this profile: kept, merged away or deleted. */
+  /** Only entries about this profile: kept, merged or deleted. */
   readonly platform_id?: string;
   /** The `next_cursor` of the page before. */
   readonly cursor?: string;
@@ -19,11 +19,7 @@ export interface AuditQuery {
 
 const PAGE = 100;
 
-/**
- * Who joined, identified or deleted which profiles when, the newest first.
- *
- * @throws Problem NOT_FOUND for the workspace; INVALID_REQUEST for an id or a cursor that is none.
- */
+/** Merges, identifications and deletions, newest first. @throws Problem INVALID_REQUEST for an invalid id or cursor. */
 export async function readAudit(
   { database }: AuditServices,
   context: WorkspaceContext,

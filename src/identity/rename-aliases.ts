@@ -13,7 +13,7 @@ import { choose, isFault, selectorOf } from "./selectors.ts";
  * decision: docs/decisions/identity.md; publicly known as POST /users/alias/update. An old alias
  * without a user, or a new one in use, changes nothing: the item is listed in `skipped`.
  *
- * @throws Problem INVALID_REQUEST for more than 50, or where no object can be taken.
+ * @throws Problem INVALID_REQUEST for more than 50, or listing every faulty object.
  */
 export async function renameAliases(
   services: IdentityServices,
@@ -38,7 +38,7 @@ function checkRenaming(raw: Readonly<Record<string, unknown>>): Checked<Work> {
   return accepted({ names: [from, to], apply: (graph) => rename(graph, from, to) });
 }
 
-/** The fault in the words of this object. */
+/** Names the member of this object in the fault. */
 const named = <Refused extends { fault: { code: string; message: string } }>(
   { fault }: Refused,
   name: string,

@@ -17,16 +17,15 @@ import {
 import type { GraphChanges } from "./identity-graph.ts";
 
 /**
- * Writes the profiles of a graph, in the order in which a track batch takes things too, so that the two
- * do not wait for each other in a circle: identifiers that are new, then the profiles in the order
- * of their ids, and only then what leads to them already, because who holds a profile alone removes
- * that.
+ * Writes the profiles of a graph in the lock order of a track batch, so that the two never deadlock: new
+ * identifiers, then profiles by id, then identifiers that exist, which are removed only while their profile
+ * is locked.
  *
- * A profile that is written to or removed has to be as it was read when it is locked: then nobody
- * wrote anything of these people since.
+ * A profile that is written or removed must have the version that was read: then nothing about these users
+ * was written since.
  *
  * @param isLocked whether the profiles were locked when they were read.
- * @throws a serialization failure when a profile or an identifier is another than it was.
+ * @throws a serialization failure if a profile or an identifier has changed.
  */
 export async function saveGraph(
   tx: Transaction,
@@ -53,7 +52,7 @@ export async function saveGraph(
   ]);
 }
 
-/** Whether an external_id leaves a user who still exists: id caches do not notice that by themselves. */
+/** Whether an external_id leaves a user who still exists, which id caches cannot notice by themselves. */
 function takesExternalIds({ removedIdentifiers, removedIds }: GraphChanges): boolean {
   const gone = new Set(removedIds);
   return removedIdentifiers.some(
@@ -61,7 +60,7 @@ function takesExternalIds({ removedIdentifiers, removedIds }: GraphChanges): boo
   );
 }
 
-/** What names one user can only be given to another once the first one has it no more. */
+/** A unique identifier that moves can be added only after it is removed from the first user. */
 function splitAdded({ addedIdentifiers, removedIdentifiers }: GraphChanges) {
   const removed = new Set(removedIdentifiers.map(identifierKey));
   const isMoved = (each: FoundIdentifier) => removed.has(identifierKey(each));
@@ -73,7 +72,7 @@ function splitAdded({ addedIdentifiers, removedIdentifiers }: GraphChanges) {
 
 const idsOf = (rows: readonly ProfileRow[]): string[] => rows.map((row) => row.id);
 
-/** Locking adds one to the version. */
+/** Locking raises the version by one. */
 function refuseChanged(read: readonly ProfileRow[], locked: readonly ProfileRow[]): void {
   const versions = new Map(locked.map((row) => [row.id, row.version]));
   if (read.every((row) => versions.get(row.id) === row.version + 1)) return;

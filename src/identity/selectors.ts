@@ -18,7 +18,7 @@ export const PRIORITIES = [
 
 export type Priority = (typeof PRIORITIES)[number];
 
-/** How a request names one user; an address, which several may share, with how to choose. */
+/** How a request names one user; for an address, which several may share, with how to choose. */
 export interface Selector {
   readonly identifier: PersonIdentifier;
   readonly prioritization: readonly Priority[];
@@ -78,8 +78,8 @@ function checkPrioritization(value: unknown): Checked<readonly Priority[]> {
 }
 
 /**
- * The one user that is meant, or why there is none. spec: Prioritization; entries narrow the match in
- * their order, and where more than one user is left nothing happens.
+ * The one user that matches, or why there is none. spec: Prioritization; entries narrow the match in order,
+ * and if more than one user is left nothing happens.
  */
 export function choose(
   graph: IdentityGraph,

@@ -2,7 +2,7 @@ import { bucketsOfIds } from "../database/buckets.ts";
 import type { Queryable, Transaction } from "../database/database.ts";
 import type { Json } from "../values/plain-json.ts";
 
-/** Who joined or removed which profiles, when, and what came of it. Holds no value of a person. */
+/** A merge, identification or deletion with its effects. Holds no personal data. */
 export interface AuditEntry {
   readonly id: string;
   readonly at: Date;
@@ -16,7 +16,7 @@ export interface AuditEntry {
   readonly effects: readonly AuditedEffect[];
 }
 
-/** An effect with the names of things and the numbers of what is counted, and nothing else. */
+/** An effect with names and counts only. */
 export interface AuditedEffect {
   readonly field: string;
   readonly name?: string;
@@ -64,7 +64,7 @@ export async function insertAuditEntries(
 const AUDIT_COLUMNS = `audit_id as id, at, action, call, key_name as "keyName",
   request_id as "requestId", profile_id as "profileId", merged_profile_id as "mergedProfileId", effects`;
 
-/** Which entries are wanted; what is undefined does not narrow. */
+/** Which entries to read; undefined members do not narrow. */
 export interface AuditFilter {
   /** Kept, merged or deleted. */
   readonly profileId: string | undefined;
@@ -73,7 +73,7 @@ export interface AuditFilter {
   readonly limit: number;
 }
 
-/** Entries, the newest first. */
+/** Entries, newest first. */
 export async function selectAuditEntries(
   database: Queryable,
   workspaceId: number,
@@ -89,7 +89,7 @@ export async function selectAuditEntries(
   );
 }
 
-/** A part of the history of identities; what is undefined does not narrow. */
+/** A part of the history of identities; undefined members do not narrow. */
 interface IdentityRange {
   /** Only what has a time and id before these; the id decides between equal times. */
   readonly before: { readonly at: Date; readonly id: string } | undefined;
@@ -98,7 +98,7 @@ interface IdentityRange {
   readonly limit: number;
 }
 
-/** What happened to the profiles with these ids, the newest first. */
+/** The entries about these profiles, newest first. */
 export async function selectIdentityChanges(
   database: Queryable,
   workspaceId: number,

@@ -1,7 +1,7 @@
 /*
- * `${first_name}` inside a tag is how clients name an attribute. The library takes it for a syntax
- * error, so every character of it that cannot stand in a name is replaced, one for one, by a
- * character that no text has (a Unicode noncharacter), and put back in what comes out.
+ * Clients name an attribute as `${first_name}` inside a tag, which is a syntax error for the library. So every
+ * character that a name cannot contain is replaced, one for one, by a Unicode noncharacter, which no text
+ * contains, and restored in the output.
  */
 
 const PARTS = /\{[{%]|\$\{[^{}\n]*\}|\}\}|%\}/g;
@@ -31,7 +31,7 @@ function maskCharacter(character: string): string {
   return index < 0 ? character : String.fromCharCode(FIRST_NONCHARACTER + index);
 }
 
-/** What was masked as it was written. */
+/** Restores a masked text. */
 export const unmask = (text: string): string =>
   text.replace(/[\uFDD0-\uFDEF]/g, (character) => {
     return MASKED[character.charCodeAt(0) - FIRST_NONCHARACTER] ?? character;

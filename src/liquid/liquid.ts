@@ -3,15 +3,14 @@ import { accepted, type Checked, refused } from "../problem.ts";
 import { mask, unmask } from "./liquid-names.ts";
 
 /*
- * Liquid, as far as translations need it: which strings a content has, whether a string can be
- * rendered at all, and a content with every translation tag replaced.
+ * Liquid for translations: which strings a content has, whether a string can be rendered, and a content with
+ * every translation tag replaced.
  *
- * Nothing is read from outside: there are no tags that include files, and no values but those that a
- * content makes itself. Personalization (`{{${first_name} | default: 'you'}}`) finds no user, so that
- * its defaults show.
+ * No tag includes files, and a content has only the values that it assigns. Personalization
+ * (`{{${first_name} | default: 'you'}}`) has no user and shows its defaults.
  */
 
-/** `{% translation id_0 %}Hello{% endtranslation %}`: its id and its text as it stands there. */
+/** `{% translation id_0 %}Hello{% endtranslation %}`: its id and its text as written. */
 export interface TranslationTag {
   readonly id: string;
   readonly text: string;
@@ -27,10 +26,10 @@ const LONGEST_OUTPUT = 1_048_576;
 
 const TAGS_THAT_READ_FILES = ["include", "render", "layout", "block"];
 
-/** No blanks, so that it can stand in a tag, and nothing that XML could not hold. */
+/** Without spaces, which would end it in a tag, and without characters that XML cannot contain. */
 const ID = /^[^\s\p{C}]{1,255}$/u;
 
-/** Whether a string may go by this id. */
+/** Whether a text can be the id of a string. */
 export const isTranslationId = (id: string): boolean => ID.test(id);
 
 function createEngine(): Liquid {
@@ -44,7 +43,7 @@ function createEngine(): Liquid {
   return engine;
 }
 
-/** Knows no translation tag: a string cannot hold another one. */
+/** Without the translation tag, which strings cannot contain. */
 const strings = createEngine();
 
 /** Why a string cannot be rendered, or undefined. */
@@ -58,7 +57,7 @@ export function findLiquidFault(text: string): string | undefined {
   }
 }
 
-/** How many tags and outputs a text has: parsing takes that long. */
+/** How many tags and outputs a text has; parsing takes time in proportion. */
 export function countLiquid(text: string): number {
   let count = 0;
   for (const _ of text.matchAll(/\{[{%]/g)) count++;
@@ -110,7 +109,7 @@ function parseContent(content: string, translate: (tag: TranslationTag) => strin
   return { engine, templates: engine.parse(mask(content)), tags };
 }
 
-/** Parses what stands between the tags, which must be Liquid too, and returns the last one. */
+/** Parses the text up to the end tag, which must be Liquid too, and returns that tag. */
 function findEnd(engine: Liquid, begin: TagToken, remaining: TopLevelToken[]): TagToken {
   let end: TagToken | undefined;
   const stream = new Parser(engine).parseStream(remaining);
@@ -137,7 +136,7 @@ function tagOf(content: string, begin: TagToken, end: TagToken): TranslationTag 
   return { id, text };
 }
 
-/** What the library says, with the line and the column. */
+/** The message of the library, with line and column. */
 function reasonOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return message.includes("call stack") ? "it is nested too deeply" : unmask(message);

@@ -1,6 +1,6 @@
 import type { AddressKind } from "./people.ts";
 
-/** How many addresses of a kind a process caches, at least, where there are so many. */
+/** The least number of addresses of a kind that a process can cache. */
 const CACHED_ADDRESSES = 125_000;
 
 /**

@@ -4,11 +4,10 @@ import { type CreationTime, updateCreationTimes } from "./store.ts";
 export type { CreationTime } from "./store.ts";
 
 /**
- * Lets users have been created earlier than they were here, as an import knows it. A later time changes nothing,
- * so importing twice does not either, and a user who was here before keeps the earlier time. The profiles
- * are locked by the transaction.
+ * Sets the creation times that an import brings, where they are earlier; importing twice changes nothing. The
+ * transaction has locked the profiles.
  *
- * @param times of one profile there may be several.
+ * @param times may hold several of one profile.
  */
 export async function backdateUsers(
   tx: Transaction,

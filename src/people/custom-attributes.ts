@@ -56,7 +56,7 @@ export type AttributeOperation = { readonly name: string } & (
 );
 
 /**
- * Reads what an attributes object asks of a custom attribute.
+ * Reads the operation on a custom attribute of an attributes object.
  *
  * Takes the attribute's name, the value as it came, which has passed `findUnstorable`, and whether
  * objects are to be merged (`_merge_objects`). Returns the operation; a fault names the attribute,

@@ -2,7 +2,7 @@ import { readByCursor } from "../database/cursor.ts";
 import type { Queryable } from "../database/database.ts";
 import type { JsonObject } from "../values/plain-json.ts";
 
-/** Whose rows are exported; what is undefined does not narrow. */
+/** Whose rows are exported; empty attributes do not narrow. */
 export interface ProfileFilter {
   readonly standardAttributes: JsonObject;
   readonly customAttributes: JsonObject;

@@ -3,18 +3,18 @@ import { identifierKey, isProfileId } from "./identifiers.ts";
 import { selectMerged } from "./merged-store.ts";
 import { selectIdentifiers } from "./store.ts";
 
-/** What a request looks a person up by: an identifier, or the profile's own id. */
+/** An identifier, or the profile's own id. */
 export interface LookedUp {
   readonly kind: "external_id" | "alias" | "email" | "phone" | "platform_id";
   readonly value: string;
 }
 
 /**
- * The ids of the profiles behind each identifier, by `identifierKey`, in two statements at most. A
- * platform_id leads where its profile was merged, and else stands for itself: whether it exists is
- * told by reading the profile.
+ * The ids of the profiles that have each identifier, by `identifierKey`, in two statements at most. A
+ * platform_id leads to the profile that it was merged into, else to itself; reading the profile shows
+ * whether it exists.
  *
- * @param limit how many holders are read at most, over all identifiers.
+ * @param limit the most holders to read, over all identifiers.
  */
 export async function findHolders(
   database: Queryable,

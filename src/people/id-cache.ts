@@ -1,15 +1,15 @@
-/** How many external ids a process caches, at least, where there are so many: about 150 bytes each. */
+/** The least number of external ids that a process can cache, at about 150 bytes each. */
 const CACHED_IDS = 125_000;
 
 /**
- * An id cache: which profile an external_id leads to, as this process last read it. It saves asking
- * the database for people who write often, and may be stale without harm:
+ * Which profile an external_id leads to, as this process last read it. Users who are updated often need no
+ * look-up, and a stale entry does no harm:
  *
- * - Where the profile is gone (merged, deleted), an update of it finds no row. The batch is then worked
- *   out again without the cache.
- * - An external_id leaves a profile that still exists only by a removal, in any process. Removals are
- *   counted in the database; cached ids belong to one count, and the transaction that writes by them
- *   checks that it is still the count (`writePeopleAt`).
+ * - If the profile is gone (merged, deleted), an update finds no row, and the batch runs again without
+ *   the cache.
+ * - An external_id leaves a profile that still exists only by a removal. Removals are counted in the
+ *   database; cached ids belong to one count, which the transaction that relies on them checks
+ *   (`writePeopleAt`).
  */
 export interface IdCache {
   get(workspaceId: number, externalId: string): string | undefined;
@@ -17,7 +17,7 @@ export interface IdCache {
   store(workspaceId: number, externalId: string, profileId: string, removals: number): void;
   /** The count that the cached ids of a workspace belong to; undefined before `expect` was called. */
   removals(workspaceId: number): number | undefined;
-  /** Sets the count; where it is another one, forgets the ids of the workspace. */
+  /** Sets the count; a different one drops the cached ids of the workspace. */
   expect(workspaceId: number, removals: number): void;
 }
 
@@ -28,9 +28,8 @@ export interface CachedIds {
 }
 
 /**
- * Two generations: when the young one is full, the old one is forgotten, and what was asked for in
- * the meantime has moved to the young one. A list in the order of use (LRU) kept as many, and took a
- * tenth of the server's time.
+ * Two generations: when the young one is full, the old one is dropped; an entry that is used moves to the
+ * young one. A list in the order of use (LRU) took a tenth of the server's time.
  */
 export function createIdCache(capacity = CACHED_IDS): IdCache {
   const counts = new Map<number, number>();

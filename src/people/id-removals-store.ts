@@ -1,9 +1,9 @@
 import type { Queryable, Transaction } from "../database/database.ts";
 import { PEOPLE_LOCK_CLASS } from "../workspaces/reset.ts";
 
-/* How often external ids were taken from users who still exist: what id caches are valid for. */
+/* Counts how often an external_id was removed from a user who still exists. Id caches are valid for one count. */
 
-/** How many changes of this kind the workspace has seen. */
+/** The count of a workspace. */
 export async function selectIdRemovals(database: Queryable, workspaceId: number): Promise<number> {
   const [row] = await database.query<{ removals: number }>(
     "select removals from external_id_removals where workspace_id = $1",
@@ -12,7 +12,7 @@ export async function selectIdRemovals(database: Queryable, workspaceId: number)
   return row?.removals ?? 0;
 }
 
-/** Counts one more: from its commit on, no process writes by what it cached before. */
+/** Raises the count: after the commit no process relies on ids that it cached before. */
 export async function countIdRemoval(tx: Transaction, workspaceId: number): Promise<void> {
   await tx.query(
     `insert into external_id_removals (workspace_id, removals) values ($1, 1)

@@ -23,13 +23,13 @@ export type PersonIdentifier =
   | { readonly kind: "phone"; readonly value: string }
   | { readonly kind: "platform_id"; readonly value: string };
 
-/** One text for an identifier, to find it in a map. */
+/** The key of an identifier in maps. */
 export const identifierKey = ({ kind, value }: { kind: string; value: string }): string =>
   `${kind} ${value}`;
 
 /**
- * Name and label in one text that no other pair has: the label's length, at the end, says where it begins.
- * The name comes first, so that aliases can be searched by the beginning of their names.
+ * Name and label as one unique text: the label's length, at the end, shows where it begins. The name comes
+ * first, so that aliases can be searched by the beginning of their names.
  */
 export const aliasValue = ({ alias_name, alias_label }: Alias): string =>
   `${alias_name}${ALIAS_SEPARATOR}${alias_label}:${alias_label.length}`;
@@ -70,7 +70,7 @@ export function checkExternalId(value: unknown): Checked<PersonIdentifier> {
 /**
  * spec: User alias object. Both parts are required.
  *
- * @param path where the object stands, for the sentence; empty for the object itself.
+ * @param path of the object, for the sentence; empty for the object itself.
  */
 export function checkAlias(value: unknown, path = "user_alias"): Checked<PersonIdentifier> {
   const { alias_name, alias_label } = (value ?? {}) as Partial<Record<keyof Alias, unknown>>;
@@ -122,5 +122,5 @@ export function identifierOf({ externalId, aliases, email, phone }: ProfileNames
   return email === null ? { phone } : { email };
 }
 
-/** Whether a platform_id can be one of ours at all. */
+/** Whether a text has the form of a platform_id. */
 export const isProfileId = (value: string): boolean => UUID.test(value);

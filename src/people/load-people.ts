@@ -22,10 +22,10 @@ import {
 } from "./store.ts";
 import type { ProfileUpdate } from "./update-profiles-store.ts";
 
-/** What one write wants to know before it can be worked out. */
+/** What one write has to know about a person before it can be applied. */
 export interface Target {
   readonly identifier: PersonIdentifier;
-  /** Whether it looks at what is stored about the person. */
+  /** Whether it depends on what is stored about the person. */
   readonly reads: boolean;
   /** Addresses that it gives to the person. */
   readonly addresses: readonly GivenAddress[];
@@ -45,7 +45,7 @@ export interface ReadOptions {
   readonly cached?: Cached;
 }
 
-/** What a batch of writes knows without asking the database. */
+/** What a batch of writes knows without a query. */
 export interface Cached extends CachedIds {
   readonly addressCache: AddressCache;
 }
@@ -59,12 +59,10 @@ export interface LoadOptions extends ReadOptions {
 }
 
 /**
- * Reads everything that a batch of writes needs, in five statements at most, whatever its size, and in
- * one or two more where a platform_id is named; keeps a reset of the workspace waiting until the
- * transaction ends.
+ * Reads everything that a batch of writes needs, in at most five statements whatever its size, and one or
+ * two more for platform_ids. A reset of the workspace waits until the transaction ends.
  *
- * @throws StaleRead if data changed meanwhile: it locks and finds another state, or a
- *   profile is merged away while it is looked for.
+ * @throws StaleRead if data changed meanwhile.
  */
 export async function loadPeople(
   tx: Transaction,
@@ -84,9 +82,9 @@ export async function loadPeople(
 }
 
 /**
- * The same before the transaction begins, so that it holds rows no longer than it takes to write them:
- * where all are cached, no statement at all. The transaction must begin with `writePeopleOf`, and
- * what was read is checked by `savePeople`, like what is read in the transaction without locks.
+ * The same before the transaction begins, so that rows are locked only while they are written; no statement
+ * at all if everything is cached. The transaction must begin with `writePeopleOf`; `savePeople` checks what
+ * was read.
  *
  * @throws StaleRead as above.
  */
@@ -131,7 +129,7 @@ async function read(
   const ids = lock
     ? profilesNamed(targets, whereabouts)
     : profilesToRead(targets, whereabouts, addressCache?.matches);
-  const spreads = targets.some((need) => need.spreads);
+  const spreads = targets.some((target) => target.spreads);
   const rows =
     lock && !spreads
       ? await lockProfiles(lock, workspaceId, ids)
@@ -200,10 +198,10 @@ async function refuseMergedMeanwhile(
 }
 
 /**
- * Locks users and those who share their addresses at once: locked one after the other, two batches
- * that affect each other's users would deadlock.
+ * Locks users and those who share their addresses in one statement: in two, batches that affect each
+ * other's users would deadlock.
  *
- * @throws StaleRead where an address that decided who shares it is another by now.
+ * @throws StaleRead if one of the addresses has changed since it was read.
  */
 async function lockAsRead(
   tx: Transaction,
@@ -306,7 +304,7 @@ const findsByAddress = ({ identifier, spreads }: Target): boolean =>
   spreads || identifier.kind === "email" || identifier.kind === "phone";
 
 /**
- * The profiles that have to be known before the batch can be worked out.
+ * The profiles that have to be read before the batch can be applied.
  *
  * @param hasAddress whether a profile is known to have an address, letter for letter.
  */

@@ -9,14 +9,14 @@ export interface MergedProfile {
   readonly keptProfileId: string;
   /** An external_id that leads to the kept profile as well: merged (redirect_merged_ids) or renamed. */
   readonly externalId: string | null;
-  /** Whether this stands for a renamed external_id alone; then `profileId` is of no profile. */
+  /** Whether it only redirects a renamed external_id; then `profileId` belongs to no profile. */
   readonly isRename: boolean;
 }
 
 const COLUMNS = `profile_id as "profileId", kept_profile_id as "keptProfileId",
   external_id as "externalId", is_rename as "isRename"`;
 
-/** Those of the ids that belonged to merged profiles. Each leads straight to a profile that is there. */
+/** The merged profiles among these ids. Each leads to a profile that exists. */
 export async function selectMerged(
   database: Queryable,
   workspaceId: number,
@@ -44,7 +44,7 @@ export async function selectMergedInto(
   );
 }
 
-/** Lets ids lead to profiles; one that led to another profile before leads to the new one. */
+/** Makes ids lead to profiles, replacing where they led before. */
 export async function upsertMerged(
   tx: Transaction,
   workspaceId: number,
@@ -76,7 +76,7 @@ export async function upsertMerged(
   );
 }
 
-/** Lets ids lead nowhere. */
+/** Makes ids lead nowhere. */
 export async function deleteMerged(
   tx: Transaction,
   workspaceId: number,

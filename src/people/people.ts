@@ -10,10 +10,8 @@ import type { Attributes, FoundIdentifier, NewProfile, ProfileRow } from "./stor
 import type { ProfileUpdate } from "./update-profiles-store.ts";
 
 /**
- * One person in a batch of writes: what was read, and what the writes so far make of it.
- *
- * A person whose row was not read (nothing asked for it) takes changes all the same: a change is a
- * patch, and the engine lays it over whatever is stored.
+ * One person in a batch of writes: what was read, and the changes so far. A person whose row was not read
+ * takes changes too: a change is a patch, which the engine applies to the stored row.
  */
 export interface Person {
   readonly id: string;
@@ -27,7 +25,7 @@ export interface Person {
   /** Members that change, where any do; null removes. See `setAttribute`. */
   standardPatch: Patch | undefined;
   customPatch: Patch | undefined;
-  /** The size of the custom attributes as compact JSON, once something has asked for it. */
+  /** The size of the custom attributes as compact JSON, once it was needed. */
   customBytes: number | undefined;
   /**
    * The place in the order of updates: the highest is the most recently updated. Microseconds since
@@ -82,8 +80,8 @@ export interface People {
 }
 
 /**
- * Holds the people of one batch in memory, so that its writes can be worked out in their order, each
- * seeing what the ones before it did.
+ * Holds the people of one batch in memory, so that its writes apply in order, each seeing the effects of
+ * those before it.
  *
  * @param found who has the identifiers that the batch names or sets.
  * @param rows the profiles that were read.
@@ -238,10 +236,7 @@ export function createPeople(
   return self;
 }
 
-/**
- * One with an external_id before one without; then the most recently updated; of two that one item
- * has reached at the same moment the one that was made later.
- */
+/** With an external_id before without; then the most recently updated; then the one created later. */
 function preferred(one: Person, other: Person): Person {
   const identified = (person: Person) => (person.externalId ? 1 : 0);
   const order = identified(other) - identified(one) || other.rank - one.rank;
@@ -307,7 +302,7 @@ const newRow = (person: Person, updatedAtMicros: number): NewProfile => ({
   updatedAtMicros,
 });
 
-/** Whether only the id is known: nothing that the batch does to the person needed its row. */
+/** Whether only the id is known, because no change of the batch needs the row. */
 const isUnread = ({ isNew, stored }: Person): boolean => !isNew && stored === undefined;
 
 /** All of one shape, and without spreads: this runs for every user of a batch. */
@@ -339,7 +334,7 @@ const updateOf = (person: Person, updatedAtMicros: number): ProfileUpdate =>
 const withoutNulls = (patch: Patch = {}): Attributes =>
   Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== null));
 
-/** The value of an attribute as it stands now, or undefined. */
+/** The present value of an attribute, or undefined. */
 export function attributeOf(person: Person, kind: AttributeKind, name: string): Json | undefined {
   const patch = kind === "standard" ? person.standardPatch : person.customPatch;
   if (patch && Object.hasOwn(patch, name)) return patch[name] ?? undefined;

@@ -3,14 +3,12 @@ import { type Json, jsonByteLength } from "../values/plain-json.ts";
 import { attributeOf, type Person } from "./people.ts";
 
 /**
- * Counts new values of custom attributes against the quota of a profile (`profile_max_bytes`).
+ * Counts new values of custom attributes against the quota of a profile (`profile_max_bytes`). For a profile
+ * that was not read, the update itself checks the quota (`updateProfiles`). A change that makes the
+ * profile smaller is always accepted. docs/decisions/quotas.md
  *
- * Only what is known can be counted: of a profile that was not read, the update itself sees to the
- * quota (`updateProfiles`). A change that makes the profile smaller is always accepted.
- * docs/decisions/quotas.md
- *
- * @param person undefined for a profile that is about to be created.
- * @returns the size afterwards, undefined where it is unknown; or the fault `PROFILE_TOO_LARGE`.
+ * @param person undefined for a profile that will be created.
+ * @returns the size afterwards, undefined if it is unknown; or the fault `PROFILE_TOO_LARGE`.
  */
 export function countAgainstQuota(
   person: Person | undefined,
@@ -35,7 +33,7 @@ function sizeOf(person: Person): number | undefined {
   if (person.customBytes !== undefined) return person.customBytes;
   if (person.isNew) return EMPTY_BYTES;
   if (!person.stored) return undefined;
-  // Counted once: each item of a request asks again, and a profile may have a megabyte.
+  // Counted once: each item of a request needs it, and a profile may have a megabyte.
   person.customBytes = jsonByteLength(person.stored.customAttributes);
   return person.customBytes;
 }

@@ -12,10 +12,10 @@ import {
 import { updateProfiles } from "./update-profiles-store.ts";
 
 /**
- * Writes people: identifiers first, then profiles, each in one order everywhere, so that batches do
- * not wait for each other in a circle. Afterwards every profile that was touched is locked.
+ * Writes people: identifiers first, then profiles, each in one global order, so that batches never
+ * deadlock. Afterwards every profile that was touched is locked.
  *
- * @param mostCustomBytes how large custom attributes may get that were not read; null for any size.
+ * @param mostCustomBytes the most bytes of custom attributes that were not read; null for any size.
  * @throws a serialization failure if data changed meanwhile: an identifier or an address has an owner
  *   by now, or a profile was changed or removed.
  */
@@ -39,7 +39,7 @@ export async function savePeople(
     insertIdentifiers(tx, workspaceId, addedIdentifiers),
     insertProfiles(tx, workspaceId, created),
     updateProfiles(tx, workspaceId, updated, mostCustomBytes),
-    // Last, because only who holds a profile removes what leads to it.
+    // Last: what leads to a profile is removed only while the profile is locked.
     deleteIdentifiers(tx, workspaceId, removedIdentifiers),
   ]);
 }

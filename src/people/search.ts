@@ -22,7 +22,7 @@ import { type FoundIdentifier, type ProfileRow, selectProfiles } from "./store.t
 export const SEARCHED_KINDS = ["external_id", "alias", "email", "phone"] as const;
 
 export interface SearchQuery {
-  /** The beginning of an external_id, of an alias name, of an address or of a number; empty for everybody. */
+  /** The beginning of an external_id, of an alias name, of an address or of a number; empty for all users. */
   readonly query: string;
   /** Only identifiers of this kind. */
   readonly kind?: IdentifierKind | undefined;
@@ -88,7 +88,7 @@ export async function searchPeople(
   return { matches, next: hasMore ? { next_cursor: cursorOf(last) } : {} };
 }
 
-/** Behind every text that continues a prefix, but for one with this last code point of all. */
+/** Sorts after every continuation of a prefix, except one with this last code point. */
 const LAST_CHARACTER = "\u{10ffff}";
 
 function partsOf(query: string, isExact: boolean): Part[] {

@@ -10,7 +10,7 @@ export interface FoundIdentifier extends Identifier {
   readonly profileId: string;
 }
 
-/** Who has these identifiers. Values are matched whatever their kind; the caller knows the kind. */
+/** The holders of these identifiers. Matches values of every kind; the caller filters by kind. */
 export async function selectIdentifiers(
   database: Queryable,
   workspaceId: number,
@@ -29,7 +29,7 @@ export async function selectIdentifiers(
 /**
  * Adds identifiers; waits for a transaction that is about to add the same.
  *
- * @throws a serialization failure where one that names one person has an owner by now.
+ * @throws a serialization failure if one that must be unique has an owner by now.
  */
 export async function insertIdentifiers(
   tx: Transaction,
@@ -164,7 +164,7 @@ export async function lockProfiles(
 export const latestFirst = (one: ProfileRow, other: ProfileRow): number =>
   other.updatedAtMicros - one.updatedAtMicros || (other.id > one.id ? 1 : -1);
 
-/** A profile that is about to be made. */
+/** A profile to create. */
 export interface NewProfile {
   readonly id: string;
   readonly externalId: string | null;
@@ -232,7 +232,7 @@ export async function replaceProfiles(
   );
 }
 
-/** When a user was created, as somebody else knows it. */
+/** When a user was created, according to an import. */
 export interface CreationTime {
   readonly profileId: string;
   readonly createdAt: Date;
@@ -273,15 +273,15 @@ export async function deleteProfiles(
   );
 }
 
-/** How many locks stand for all addresses: few enough for the engine's lock table. */
+/** How many locks all addresses share: few enough for the engine's lock table. */
 const ADDRESS_LOCKS = 1_024;
 
 /** Distinguishes these locks from Rapport's others. */
 const ADDRESS_LOCK_CLASS = 7_270_413;
 
 /**
- * Holds addresses until the transaction ends, so that two transactions never make a profile each
- * for one unused address.
+ * Locks addresses until the transaction ends, so that two transactions never create a profile each for
+ * one unused address.
  */
 export async function lockAddresses(
   tx: Transaction,
@@ -298,7 +298,7 @@ export async function lockAddresses(
   ]);
 }
 
-/** FNV-1a: any spread will do, as long as it is the same in every process. */
+/** FNV-1a: any hash that is the same in every process will do. */
 function hashOf(text: string): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < text.length; index++) {

@@ -6,7 +6,7 @@ import type { Attributes } from "./store.ts";
 /** What changes about a stored profile. A member of an attributes patch that is null is removed. */
 export interface ProfileUpdate {
   readonly id: string;
-  /** The version that the change was worked out from; null where it holds for any. */
+  /** The version that the change was computed from; null if it holds for any. */
   readonly version: number | null;
   readonly standardPatch: Attributes | null;
   readonly customPatch: Attributes | null;
@@ -22,7 +22,7 @@ export interface ProfileUpdate {
 /**
  * Updates profiles, each only if it is still there and at the version given; where no version is
  * given, only if it has the assumed addresses and its custom attributes stay within
- * `mostCustomBytes`, for nobody has read them.
+ * `mostCustomBytes`.
  *
  * @throws a serialization failure where one is not.
  */

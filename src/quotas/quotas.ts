@@ -13,8 +13,8 @@ import {
 import { createUserCount, type UserRoom } from "./user-count.ts";
 
 /*
- * What a workspace may use in all: distinct names of custom attributes and events, and users. A batch
- * whose names this process knows costs no statement. docs/decisions/quotas.md
+ * Limits of a workspace: distinct names of custom attributes and events, and users. A batch with cached
+ * names needs no query. docs/decisions/quotas.md
  */
 
 /** An item of a track request, as far as it names attributes and events. */

@@ -2,10 +2,10 @@ import type { Queryable, Transaction } from "../database/database.ts";
 
 export type NameKind = "attribute" | "event";
 
-/** Any number that tells these locks from the others of the program. */
+/** Distinguishes these locks from Rapport's others. */
 const NAMES_LOCK_CLASS = 7_270_415;
 
-/** Until the transaction ends, no other one adds names to the workspace. */
+/** Until the transaction ends, no other transaction adds names to the workspace. */
 export async function lockNames(tx: Transaction, workspaceId: number): Promise<void> {
   await tx.query("select pg_advisory_xact_lock($1::int, $2::int)", [NAMES_LOCK_CLASS, workspaceId]);
 }
@@ -33,7 +33,6 @@ export async function insertNames(
   );
 }
 
-/** What a reset deletes. */
 export async function deleteAllNames(tx: Transaction, workspaceId: number): Promise<void> {
   await tx.query("delete from used_names where workspace_id = $1", [workspaceId]);
 }

@@ -4,15 +4,15 @@ import type { Workspace } from "../context/workspace.ts";
 import { type Database, withRetries } from "../database/database.ts";
 import { insertNames, lockNames, type NameKind, selectNames } from "./store.ts";
 
-/** The names that a workspace has used, as this process knows them. */
+/** The cached names of a workspace. */
 export type UsedNames = Readonly<Record<NameKind, Set<string>>>;
 
 export type NewNames = Readonly<Record<NameKind, ReadonlySet<string>>>;
 
 export interface NameRegister {
-  /** Undefined until they were read, and again a minute later. */
+  /** Undefined until they are read, and again after a minute. */
   known(workspaceId: number): UsedNames | undefined;
-  /** Adds new names as far as the quotas of the workspace allow. @returns all that are used then. */
+  /** Adds new names as far as the quotas of the workspace allow. @returns all names. */
   add(workspace: Workspace, names: NewNames): Promise<UsedNames>;
 }
 
@@ -55,7 +55,7 @@ export function createNameRegister(database: Database, clock: Clock): NameRegist
 
 const KINDS: readonly NameKind[] = ["attribute", "event"];
 
-/** Settings that were stored by earlier versions have no quota: then there is none. */
+/** Settings stored by earlier versions have no quota. */
 export const limitOf = ({ settings }: Workspace, kind: NameKind): number =>
   (kind === "attribute" ? settings.max_attribute_names : settings.max_event_names) ||
   Number.POSITIVE_INFINITY;

@@ -15,15 +15,15 @@ export interface UserCount {
 }
 
 interface Count {
-  /** As counted in the database, and what this process created since. */
+  /** Counted in the database, plus those that this process created since. */
   users: number;
-  /** How many this process created in all. */
+  /** How many this process has created. */
   created: number;
   countedAt: number;
   counting: Promise<void> | undefined;
 }
 
-/** Other processes' users are seen after this time. */
+/** Users that other processes create are counted after this time. */
 const RECOUNT_AFTER_MS = 30_000;
 
 /** At the limit: users that were deleted make room after this time. */
@@ -62,7 +62,7 @@ export function createUserCount(database: Database, clock: Clock): UserCount {
       const age = clock.now().getTime() - count.countedAt;
       const mustWait = count.users >= limit && age > RECOUNT_FULL_AFTER_MS;
       if (mustWait) return recount(count, workspace).then(() => room);
-      // Counting may take long, and nothing waits for it; where it fails, the next batch tries again.
+      // Counting may take long, and nothing waits for it; if it fails, the next batch tries again.
       if (age > RECOUNT_AFTER_MS) recount(count, workspace).catch(() => {});
       return room;
     },

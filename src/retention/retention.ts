@@ -8,8 +8,8 @@ import { loadWorkspace } from "../workspaces/find-workspace.ts";
 import { listWorkspaces } from "../workspaces/manage-workspaces.ts";
 
 /*
- * Data that a workspace keeps for so many days. Each day a job removes what is older, in steps so small that
- * requests hardly wait. docs/operations/retention.md
+ * Removes data that is older than a workspace keeps it: a daily job, in steps so small that requests hardly
+ * wait. docs/operations/retention.md
  */
 
 /** A kind of data with a period of its own. */
@@ -53,8 +53,8 @@ const DAILY = "17 3 * * *";
 const DAY_MS = 24 * 3_600_000;
 
 /**
- * Removes what is older than its period. A job that is killed starts from the beginning, and finds what was removed
- * gone. The audit gets one entry for each kind in the transaction of the first step that removes something.
+ * A killed job starts from the beginning. Each kind has one audit entry, in the transaction of the first step
+ * that removes something.
  */
 export function retentionJob(retained: readonly Retained[]): JobKind<RetentionServices> {
   return {
@@ -100,7 +100,7 @@ async function removeAll(
   } while (after !== undefined);
 }
 
-/** Sees to it that exactly the workspaces that keep something for a period have the daily job. */
+/** Schedules the daily job in exactly the workspaces that keep some data for a limited period. */
 export function retentionSchedules(retained: readonly Retained[]) {
   return async (database: Database, now: Date): Promise<void> => {
     for (const { id, settings } of await listWorkspaces({ database })) {

@@ -12,7 +12,7 @@ import { selectDefaults } from "./defaults-store.ts";
 import type { Directory } from "./protocol/directory.ts";
 import { searchableUser } from "./protocol/user-view.ts";
 
-/** The directory of a company: its dashboard users, searchable as SCIM filters compare them. */
+/** The directory of a company: its dashboard users, stored in searchable form. */
 export function openDirectory(services: UserServices, context: CompanyContext): Directory {
   const { database } = services;
   const companyId = context.company.id;

@@ -2,8 +2,8 @@ import Type, { type TSchema } from "typebox";
 import { type Attribute, USER_ATTRIBUTES, USER_SCHEMA } from "./protocol/attributes.ts";
 
 /*
- * The bodies of SCIM requests as the documentation describes them. The protocol reads bodies itself, because names
- * are accepted in any case; what it accepts follows from the same table of attributes.
+ * The bodies of SCIM requests for the documentation. The protocol reads bodies itself, because names are
+ * accepted in any case; both follow from the table of attributes.
  */
 
 const one = (attribute: Attribute): TSchema => {

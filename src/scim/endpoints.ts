@@ -22,7 +22,7 @@ import {
   replaceUser,
 } from "./protocol/users.ts";
 
-/** What the answers hold follows from the table of attributes; a request may want less of it. */
+/** Replies follow from the table of attributes; every member is optional, because a request may omit it. */
 const shape = (attribute: Attribute): TSchema => {
   const one = attribute.subAttributes
     ? objectOf(attribute.subAttributes)
@@ -57,7 +57,7 @@ const listOf = (resource: TSchema): TSchema =>
     Resources: Type.Array(resource),
   });
 
-const ListAnswer = listOf(User);
+const ListReply = listOf(User);
 
 /** A resource about the server. */
 const About: TSchema = Type.Object({ schemas: Type.Array(Type.String()) });
@@ -103,7 +103,7 @@ const list = endpoint({
     ),
     count: Type.Optional(Type.Integer({ description: "Results per page." })),
   }),
-  replies: { 200: ListAnswer },
+  replies: { 200: ListReply },
 }).handledBy(async (services: UserServices, context, { query }) => ({
   status: 200,
   body: await listUsers(openDirectory(services, context), query),

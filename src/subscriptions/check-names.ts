@@ -13,7 +13,7 @@ import type { Named, Place } from "./set-group-states.ts";
 /** spec: Limits. Names of one kind in a request. */
 export const MOST_NAMES = 50;
 
-/** How the subscription endpoints name people. */
+/** How the subscription endpoints name users. */
 export const NAME_KINDS = ["external_id", "email", "phone"] as const;
 
 export type NameKind = (typeof NAME_KINDS)[number];
@@ -29,8 +29,8 @@ export const CHECK_OF: Readonly<Record<NameKind, (value: unknown) => Checked<Per
 const E164 = /^\+[1-9]\d{6,14}$/;
 
 /**
- * spec: User identifiers, phone; E.164 in subscription endpoints. Only the form is asked for: a number
- * that does not exist names no user, like any unused one.
+ * spec: User identifiers, phone; E.164 in subscription endpoints. Only the form is checked: a number that
+ * does not exist names no user, like any unused one.
  */
 function checkE164(value: unknown): Checked<PersonIdentifier> {
   if (typeof value === "string" && E164.test(value)) return accepted({ kind: "phone", value });
@@ -48,10 +48,9 @@ export const NOT_BOTH =
 export const UNKNOWN_GROUP = "Invalid subscription group ID";
 
 /**
- * The id of a group of the workspace as it is stored. UUIDs compare without regard to case; any other id
- * has to be written as it was declared.
+ * The stored id of a group of the workspace. The case of UUIDs does not matter.
  *
- * @returns undefined where there is no such group.
+ * @returns undefined if there is no such group.
  */
 export function groupIdOf(
   { groupChannels }: Pick<Workspace, "groupChannels">,
@@ -107,7 +106,7 @@ export function checkAddresses(body: { readonly email: string | readonly string[
 /** Names in a query string; those of one kind are one list. */
 export type NameQuery = Readonly<Partial<Record<NameKind, readonly string[]>>>;
 
-/** A user that a query names: as written there, and as it is looked up. */
+/** A user that a query names, as given and as looked up. */
 export interface AskedFor {
   readonly given: string;
   readonly identifier: PersonIdentifier;
@@ -116,8 +115,7 @@ export interface AskedFor {
 /**
  * Checks names of a query string.
  *
- * A plus sign that is not encoded arrives as a space, which no address and no number holds: it is
- * read as the plus that was meant.
+ * An unencoded plus sign arrives as a space, which no address or number contains: it is read as a plus.
  *
  * @throws Problem INVALID_REQUEST that names the parameter.
  */

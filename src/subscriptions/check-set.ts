@@ -39,9 +39,9 @@ export interface ManySets {
   }[];
 }
 
-/** One object that sets a group, whichever version it came in. */
+/** One object that sets a group, in either version. */
 interface RawSet {
-  /** Before the names of its members in a sentence: empty, or such as `subscription_groups[1].` */
+  /** Precedes the names of its members in sentences: empty, or such as `subscription_groups[1].` */
   readonly prefix: string;
   readonly groupId: string;
   readonly state: GroupState;
@@ -52,8 +52,8 @@ interface RawSet {
 }
 
 /**
- * Checks version 2: each object names people by external ids, emails or phones, or by external ids
- * and one of the others; which channel the group has does not matter.
+ * Checks version 2: each object names users by external ids, emails or phones, or by external ids
+ * and one of the others, whatever the channel of the group.
  *
  * @throws Problem INVALID_REQUEST with all faults in `errors`; the message is the first one's, or
  *   `Invalid subscription group ID` where a group is unknown.
@@ -80,7 +80,7 @@ export function checkManySets(workspace: Workspace, body: ManySets): GroupSet[] 
 }
 
 /**
- * Checks version 1, where the channel decides who may be named.
+ * Checks version 1, in which the channel decides which identifiers are allowed.
  *
  * spec: POST /subscription/status/set. An email group requires external_id or email, an SMS group
  * external_id or phone; so does WhatsApp, which sends to phones too.
@@ -107,7 +107,7 @@ export function checkOneSet(workspace: Workspace, body: OneSet): GroupSet[] {
   });
 }
 
-/** An unknown id stays as it is, to be refused. */
+/** An unknown id is returned unchanged, to be refused. */
 const storedId = (workspace: Workspace, id: Id): string =>
   groupIdOf(workspace, String(id)) ?? String(id);
 

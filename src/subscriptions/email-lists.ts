@@ -14,9 +14,8 @@ import { setEmailStates } from "./set-email-states.ts";
 import type { Named, SetServices, SettingContext } from "./set-group-states.ts";
 
 /*
- * The lists of addresses that may not be mailed: those that unsubscribed, and those whose mailbox
- * refused a mail for good. Rapport sends no mail, so it knows of bounces what its caller reports.
- * docs/decisions/email-lists.md
+ * Addresses that must not be mailed: unsubscribed ones, and hard bounces. Rapport sends no mail and knows
+ * only the bounces that callers report. docs/decisions/email-lists.md
  */
 
 /** The query of a list, as its endpoint declares it. */
@@ -58,7 +57,7 @@ export function blockEmails(
   );
 }
 
-/** Takes addresses off the list of bounces; their subscription state stays as it is. */
+/** Removes addresses from the list of bounces; their subscription state stays as it is. */
 export async function removeHardBounces(
   { database }: SetServices,
   { workspace }: SettingContext,

@@ -3,9 +3,9 @@ import { bucketsOfIds, bucketsOfValues } from "../database/buckets.ts";
 import type { Queryable, Transaction } from "../database/database.ts";
 import type { EmailStateRow, GroupStateRow } from "./store.ts";
 
-/* The history of states: rows are added, and go with the person or the address they are about. */
+/* The history of states: append-only, deleted with the user or the address that it is about. */
 
-/** What every change has, whatever it changed. */
+/** What every change has. */
 export interface Change {
   readonly id: string;
   readonly changedAt: Date;
@@ -79,13 +79,13 @@ const commonColumns = (changes: readonly (Change & { readonly state: string })[]
   changes.map((change) => change.context.requestId),
 ];
 
-/** Plain columns: a Citus does not return what has to be worked out. */
+/** Plain columns, because Citus returns no computed ones. */
 const CHANGE_COLUMNS = `change_id as id, state, changed_at as "changedAt", call,
   key_name as "actorName", request_id as "requestId"`;
 
 const GROUP_COLUMNS = `profile_id as "profileId", group_id as "groupId", ${CHANGE_COLUMNS}`;
 
-/** A change as it comes from the engine. */
+/** A change as the engine returns it. */
 type Flat<Row extends Change> = Omit<Row, "context"> & CallRecord;
 
 const changesOf = <Row extends Change>(rows: readonly Flat<Row>[]): Row[] =>
@@ -94,7 +94,7 @@ const changesOf = <Row extends Change>(rows: readonly Flat<Row>[]): Row[] =>
       ({ ...row, context: { call, actorName, requestId } }) as unknown as Row,
   );
 
-/** Which changes are wanted; what is undefined does not narrow. */
+/** Which changes to read; undefined members do not narrow. */
 export interface HistoryFilter {
   readonly profileIds: readonly string[] | undefined;
   /** In lower case. */

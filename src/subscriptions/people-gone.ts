@@ -15,17 +15,15 @@ import {
 } from "./store.ts";
 
 /*
- * What becomes of states and their history when a profile goes: with a deletion they go too, with a
- * merge they come over. The email state is the address's and stays in both cases; its history goes
- * with the last one who has the address.
+ * States and their history when a profile is removed: a deletion deletes them, a merge moves them. The email
+ * state belongs to the address and stays; its history is deleted with the last user of the address.
  */
 
 /**
- * Removes the group states and the history of people who are deleted.
+ * Removes the group states and the history of deleted users.
  *
- * @param gone the profiles, and the addresses (lower case) that no user has any more, whoever had
- *   them: their history goes as well, while their state stays, because a refusal must outlive the
- *   profile.
+ * @param gone the profiles, and the addresses (lower case) that no user has now: their history is deleted,
+ *   while their state stays, because a refusal must outlive the profile.
  */
 export async function forgetSubscriptions(
   tx: Transaction,
@@ -46,11 +44,11 @@ export interface Merged {
 }
 
 /**
- * Carries the group states of merged profiles over. States of the kept profile stand, those that it
- * lacks come over; of several that are merged into one profile the first in the list comes first.
+ * Moves the group states of merged profiles. The kept profile keeps its states and receives missing ones; of
+ * several profiles merged into one, the first in the list prevails.
  *
- * The history comes over whole. After it comes, for every group that it is about, the state in
- * which the merge left the kept profile: the newest entry of a group is always its state.
+ * The whole history moves. For every group in it an entry with the resulting state is added, so that the
+ * newest entry of a group is always its state.
  *
  * The profiles must be locked by the transaction. docs/decisions/merging.md
  */

@@ -2,7 +2,7 @@ import { bucketOfId, bucketOfValue } from "../database/buckets.ts";
 import type { Queryable } from "../database/database.ts";
 import type { EmailState, GroupState } from "./store.ts";
 
-/** A group state of one person, and since when it stands. */
+/** A group state of one user, and when it was set. */
 export interface StandingGroupState {
   readonly groupId: string;
   readonly state: GroupState;

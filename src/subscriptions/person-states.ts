@@ -11,7 +11,7 @@ import { deleteEmailStates } from "./store.ts";
 
 /* The history of one person, and what is stored for one address. */
 
-/** Part of a history, the newest first; what is undefined does not narrow. */
+/** Part of a history, newest first; undefined members do not narrow. */
 export interface HistoryRange {
   /** Only what has a time and id before these; the id decides between equal times. */
   readonly before: { readonly at: Date; readonly id: string } | undefined;
@@ -48,10 +48,10 @@ export const readEmailChangesBefore = (
   selectEmailStateChanges(database, workspaceId, { ...filterOf(range), emails: [email] });
 
 /**
- * Removes everything that is known of an address: its state with the history, and that it bounced.
+ * Removes everything stored for an address: its state, the history, and a bounce.
  *
  * @param email in lower case.
- * @returns whether anything was known.
+ * @returns whether a state or a bounce was stored.
  */
 export async function forgetAddress(
   tx: Transaction,

@@ -25,7 +25,7 @@ export interface HistoryQuery {
   readonly limit?: number;
 }
 
-/** One change: whose state (a profile's or an address's), which, when, and by which call. */
+/** One change of a state of a profile or an address, and the call that made it. */
 export interface HistoryEntry {
   readonly id: string;
   readonly changed_at: string;
@@ -45,14 +45,12 @@ type AnyChange = GroupStateChange | EmailStateChange;
 const PAGE_SIZE = 100;
 
 /**
- * Reads the history of states, the newest change first, so that consent can be proved.
+ * Reads the history of states, newest first, so that consent can be proved. `external_id` selects the group
+ * states of the user and the state of their address; `email` selects those of all users of the address.
+ * `since` is included, `until` is not.
  *
- * A person's history is that of their group states and that of their address: `external_id` finds
- * both, and so does `email`, there for all who have the address. With a group it is that group's
- * alone. `since` is included, `until` is not.
- *
- * @returns a page, and the cursor of the next one where there is more.
- * @throws Problem NOT_FOUND for the workspace, INVALID_REQUEST.
+ * @returns a page, and the cursor of the next one if there is one.
+ * @throws Problem INVALID_REQUEST.
  */
 export async function readHistory(
   { database }: { readonly database: Database },
@@ -133,7 +131,7 @@ function entryOf(change: AnyChange, externalIds: ReadonlyMap<string, string | nu
   };
 }
 
-/** The order of the statements too: by time, then by id. */
+/** By time, then by id, as the statements sort. */
 const newestFirst = (one: AnyChange, other: AnyChange): number =>
   other.changedAt.getTime() - one.changedAt.getTime() || (one.id < other.id ? 1 : -1);
 
@@ -147,7 +145,7 @@ function readCursor(cursor: string): NonNullable<HistoryFilter["before"]> {
   throw new Problem("INVALID_REQUEST", "Invalid cursor");
 }
 
-/** A plus sign before the zone that is not encoded arrives as a space. */
+/** An unencoded plus sign before the zone arrives as a space. */
 function timeOf(name: string, text: string | undefined): Date | undefined {
   if (text === undefined) return undefined;
   const time = parseTime(text.replace(/(T.*) (\d\d:?\d\d)$/, "$1+$2"));

@@ -19,20 +19,20 @@ export interface ReadServices {
   readonly database: Database;
 }
 
-/** A state that was given, as it is read. */
+/** A stored state, as reads show it. */
 export const READ_AS = { subscribed: "Subscribed", unsubscribed: "Unsubscribed" } as const;
 
 export type ReadState = (typeof READ_AS)[GroupState] | "Unknown";
 
 /**
- * Reads one group's state of people.
+ * Reads the states of users in one group.
  *
- * spec: GET /subscription/status/get. Where external ids are given, only they count; email and phone
- * together are refused. A user without a state, or who does not exist, is Unknown.
+ * spec: GET /subscription/status/get. If external ids are given, only they count; email and phone together
+ * are refused. A user without a state, or who does not exist, is Unknown.
  *
- * @returns the state by external_id, as it was asked for where it was: one that leads to the user it was
- *   merged into stands for that user. By the address asked for where its holder has no external_id
- *   (of several, Unsubscribed before Subscribed before Unknown), and for an address without a user.
+ * @returns the state by requested external_id, which may be that of a merged user. A user found by address
+ *   appears under their external_id; those without one, and addresses without a user, under the address
+ *   (of several users, Unsubscribed before Subscribed before Unknown).
  * @throws Problem INVALID_REQUEST.
  */
 export async function readStatus(
@@ -67,7 +67,7 @@ export async function readStatus(
   });
 }
 
-/** Addresses of one kind, as many as a request may ask about. @throws Problem INVALID_REQUEST. */
+/** Addresses of one kind. @throws Problem INVALID_REQUEST also if there are too many. */
 function checkAddresses(query: NameQuery): AskedFor[] {
   if (query.email && query.phone) throw new Problem("INVALID_REQUEST", NOT_BOTH);
   const [kind, { length = 0 } = []] = query.email ? ["email", query.email] : ["phone", query.phone];
@@ -76,8 +76,8 @@ function checkAddresses(query: NameQuery): AskedFor[] {
 }
 
 /**
- * The entry under the requested name: of the user an external_id leads to; of those without one
- * who have an address, the state that refuses most; Unknown where there is no user.
+ * The entry under the requested name: the user's for an external_id; for an address, of its users without
+ * an external_id the state that refuses most; Unknown if there is no user.
  */
 function statusOfName(
   { given, identifier }: AskedFor,
@@ -92,7 +92,7 @@ function statusOfName(
   return state ? [[given, state]] : [];
 }
 
-/** Of users who share an address, the one who unsubscribed decides. */
+/** Of users who share an address, an unsubscribed one decides. */
 const REFUSING_FIRST: readonly ReadState[] = ["Unsubscribed", "Subscribed", "Unknown"];
 
 /** The holders of each name, the most recently updated first. */

@@ -21,8 +21,8 @@ export interface UserGroups {
 const MOST_USERS = 100;
 
 /**
- * Lists the groups of users, of each those that it was ever given a state for. Users are in the order
- * in which they were made, so that pages fit together; those who share an address stand apart.
+ * Lists for each user the groups with a state. Users are in the order of creation, so that pages fit
+ * together; those who share an address are listed separately.
  *
  * The shape is the publicly known one of `GET /subscription/user/status`.
  *
@@ -49,7 +49,7 @@ export function readUserGroups(
   });
 }
 
-/** A group that was removed has no name any more: its state is kept and not shown. */
+/** The state of a group that was removed is kept, but not shown. */
 function userOf(
   { id, email, phone, externalId }: ProfileAddresses,
   groups: readonly SubscriptionGroup[],

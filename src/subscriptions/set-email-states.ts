@@ -10,7 +10,8 @@ import type { SetServices, SettingContext } from "./set-group-states.ts";
 import { type EmailState, writeSubscriptions } from "./states.ts";
 
 /**
- * Sets the email state of addresses, used or not: it applies to any user who gets the address later. spec: POST /email/status, Email subscription state.
+ * Sets the email state of addresses; for one without a user it applies as soon as a user gets the address.
+ * spec: POST /email/status, Email subscription state.
  *
  * @param addresses identifiers of the kind email.
  * @param alsoWrite runs in the same transaction.
@@ -33,12 +34,10 @@ export function setEmailStates(
 }
 
 /**
- * Removes the state of an address and its history, for a user who wants to be forgotten altogether:
- * from then on the address is one that was never given a state. The audit knows that it was done, and
- * not of which address.
+ * Erases everything stored for an address, as if it never had a state. The audit records the erasure, not the
+ * address. docs/decisions/email-state.md
  *
- * @returns whether there was a state.
- * @throws Problem NOT_FOUND for the workspace. docs/decisions/email-state.md
+ * @returns whether anything was stored.
  */
 export async function eraseEmailState(
   { database, clock }: SetServices,

@@ -16,7 +16,7 @@ export interface SetServices {
   readonly clock: Clock;
 }
 
-/** Who sets states, and what has to be known of the workspace for it. */
+/** A context with the part of the workspace that setting states needs. */
 export interface SettingContext extends Context {
   readonly workspace: Pick<Workspace, "id" | "groupChannels">;
 }
@@ -33,7 +33,7 @@ export interface Named {
   readonly place: Place;
 }
 
-/** A state for every named user and for all who share an address with them. */
+/** A state for every named user and all users who share an address with them. */
 export interface GroupSet {
   /** A group of the workspace. */
   readonly groupId: string;
@@ -42,12 +42,12 @@ export interface GroupSet {
 }
 
 /**
- * Sets group states, all in one transaction and in their order, with a number of statements that does
- * not depend on how many there are. No profile is created.
+ * Sets group states in order, in one transaction, with a constant number of statements. No profile is
+ * created.
  *
- * spec: POST /v2/subscription/status/set. An email or a phone names everyone who has it.
+ * spec: POST /v2/subscription/status/set. An email or a phone names all users who have it.
  *
- * @returns the names that led to no user.
+ * @returns the identifiers that match no user.
  */
 export function setGroupStates(
   { database, clock }: SetServices,
@@ -66,8 +66,8 @@ export function setGroupStates(
     const groupStates: GroupStateSet[] = [];
     for (const { groupId, state, named } of sets) {
       const found = named.flatMap(({ identifier, place }) => {
-        const meant = everybodyNamed(people, identifier);
-        if (meant.length === 0) skipped.push({ ...nobodyThere(identifier), ...place });
+        const meant = usersNamed(people, identifier);
+        if (meant.length === 0) skipped.push({ ...userNotFound(identifier), ...place });
         return meant;
       });
       const reached = sharersOf(people, found, workspace.groupChannels.get(groupId));
@@ -75,7 +75,7 @@ export function setGroupStates(
         groupStates.push({ profileId: person.id, groupId, state, context });
         people.touch(person);
       }
-      // Last, so that of those who share an address the users named by id are the most recently updated.
+      // Last, so that the users named by id become the most recently updated of those who share an address.
       for (const person of namedById(people, named)) people.touch(person);
     }
 
@@ -93,14 +93,14 @@ const targetOf = ({ identifier }: Named): Target => ({
   spreads: true,
 });
 
-function everybodyNamed(people: People, identifier: PersonIdentifier): readonly Person[] {
+function usersNamed(people: People, identifier: PersonIdentifier): readonly Person[] {
   if (identifier.kind === "email" || identifier.kind === "phone")
     return people.holdersOf(identifier.kind, identifier.value);
   const person = people.find(identifier);
   return person ? [person] : [];
 }
 
-/** An address names all who have it, so their order stays as it was. */
+/** Keeps the order of users named by one address. */
 const leastRecentFirst = (people: Iterable<Person>): Person[] =>
   [...people].sort((one, other) => one.rank - other.rank);
 
@@ -108,10 +108,10 @@ const namedById = (people: People, named: readonly Named[]): readonly Person[] =
   named.flatMap(({ identifier }) =>
     identifier.kind === "email" || identifier.kind === "phone"
       ? []
-      : everybodyNamed(people, identifier),
+      : usersNamed(people, identifier),
   );
 
-const nobodyThere = ({ kind }: PersonIdentifier): Fault => ({
+const userNotFound = ({ kind }: PersonIdentifier): Fault => ({
   code: "USER_NOT_FOUND",
   message: `no user has this '${kind === "alias" ? "user_alias" : kind}'`,
 });

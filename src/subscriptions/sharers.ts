@@ -3,9 +3,9 @@ import { emailValue } from "../people/identifiers.ts";
 import type { People, Person } from "../people/people.ts";
 
 /**
- * Every user affected by a state that some users get for a group of this channel: all who
- * have the email of one of them, and for the channels that send to phones all who have the number of
- * one of them. The people must be loaded with `spreads` (people/load-people.ts).
+ * Every user affected when some users get a state in a group of this channel: all who share an email with
+ * one of them and, for channels that send to phones, all who share a number. The people must be loaded
+ * with `spreads` (people/load-people.ts).
  *
  * spec: Subscription group state, "all of them are updated".
  */

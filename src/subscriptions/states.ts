@@ -20,11 +20,9 @@ import {
 } from "./store.ts";
 
 /*
- * What people want to receive. A group state belongs to a profile; the email state belongs to the
- * address, so that it applies to all who have the address, now or later.
- *
- * Every change of a state is kept as history, because consent must be provable. Setting what stands
- * already is no change: it writes nothing (decision: docs/decisions/subscription-history.md).
+ * A group state belongs to a profile; the email state belongs to the address and applies to all users who
+ * have the address, now or later. Every change is kept as history, because consent must be provable.
+ * Setting the present state again writes nothing (decision: docs/decisions/subscription-history.md).
  */
 
 export type {
@@ -42,9 +40,9 @@ export type EmailStateSet = EmailStateRow & { readonly context: CallRecord };
 /** A state that waited in a profile until an address was linked, and the call that linked it. */
 export type LinkedEmailState = LinkedEmailStateRow & { readonly context: CallRecord };
 
-/** What a batch of writes does to subscriptions; who is meant has been worked out already. */
+/** What a batch of writes does to subscriptions, with all users resolved. */
 export interface SubscriptionChanges {
-  /** In their order: one profile and group may be set several times, and so may an address. */
+  /** In order: a profile and group, or an address, may be set several times. */
   readonly groupStates: readonly GroupStateSet[];
   readonly emailStates: readonly EmailStateSet[];
   /** Each address once. They count before `emailStates`, and only where nothing newer is stored. */
@@ -54,11 +52,11 @@ export interface SubscriptionChanges {
 }
 
 /**
- * Writes the changes and their history: a statement for each kind that is there, and a second one
- * for the history where something changed. The profiles must be locked by the transaction.
+ * Writes the changes and their history: one statement for each kind of state, and one for its history if
+ * something changed. The profiles must be locked by the transaction.
  *
- * The history has the time at which the rows were held, not the one at which the request began: of two
- * writers of one state the later one stands behind.
+ * History entries are dated after the rows are locked, so that of two writers the later one has the later
+ * entry.
  */
 export async function writeSubscriptions(
   tx: Transaction,
@@ -102,8 +100,8 @@ async function writeRelinked(
 }
 
 /**
- * Refusals that stood already. Their time is written again, so that nothing set before the repetition
- * undoes them; that of other states is not, because clients repeat states with every sync.
+ * Refusals that were set again. Their time is updated, so that nothing set before the repetition undoes
+ * them; that of other states is not, because clients repeat states with every sync.
  */
 function repeatedRefusals(
   { emailStates, linkedEmailStates }: SubscriptionChanges,
@@ -129,11 +127,10 @@ const groupKey = ({ profileId, groupId }: GroupStateRow): string => `${profileId
 const emailKey = ({ email }: EmailStateRow): string => email;
 
 /**
- * Writes states that are set one after the other. Of each key the first is written, so that the
- * engine shows whether it is a change, and then the last; one in between is a change where it differs
- * from the one before.
+ * Writes states that may be set several times. For each key the first is written, so that the engine reports
+ * whether it is a change, then the last; one in between is a change if it differs from the one before.
  *
- * @returns those that changed something, in their order.
+ * @returns those that changed something, in order.
  */
 async function writeSteps<Key, Row extends Key & { readonly state: string }>(
   rows: readonly Row[],

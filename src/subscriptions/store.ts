@@ -26,7 +26,7 @@ export async function selectGroupStates(
 /**
  * Sets states. At most one row for each profile and group.
  *
- * @returns those that were another before, or not there; the others are left as they are.
+ * @returns those that were new or different before; the others are unchanged.
  */
 export async function upsertGroupStates(
   tx: Transaction,
@@ -59,7 +59,7 @@ export async function upsertGroupStates(
   );
 }
 
-/** Gives profiles a state where they have none for the group. At most one row for each. */
+/** Sets states of profiles that have none in the group. At most one row for each. */
 export async function insertMissingGroupStates(
   tx: Transaction,
   workspaceId: number,
@@ -127,7 +127,7 @@ export async function selectEmailStates(
 /**
  * Sets the state of addresses. At most one row for each.
  *
- * @returns those that were another before, or not there; the others are left as they are.
+ * @returns those that were new or different before; the others are unchanged.
  */
 export async function upsertEmailStates(
   tx: Transaction,
@@ -162,7 +162,7 @@ export interface LinkedEmailStateRow extends EmailStateRow {
  * Sets the state of addresses unless a newer one is stored; of two set at the same time, the refusal
  * stays. At most one row for each address.
  *
- * @returns those that were another before, or not there.
+ * @returns those that were new or different before.
  */
 export async function upsertLinkedEmailStates(
   tx: Transaction,

@@ -2,8 +2,8 @@ import type { Json, JsonObject } from "../values/plain-json.ts";
 import type { EmailState } from "./store.ts";
 
 /*
- * The email state of a profile without an address. It waits in the profile, under `email_subscribe`,
- * with the time at which it was set, until an address is linked (docs/decisions/email-state.md).
+ * The email state of a profile without an address is stored in the profile, under `email_subscribe` and with
+ * its time, until an address is linked (docs/decisions/email-state.md).
  */
 
 export interface WaitingState {

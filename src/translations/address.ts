@@ -24,20 +24,20 @@ export const addressInCampaign = (given: CampaignMessage): MessageAddress => ({
   messageId: messageId(given),
 });
 
-/** A campaign, which stands for all its messages. @throws Problem INVALID_CAMPAIGN_ID. */
+/** All messages of a campaign. @throws Problem INVALID_CAMPAIGN_ID. */
 export const wholeCampaign = (given: CampaignMessage) => ({
   kind: "campaign" as const,
   campaignId: readId(given.campaign_id, "campaign_id", "INVALID_CAMPAIGN_ID"),
 });
 
-/** A canvas, which stands for all its messages. @throws Problem INVALID_CAMPAIGN_ID. */
+/** All messages of a canvas. @throws Problem INVALID_CAMPAIGN_ID. */
 export const wholeCanvas = (given: CanvasMessage) => ({
   kind: "canvas" as const,
   campaignId: readId(given.workflow_id ?? given.canvas_id, "workflow_id", "INVALID_CAMPAIGN_ID"),
 });
 
 /**
- * A step belongs to the message's address, so one that cannot be an id has the message's code.
+ * A malformed step_id has the code of the message.
  *
  * @throws Problem INVALID_CAMPAIGN_ID or INVALID_MESSAGE_VARIATION_ID, which name the field.
  */

@@ -4,11 +4,11 @@ import { printable } from "../values/describe-value.ts";
 import { type FileString, type TranslationFile, unreadable } from "./translation-file.ts";
 
 /*
- * Translations as CSV (RFC 4180): `id,source,es-MX,fr-FR`, a line for each string. A cell that is
- * empty is not translated.
+ * Translations as CSV (RFC 4180): `id,source,es-MX,fr-FR`, a line for each string. An empty cell is not
+ * translated.
  *
- * Spreadsheets run a cell that begins like a formula, so such a text gets an apostrophe in front,
- * which they hide, and loses it again when the file comes back.
+ * Spreadsheets evaluate a cell that begins like a formula, so such a text is exported with a leading
+ * apostrophe, which they hide, and imported without it.
  */
 
 const RUN_BY_SPREADSHEETS = /^'*[=+\-@\t\r]/;
@@ -18,7 +18,7 @@ const disarm = (text: string): string => (RUN_BY_SPREADSHEETS.test(text) ? `'${t
 const rearm = (text: string): string =>
   text.startsWith("'") && RUN_BY_SPREADSHEETS.test(text) ? text.slice(1) : text;
 
-/** Writes a file with a byte order mark, by which spreadsheets know that it is UTF-8. */
+/** With a byte order mark, by which spreadsheets recognize UTF-8. */
 export function writeCsv({ source, columns }: TranslationFile): string {
   const header = ["id", "source", ...columns.map(({ locale }) => locale.localeKey)];
   const rows = Object.entries(source).map(([id, text]) => [
@@ -30,8 +30,8 @@ export function writeCsv({ source, columns }: TranslationFile): string {
 }
 
 /**
- * Reads a file: the first column is `id`, one may be `source`, every other one is a locale. Commas,
- * semicolons or tabs between them, because spreadsheets write either.
+ * Reads a file: the first column is `id`, one may be `source`, every other one is a locale. They are
+ * separated by commas, semicolons or tabs, because spreadsheets write any of these.
  *
  * @throws Problem INVALID_REQUEST with the line.
  */

@@ -61,7 +61,7 @@ export const messageTranslations: MessageExtension<Translations> = {
   remove: deleteTranslationsOf,
 };
 
-/** @throws Problem INVALID_REQUEST with the place, for an unknown locale or a text that cannot be kept. */
+/** @throws Problem INVALID_REQUEST with the place of an unknown locale or an invalid text. */
 function readDeclared(
   { translations }: Static<typeof Declaration>,
   place: Place,
@@ -78,7 +78,7 @@ function readDeclared(
   return Object.fromEntries(maps);
 }
 
-/** Leaves messages alone whose declaration has no translations: they may be written at this moment. */
+/** Skips messages whose declaration has no translations: they may be written concurrently. */
 async function replaceTranslations(
   tx: Transaction,
   workspaceId: number,

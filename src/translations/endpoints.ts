@@ -60,7 +60,7 @@ const Translations = Type.Object({
   ),
 });
 
-const answerWith = (translations: FoundMessage["translations"]) => ({
+const messageReply = (translations: FoundMessage["translations"]) => ({
   status: 200 as const,
   body: {
     translations: translations.map(({ locale, map }) => ({
@@ -70,8 +70,8 @@ const answerWith = (translations: FoundMessage["translations"]) => ({
   },
 });
 
-/** Each entry of a whole campaign or canvas says which message it belongs to. */
-const listAnswer = (translations: readonly ListedTranslation[]) => ({
+/** Each entry of a whole campaign or canvas names its message. */
+const listReply = (translations: readonly ListedTranslation[]) => ({
   status: 200 as const,
   body: {
     translations: translations.map(({ stepId, messageId, locale, map }) => ({
@@ -88,7 +88,7 @@ const Source = Type.Object({
   message: Type.Literal("success"),
 });
 
-const sourceAnswer = (translation_map: Static<typeof TranslationMap>) => ({
+const sourceReply = (translation_map: Static<typeof TranslationMap>) => ({
   status: 200 as const,
   body: { translations: { translation_map }, message: "success" as const },
 });
@@ -117,11 +117,11 @@ const readInCampaign = endpoint({
   if (message_variation_id === undefined) {
     const whole = wholeCampaign(query);
     const localeId = optionalLocaleId(query);
-    return listAnswer(await listTranslations(services, workspace, whole, localeId));
+    return listReply(await listTranslations(services, workspace, whole, localeId));
   }
   const address = addressInCampaign(query);
   const localeId = optionalLocaleId(query);
-  return answerWith(await readTranslations(services, workspace, address, localeId));
+  return messageReply(await readTranslations(services, workspace, address, localeId));
 });
 
 const readInCanvas = endpoint({
@@ -138,11 +138,11 @@ const readInCanvas = endpoint({
   if (message_variation_id === undefined && step_id === undefined) {
     const whole = wholeCanvas(query);
     const localeId = optionalLocaleId(query);
-    return listAnswer(await listTranslations(services, workspace, whole, localeId));
+    return listReply(await listTranslations(services, workspace, whole, localeId));
   }
   const address = addressInCanvas(query);
   const localeId = optionalLocaleId(query);
-  return answerWith(await readTranslations(services, workspace, address, localeId));
+  return messageReply(await readTranslations(services, workspace, address, localeId));
 });
 
 const sourceInCampaign = endpoint({
@@ -155,7 +155,7 @@ const sourceInCampaign = endpoint({
   dialect,
 }).handledBy(async (services: ReadServices, { workspace }, { query }) => {
   requireMultiLanguage(workspace);
-  return sourceAnswer(await readSourceOf(services, workspace, addressInCampaign(query)));
+  return sourceReply(await readSourceOf(services, workspace, addressInCampaign(query)));
 });
 
 const sourceInCanvas = endpoint({
@@ -168,7 +168,7 @@ const sourceInCanvas = endpoint({
   dialect,
 }).handledBy(async (services: ReadServices, { workspace }, { query }) => {
   requireMultiLanguage(workspace);
-  return sourceAnswer(await readSourceOf(services, workspace, addressInCanvas(query)));
+  return sourceReply(await readSourceOf(services, workspace, addressInCanvas(query)));
 });
 
 const writeInCampaign = endpoint({

@@ -13,7 +13,7 @@ import { lockMessageOf, readMessage, readWholeMessage } from "./manage-translati
 import type { MatchedFile } from "./match-file.ts";
 import { missingIds, saveTranslations } from "./write-translations.ts";
 
-/* Translations go out to translators as a file and come back as one; threads write and read the files. */
+/* Translations are exported to translators and imported from them as files, which threads write and read. */
 
 const FILE_WORK = import.meta.resolve("./file-work.js");
 const READ = defineWork<typeof readFile>(FILE_WORK, "readFile", 10_000);
@@ -37,11 +37,9 @@ async function onThread<Input, Result>(
 }
 
 /**
- * Writes a file of a message: all locales of the workspace, also those that nothing is translated into yet, or the
- * one that is asked for.
+ * Writes a message as a file, with all locales of the workspace or the requested one.
  *
- * @param sourceLanguage for XLIFF.
- * @throws Problem NOT_FOUND; CONFLICT where XML cannot hold a string.
+ * @throws Problem NOT_FOUND; CONFLICT if XML cannot contain a string.
  */
 export async function exportTranslations(
   services: Pick<TextServices, "database" | "threads">,
@@ -59,15 +57,16 @@ export async function exportTranslations(
   return onThread(services.threads, WRITE, context.workspace.id, { file, ...form });
 }
 
-/** What an exported file is like. */
+/** The form of an exported file. */
 export interface FileForm {
   readonly format: FileFormat;
   /** Only this one. */
   readonly localeId: string | undefined;
+  /** For XLIFF. */
   readonly sourceLanguage?: string | undefined;
 }
 
-/** What an import did to a locale. */
+/** The result of an import in one locale. */
 export interface ImportedLocale {
   readonly locale: Locale;
   /** How many strings were set. */
@@ -82,14 +81,14 @@ export interface Imported {
   readonly skippedCount: number;
 }
 
-/** A message that is changed while its file is read is compared again. */
+/** If the message changes while its file is read, the file is compared again. */
 const TRIES = 5;
 
 /**
- * Sets the strings of a file; those that it does not have stay as they are. All or nothing.
+ * Sets the strings of a file, all or none; strings missing from the file are unchanged.
  *
- * @throws Problem NOT_FOUND; INVALID_REQUEST for a file that cannot be read, or what `matchFile` refuses;
- *   TRANSLATIONS_TOO_LARGE; CONFLICT where the message changes again and again.
+ * @throws Problem NOT_FOUND; INVALID_REQUEST for an unreadable file, or what `matchFile` refuses;
+ *   TRANSLATIONS_TOO_LARGE; CONFLICT if the message keeps changing.
  */
 export async function importTranslations(
   services: TextServices,
@@ -108,7 +107,7 @@ export async function importTranslations(
   throw new Problem("CONFLICT", "The message was changed meanwhile. Import the file again.");
 }
 
-/** @returns undefined where the message is no longer the one that the file was compared with. */
+/** @returns undefined if the message has changed since the file was compared with it. */
 function saveFile(
   { database, clock }: TextServices,
   context: WorkspaceContext,

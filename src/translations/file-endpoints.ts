@@ -10,7 +10,7 @@ import {
   importTranslations,
 } from "./exchange-translations.ts";
 
-/* All translations of a message as a file for translators, out and back. */
+/* Exports and imports all translations of a message as a file for translators. */
 
 const locale_id = Type.Optional(Type.String({ format: "uuid", description: "Only this locale." }));
 
@@ -116,7 +116,7 @@ const importXliff = endpoint({
   importFile(services, context, params, "XLIFF", body),
 );
 
-/** A browser saves the file, and never shows it as a page. */
+/** Makes browsers save the file instead of showing it as a page. */
 const attachment = (name: string) => ({
   "content-disposition": `attachment; filename="${name}"`,
   "x-content-type-options": "nosniff",

@@ -7,9 +7,9 @@ import type { TranslationFile } from "./translation-file.ts";
 import { readXliff } from "./xliff-reader.ts";
 import { writeXliff } from "./xliff-writer.ts";
 
-/* What threads do for files of translations (`src/threads/`): reading and writing them. */
+/* Reads and writes translation files, on threads (`src/threads/`). */
 
-/** A refusal as a value: an error loses its class on its way from a thread. */
+/** A refusal as a value, because an error from a thread loses its class. */
 export type FileOrProblem<Result> =
   | { readonly result: Result }
   | {

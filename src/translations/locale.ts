@@ -8,11 +8,11 @@ export interface Locale {
   readonly name: string;
   readonly country: string;
   readonly language: string;
-  /** Such as `es-MX`; different from all others of the workspace by `localeKeyForm`. */
+  /** Such as `es-MX`; unique in the workspace by `localeKeyForm`. */
   readonly localeKey: string;
 }
 
-/** The same for all ways of writing a key: tools change its case and its separator. */
+/** Equal for all spellings of a key: tools change its case and separator. */
 export const localeKeyForm = (key: string): string => key.toLowerCase().replaceAll("_", "-");
 
 /** The locales of a workspace by `localeKeyForm`. */

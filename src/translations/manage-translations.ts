@@ -56,7 +56,7 @@ export async function readWholeMessage(
 }
 
 /**
- * Sets the strings of a message in one locale. Some may be missing: the source shows for them.
+ * Sets the strings of a message in one locale; missing ones fall back to the source.
  *
  * @throws Problem NOT_FOUND for the message or the locale; TRANSLATIONS_TOO_LARGE.
  */
@@ -68,10 +68,10 @@ export const putTranslation = (
 ): Promise<void> => setTranslation(services, context, address, () => map);
 
 /**
- * Sets and removes single strings of a message in one locale; the others stay as they are, also those that
- * someone else changes at the same time.
+ * Sets and removes single strings of a message in one locale; the others are unchanged, also those that a
+ * concurrent request changes.
  *
- * @param changes by id; null removes a string. They have to be checked.
+ * @param changes by id, checked; null removes a string.
  * @throws Problem as `putTranslation`; INVALID_REQUEST if there are too many strings afterwards.
  */
 export const changeTranslation = (

@@ -7,14 +7,14 @@ import { type Locale, localeKeyForm, localesByKey } from "./locale.ts";
 import type { FileString } from "./translation-file.ts";
 
 /*
- * A file that comes back from translators says what each string was translated from: where the message says
- * something else by now, or was never the one that the file came from, the string is left alone and reported.
+ * A file from translators contains the source of each string. A string whose source differs from the message,
+ * or whose id the message lacks, is skipped and reported.
  */
 
-/** Why a string was left alone. */
+/** Why a string was skipped. */
 type SkipCode = "UNKNOWN_TRANSLATION_ID" | "SOURCE_CHANGED" | "NOT_TRANSLATED";
 
-/** What a file sets, and what it does not. */
+/** The strings of a file to set, and those to skip. */
 export interface MatchedFile {
   readonly imported: readonly { readonly locale: Locale; readonly map: TranslationMap }[];
   /** The first ones. */
@@ -22,10 +22,10 @@ export interface MatchedFile {
   readonly skippedCount: number;
 }
 
-/** Of one file: the result is handed back to the event loop, which must not take long to read it. */
+/** Of one file, so that the event loop reads the result of the thread quickly. */
 const MOST_STRINGS = 50_000;
 
-/** Strings that were left alone that a response lists. */
+/** Skipped strings that a response lists. */
 const MOST_NOTES = 1_000;
 
 /** Of an id and a key in a sentence, in characters: a file may have longer ones than a message. */
@@ -35,8 +35,8 @@ const LONGEST_KEY = 35;
 /**
  * Compares the strings of a file with those of its message.
  *
- * @throws Problem INVALID_REQUEST for more than 50,000 strings, a locale that is not there, a string that
- *   stands twice or cannot be kept.
+ * @throws Problem INVALID_REQUEST for more than 50,000 strings, an unknown locale, a repeated or invalid
+ *   string.
  */
 export function matchFile(
   strings: readonly FileString[],
@@ -76,7 +76,7 @@ function reasonToSkip(string: FileString, source: TranslationMap): ItemNote | un
 const stringIn = ({ id, localeKey }: FileString): string =>
   `'${printable(id, LONGEST_ID)}' in ${printable(localeKey, LONGEST_KEY)}`;
 
-/** Tools rewrite blanks and line ends on the way. */
+/** Translation tools change white space and line ends. */
 const sameText = (one: string, other: string): boolean => collapsed(one) === collapsed(other);
 
 const collapsed = (text: string): string => text.replace(/\s+/g, " ").trim();

@@ -16,7 +16,7 @@ import {
 } from "./manage-translations.ts";
 import { renderMessage } from "./render-message.ts";
 
-/* A message with its translations, and these one at a time, in the admin API. */
+/* A message with its translations, and single translations, in the admin API. */
 
 const Strings = Type.Record(Type.String(), Type.String());
 

@@ -21,7 +21,7 @@ export interface ReadServices {
  *
  * spec: GET /campaign/translations/?locale_id={locale_id} and spec: GET /canvases/translations.
  *
- * @throws Problem of `findMessage`; LOCALE_NOT_FOUND where the message is not translated into it.
+ * @throws Problem of `findMessage`; LOCALE_NOT_FOUND if the message is not translated into it.
  */
 export async function readTranslations(
   { database }: ReadServices,
@@ -36,7 +36,7 @@ export async function readTranslations(
   return translations;
 }
 
-/** What one response may hold; beyond, the caller reads message by message. */
+/** The most that one response holds; a larger campaign is read message by message. */
 const LARGEST_LIST_BYTES = 15 * 1_048_576;
 
 /**
@@ -70,7 +70,7 @@ export async function listTranslations(
   });
 }
 
-/** The setting comes before everything else: docs/decisions/translations.md. */
+/** Checked before everything else: docs/decisions/translations.md. */
 export function requireMultiLanguage({ settings }: Workspace): void {
   if (settings.multi_language) return;
   throw refusal(
@@ -82,7 +82,7 @@ export function requireMultiLanguage({ settings }: Workspace): void {
 const unknownLocale = () =>
   refusal("INVALID_LOCALE_ID", "The provided locale code does not exist.");
 
-/** Reads the strings of a message as they were written. @throws Problem of `findMessage`. */
+/** Reads the source strings of a message. @throws Problem of `findMessage`. */
 export async function readSourceOf(
   { database }: ReadServices,
   workspace: Workspace,
@@ -95,7 +95,7 @@ export async function readSourceOf(
 /**
  * Finds a message that can be translated.
  *
- * spec: Errors, the translation error codes; in the order in which one would look.
+ * spec: Errors, the translation error codes.
  *
  * @throws Problem INVALID_CAMPAIGN_ID, MESSAGE_NOT_FOUND, UNSUPPORTED_CHANNEL,
  *   MULTI_LANGUAGE_NOT_ENABLED_ON_MESSAGE, INVALID_LOCALE_ID.

@@ -14,7 +14,7 @@ export type TranslationCode =
   | "INVALID_TRANSLATIONS"
   | "TRANSLATIONS_TOO_LARGE";
 
-/** Refuses a request about translations. @param message public: which field, and why. */
+/** Refuses a request about translations. @param message public: the field and the rule. */
 export const refusal = (code: TranslationCode, message: string): Problem =>
   refusalOf({ code, message });
 

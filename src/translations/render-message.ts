@@ -8,23 +8,23 @@ import { readMessage } from "./manage-translations.ts";
 import { type renderParts, textOf } from "./render-work.ts";
 import { missingIds } from "./write-translations.ts";
 
-/** A message as its readers in a locale get it. */
+/** A message as its recipients in a locale see it. */
 export interface Rendered {
   readonly locale: Locale | undefined;
   /** Its parts with every tag replaced; empty for a message that has strings but no content. */
   readonly content: Content;
-  /** The string that stands for each id. */
+  /** The string shown for each id. */
   readonly strings: TranslationMap;
-  /** The ids that are not translated, so that the source stands for them. */
+  /** The ids that fall back to the source. */
   readonly untranslated: readonly string[];
 }
 
 /**
- * Renders a message in a locale, or as it was written where there is none. A string that is not
- * translated shows as in the source. Personalization shows its defaults: there is no reader here.
+ * Renders a message in a locale, or its source without one. Untranslated strings fall back to the source,
+ * personalization to its defaults, because there is no recipient.
  *
- * @throws Problem NOT_FOUND for the message or the locale, INVALID_REQUEST for a content that cannot
- *   be rendered, or takes more time or memory than a message may.
+ * @throws Problem NOT_FOUND for the message or the locale, INVALID_REQUEST for a content that cannot be
+ *   rendered or takes too much time or memory.
  */
 export async function renderMessage(
   services: { readonly database: Database; readonly threads: ThreadPool },
@@ -49,7 +49,7 @@ export async function renderMessage(
   };
 }
 
-/** Longer than most contents take by far; each part may take a quarter of a second. */
+/** Far longer than most contents take; each part may take a quarter of a second. */
 const RENDER = defineWork<typeof renderParts>(
   import.meta.resolve("./render-work.js"),
   "renderParts",

@@ -1,12 +1,12 @@
 import type { Content, TranslationMap } from "../campaigns/campaign.ts";
 import { renderContent } from "../liquid/liquid.ts";
 
-/* What threads do to show a message (`src/threads/`): rendering its parts with the strings of a locale. */
+/* Renders the parts of a message with the strings of a locale, on threads (`src/threads/`). */
 
 /** Of all parts together, in characters. */
 const LONGEST_CONTENT = 4_194_304;
 
-/** @returns the parts, or the sentence that says which one cannot be rendered. */
+/** @returns the parts, or a sentence that names the one that cannot be rendered. */
 export function renderParts({
   content,
   map,
@@ -32,6 +32,6 @@ export function renderParts({
   return { content: Object.fromEntries(parts) };
 }
 
-/** The string of a locale; the source where it is not translated. */
+/** The string of a locale, or the source if it is not translated. */
 export const textOf = (map: TranslationMap, id: string, source: string): string =>
   Object.hasOwn(map, id) ? (map[id] ?? source) : source;

@@ -2,9 +2,9 @@ import type { TranslationMap } from "../campaigns/campaign.ts";
 import { Problem } from "../problem.ts";
 import type { Locale } from "./locale.ts";
 
-/* What a file of translations holds, whichever its format. */
+/* The content of a translation file in any format. */
 
-/** All strings of a message, to be written to a file. */
+/** All strings of a message, to write to a file. */
 export interface TranslationFile {
   readonly messageId: string;
   readonly source: TranslationMap;
@@ -19,10 +19,10 @@ export interface FileString {
   readonly id: string;
   /** As the file writes it. */
   readonly localeKey: string;
-  /** What it was translated from, where the file says so. */
+  /** What it was translated from, if the file contains it. */
   readonly source: string | undefined;
   readonly text: string;
-  /** Whether the file itself says that this is no translation yet. */
+  /** Whether the file marks it as not translated. */
   readonly isDraft: boolean;
 }
 

@@ -11,23 +11,23 @@ export interface Translation {
   readonly map: TranslationMap;
 }
 
-/** What stands at an address, and what it says in the locales that were asked for. */
+/** The message at an address, with its translations in the requested locales. */
 export interface FoundMessage {
-  /** Undefined where the campaign or canvas has no such message. */
+  /** Undefined if the campaign or canvas has no such message. */
   readonly message:
     | {
         readonly channel: Channel;
         readonly multiLanguage: boolean;
-        /** Only where it was asked for. */
+        /** Only if it was requested. */
         readonly source: TranslationMap | null;
       }
     | undefined;
-  /** Whether the locale that was asked for is one of the workspace. */
+  /** Whether the requested locale is one of the workspace. */
   readonly isLocale: boolean;
   readonly translations: readonly { readonly locale: Locale; readonly map: TranslationMap }[];
 }
 
-/** What of a message is wanted: its source, or its translations in one locale or in all. */
+/** What to read: the source, or the translations in one locale or in all. */
 export type Wanted = "source" | { readonly localeId: string | undefined };
 
 interface FoundRow {
@@ -40,12 +40,12 @@ interface FoundRow {
 }
 
 /**
- * Reads what stands at an address in one statement, with everything that may be wrong with it.
+ * Reads the message at an address and everything needed to refuse the request, in one statement.
  *
- * Maps come as text and are parsed here: the embedded engine hands a text over from its thread at a
- * tenth of what an object with its strings costs.
+ * Maps are read as text and parsed here: passing a text from the thread of the embedded engine costs a tenth
+ * of passing an object.
  *
- * @returns undefined where there is no such campaign or canvas.
+ * @returns undefined if there is no such campaign or canvas.
  */
 export async function selectFoundMessage(
   database: Queryable,
@@ -85,14 +85,14 @@ export async function selectFoundMessage(
   return {
     message: channel === null ? undefined : { channel, multiLanguage, source },
     isLocale: first.isLocale === true,
-    // A translation into a locale that is no longer declared waits for it to come back.
+    // A translation into a removed locale is kept until the locale returns.
     translations: rows.flatMap(({ locale, map }) =>
       locale && map ? [{ locale, map: JSON.parse(map) as TranslationMap }] : [],
     ),
   };
 }
 
-/** A campaign, for all its messages. */
+/** All messages of a campaign. */
 export type CampaignAddress = Pick<MessageAddress, "kind" | "campaignId">;
 
 /** A translation with the message that it belongs to. */
@@ -173,7 +173,7 @@ export async function selectTranslations(
   return rows.map((row) => ({ ...row, map: JSON.parse(row.map) as TranslationMap }));
 }
 
-/** Sets translations. One that is declared stays so. The messages must be locked. */
+/** Sets translations. A declared one stays declared. The messages must be locked. */
 export async function upsertTranslations(
   tx: Transaction,
   workspaceId: number,

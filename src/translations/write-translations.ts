@@ -19,8 +19,8 @@ export interface WriteServices {
 const LIMIT_BYTES = 20 * 1_048_576;
 
 /**
- * Sets all strings of a message in one locale. Public: every id of the message must be there; further
- * ids are kept too, because translations may come before the content that uses them.
+ * Sets all strings of a message in one locale. Public: every id of the message is required; further ids are
+ * stored too, because translations may come before the content that uses them.
  *
  * @throws Problem of `findMessage`; MISSING_TRANSLATIONS that names the ids, INVALID_TRANSLATIONS or
  *   INVALID_TEXT with the id and the reason, TRANSLATIONS_TOO_LARGE.
@@ -55,12 +55,12 @@ function refuseMissing(source: TranslationMap, map: TranslationMap): void {
   throw refusal("MISSING_TRANSLATIONS", `The provided translations are missing ${names}`);
 }
 
-/** The strings of a message that a map does not have. */
+/** The ids of a message that a map lacks. */
 export const missingIds = (source: TranslationMap, map: TranslationMap): string[] =>
   Object.keys(source).filter((id) => !Object.hasOwn(map, id));
 
 /**
- * Writes translations of messages that are locked, and keeps their limit.
+ * Writes translations of locked messages and checks their total size.
  *
  * @throws Problem TRANSLATIONS_TOO_LARGE
  */

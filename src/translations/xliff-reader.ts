@@ -3,13 +3,13 @@ import { printable } from "../values/describe-value.ts";
 import { type FileString, unreadable } from "./translation-file.ts";
 
 /*
- * Reads XLIFF 1.2. The parser knows the five entities of XML and no other; a document type, which
- * could declare more, is refused, and nothing is ever fetched.
+ * Reads XLIFF 1.2. Only the five predefined entities are supported: a document type, which could declare
+ * more, is refused, and nothing is fetched.
  */
 
 const XLIFF = "urn:oasis:names:tc:xliff:document:1.2";
 
-/** A unit stands at the fifth level, or a little deeper in groups. */
+/** A unit is at the fifth level, or a little deeper in groups. */
 const MOST_LEVELS = 32;
 
 /** Elements whose content is not a translation. */

@@ -1,7 +1,7 @@
 import { Problem } from "../problem.ts";
 import type { TranslationFile } from "./translation-file.ts";
 
-/** What XML 1.0 cannot hold, not even escaped. */
+/** What XML 1.0 cannot contain, even escaped. */
 const NOT_IN_XML = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
 
 /**
@@ -9,7 +9,7 @@ const NOT_IN_XML = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
  * string without a `target` is not translated.
  *
  * @param sourceLanguage a BCP 47 tag; `und` if unknown.
- * @throws Problem CONFLICT where a string holds a character that XML cannot hold.
+ * @throws Problem CONFLICT if a string holds a character that XML cannot contain.
  */
 export function writeXliff(file: TranslationFile, sourceLanguage: string): string {
   const { messageId, source, columns } = file;
@@ -36,7 +36,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "<": "&lt;",
   ">": "&gt;",
   '"': "&quot;",
-  // Readers make a line feed of it where it stands as it is.
+  // Readers turn an unescaped one into a line feed.
   "\r": "&#13;",
 };
 

@@ -2,9 +2,8 @@ import type { Fault } from "../problem.ts";
 import { printable } from "./describe-value.ts";
 
 /**
- * What a walk over a JSON value found wrong. `steps` lead to the place, the innermost first: they
- * are only collected on the way back from a finding, so that a walk that finds nothing, which is
- * nearly every one, allocates nothing.
+ * A fault found while walking over a JSON value. `steps` lead to its place, the innermost first: they are
+ * collected on the way back from a fault, so that a walk that finds none allocates nothing.
  */
 export interface Finding {
   readonly code: string;
@@ -12,7 +11,7 @@ export interface Finding {
   readonly steps: (string | number)[];
 }
 
-/** A path longer than this is cut in a sentence: it is there to be read. */
+/** A longer path is cut in sentences. */
 const maxPathLength = 200;
 
 /** What is wrong with a value itself. The reason ends the sentence "'…' is not valid: …". */

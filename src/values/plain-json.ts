@@ -6,11 +6,11 @@ export type Json = null | boolean | number | string | readonly Json[] | JsonObje
 
 export type JsonObject = { readonly [key: string]: Json };
 
-/** How many objects and arrays may stand inside one another. docs/decisions/values.md */
+/** How deep objects and arrays may be nested. docs/decisions/values.md */
 const maxLevels = 100;
 
 /**
- * Finds what no engine could keep as it was sent: NUL characters and lone surrogates
+ * Finds what no engine could store unchanged: NUL characters and lone surrogates
  * (`INVALID_TEXT`), the key `__proto__` (`INVALID_KEY`), more than 100 levels (`NESTED_TOO_DEEP`)
  * and numbers beyond ±(2^53 − 1) (`NUMBER_NOT_EXACT`).
  *
@@ -32,8 +32,7 @@ export function findUnstorablePlace(
 }
 
 /**
- * Refuses a request with anything in its body that no engine could keep. For requests whose parts do
- * not get verdicts of their own.
+ * Refuses a body that no engine could store unchanged; for requests without verdicts on single items.
  *
  * @throws Problem INVALID_REQUEST with the place, and the code in the body.
  */

@@ -1,12 +1,12 @@
 import { Problem } from "../problem.ts";
 
 /**
- * Refuses a part of a request that holds a text which no engine keeps as it was sent: a NUL
- * character or a lone surrogate, in a value or in a key. docs/conformance.md#bodies
+ * Refuses a part of a request with text that no engine stores unchanged: a NUL character or a lone
+ * surrogate, in a value or in a key. docs/conformance.md#bodies
  *
- * Facilities whose requests have items check each item instead.
+ * Endpoints whose requests have items check each item instead.
  *
- * @param value any JSON value; it may be nested without end.
+ * @param value any JSON value, of any depth.
  * @throws Problem INVALID_REQUEST with the code INVALID_TEXT, naming the nearest key.
  */
 export function refuseUnstorableText(value: unknown, part: string): void {

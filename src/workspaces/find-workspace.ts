@@ -32,7 +32,7 @@ export const loadWorkspace = async (
   id: number,
 ): Promise<Workspace | undefined> => (await loadWorkspaces(database, [id])).get(id);
 
-/** How a workspace presents itself; nothing for one that is gone. */
+/** How a workspace presents itself; empty for one that does not exist. */
 export const readBrand = (database: Queryable, id: number): Promise<WorkspaceSettings["brand"]> =>
   selectBrand(database, id);
 

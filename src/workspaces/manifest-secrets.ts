@@ -15,7 +15,7 @@ export interface ManifestSecrets {
   variables(): string[];
 }
 
-/** Its value has to be a dollar sign: it keeps `${NAME}` in a text from being replaced. */
+/** Its value must be a dollar sign: it keeps `${NAME}` in a text from being replaced. */
 export const DOLLAR = "DOLLAR";
 
 export function collectSecrets(): ManifestSecrets {

@@ -7,7 +7,7 @@ import { lockPeople, lockPeopleShared } from "./store.ts";
 
 export { PEOPLE_LOCK_CLASS } from "./store.ts";
 
-/** Removes what one facility holds about the people of a workspace. */
+/** Removes what one feature stores about the users of a workspace. */
 export type Eraser = (tx: Transaction, workspaceId: number) => Promise<void>;
 
 export interface ResetServices {
@@ -18,17 +18,16 @@ export interface ResetServices {
 }
 
 /**
- * Said first by every transaction that writes people of a workspace or what belongs to them: it
- * waits while the workspace is being reset. Otherwise a person made in the middle of a reset would
- * lose the profile and keep its identifiers, which would lead nowhere.
+ * The first statement of every transaction that writes users or their data: it waits for a running reset.
+ * Otherwise a user created during a reset could lose the profile and keep identifiers that lead nowhere.
  */
 export const writePeopleOf = (tx: Transaction, workspaceId: number): Promise<void> =>
   lockPeopleShared(tx, workspaceId);
 
 /**
- * Empties a workspace of its user data; what is declared (keys, apps, groups) stays. It is audited.
+ * Deletes the user data of a workspace; what is declared (keys, apps, groups) stays. It is audited.
  *
- * @throws Problem NOT_FOUND, or FORBIDDEN where the manifest does not say `allow_reset: true`.
+ * @throws Problem FORBIDDEN without `allow_reset: true`.
  */
 export async function resetWorkspace(
   services: ResetServices,

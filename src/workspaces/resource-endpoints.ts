@@ -81,7 +81,7 @@ interface Checked {
   readonly context: Context;
 }
 
-/** An endpoint whose schemas are known only when the program runs. */
+/** An endpoint whose schemas depend on the resource. */
 function administering(
   contract: Omit<Contract, "replies">,
   reply: Readonly<Record<string, TSchema>>,

@@ -85,10 +85,9 @@ interface Declarable<Where extends Context> extends Described {
     declared: never,
   ): Promise<Change[]>;
   /**
-   * What a manifest would have to declare to arrive at what is there now, however it was created; undefined
-   * where there is nothing to declare.
+   * The declaration of the present state, however it was created; undefined if there is nothing to declare.
    *
-   * @param from with a function that stands in for secrets: see `manifest-secrets.ts`.
+   * @param from replaces secrets by variables: see `manifest-secrets.ts`.
    */
   declaration(database: Queryable, from: DeclarationSource, context: Where): Promise<unknown>;
   /** Creates the defaults of a new workspace that does not declare this resource. */

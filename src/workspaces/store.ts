@@ -1,7 +1,8 @@
 import type { Channel, Workspace, WorkspaceSettings } from "../context/workspace.ts";
 import type { Queryable, Transaction } from "../database/database.ts";
+import type { Declared } from "./listed-resource.ts";
 
-/** A number that no other lock in the database has: one manifest is applied at a time. */
+/** Unlike any other lock in the database: one manifest is applied at a time. */
 const APPLY_LOCK = 7_270_412;
 
 export async function lockForApply(tx: Transaction): Promise<void> {
@@ -135,11 +136,6 @@ export async function updateWorkspace(tx: Transaction, workspace: WorkspaceRow):
   );
 }
 
-/** Whether a manifest made it. */
-interface Declared {
-  readonly declared: boolean;
-}
-
 /** An app as it is declared. */
 export type DeclaredApp = {
   readonly id: string;
@@ -147,7 +143,7 @@ export type DeclaredApp = {
   readonly platform: string;
 };
 
-/** All apps of a workspace, however they were made, by id. */
+/** All apps of a workspace, however they were created, by id. */
 export async function selectApps(
   database: Queryable,
   workspaceId: number,
@@ -192,7 +188,7 @@ export async function deleteApps(
   ]);
 }
 
-/** A workspace from before there were brands has none. */
+/** Settings stored by earlier versions have no brand. */
 export async function selectBrand(
   database: Queryable,
   workspaceId: number,
@@ -215,7 +211,7 @@ export type DeclaredGroup = {
 
 export type GroupRow = DeclaredGroup & Declared;
 
-/** All groups of a workspace, however they were made, by name. */
+/** All groups of a workspace, however they were created, by name. */
 export async function selectGroups(database: Queryable, workspaceId: number): Promise<GroupRow[]> {
   const rows = await database.query<GroupRow & { readonly description: string | null }>(
     `select group_id as id, name, channel, description, declared from subscription_groups

@@ -4,9 +4,8 @@ import { type Combined, combineLists, type EffectKind, earlierOf, laterOf } from
 import type { HeldGroupState } from "./whole.ts";
 
 /**
- * App summaries. Sessions of an app are combined where both profiles have that app, and only there;
- * the summary of an app that the kept profile lacks comes over as it is.
- * spec: Merge behaviour, app summaries and session data.
+ * App summaries. Sessions are added up only for apps that both profiles have; the summary of any other app is
+ * taken as it is. spec: Merge behaviour, app summaries and session data.
  */
 export const combineApps = (
   kept: readonly AppUsage[],
@@ -27,7 +26,7 @@ export const combineApps = (
     }),
   );
 
-/** The version is that of the use that came last. */
+/** With the version that was used last. */
 const combineSessions = (one: AppUsage, other: AppUsage): AppUsage => ({
   appId: one.appId,
   version: (other.lastUsedAt > one.lastUsedAt ? other.version : one.version) ?? other.version,
@@ -43,10 +42,7 @@ const usageOf = ({ version, sessions, firstUsedAt, lastUsedAt }: AppUsage): Json
   last_used: lastUsedAt.toISOString(),
 });
 
-/**
- * Devices: one that the kept profile lacks comes over; of one that both have, what is known on the
- * kept profile stands and what is missing there is taken. spec: Merge behaviour, device info.
- */
+/** Devices. Of one that both profiles have, only missing details are taken. spec: Merge behaviour, device info. */
 export const combineDevices = (
   kept: readonly Device[],
   merged: readonly Device[],
@@ -74,7 +70,7 @@ const fillDevice = (one: Device, other: Device): Device => ({
 const takenOr = (effect: EffectKind, own: unknown): EffectKind =>
   own === undefined ? "taken" : effect;
 
-/** The kept profile's states stand, missing ones come over. docs/decisions/merging.md */
+/** Only missing states are taken. docs/decisions/merging.md */
 export const combineGroupStates = (
   kept: readonly HeldGroupState[],
   merged: readonly HeldGroupState[],
@@ -101,9 +97,9 @@ const FIELD_OF: Readonly<Record<InteractionKind, string>> = {
 };
 
 /**
- * Interactions with campaigns, canvases and cards: of one that both profiles have, every date
- * becomes the later one, what was done once stays done, and the rest is as the profile has it that
- * was reached last. spec: Merge behaviour, most recent date.
+ * Interactions with campaigns, canvases and cards. Of one that both profiles have, every date becomes the
+ * later one, a flag is true if it is on either, and the rest comes from the profile with the latest
+ * date. spec: Merge behaviour, most recent date.
  */
 export const combineInteractions = (
   kept: readonly Interaction[],
@@ -137,7 +133,7 @@ function combineDetails(one: JsonObject, other: JsonObject): JsonObject {
   return Object.fromEntries(details);
 }
 
-/** What was done at some time, in either place, was done. */
+/** Flags that are true if they are on either profile. */
 const DONE = new Set(["converted", "multiple_converted"]);
 
 function combineDetail(name: string, a: Json, b: Json): Json | undefined {

@@ -13,24 +13,21 @@ import type { Belongings, Whole } from "./whole.ts";
 /*
  * How two profiles become one. spec: POST /users/merge, Merge behaviour.
  *
- * One profile is kept, the other one is merged into it and removed. Nothing that the kept profile
- * has is lost, and nothing depends on anything but the two profiles: no clock, no database, no
- * setting but the two that are handed in. There are three ways in which a thing comes together:
+ * One profile is kept, the other is merged into it and removed. The kept profile loses nothing, and the
+ * result depends only on the two profiles and two arguments. There are three rules:
  *
- * - What is one of a kind (a name, an address, a custom attribute, a group state, a device's model)
- *   is taken only where the kept profile lacks it.
- * - What is counted (sessions, events, purchases, money) is added up, per app, event, product and
- *   currency, with the earlier first date and the later last one.
- * - The time when something last happened (Last_X_at fields, campaigns, canvases) becomes the
- *   later date.
+ * - Single values (a name, an address, a custom attribute, a group state, a device's model) are taken only
+ *   if the kept profile has none.
+ * - Counters (sessions, events, purchases, money) are added up per app, event, product and currency, with
+ *   the earlier first date and the later last date.
+ * - The time when something last happened (Last_X_at fields, campaigns, canvases) becomes the later one.
  *
- * Events, purchases and messages themselves, of which these are the summaries, move one by one and
- * unchanged; identity/save-graph.ts does that.
+ * The events, purchases and messages themselves move unchanged (activity/write-activity.ts).
  *
- * Each step reports its effects, which a dry run returns and the audit keeps.
+ * Each step reports its effects, which a dry run returns and the audit records.
  */
 
-/** Everything of one profile merged into another. `extent` says how much comes over. */
+/** Merges one profile into another. `extent` says how much is taken. */
 export function combine(
   kept: Whole,
   merged: Whole,
@@ -45,7 +42,7 @@ export function combine(
   };
 }
 
-/** What is kept about the two outside of their rows, as one. */
+/** Combines what is stored about the two outside their rows. */
 export function combineBelongings(
   kept: Belongings,
   merged: Belongings,

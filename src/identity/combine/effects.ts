@@ -1,13 +1,13 @@
 import type { Json } from "../../values/plain-json.ts";
 
 /**
- * What becomes of a thing that the merged profile has:
- * - `taken`: the kept profile lacked it and has it now;
- * - `kept`: the kept profile's own stands, the merged one's is dropped;
- * - `added_up`, `earlier`, `later`, `combined`: worked out from both;
+ * What happens to a value of the merged profile:
+ * - `taken`: the kept profile had none and receives it;
+ * - `kept`: the kept profile keeps its own, the merged one's is dropped;
+ * - `added_up`, `earlier`, `later`, `combined`: computed from both;
  * - `freed`, `redirected`: the merged external_id is free, or leads to the kept profile;
- * - `removed`: it is gone with a user who is deleted;
- * - `left`: it does not come over and is gone with the merged profile (`merge_behavior: none`).
+ * - `removed`: deleted with its user;
+ * - `left`: not taken, and deleted with the merged profile (`merge_behavior: none`).
  */
 export type EffectKind =
   | "taken"
@@ -21,26 +21,26 @@ export type EffectKind =
   | "removed"
   | "left";
 
-/** What a merge does to one thing that the merged profile has. */
+/** What a merge does to one value of the merged profile. */
 export interface Effect {
   /** As export names it, such as `first_name`, `custom_attributes` or `custom_events`. */
   readonly field: string;
-  /** Which one of the field's: the attribute, the event, the app. */
+  /** The attribute, the event or the app within the field. */
   readonly name?: string;
   readonly effect: EffectKind;
-  /** What both have, and what the kept profile has afterwards; null where there is nothing. */
+  /** Both values, and that of the kept profile afterwards; null if there is none. */
   readonly kept: Json;
   readonly merged: Json;
   readonly result: Json;
 }
 
-/** A result, and how it came about. */
+/** A result with its effects. */
 export interface Combined<Value> {
   readonly value: Value;
   readonly effects: readonly Effect[];
 }
 
-/** How much of the merged profile comes over. */
+/** How much of the merged profile is taken. */
 export type Extent =
   /** spec: Merge behaviour. */
   | "all"
@@ -49,29 +49,26 @@ export type Extent =
   /** spec: POST /users/identify, none: only push tokens and message history. */
   | "tokens_and_messages";
 
-/**
- * Two lists of things identified by a key, as one: what only one side has is kept as it is,
- * what both have is combined. The kept side's order comes first.
- */
-export function combineLists<Thing>(
-  kept: readonly Thing[],
-  merged: readonly Thing[],
-  keyOf: (thing: Thing) => string,
-  combine: (kept: Thing, merged: Thing) => Thing,
-  describe: (kept: Thing | undefined, merged: Thing, result: Thing) => Effect,
-): Combined<Thing[]> {
-  const things = new Map(kept.map((thing) => [keyOf(thing), thing]));
+/** Unites two lists by key, the kept side first; entries that both have are combined. */
+export function combineLists<Item>(
+  kept: readonly Item[],
+  merged: readonly Item[],
+  keyOf: (item: Item) => string,
+  combine: (kept: Item, merged: Item) => Item,
+  describe: (kept: Item | undefined, merged: Item, result: Item) => Effect,
+): Combined<Item[]> {
+  const items = new Map(kept.map((item) => [keyOf(item), item]));
   const effects: Effect[] = [];
-  for (const thing of merged) {
-    const own = things.get(keyOf(thing));
-    const result = own === undefined ? thing : combine(own, thing);
-    things.set(keyOf(thing), result);
-    effects.push(describe(own, thing, result));
+  for (const item of merged) {
+    const own = items.get(keyOf(item));
+    const result = own === undefined ? item : combine(own, item);
+    items.set(keyOf(item), result);
+    effects.push(describe(own, item, result));
   }
-  return { value: [...things.values()], effects };
+  return { value: [...items.values()], effects };
 }
 
-/** What would come over, but stays behind: the kept side is as it was. */
+/** The kept side unchanged, with the effects marked as `left`. */
 export const leftBehind = <Value>(kept: Value, { effects }: Combined<Value>): Combined<Value> => ({
   value: kept,
   effects: effects.map((effect) => ({ ...effect, effect: "left", result: effect.kept })),

@@ -7,10 +7,10 @@ import type { Json } from "../../values/plain-json.ts";
 import type { Combined, Effect, EffectKind, Extent } from "./effects.ts";
 import type { ProfileFields } from "./whole.ts";
 
-/** What to do where both profiles have a value. */
+/** What to do if both profiles have a value. */
 type Rule = (kept: Json, merged: Json) => { readonly value: Json; readonly effect: EffectKind };
 
-const keepStanding: Rule = (kept) => ({ value: kept, effect: "kept" });
+const keepOwn: Rule = (kept) => ({ value: kept, effect: "kept" });
 
 const takeEarlier: Rule = (kept, merged) => ({
   value: timeOf(merged) < timeOf(kept) ? merged : kept,
@@ -38,7 +38,7 @@ const takeNewerConsent: Rule = (kept, merged) => {
 
 /** spec: Merge behaviour. */
 const RULES: Readonly<Record<MergeRule, Rule>> = {
-  kept_user: keepStanding,
+  kept_user: keepOwn,
   earlier: takeEarlier,
   later: takeLater,
   push_tokens: unitePushTokensOf,
@@ -54,11 +54,10 @@ const standardRule = (name: string): Rule =>
 /**
  * The row of the kept profile after a merge.
  *
- * spec: Merge behaviour. A field is taken only where the kept profile lacks it, all aliases come
- * over, dates of sessions become the earlier and the later one, custom attributes that are missing
- * are added. Of `tokens_and_messages` only the aliases and the push tokens come over.
+ * spec: Merge behaviour. Missing fields and custom attributes are taken, aliases united, and session dates
+ * become the earlier and the later one. `tokens_and_messages` takes only the aliases and the push tokens.
  *
- * @param redirects whether an external_id that cannot be kept leads to the kept profile.
+ * @param redirects whether an external_id that is not taken leads to the kept profile.
  */
 export function combineFields(
   kept: ProfileFields,
@@ -74,7 +73,7 @@ export function combineFields(
     effectOf: (name) => ({ field: name }),
   });
   const custom = combineAttributes(kept.customAttributes, merged.customAttributes, {
-    ruleOf: () => keepStanding,
+    ruleOf: () => keepOwn,
     isLeft: () => isPartial,
     effectOf: (name) => ({ field: "custom_attributes", name }),
   });
@@ -109,7 +108,7 @@ function combineAttributes(
 ): Combined<Attributes> {
   const values = new Map(Object.entries(kept));
   const effects: Effect[] = [];
-  // By name, because the engine keeps the members of an object in an order of its own.
+  // By name, because the engine stores the members of an object in its own order.
   for (const name of Object.keys(merged).sort()) {
     const value = merged[name] as Json;
     const own = Object.hasOwn(kept, name) ? (kept[name] as Json) : null;

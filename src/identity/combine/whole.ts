@@ -35,7 +35,7 @@ export interface Belongings {
   readonly messages: number;
 }
 
-/** A person with everything that is stored about them. */
+/** Everything that is stored about a person. */
 export interface Whole {
   readonly profile: ProfileFields;
   readonly belongings: Belongings;
@@ -52,7 +52,7 @@ export const NO_BELONGINGS: Belongings = {
 };
 
 /** The neutral element of `combine`: combined with any person, it yields that person. */
-export const NOBODY: Whole = {
+export const EMPTY: Whole = {
   profile: {
     externalId: null,
     aliases: [],

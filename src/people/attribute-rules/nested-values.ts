@@ -23,8 +23,8 @@ export const maxBytes = 102_400;
  * of it. Takes the value, which has passed `findUnstorable`, and the name it goes by in sentences.
  *
  * Keys are 1 to 255 characters without `.` and `$`, except for dates, `{"$time": "<date>"}`;
- * strings have at most 255 characters; arrays hold scalars or objects, not both; null stands
- * nowhere. Returns the first fault, whose sentence names the place, or undefined.
+ * strings have at most 255 characters; arrays hold scalars or objects, not both; null is
+ * not allowed. Returns the first fault, whose sentence names the place, or undefined.
  * docs/decisions/values.md
  */
 export function findNestedFault(name: string, value: Json): Fault | undefined {

@@ -49,7 +49,7 @@ export const looksLikeObjectChange = (object: JsonObject): boolean =>
 export function readObjectChange(name: string, object: JsonObject): Checked<ObjectChange> {
   const unknown = Object.keys(object).find((key) => !operators.includes(key));
   if (unknown !== undefined) {
-    const reason = `'${printable(unknown)}' cannot stand beside ${listed(operators)}`;
+    const reason = `'${printable(unknown)}' cannot be combined with ${listed(operators)}`;
     return refusedAt(name, "INVALID_ATTRIBUTE", reason);
   }
   const add = readList(name, object, "$add", readObject);

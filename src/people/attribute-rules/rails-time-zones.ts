@@ -1,7 +1,7 @@
 /**
  * The time zone names of Ruby on Rails, which programs written with it send, and the IANA zones
- * they stand for. Complete as of Rails 8.2. Where an older Rails meant another zone by a name, the
- * newer meaning stands: "Samoa" is the independent state, "Astana" shares the zone of Almaty.
+ * they mean. Complete as of Rails 8.2. If versions of Rails differ, the newer meaning counts: "Samoa" is
+ * the independent state, "Astana" shares the zone of Almaty.
  */
 
 /** Zones that Rails calls by their city alone: "Buenos Aires", "Berlin". */

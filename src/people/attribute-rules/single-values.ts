@@ -4,7 +4,7 @@ import { refusedAt } from "../../values/findings.ts";
 import { isLongerThan, type Json } from "../../values/plain-json.ts";
 import { parseAttributeTime } from "../../values/times.ts";
 
-/** Takes an attribute's name, a value that is not null, and the present. */
+/** Takes an attribute's name, a value that is not null, and the current time. */
 export type Rule = (name: string, value: unknown, now: Date) => Checked<Json>;
 
 const invalid = (name: string, reason: string) => refusedAt(name, "INVALID_ATTRIBUTE", reason);

@@ -16,7 +16,7 @@ export function timeZoneName(text: string): string | undefined {
   if (known !== undefined || text.length > maxNameLength) return known;
   const isName = text.includes("/") || namesWithoutArea.has(lowerCase);
   const name = isName ? canonicalName(lowerCase) : undefined;
-  // Only names that exist are remembered, so the map cannot grow without end.
+  // Only names that exist are cached, so the map stays small.
   if (name !== undefined) knownNames.set(lowerCase, name);
   return name;
 }
@@ -25,7 +25,7 @@ export function timeZoneName(text: string): string | undefined {
 const maxNameLength = 50;
 
 /**
- * What Unicode's data calls by a name that IANA has since replaced: Node answers with the old one.
+ * Names in Unicode's data, and so in Node, that IANA has since replaced.
  */
 const renamedZones: Readonly<Record<string, string>> = {
   "Africa/Asmera": "Africa/Asmara",
@@ -58,10 +58,10 @@ const namesWithoutArea = new Set(
   ).split(" "),
 );
 
-/** From a lower-case name to the name in use; the Rails names, and every name asked for so far. */
+/** From a lower-case name to the name in use: the Rails names, and every name looked up so far. */
 const knownNames = new Map<string, string>();
 
-/** Done when the first name is asked for: Node takes a while to look them all up. */
+/** On the first look-up, because Node takes a while for all of them. */
 function learnRailsNames(): void {
   for (const [railsName, zone] of railsTimeZones) {
     knownNames.set(railsName.toLowerCase(), canonicalName(zone) ?? zone);

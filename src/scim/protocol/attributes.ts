@@ -6,12 +6,11 @@ import {
 import { DEPARTMENTS } from "../../dashboard-users/departments.ts";
 
 /*
- * The dashboard user as a SCIM resource: one table of the attributes that are kept, in the words of RFC
- * 7643, 7. How a body is read, what a filter may compare, what a PATCH may change and what
- * `/Schemas` says all follow from it.
+ * The dashboard user as a SCIM resource: one table of the stored attributes, in the terms of RFC 7643, 7.
+ * Reading bodies, filters, PATCH and `/Schemas` all follow from it.
  *
- * department, permissions and lastSignInAt are in the core schema, because the specification has them
- * there, and permissions has more levels than RFC 7643 knows.
+ * The specification puts department, permissions and lastSignInAt into the core schema, and permissions has
+ * more levels than RFC 7643 allows.
  */
 
 export const USER_SCHEMA = "urn:ietf:params:scim:schemas:core:2.0:User";
@@ -150,7 +149,7 @@ const COMMON_ATTRIBUTES: readonly Attribute[] = [
     mutability: "readOnly",
     subAttributes: [
       attribute("resourceType", "User.", { mutability: "readOnly", caseExact: true }),
-      attribute("created", "When it was made.", { type: "dateTime", mutability: "readOnly" }),
+      attribute("created", "When it was created.", { type: "dateTime", mutability: "readOnly" }),
       attribute("lastModified", "When it last changed.", {
         type: "dateTime",
         mutability: "readOnly",
@@ -164,10 +163,10 @@ const COMMON_ATTRIBUTES: readonly Attribute[] = [
   }),
 ];
 
-/** Every attribute that an answer may hold. */
+/** Every attribute that a response may contain. */
 export const RESOURCE_ATTRIBUTES: readonly Attribute[] = [...COMMON_ATTRIBUTES, ...USER_ATTRIBUTES];
 
-/** What is worked out when a user is shown, so that no filter can ask for it. */
+/** Computed when a user is shown, so that filters cannot use them. */
 export const UNSEARCHABLE: ReadonlySet<string> = new Set([
   "lastSignInAt",
   "permissions.appGroup.appGroupId",
@@ -175,8 +174,8 @@ export const UNSEARCHABLE: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Attributes that RFC 7643 has and that are not kept, in lower case. Identity providers send them with
- * every user; in a body they are passed over, as the answer shows. Extensions are not kept either.
+ * Attributes of RFC 7643 that are not stored, in lower case. Identity providers send them with every user;
+ * in a body they are ignored, as the response shows. Extensions are not stored either.
  */
 const NOT_KEPT: ReadonlySet<string> = new Set([
   "addresses",
@@ -211,7 +210,7 @@ export function findAttribute(
   return byName.get(name.toLowerCase());
 }
 
-/** One for each list of attributes in this file: bodies have thousands of names. */
+/** By list of attributes, because bodies have thousands of names. */
 const INDEXES = new WeakMap<readonly Attribute[], ReadonlyMap<string, Attribute>>();
 
 function indexOf(attributes: readonly Attribute[]): ReadonlyMap<string, Attribute> {
@@ -220,7 +219,7 @@ function indexOf(attributes: readonly Attribute[]): ReadonlyMap<string, Attribut
   return byName;
 }
 
-/** Whether a path leads to something that is known and not kept: see `NOT_KEPT`. */
+/** Whether a path leads to a known attribute that is not stored: see `NOT_KEPT`. */
 export function isNotKept(schema: string | undefined, names: readonly string[]): boolean {
   if (schema !== undefined && schema !== USER_SCHEMA.toLowerCase()) return true;
   const lower = names.map((name) => name.toLowerCase());

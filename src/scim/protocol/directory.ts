@@ -7,10 +7,7 @@ import type {
   UserQuery,
 } from "../../dashboard-users/dashboard-user.ts";
 
-/**
- * The users of a company. The protocol stands on this interface alone; `company-directory.ts` carries it
- * out.
- */
+/** The users of a company: all that the protocol depends on. `company-directory.ts` implements it. */
 export interface Directory {
   /** Creates a user. @returns undefined if another user has the userName, whatever its case. */
   create(attributes: UserAttributes): Promise<User | undefined>;
@@ -18,8 +15,8 @@ export interface Directory {
   /** A page of the users who meet a condition, in the order of creation, read from one snapshot. */
   list(query: UserQuery): Promise<UserPage>;
   /**
-   * Replaces the attributes of a user by what `work` makes of them. The user is locked meanwhile.
-   * If no attribute changes, the time of the last change stays.
+   * Replaces the attributes of a user by those that `work` returns. The user is locked meanwhile.
+   * If no attribute changes, neither does the time of the last change.
    *
    * @returns undefined if there is no such user.
    */
@@ -31,7 +28,7 @@ export interface Directory {
   defaults(): Promise<Defaults>;
 }
 
-/** What a new user receives if the identity provider does not say it. */
+/** What a new user receives if the identity provider does not send it. */
 export interface Defaults {
   readonly department?: string;
   readonly permissions?: Permissions;

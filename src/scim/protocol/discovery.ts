@@ -4,7 +4,7 @@ import { type Attribute, USER_ATTRIBUTES, USER_SCHEMA } from "./attributes.ts";
 import { type ListResponse, listResponse, SCIM_ROOT } from "./list-response.ts";
 import { LARGEST_PAGE } from "./users.ts";
 
-/* What the server says about itself: RFC 7643, 5 to 7, and RFC 7644, 4. */
+/* The discovery endpoints: RFC 7643, 5 to 7, and RFC 7644, 4. */
 
 const about = (type: string, place: string, members: JsonObject): JsonObject => ({
   schemas: [`urn:ietf:params:scim:schemas:core:2.0:${type}`],
@@ -39,7 +39,7 @@ const RESOURCE_TYPES = [
   }),
 ];
 
-/** The table of attributes is written in the words of RFC 7643, 7: it is the answer. */
+/** The table of attributes is written in the terms of RFC 7643, 7. */
 const definition = ({ subAttributes, canonicalValues, ...attribute }: Attribute): JsonObject => ({
   ...attribute,
   ...(canonicalValues && { canonicalValues }),
@@ -55,7 +55,7 @@ const SCHEMAS = [
   }),
 ];
 
-/** What can be asked for by the last part of its path. */
+/** The collections by the last part of their path. */
 const COLLECTIONS = { ResourceTypes: RESOURCE_TYPES, Schemas: SCHEMAS } as const;
 
 type Collection = keyof typeof COLLECTIONS;

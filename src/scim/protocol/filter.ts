@@ -2,11 +2,10 @@ import type { Comparator } from "../../dashboard-users/dashboard-user.ts";
 import { type ScimType, scimProblem } from "./problems.ts";
 
 /*
- * The filter language of RFC 7644, 3.4.2.2, and the paths of 3.5.2 that are built on it, from text to
- * a tree. What the names mean is not known here.
+ * Parses the filters of RFC 7644, 3.4.2.2, and the paths of 3.5.2 into trees; match.ts resolves their names.
  *
- * Two things beyond the grammar, because Microsoft's published test requests need them: a value without
- * quotes is a string where it is nothing else, and literals match whatever their case.
+ * Microsoft's published test requests need two extensions: an unquoted value that is no other literal is a
+ * string, and literals match in any case.
  *
  * The npm packages that parse this language were tried: docs/decisions/scim-filters-and-pages.md.
  */
@@ -18,7 +17,7 @@ export type Filter =
   | { readonly op: "not"; readonly filter: Filter }
   | { readonly op: "pr"; readonly path: AttributePath }
   | { readonly op: Comparator; readonly path: AttributePath; readonly value: Literal }
-  /** `emails[…]`: one and the same value meets the whole filter. */
+  /** `emails[…]`: a single value meets the whole filter. */
   | { readonly op: "has"; readonly path: AttributePath; readonly filter: Filter };
 
 export interface AttributePath {
@@ -28,7 +27,7 @@ export interface AttributePath {
   readonly names: readonly string[];
 }
 
-/** Where an operation of a PATCH points to: `emails[type eq "work"].value` has two steps. */
+/** The target of a PATCH operation: `emails[type eq "work"].value` has two steps. */
 export interface TargetPath {
   readonly schema: string | undefined;
   readonly steps: readonly TargetStep[];
@@ -65,7 +64,7 @@ const OPERATORS: ReadonlySet<string> = new Set([
   "le",
 ]);
 
-/** @throws Problem with `invalidFilter`, which says what stands where. */
+/** @throws Problem with `invalidFilter` that names the position. */
 export function parseFilter(text: string): Filter {
   const reader = tokenReader(text, "invalidFilter");
   const filter = readFilter(reader);
@@ -106,10 +105,10 @@ interface TokenReader {
   scimType: ScimType;
   comparisons: number;
   levels: number;
-  /** What comes next, without taking it. */
+  /** The next token, without taking it. */
   next(): Token;
   take(): Token;
-  /** A refusal that names the last token taken, or the next one where `wanted` has not come. */
+  /** A refusal that names a token, by default the next one, instead of what was `wanted`. */
   unexpected(wanted: string, token?: Token): Error;
   refuse(sentence: string): Error;
 }
@@ -247,7 +246,7 @@ function refuseString(reader: TokenReader, token: Token): never {
   throw reader.refuse(`the string at position ${token.position} is not a JSON string`);
 }
 
-/** Undefined for what is no JSON literal. */
+/** Undefined if it is no JSON literal. */
 function parseLiteral(text: string): Literal | undefined {
   if (text.startsWith("{")) return undefined;
   try {

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../values/plain-json.ts";
 
-/** Where the resources of this server live. */
+/** The root path of all SCIM resources. */
 export const SCIM_ROOT = "/scim/v2";
 
 /** spec: GET /scim/v2/Users?filter=…; RFC 7644, 3.4.2. */

@@ -13,19 +13,19 @@ import { scimProblem } from "./problems.ts";
 import { searchableText } from "./searchable.ts";
 
 /*
- * What a filter means, by RFC 7644, 3.4.2.2: its names are looked up in the table of attributes and its
- * values brought into the form of searchable values. A list is filtered by the store; here is the same
- * for the values that a PATCH picks, and a test holds the two together.
+ * The meaning of filters, by RFC 7644, 3.4.2.2: names are looked up in the table of attributes, values brought
+ * into searchable form. The store filters lists of users; `matches` filters the values that a PATCH picks,
+ * and a test compares the two.
  */
 
-/** An attribute that is known and not kept has no value in any resource. */
+/** An attribute that is not stored has no value in any resource. */
 const NEVER = { op: "never" } as const;
 
 const invalidFilter = (path: AttributePath, rule: string) =>
   scimProblem("invalidFilter", `'${path.names.join(".")}' ${rule}`);
 
 /**
- * Looks up what a filter names.
+ * Resolves the names of a filter.
  *
  * @param place the path of the attribute whose values are filtered, for a filter within `[]`.
  * @throws Problem with `invalidFilter` for an unknown attribute, or a comparison that it cannot have.
@@ -104,7 +104,7 @@ interface Found {
   readonly attribute: Attribute;
 }
 
-/** @returns undefined for an attribute that is known and not kept. */
+/** @returns undefined for a known attribute that is not stored. */
 function lookUp(
   path: AttributePath,
   attributes: readonly Attribute[],
@@ -126,7 +126,7 @@ function lookUp(
   return { names, attribute };
 }
 
-/** `emails` stands for `emails.value`. */
+/** `emails` means `emails.value`. */
 function simpleAttribute(found: Found, path: AttributePath): [readonly string[], Attribute] {
   if (found.attribute.type !== "complex") return [found.names, found.attribute];
   const value = findAttribute(found.attribute.subAttributes, "value");
@@ -247,6 +247,6 @@ function compare(op: Exclude<Comparator, "ne">, value: Json, wanted: string | bo
   }
 }
 
-/** By code points, as the engines compare too. */
+/** By code points, as the engines compare. */
 const order = (one: string, other: string): number =>
   Buffer.compare(Buffer.from(one), Buffer.from(other));

@@ -8,8 +8,8 @@ import { scimProblem } from "./problems.ts";
 import { readAttribute, refuseTooMany } from "./read-attributes.ts";
 
 /*
- * What a PATCH does to the values of a list. Every function takes time in proportion to the values it
- * gets, and charges for them before it begins: many operations may name the same long list.
+ * PATCH of lists. Every function takes time in proportion to the values, and charges for them first: many
+ * operations may name the same long list.
  */
 
 /**
@@ -59,7 +59,7 @@ function readElement(attribute: Attribute, { value, path, work }: Change): JsonO
   return (readAttribute(one, value ?? null, reading, path) ?? {}) as JsonObject;
 }
 
-/** What a value needs so that a filter picks it: `type eq "work"` gives `{ type: "work" }`. */
+/** The members of a value that a filter picks: `{ type: "work" }` for `type eq "work"`. */
 function impliedBy(filter: Filter | undefined, attributes: readonly Attribute[]): JsonObject {
   if (filter?.op === "and") {
     return Object.assign({}, ...filter.filters.map((each) => impliedBy(each, attributes)));
@@ -104,10 +104,10 @@ export function addValues(
   return primary ? withPrimary(values, values.indexOf(primary)) : values;
 }
 
-/** Writing a value as text takes longer than comparing one. */
+/** Serializing a value takes longer than comparing one. */
 const WORK_PER_IDENTITY = 3;
 
-/** Values are the same if their name is (a team's, say), or all of them if they have no name. */
+/** Values with a name, such as teams, are identified by it, others by all their members. */
 function identity({ subAttributes }: Attribute): (value: Json) => string {
   const name = subAttributes?.find((each) => each.required)?.name;
   if (name === undefined) return canonical;
@@ -141,8 +141,8 @@ export function removeValues(
 }
 
 /**
- * Whether a value holds all members of one of the others. The others are grouped by the names of their
- * members, of which an attribute has few, so that a look-up takes the place of a comparison with each.
+ * Whether a value holds all members of one of the others. The others are grouped by their member names, so
+ * that a look-up replaces a comparison with each.
  */
 function holdsOneOf(others: readonly Json[], work: Work): (value: Json) => boolean {
   const groups = new Map<string, { names: string[] | undefined; texts: Set<string> }>();

@@ -10,13 +10,13 @@ import { searchableText } from "./searchable.ts";
 
 /*
  * PATCH, RFC 7644, 3.5.2: applies operations in order, each to the result of the one before. The caller
- * checks the outcome like a body.
+ * checks the result like a body.
  *
- * A path is walked step by step down the table of attributes. At its end a value is set, added or
- * removed; on the way back every level is copied, so that a failure never leaves half a change.
+ * A path is followed down the table of attributes to the value that is set, added or removed; every level is
+ * copied, so that a failure leaves no partial change.
  */
 
-/** What finding the target of a path costs: a fixed part, and a share for each character. */
+/** The cost of a path: a fixed part, and a share for each character. */
 const WORK_PER_PATH = 10;
 const WORK_PER_PATH_CHARACTER = 0.5;
 
@@ -69,7 +69,7 @@ function applyAt(resource: JsonObject, { schema, steps }: TargetPath, change: Ch
   return changeObject(resource, RESOURCE_ATTRIBUTES, steps, change);
 }
 
-/** Changes the attribute of the first step, and removes it if nothing is left of it. */
+/** Changes the attribute of the first step, and removes it if it becomes empty. */
 function changeObject(
   source: JsonObject,
   attributes: readonly Attribute[] | undefined,

@@ -10,8 +10,8 @@ import type { JsonObject } from "../../values/plain-json.ts";
 import { scimProblem } from "./problems.ts";
 
 /*
- * Permissions name what the manifest declares: workspaces (as app groups), their teams, and permission
- * sets. They are stored by name; reads add the current ids.
+ * Permissions name workspaces (as app groups), their teams, and permission sets. They are stored by name;
+ * reads add the current ids.
  */
 
 type Named<Entry> = Partial<Entry> & JsonObject;
@@ -94,7 +94,7 @@ function refuseRepeated<Entry extends JsonObject>(
   }
 }
 
-/** The part of a user's permissions that is still declared. */
+/** A user's permissions without workspaces, teams and sets that no longer exist. */
 export const declaredPermissions = (
   { companyPermissions, appGroup }: Permissions,
   organisation: Organisation,
@@ -103,7 +103,7 @@ export const declaredPermissions = (
   appGroup: declaredGroups(appGroup, organisation).map(({ group }) => group),
 });
 
-/** Permissions as a response shows them: what is declared, with the ids of workspaces and teams. */
+/** Permissions as a response shows them: those that exist, with the ids of workspaces and teams. */
 export const permissionsView = (
   { companyPermissions, appGroup }: Permissions,
   organisation: Organisation,

@@ -1,6 +1,6 @@
 import { Problem } from "../../problem.ts";
 
-/** The error keywords of RFC 7644, 3.12, that this server has a use for. */
+/** The error keywords of RFC 7644, 3.12, that are in use. */
 export type ScimType =
   | "invalidFilter"
   | "invalidPath"

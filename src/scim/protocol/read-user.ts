@@ -8,11 +8,11 @@ import { checkPermissions } from "./permissions.ts";
 import { SCIM_WORK_LIMIT, scimProblem } from "./problems.ts";
 import { readAttributes } from "./read-attributes.ts";
 
-/** A user is shown with hundreds of others on a page. docs/decisions/scim.md */
+/** Bounded, because a page shows hundreds of users. docs/decisions/scim.md */
 const LARGEST_USER_BYTES = 262_144;
 
 /**
- * Reads a user from a body, or from what a PATCH left.
+ * Reads a user from a body, or from the result of a PATCH.
  *
  * spec: POST /scim/v2/Users: userName, name, department and permissions are required.
  *

@@ -5,7 +5,7 @@ import { parsePath, type TargetStep } from "./filter.ts";
 import { picker } from "./match.ts";
 import { scimProblem } from "./problems.ts";
 
-/** What a response shows of a resource: names of attributes, separated by commas. RFC 7644, 3.9. */
+/** The attributes to show or to omit, separated by commas. RFC 7644, 3.9. */
 export interface Selection {
   readonly attributes?: string;
   readonly excludedAttributes?: string;

@@ -15,7 +15,7 @@ import { readUser } from "./read-user.ts";
 import { type Selection, selector } from "./selection.ts";
 import { userView } from "./user-view.ts";
 
-/* The operations on users. Each returns the resource cut down to the request's selection. */
+/* The operations on users. Each returns the attributes that the request selects. */
 
 /** RFC 7644, 3.4.2.4: the size of a page if the request names none, and the largest one. */
 const USUAL_PAGE = 100;
@@ -24,7 +24,7 @@ export const LARGEST_PAGE = 1_000;
 /** A page is also full at this size of its users as stored, so that no response is unbounded. */
 const LARGEST_PAGE_BYTES = 1_048_576;
 
-/** Showing a page reads many values, each a fraction of a unit's time. */
+/** A page shows many values, each at a fraction of a unit. */
 const PAGE_WORK_LIMIT = 250_000;
 
 export interface ListRequest extends Selection {
@@ -151,7 +151,7 @@ export async function deleteUser(directory: Directory, id: string): Promise<void
   if (!(await directory.remove(id))) throw userNotFound();
 }
 
-/** The user's attributes; what is no longer declared does not block the next change. */
+/** The user's attributes without permissions that no longer exist, which would block the next change. */
 const attributesOf = ({ attributes }: User, organisation: Organisation): UserAttributes => ({
   ...attributes,
   permissions: declaredPermissions(attributes.permissions, organisation),

@@ -94,6 +94,7 @@ const SHOWS_USERS = [
   "GET /admin/v1/workspaces/:name/users/:id/timeline",
   "GET /admin/v1/workspaces/:name/requests",
   "GET /admin/v1/workspaces/:name/requests/:id",
+  "GET /admin/v1/workspaces/:name/requests/stream",
 ];
 
 /** Those that show what is declared, how it stands, or the audit itself. */

@@ -145,6 +145,7 @@ describe("rapport --help", () => {
       "users",
       "import",
       "export",
+      "tail",
       "backup",
       "restore",
       "cdi",

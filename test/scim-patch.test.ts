@@ -266,6 +266,23 @@ describe("PATCH /scim/v2/Users/{id}", () => {
     assert.deepEqual(permissions, { companyPermissions: [], appGroup: [] });
   });
 
+  test("a SCIM PATCH that replaces permissions by empty lists takes them away, and names only those it changes", async () => {
+    const replaceBy = async (value: Record<string, unknown>, path?: string) => {
+      const operation = path ? { path, value } : { value: { permissions: value } };
+      const { permissions } = await after([{ op: "replace", ...operation }], "permissions");
+      return permissions.appGroup.length;
+    };
+    assert.equal(await replaceBy({ companyPermissions: [], appGroup: [] }, "permissions"), 0);
+    assert.equal(await replaceBy({ appgroup: [] }), 0);
+    assert.equal(await replaceBy({ appGroup: null }), 0);
+    assert.equal(await replaceBy({ companyPermissions: [] }), 1);
+    const added = await after(
+      [{ op: "add", path: "permissions", value: { appGroup: [] } }],
+      "permissions",
+    );
+    assert.equal(added.permissions.appGroup.length, 1);
+  });
+
   test("a SCIM PATCH of an unknown id gets 404", async () => {
     const id = "01a1fbaf-f926-76e9-9f88-ff84832d9fb9";
     const answer = await scim.patch(id, { op: "remove", path: "displayName" });

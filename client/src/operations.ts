@@ -158,5 +158,6 @@ export const OPERATIONS = {
   signOutEverywhere: ["delete", "/dashboard/sessions", "session", false],
   createSignInLink: ["post", "/admin/v1/sign-in-links", "adminToken", false],
   listLiveRequests: ["get", "/admin/v1/workspaces/{name}/requests", "adminToken", false],
+  streamLiveRequests: ["get", "/admin/v1/workspaces/{name}/requests/stream", "adminToken", false],
   getLiveRequest: ["get", "/admin/v1/workspaces/{name}/requests/{id}", "adminToken", false],
 } as const;

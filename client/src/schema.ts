@@ -2351,6 +2351,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/workspaces/{name}/requests/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Streams requests of API keys with their verdicts as they come in, as server-sent events.
+         * @description Each event `request` holds one request as JSON; `skipped` tells how many were left out because too many came in at once. The stream ends after its time, when the session ends or the permission is revoked, and when the server stops; browsers connect again by themselves. Four streams for each session and sixteen for each workspace are open at a time, on each server process.
+         *
+         *     Needs the administrator's token, or a session of the dashboard with `dev_console`.
+         */
+        get: operations["streamLiveRequests"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/workspaces/{name}/requests/{id}": {
         parameters: {
             query?: never;
@@ -14966,6 +14988,73 @@ export interface operations {
                          */
                         message: "success";
                     };
+                };
+            };
+        };
+    };
+    streamLiveRequests: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Such as 400, or 4xx.
+                 * @example 4xx
+                 */
+                status?: string;
+                /**
+                 * @description The id or name of a key.
+                 * @example backend
+                 */
+                key?: string;
+                /**
+                 * @description Whom an item names; needs view_pii.
+                 * @example ada
+                 */
+                user?: string;
+                /**
+                 * @description The path.
+                 * @example /users/track
+                 */
+                endpoint?: string;
+                /**
+                 * @description The code of an item.
+                 * @example INVALID_TIME
+                 */
+                code?: string;
+                /**
+                 * @description After how many seconds the stream ends.
+                 * @example 60
+                 */
+                for_seconds?: number;
+            };
+            header?: {
+                /**
+                 * @description The id of the last event that was received: the stream goes on after it.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                "last-event-id"?: string;
+            };
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example event: request
+                     *     data: {"status":201}
+                     */
+                    "text/event-stream": string;
                 };
             };
         };

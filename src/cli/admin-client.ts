@@ -68,7 +68,8 @@ export async function callAdmin<Answer>(
  */
 export async function openAdmin(target: AdminTarget, path: string): Promise<Response> {
   const response = await request(target, "GET", path);
-  const isStream = response.headers.get("content-type")?.includes("ndjson") ?? false;
+  const type = response.headers.get("content-type") ?? "";
+  const isStream = type.includes("ndjson") || type.includes("event-stream");
   if (response.ok && isStream) return response;
   throw refusalOf(response, await readAnswer(target, response));
 }

@@ -35,6 +35,10 @@ const COMMANDS: Readonly<Record<string, [about: string, load: () => Promise<Comm
     "Exports users, events, purchases, subscription states or the configuration.",
     () => import("./export.ts"),
   ],
+  tail: [
+    "Prints requests to a running server as they come in, with the verdict on each item.",
+    () => import("./tail.ts"),
+  ],
   backup: ["Writes all data of a running server to a file.", () => import("./backup.ts")],
   restore: [
     "Restores a backup into an empty database or data folder.",

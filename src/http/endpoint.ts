@@ -146,8 +146,8 @@ export interface Input<C extends Contract> {
   readonly body: StaticOrUndefined<C["body"]>;
   /** Where people reach the server, without a slash at the end: `https://rapport.example`. */
   readonly baseUrl: string;
-  /** Asks again who calls, for responses that last. @throws Problem when the caller's right has ended. */
-  readonly confirmCaller: () => Promise<void>;
+  /** Identifies the caller again, for responses that last. @throws Problem when the caller's right has ended. */
+  readonly confirmCaller: () => Promise<Pick<Context, "person">>;
   /** There only for endpoints whose handler honours it itself. */
   readonly idempotency: IdempotencyClaim | undefined;
   /** Where the handler counts its work: `spend(work, units)`. */

@@ -50,8 +50,7 @@ export function serveEndpoint<Services extends HttpServices>(
     const run = async (own: Services, idempotency?: Input<Contract>["idempotency"]) => {
       const baseUrl = baseUrlOf(request, publicUrl);
       read ??= compileContract(contract);
-      const confirmCaller = async () =>
-        void (await identify(services, contract, request, publicUrl));
+      const confirmCaller = () => identify(services, contract, request, publicUrl);
       const input = { ...read(request), baseUrl, idempotency, work, confirmCaller };
       if (isLarge(request)) await nextTurn();
       return handler(own, request.context as RequestContext, input as Input<Contract>);

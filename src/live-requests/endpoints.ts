@@ -1,7 +1,8 @@
 import Type from "typebox";
-import { byAdministratorOfWorkspace, endpoint } from "../http/endpoint.ts";
+import { byAdministratorOfWorkspace, endpoint, type TextStream } from "../http/endpoint.ts";
 import { type LiveServices, readRequest, readRequests } from "./read-requests.ts";
 import { LiveRequest } from "./request-view.ts";
+import { type StreamServices, streamRequests } from "./stream-requests.ts";
 
 const PATH = "/admin/v1/workspaces/:name/requests";
 
@@ -83,4 +84,54 @@ const read = endpoint({
   body: { request: await readRequest(services, context, params.id), message: "success" },
 }));
 
-export const liveRequestEndpoints = [list, read];
+const LONGEST_STREAM_SECONDS = 3_600;
+
+const stream = endpoint({
+  method: "GET",
+  path: `${PATH}/stream`,
+  summary:
+    "Streams requests of API keys with their verdicts as they come in, as server-sent events.",
+  description:
+    "Each event `request` holds one request as JSON; `skipped` tells how many were left out because too many came in at " +
+    "once. The stream ends after its time, when the session ends or the permission is revoked, and when the server " +
+    "stops; browsers connect again by themselves. Four streams for each session and sixteen for each workspace are " +
+    "open at a time, on each server process.",
+  access,
+  params: OfWorkspace,
+  query: Type.Object({
+    ...filter,
+    for_seconds: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: LONGEST_STREAM_SECONDS,
+        default: LONGEST_STREAM_SECONDS,
+        description: "After how many seconds the stream ends.",
+        examples: [60],
+      }),
+    ),
+  }),
+  headers: Type.Object({
+    "last-event-id": Type.Optional(
+      Type.String({
+        format: "uuid",
+        description: "The id of the last event that was received: the stream goes on after it.",
+      }),
+    ),
+  }),
+  refusals: ["RATE_LIMITED"],
+  streams: true,
+  takesLong: true,
+  produces: "text/event-stream",
+  replies: {
+    200: Type.Unsafe<TextStream>(
+      Type.String({ examples: ['event: request\ndata: {"status":201}\n\n'] }),
+    ),
+  },
+}).handledBy(async (services: StreamServices, context, { query, headers, confirmCaller }) => {
+  const { for_seconds: forSeconds = LONGEST_STREAM_SECONDS, ...wanted } = query;
+  const since = headers["last-event-id"];
+  const input = { filter: wanted, since, forSeconds, confirmCaller };
+  return { status: 200, body: streamRequests(services, context, input) };
+});
+
+export const liveRequestEndpoints = [list, stream, read];

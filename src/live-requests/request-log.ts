@@ -15,9 +15,13 @@ export interface KeptRequest extends AnsweredRequest {
 }
 
 export interface RequestLog {
+  /** Tells the logs of several processes apart. */
+  readonly id: string;
   note(answered: AnsweredRequest): void;
   /** The requests of a workspace, newest first. */
   newest(workspaceId: number): Generator<KeptRequest>;
+  /** The id of the latest request of any workspace. */
+  latest(): string | undefined;
   /** How many a process keeps. */
   readonly size: number;
 }
@@ -30,16 +34,21 @@ const MOST_BYTES = 16 * 1_048_576;
 
 /** @param size how many requests are kept; 0 keeps none. */
 export function createRequestLog(clock: Clock, size: number, mostBytes = MOST_BYTES): RequestLog {
-  // In the order of arrival: the first key is the oldest.
-  const kept = new Map<string, KeptRequest>();
+  // A ring in the order of arrival: the oldest is at `first`.
+  const kept: (KeptRequest | undefined)[] = Array.from({ length: size });
+  let first = 0;
+  let count = 0;
   let bytes = 0;
 
-  const drop = (request: KeptRequest): void => {
-    kept.delete(request.id);
-    bytes -= bytesOf(request);
-  };
+  function dropOldest(): void {
+    bytes -= bytesOf(kept[first] as KeptRequest);
+    kept[first] = undefined;
+    first = (first + 1) % size;
+    count--;
+  }
 
   return {
+    id: clock.newId(),
     size,
     note(answered) {
       if (size === 0) return;
@@ -51,17 +60,19 @@ export function createRequestLog(clock: Clock, size: number, mostBytes = MOST_BY
         at: clock.now(),
         ...(!fits && { body: undefined }),
       };
-      kept.set(request.id, request);
+      if (count === size) dropOldest();
+      kept[(first + count) % size] = request;
+      count++;
       bytes += bytesOf(request);
-      while (kept.size > size || bytes > mostBytes) drop(kept.values().next().value as KeptRequest);
+      while (bytes > mostBytes) dropOldest();
     },
     *newest(workspaceId) {
-      const all = [...kept.values()];
-      for (let index = all.length - 1; index >= 0; index--) {
-        const request = all[index] as KeptRequest;
+      for (let back = count - 1; back >= 0; back--) {
+        const request = kept[(first + back) % size] as KeptRequest;
         if (request.workspace.id === workspaceId) yield request;
       }
     },
+    latest: () => (count === 0 ? undefined : kept[(first + count - 1) % size]?.id),
   };
 }
 

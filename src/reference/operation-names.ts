@@ -46,6 +46,7 @@ const NAMES: Readonly<Record<string, string>> = {
   "DELETE /admin/v1/workspaces/:name/email-states/:email": "eraseEmailState",
   "GET /admin/v1/workspaces/:name/requests": "listLiveRequests",
   "GET /admin/v1/workspaces/:name/requests/:id": "getLiveRequest",
+  "GET /admin/v1/workspaces/:name/requests/stream": "streamLiveRequests",
   "GET /dashboard/session": "getSession",
   "POST /dashboard/session": "signIn",
   "DELETE /dashboard/session": "signOut",

@@ -26,6 +26,8 @@ import { createServer } from "../http/server.ts";
 import { startWorker, type Worker } from "../jobs/worker.ts";
 import { answerLiveRequests } from "../live-requests/read-requests.ts";
 import { createRequestLog } from "../live-requests/request-log.ts";
+import { answerLooks } from "../live-requests/stream-requests.ts";
+import { createStreamSlots } from "../live-requests/stream-slots.ts";
 import { shareMetrics } from "../observe/cluster-metrics.ts";
 import { createLog } from "../observe/log.ts";
 import { createMetrics, type Metrics } from "../observe/metrics.ts";
@@ -169,6 +171,7 @@ async function start(
     adminToken,
     identityProvider,
     requestLog: createRequestLog(clock, config.liveRequests),
+    streamSlots: createStreamSlots(),
     processes: createProcesses(),
     idempotency,
     rateLimits: createRateLimits({ database, clock }),
@@ -215,6 +218,7 @@ async function start(
   await server.listen({ host: config.host, port: config.port });
   load.watch();
   answerLiveRequests(services);
+  answerLooks(services);
   shareMetrics(metrics.registry);
   const metricsListener =
     config.metricsPort === undefined || cluster.isWorker

@@ -137,8 +137,10 @@ function assign(
   const reading = { isWhole: false, work: change.work };
   const read = readAttribute(attribute, unwrap(attribute, value), reading, change.path);
   if (read === undefined) return undefined;
-  if (attribute.type === "complex")
-    return mergeInto(attribute, current, read as JsonObject, change);
+  if (attribute.type === "complex") {
+    const named = { ...emptiedIn(attribute, value, change), ...(read as JsonObject) };
+    return mergeInto(attribute, current, named, change);
+  }
   return attribute.mutability === "immutable" ? keepSame(attribute, current, read) : read;
 }
 
@@ -147,6 +149,17 @@ function unwrap({ type }: Attribute, value: Json): Json {
   if (type === "complex" || !Array.isArray(value) || value.length !== 1) return value;
   const [only] = value;
   return isJsonObject(only) ? (only.value ?? value) : value;
+}
+
+/** RFC 7643, 2.5: a replacement by null or an empty list takes the value away. Reading leaves such names out. */
+function emptiedIn({ subAttributes }: Attribute, value: Json, { op }: Change): JsonObject {
+  if (op !== "replace" || !isJsonObject(value)) return {};
+  const names = Object.entries(value).flatMap(([name, each]) => {
+    const known = findAttribute(subAttributes, name);
+    const isEmptied = each === null || (Array.isArray(each) && each.length === 0);
+    return known && known.mutability !== "readOnly" && isEmptied ? [known.name] : [];
+  });
+  return Object.fromEntries(names.map((name) => [name, null]));
 }
 
 /** RFC 7644, 3.5.2.3: sub-attributes that are not named stay as they are. */

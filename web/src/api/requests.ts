@@ -1,102 +1,56 @@
-import { type InfiniteData, useInfiniteQuery } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
-import { errorOf } from "./api-error.ts";
-import { queryClient } from "./client.ts";
+import type { InfiniteData } from "@tanstack/react-query";
+import type { components, paths } from "../../../client/src/schema.ts";
+import { hooks, queryClient } from "./client.ts";
+import { BY_CURSOR } from "./pages.ts";
 
-/* The latest requests of API keys with their verdicts: a list in pages, and a stream of what comes in. */
+/* The latest requests of API keys with their verdicts, as a list in pages. request-stream.ts brings what is new. */
 
-export interface LiveItem {
-  readonly index: number;
-  readonly kind: string;
-  readonly accepted: boolean;
-  readonly code: string | null;
-  readonly message: string | null;
-  readonly user: string | null;
-}
+export const REQUESTS = "/admin/v1/workspaces/{name}/requests";
 
-export interface LiveRequest {
-  readonly id: string;
-  readonly at: string;
-  readonly method: string;
-  readonly path: string;
-  readonly status: number;
-  readonly duration_ms: number;
-  readonly key: { readonly id: string; readonly name: string };
-  readonly items: readonly LiveItem[];
-  readonly rejected: number;
-  readonly body: unknown;
-  readonly response: unknown;
-}
+type Operation = paths[typeof REQUESTS]["get"];
+type RequestPage = Operation["responses"][200]["content"]["application/json"];
 
-interface Page {
-  readonly requests: readonly LiveRequest[];
-  /** How many each server process keeps; 0: live requests are off. */
-  readonly kept: number;
-  readonly next_cursor?: string;
-}
+export type LiveRequest = components["schemas"]["LiveRequest"];
+export type LiveItem = LiveRequest["items"][number];
+
+type Query = NonNullable<Operation["parameters"]["query"]>;
 
 /** What of the requests is wanted; empty texts want all. */
-export interface RequestFilter {
-  readonly status?: string;
-  readonly key?: string;
-  readonly user?: string;
-  readonly endpoint?: string;
-  readonly code?: string;
-}
+export type RequestFilter = Pick<Query, "status" | "key" | "user" | "endpoint" | "code">;
 
-const addressOf = (workspace: string, rest: string, filter: object): string => {
-  const set = Object.entries(filter).filter(([, value]) => value);
-  const query = new URLSearchParams(set.map(([name, value]) => [name, String(value)]));
-  return `/admin/v1/workspaces/${encodeURIComponent(workspace)}/requests${rest}?${query}`;
+const PAGE = 50;
+
+/** A page that stays open shows so many at most; older ones are loaded again on request. */
+const MOST_SHOWN = 500;
+
+const optionsOf = (name: string, filter: RequestFilter) => {
+  const wanted = Object.fromEntries(Object.entries(filter).filter(([, value]) => value));
+  return { params: { path: { name }, query: { ...wanted, limit: PAGE } } };
 };
 
-const keyOf = (workspace: string, filter: RequestFilter) =>
-  ["live-requests", workspace, filter] as const;
-
-export const useRequests = (workspace: string, filter: RequestFilter) =>
-  useInfiniteQuery({
-    queryKey: keyOf(workspace, filter),
-    initialPageParam: "",
-    // The stream brings what is new.
-    staleTime: Number.POSITIVE_INFINITY,
+/** @param everyMs how often to ask again where there is no stream. */
+export const useRequests = (name: string, filter: RequestFilter, everyMs: number | false) =>
+  hooks.useInfiniteQuery("get", REQUESTS, optionsOf(name, filter), {
+    ...BY_CURSOR,
     gcTime: 0,
-    queryFn: async ({ pageParam, signal }): Promise<Page> => {
-      const address = addressOf(workspace, "", { ...filter, cursor: pageParam, limit: 50 });
-      const response = await fetch(address, { signal });
-      // A server that keeps no requests has no such list.
-      if (response.status === 404) return { requests: [], kept: 0 };
-      if (!response.ok) throw await errorOf(response);
-      return response.json();
-    },
-    getNextPageParam: (page) => page.next_cursor,
+    refetchInterval: everyMs,
   });
 
-export type StreamState = "paused" | "connecting" | "live" | "broken";
+/** Reads again what the stream may have missed while it was not open. */
+export const refreshRequests = (name: string, filter: RequestFilter): Promise<void> =>
+  queryClient.invalidateQueries({ queryKey: ["get", REQUESTS, optionsOf(name, filter)] });
 
-/** Puts what comes in above the list, while it is live. The browser connects again by itself. */
-export function useStream(workspace: string, filter: RequestFilter, isLive: boolean): StreamState {
-  const [state, setState] = useState<StreamState>("connecting");
-  const wanted = JSON.stringify(filter);
-  useEffect(() => {
-    if (!isLive) return;
-    const filtered = JSON.parse(wanted) as RequestFilter;
-    setState("connecting");
-    const source = new EventSource(addressOf(workspace, "/stream", filtered));
-    source.onopen = () => setState("live");
-    source.onerror = () => setState("broken");
-    source.addEventListener("request", (event) => {
-      putFirst(workspace, filtered, JSON.parse(String(event.data)) as LiveRequest);
-    });
-    return () => source.close();
-  }, [workspace, wanted, isLive]);
-  return isLive ? state : "paused";
-}
-
-function putFirst(workspace: string, filter: RequestFilter, request: LiveRequest): void {
-  queryClient.setQueryData<InfiniteData<Page>>(keyOf(workspace, filter), (shown) => {
+/** Puts a request above the list. */
+export function putFirst(name: string, filter: RequestFilter, request: LiveRequest): void {
+  const queryKey = ["get", REQUESTS, optionsOf(name, filter)];
+  queryClient.setQueryData<InfiniteData<RequestPage>>(queryKey, (shown) => {
     const [first, ...others] = shown?.pages ?? [];
     if (!shown || !first || first.requests.some(({ id }) => id === request.id)) return shown;
     const requests = [request, ...first.requests];
-    return { ...shown, pages: [{ ...first, requests }, ...others] };
+    const last = requests[MOST_SHOWN - 1];
+    if (last === undefined) return { ...shown, pages: [{ ...first, requests }, ...others] };
+    // The rest of the list follows its last row.
+    const cut = { ...first, requests: requests.slice(0, MOST_SHOWN), next_cursor: last.id };
+    return { pages: [cut], pageParams: shown.pageParams.slice(0, 1) };
   });
 }

@@ -4,13 +4,8 @@ import { getRouteApi } from "@tanstack/react-router";
 import { Activity, Pause, Play, Search } from "lucide-react";
 import { useMemo, useState } from "react";
 import { morePages } from "../../api/pages.ts";
-import {
-  type LiveRequest,
-  type RequestFilter,
-  type StreamState,
-  useRequests,
-  useStream,
-} from "../../api/requests.ts";
+import { type StreamState, useStream } from "../../api/request-stream.ts";
+import { type LiveRequest, type RequestFilter, useRequests } from "../../api/requests.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { firstRequest } from "../../components/first-request.ts";
 import { Page } from "../../components/page.tsx";
@@ -22,14 +17,19 @@ import { RequestDetail } from "./request-detail.tsx";
 
 const route = getRouteApi("/w/$workspace/requests");
 
+/** Where there is no stream. */
+const POLL_EVERY_MS = 5_000;
+
 export function RequestsPage() {
   const { workspace } = route.useParams();
   const { open, ...filter } = route.useSearch();
   const navigate = route.useNavigate();
   const [isLive, setLive] = useState(true);
-  const pages = useRequests(workspace, filter);
-  const isKept = (pages.data?.pages[0]?.kept ?? 0) > 0;
-  const stream = useStream(workspace, filter, isLive && isKept);
+  const [isKept, setKept] = useState(false);
+  const { state, skipped } = useStream(workspace, filter, isLive && isKept);
+  const pages = useRequests(workspace, filter, state === "polling" && POLL_EVERY_MS);
+  const kept = pages.data?.pages[0]?.kept;
+  if (kept !== undefined && isKept !== kept > 0) setKept(kept > 0);
   const columns = useMemo(() => {
     const setOpen = (id: string) =>
       void navigate({ search: (now) => ({ ...now, open: id }), replace: true });
@@ -45,9 +45,10 @@ export function RequestsPage() {
       about="What clients send, with the verdict on every item. The latest ones are kept for a while."
       actions={
         <>
-          <StreamTag state={stream} />
+          {isKept && <StreamTag state={state} />}
           <Button
             variant="default"
+            disabled={!isKept}
             leftSection={isLive ? <Pause size={14} /> : <Play size={14} />}
             onClick={() => setLive(!isLive)}
           >
@@ -60,7 +61,12 @@ export function RequestsPage() {
       <Loaded from={pages}>
         {() => (
           <>
-            {!isKept && (
+            {skipped > 0 && (
+              <Notice>
+                {skipped} more came in at once and are not shown. A filter narrows it.
+              </Notice>
+            )}
+            {kept === 0 && (
               <Notice tone="warn" title="Live requests are off">
                 Set LIVE_REQUESTS to how many the server should keep.
               </Notice>
@@ -94,7 +100,8 @@ const NoRequests = ({ isFiltered }: { readonly isFiltered: boolean }) =>
 const STREAM: Readonly<Record<StreamState, readonly [Tone, string]>> = {
   live: ["good", "Live"],
   connecting: ["info", "Connecting"],
-  broken: ["warn", "Connecting again"],
+  reconnecting: ["warn", "Reconnecting"],
+  polling: ["info", "Every 5 seconds"],
   paused: ["plain", "Paused"],
 };
 

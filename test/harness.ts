@@ -152,12 +152,13 @@ export async function startOwnServer(
 function testServer(server: RunningServer, config: Config, stop: () => Promise<void>): TestServer {
   const send: TestServer["send"] = (method, path, body, options) =>
     request(server.welcome.url, method, path, body, options);
+  const adminToken = server.welcome.adminToken.secret ?? "";
   const admin: TestServer["admin"] = (method, path, body) =>
-    send(method, path, body, { key: server.welcome.adminToken });
+    send(method, path, body, { key: adminToken });
   let workspaces = 0;
   return {
     url: server.welcome.url,
-    adminToken: server.welcome.adminToken,
+    adminToken,
     config,
     send,
     admin,

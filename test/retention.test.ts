@@ -18,7 +18,8 @@ const database = await openDatabase(config);
 const server = await serve(config, undefined, Promise.resolve(database));
 after(() => server.stop());
 
-const { url, adminToken } = server.welcome;
+const { url } = server.welcome;
+const adminToken = server.welcome.adminToken.secret ?? "";
 const get = async (path: string): Promise<any> => {
   const response = await fetch(url + path, { headers: { authorization: `Bearer ${adminToken}` } });
   return response.json();

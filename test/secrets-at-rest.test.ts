@@ -95,7 +95,7 @@ async function start(config: Config): Promise<Server> {
   return {
     seen,
     stop: running.stop,
-    admin: (...call) => send(running.welcome.adminToken, ...call),
+    admin: (...call) => send(running.welcome.adminToken.secret ?? "", ...call),
     call: (...call) => send(KEY, ...call),
     get: (path) => fetch(running.welcome.url + path),
   };
@@ -263,8 +263,10 @@ describe("a server with another key", () => {
     await (await start(settings(OLD))).stop();
   });
 
-  test("a server with a new key starts if no secret is stored yet", async () => {
+  test("an embedded server with a new key starts if no secret is stored yet", async (t) => {
     const settings = await onOneDatabase();
+    if (settings(OLD).databaseUrl)
+      return t.skip("several-servers.test.ts says what PostgreSQL does");
     await (await start(settings(OLD))).stop();
     await (await start(settings(NEW))).stop();
   });
@@ -368,8 +370,10 @@ describe("without SECRET_KEY", () => {
     const second = await start(settings(undefined));
     assert.equal((await second.get(link)).status, 200);
     await second.stop();
-    const warned = second.seen.some((line) => line.includes("SECRET_KEY is not set"));
-    assert.equal(warned, settings(undefined).databaseUrl !== undefined);
+    const warned = [first, second].map(({ seen }) =>
+      seen.some((line) => line.includes("SECRET_KEY is not set")),
+    );
+    assert.deepEqual(warned, [settings(undefined).databaseUrl !== undefined, false]);
   });
 
   test("no secret is stored in PostgreSQL where DATA_DIR keeps nothing", async (t) => {

@@ -20,9 +20,10 @@ describe("secrets of API keys, SCIM tokens and the administrator", () => {
       });
       return answer.json() as Promise<{ key: string; token: string }>;
     };
+    const adminToken = running.welcome.adminToken.secret ?? "";
     const admin = (method: string, path: string, body?: unknown) =>
-      send(method, path, running.welcome.adminToken, body);
-    const secrets = ["declared-secret-1", "declared-secret-2", running.welcome.adminToken];
+      send(method, path, adminToken, body);
+    const secrets = ["declared-secret-1", "declared-secret-2", adminToken];
     await admin("POST", "/admin/v1/apply", {
       company: { name: "Test" },
       workspaces: [

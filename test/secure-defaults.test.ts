@@ -75,7 +75,7 @@ describe("a server that other machines can reach", () => {
     try {
       const { url, adminToken, demo } = open.welcome;
       assert.equal(demo, undefined);
-      const headers = { authorization: `Bearer ${adminToken}` };
+      const headers = { authorization: `Bearer ${adminToken.secret}` };
       const response = await fetch(`${url}/admin/v1/workspaces`, { headers });
       assert.deepEqual(((await response.json()) as { workspaces: unknown }).workspaces, []);
       const text = welcomeText(open.welcome, config);

@@ -95,7 +95,8 @@ describe("the first start", () => {
     const path = join(home.DATA_DIR, "admin-token");
     assert.ok(server.greeting.includes(path));
     const token = (await readFile(path, "utf8")).trim();
-    assert.ok(!server.greeting.includes(token));
+    // Other servers on a PostgreSQL need it too, so there it is printed, once.
+    assert.equal(server.greeting.includes(token), ENGINE === "postgres");
     for (const name of ["admin-token", "demo-api-key"]) {
       assert.equal((await stat(join(home.DATA_DIR, name))).mode & 0o777, 0o600);
     }
@@ -121,8 +122,9 @@ describe("a start that fails", () => {
 
   test("a start on a port in use exits with an explanation that names the port", async () => {
     const { port } = new URL(server.url);
-    const environment = { ...home, DATA_DIR: "memory:" };
-    const refused = await runCommand(["serve"], { ...environment, PORT: port });
+    // Servers on one PostgreSQL seal with one key, which is in the data folder here.
+    const DATA_DIR = ENGINE === "embedded" ? "memory:" : home.DATA_DIR;
+    const refused = await runCommand(["serve"], { ...home, DATA_DIR, PORT: port });
     assert.equal(refused.code, 1);
     assert.match(
       refused.stderr,

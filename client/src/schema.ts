@@ -14429,7 +14429,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @description The key in use; null before the first secret is stored. */
+                        /** @description The key in use; null if none is decided yet: on the embedded engine before the first secret is stored. */
                         key_id: string | null;
                         /** @description The id of SECRET_KEY; null without one. */
                         secret_key_id: string | null;

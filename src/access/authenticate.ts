@@ -16,7 +16,7 @@ import {
   type SignInHint,
 } from "./presented-session.ts";
 import { SCIM_TOKENS } from "./scim-tokens.ts";
-import { sameSecret } from "./secrets.ts";
+import { hasHash } from "./secrets.ts";
 import { selectTokenHolders } from "./store.ts";
 
 export interface AuthenticatorServices {
@@ -36,7 +36,7 @@ export interface AuthenticatorServices {
  */
 export function createAuthenticator(
   services: AuthenticatorServices,
-  adminToken: string,
+  adminTokenHash: string,
   signInHint: SignInHint = {},
 ): Authenticator {
   const { database, clock, lastUsed, failedAttempts } = services;
@@ -88,7 +88,7 @@ export function createAuthenticator(
 
   function checkAdminToken({ authorization, address }: Presented): void {
     const token = bearerToken(authorization);
-    if (token === undefined || !sameSecret(token, adminToken)) {
+    if (token === undefined || !hasHash(token, adminTokenHash)) {
       throw failedAttempts.refuse("administrator", address);
     }
   }

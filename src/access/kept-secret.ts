@@ -9,9 +9,9 @@ import { newSecret } from "./secrets.ts";
  */
 export async function keptSecret(dataDir: string, name: string, prefix: string): Promise<string> {
   if (dataDir === "memory:") return newSecret(prefix);
+  const known = await readKeptSecret(dataDir, name);
+  if (known !== undefined) return known;
   const path = join(dataDir, name);
-  const known = await readFile(path, "utf8").catch(() => undefined);
-  if (known !== undefined) return known.trim();
   await createPrivateFolder(dataDir);
   // Written aside and linked, so that two processes that start at once read the same complete secret.
   const aside = `${path}.${process.pid}`;
@@ -19,6 +19,13 @@ export async function keptSecret(dataDir: string, name: string, prefix: string):
   await link(aside, path).catch(ignoreExisting);
   await rm(aside);
   return (await readFile(path, "utf8")).trim();
+}
+
+/** The secret that the data folder holds, if any. */
+export async function readKeptSecret(dataDir: string, name: string): Promise<string | undefined> {
+  if (dataDir === "memory:") return undefined;
+  const text = await readFile(join(dataDir, name), "utf8").catch(() => undefined);
+  return text?.trim();
 }
 
 function ignoreExisting(error: NodeJS.ErrnoException): void {

@@ -3,7 +3,7 @@ import { fromOtherSite } from "../http/browser.ts";
 import type { Caller, Presented } from "../http/callers.ts";
 import { Problem } from "../problem.ts";
 import type { FailedAttempts } from "./failed-attempts.ts";
-import { sameSecret } from "./secrets.ts";
+import { hasHash, hashSecret } from "./secrets.ts";
 
 /** The sessions of the dashboard. `dashboard-users/` implements it. */
 export interface SessionFinder {
@@ -41,7 +41,7 @@ export async function findPresented(
 }
 
 const isSame = (given: unknown, wanted: string): boolean =>
-  typeof given === "string" && sameSecret(given, wanted);
+  typeof given === "string" && hasHash(given, hashSecret(wanted));
 
 /** The administrator has no name; a dashboard user has their user name. */
 export function callerOf(session: Session): Caller {

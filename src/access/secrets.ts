@@ -9,9 +9,9 @@ export const hashSecret = (secret: string): string =>
 export const newSecret = (prefix: string): string =>
   `${prefix}_${randomBytes(32).toString("base64url")}`;
 
-/** Compares in constant time. */
-export const sameSecret = (one: string, other: string): boolean =>
-  timingSafeEqual(Buffer.from(hashSecret(one)), Buffer.from(hashSecret(other)));
+/** Whether a secret has this hash, in constant time. */
+export const hasHash = (secret: string, hash: string): boolean =>
+  timingSafeEqual(Buffer.from(hashSecret(secret)), Buffer.from(hash));
 
 /** The fewest characters of a key or token where data is kept: 96 random bits in hex. */
 export const SHORTEST_SECRET = 24;

@@ -63,11 +63,11 @@ const TOUCH_EVERY_MS = 60_000;
 
 export function createSessions(
   { database, clock }: { readonly database: Database; readonly clock: Clock },
-  adminToken: string,
+  adminTokenHash: string,
   { sessionIdleMinutes, sessionHours }: SessionSettings,
 ): Sessions {
   const idleMs = sessionIdleMinutes * 60_000;
-  const adminPrint = hashSecret(`administrator's sessions ${adminToken}`);
+  const adminPrint = hashSecret(`administrator's sessions ${adminTokenHash}`);
 
   async function read(hashes: readonly string[]): Promise<Map<string, SessionRow>> {
     const now = clock.now();

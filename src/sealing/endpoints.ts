@@ -23,7 +23,8 @@ const readEndpoint = endpoint({
   replies: {
     200: Type.Object({
       key_id: Type.Union([Type.String(), Type.Null()], {
-        description: "The key in use; null before the first secret is stored.",
+        description:
+          "The key in use; null if none is decided yet: on the embedded engine before the first secret is stored.",
       }),
       secret_key_id: KeyId,
       previous_secret_key_id: KeyId,

@@ -56,14 +56,24 @@ export async function readSealing(
 ): Promise<{ readonly keyId: string | null; readonly counts: SealedCounts }> {
   const { database, sealing, sealedKinds } = services;
   const check = await selectCheck(database);
+  const counts = await countSealed(database, sealedKinds, sealing);
+  return { keyId: (check && keyIdOf(check.check)) ?? null, counts };
+}
+
+/** Counts the stored secrets by their key, without changing one. */
+export async function countSealed(
+  queryable: Queryable,
+  sealedKinds: readonly SealedKind[],
+  sealing: Sealing,
+): Promise<SealedCounts> {
   const counts = { ...NOTHING };
   for (const each of sealedKinds) {
-    await each.reseal(database, (stored, place) => {
+    await each.reseal(queryable, (stored, place) => {
       counts[stateOf(sealing, stored, place)] += 1;
       return undefined;
     });
   }
-  return { keyId: (check && keyIdOf(check)) ?? null, counts };
+  return counts;
 }
 
 /**
@@ -111,7 +121,7 @@ export async function discardSealing(
 ): Promise<number> {
   return withRetries(database, async (tx) => {
     const check = await selectCheck(tx);
-    if (check !== undefined && keyFor(sealing.keys, check)) {
+    if (check !== undefined && keyFor(sealing.keys, check.check)) {
       throw new Problem("CONFLICT", "The key is not lost: this server has it.");
     }
     let lost = 0;

@@ -1,7 +1,7 @@
-import type { Database, Transaction } from "../database/database.ts";
+import type { Transaction } from "../database/database.ts";
 import { Problem } from "../problem.ts";
 import { keyIdOf, openWith, type SealingKey, sealingKeyOf, sealWith, Unopenable } from "./seal.ts";
-import { insertCheck, selectCheck } from "./store.ts";
+import { insertCheck } from "./store.ts";
 
 /** Seals and opens the secrets that Rapport stores because it needs them again. */
 export interface Sealing {
@@ -23,14 +23,13 @@ export interface SealingKeys {
   readonly previous: SealingKey | undefined;
 }
 
-/** The secrets of the settings, and where the current one comes from: `SECRET_KEY`, or a path. */
+/** The secrets of the settings. */
 export interface SecretKeys {
   readonly current: string | undefined;
   readonly previous: string | undefined;
-  readonly source: string;
 }
 
-const CHECK_PLACE = "sealing_keys";
+export const CHECK_PLACE = "sealing_keys";
 
 /** A value that opens only with its key. */
 export const checkOf = (key: SealingKey): string => sealWith(key, "rapport", CHECK_PLACE);
@@ -43,22 +42,8 @@ const OTHER_KEY =
   "This server's SECRET_KEY is not the one that sealed the secrets in the database. " +
   "Restart it with that key.";
 
-/**
- * Starts sealing with the keys of the settings.
- *
- * @throws an Error in words where the database's secrets are sealed with a key that is not given.
- */
-export async function startSealing(database: Database, secrets: SecretKeys): Promise<Sealing> {
-  const sealing = createSealing(secrets);
-  const check = await selectCheck(database);
-  if (check !== undefined && !opens(sealing.keys, check)) {
-    throw new Error(wrongKey(sealing.keys, check, secrets.source));
-  }
-  return sealing;
-}
-
 /** Sealing without a look at the database. */
-export function createSealing({ current, previous }: Omit<SecretKeys, "source">): Sealing {
+export function createSealing({ current, previous }: SecretKeys): Sealing {
   const keys = {
     current: current === undefined ? undefined : sealingKeyOf(current),
     previous: previous === undefined ? undefined : sealingKeyOf(previous),
@@ -89,20 +74,3 @@ export const keyFor = (
   { current, previous }: SealingKeys,
   sealed: string,
 ): SealingKey | undefined => [current, previous].find((key) => key?.id === keyIdOf(sealed));
-
-function opens(keys: SealingKeys, check: string): boolean {
-  const key = keyFor(keys, check);
-  if (!key) return false;
-  try {
-    openWith(key, check, CHECK_PLACE);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-const wrongKey = ({ current }: SealingKeys, check: string, source: string): string =>
-  `The secrets in this database are sealed with the key ${keyIdOf(check)}, but ` +
-  `${current ? `${source} holds the key ${current.id}` : "SECRET_KEY is not set"}. ` +
-  "Set SECRET_KEY (or SECRET_KEY_FILE) to the key that sealed them. To change keys, give the earlier " +
-  "one as PREVIOUS_SECRET_KEY too. If the key is lost: rapport secrets discard (docs/secrets.md).";

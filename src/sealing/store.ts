@@ -3,13 +3,34 @@ import type { Queryable, Transaction } from "../database/database.ts";
 /** There is one row. */
 const NAME = "secrets";
 
-/** The check value of the key in use; undefined until the first secret is stored. */
-export async function selectCheck(database: Queryable): Promise<string | undefined> {
-  const [row] = await database.query<{ check: string }>(
-    'select check_value as "check" from sealing_keys where name = $1',
+/** The key in use. */
+export interface KeyCheck {
+  /** A value that opens only with the key. */
+  readonly check: string;
+  /** The server that created the key and the file that holds it there; null for a configured key. */
+  readonly keptOn: string | null;
+}
+
+/** The key in use; undefined until a server or the first secret says it. */
+export async function selectCheck(database: Queryable): Promise<KeyCheck | undefined> {
+  const [row] = await database.query<KeyCheck>(
+    'select check_value as "check", kept_on as "keptOn" from sealing_keys where name = $1',
     [NAME],
   );
-  return row?.check;
+  return row;
+}
+
+/** @returns whether it was stored; false where another server was first. */
+export async function insertFirstCheck(
+  database: Queryable,
+  { check, keptOn }: KeyCheck,
+): Promise<boolean> {
+  const rows = await database.query(
+    `insert into sealing_keys (name, check_value, kept_on) values ($1, $2, $3)
+     on conflict do nothing returning name`,
+    [NAME, check, keptOn],
+  );
+  return rows.length > 0;
 }
 
 /**
@@ -29,7 +50,10 @@ export async function insertCheck(tx: Transaction, check: string): Promise<strin
 }
 
 export async function updateCheck(tx: Transaction, check: string): Promise<void> {
-  await tx.query("update sealing_keys set check_value = $2 where name = $1", [NAME, check]);
+  await tx.query("update sealing_keys set check_value = $2, kept_on = null where name = $1", [
+    NAME,
+    check,
+  ]);
 }
 
 export async function deleteCheck(tx: Transaction): Promise<void> {

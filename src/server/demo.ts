@@ -1,10 +1,13 @@
-import { keptSecret } from "../access/kept-secret.ts";
-import { findKeyHolder } from "../access/keys.ts";
+import { readKeptSecret } from "../access/kept-secret.ts";
+import { findKeyHolder, readKeyHolders } from "../access/keys.ts";
+import { hashSecret } from "../access/secrets.ts";
+import { findSharedSecret, type SharedSecret, shareSecret } from "../access/shared-secret.ts";
+import type { Clock } from "../clock.ts";
 import { BY_THE_SERVER } from "../context/context.ts";
 import { type ApplyServices, applyManifest } from "../workspaces/apply-manifest.ts";
 import { listWorkspaces } from "../workspaces/manage-workspaces.ts";
 import type { Config } from "./config.ts";
-import { DEMO_KEY_FILE, type DemoKey } from "./welcome.ts";
+import { DEMO_KEY_FILE } from "./welcome.ts";
 
 /** What a first start without a manifest creates, so that the first request works. */
 const demoManifest = (key: string) => ({
@@ -26,18 +29,28 @@ const demoManifest = (key: string) => ({
 
 /**
  * Creates the demo workspace on a database without workspaces, if the settings allow it. Its key is kept
- * in the data folder (mode 0600), because the database only stores its hash.
+ * in the data folder (mode 0600), because the database only stores its hash. Of several servers that start
+ * at once one creates it.
  *
- * @returns the key, if this data folder has it and it opens the demo workspace.
+ * @returns the key, if it opens the demo workspace; without its secret, if another server's folder has that.
  */
 export async function findDemoKey(
-  services: ApplyServices,
+  services: ApplyServices & { readonly clock: Clock },
   { dataDir, demo }: Pick<Config, "dataDir" | "demo">,
-): Promise<DemoKey | undefined> {
+): Promise<SharedSecret | undefined> {
   if (!demo) return undefined;
-  const isNew = (await listWorkspaces(services)).length === 0;
-  const key = await keptSecret(dataDir, DEMO_KEY_FILE, "demo");
-  if (isNew) await applyManifest(services, demoManifest(key), BY_THE_SERVER);
-  const holder = await findKeyHolder(services.database, key, services.clock.now());
-  return holder && { key, isNew };
+  const { database, clock } = services;
+  if ((await listWorkspaces(services)).length === 0) {
+    const shared = await shareSecret(services, dataDir, DEMO_KEY_FILE, "demo");
+    if (shared.secret === undefined) return shared;
+    await applyManifest(services, demoManifest(shared.secret), BY_THE_SERVER);
+    return { ...shared, isNew: true };
+  }
+  const kept = await readKeptSecret(dataDir, DEMO_KEY_FILE);
+  if (kept !== undefined && (await findKeyHolder(database, kept, clock.now()))) {
+    return { hash: hashSecret(kept), secret: kept, isNew: false, origin: undefined };
+  }
+  const shared = await findSharedSecret(database, dataDir, DEMO_KEY_FILE);
+  const isInUse = shared && (await readKeyHolders(database, [shared.hash], clock.now())).size > 0;
+  return isInUse ? shared : undefined;
 }

@@ -18,7 +18,7 @@ export async function discardSecrets(config: Config): Promise<number> {
   const database = await openDatabase(config);
   try {
     await migrate(database);
-    const sealing = createSealing(await readSecretKeys(config));
+    const sealing = createSealing((await readSecretKeys(config, false)).secrets);
     const services = { database, clock: systemClock, sealing, sealedKinds: SEALED_KINDS };
     return await discardSealing(services, BY_THE_SERVER);
   } finally {

@@ -3,10 +3,8 @@ import type { AddressInfo } from "node:net";
 import type { DestinationStream, Logger } from "pino";
 import { createAuthenticator } from "../access/authenticate.ts";
 import { createFailedAttempts } from "../access/failed-attempts.ts";
-import { keptSecret } from "../access/kept-secret.ts";
 import { createLastUsed } from "../access/last-used.ts";
 import { createRateLimits } from "../access/rate-limits.ts";
-import { refuseShortSecret } from "../access/secrets.ts";
 import { publicEndpoints } from "../capture/public-endpoints.ts";
 import { createMailer } from "../cdi/mailer.ts";
 import { systemClock } from "../clock.ts";
@@ -41,13 +39,13 @@ import { createPageLimits } from "../preference-centers/page-limits.ts";
 import { createPageViews } from "../preference-centers/page-views.ts";
 import { createQuotas } from "../quotas/quotas.ts";
 import { documentationEndpoints } from "../reference/documentation.ts";
-import { startSealing } from "../sealing/sealing.ts";
 import { createIdentityProvider } from "../sign-in/identity-provider.ts";
 import { createSignInLink } from "../sign-in/links.ts";
 import { createThreadPool } from "../threads/thread-pool.ts";
 import { createWriteQueue } from "../track/write-queue.ts";
 import { applyManifest } from "../workspaces/apply-manifest.ts";
 import { applyManifestFile } from "../workspaces/manifest-file.ts";
+import { findAdminToken } from "./admin-token.ts";
 import {
   browserPages,
   COMPANY_RESOURCES,
@@ -61,7 +59,7 @@ import {
 import type { Config } from "./config.ts";
 import { findDemoKey } from "./demo.ts";
 import { openDatabase } from "./open-database.ts";
-import { readSecretKeys } from "./secret-keys.ts";
+import { startSealingAs } from "./secret-keys.ts";
 import { openTelemetry } from "./telemetry.ts";
 import type { Welcome } from "./welcome.ts";
 
@@ -79,13 +77,6 @@ const TIDY_EVERY_MS = 10 * 60 * 1_000;
 
 /** A key is written less often than that: see `access/last-used.ts`. */
 const SIGHTINGS_EVERY_MS = 15 * 1_000;
-
-const NO_ADMIN_TOKEN =
-  "ADMIN_TOKEN is not set: this server has a token of its own, which no other server on this database " +
-  "accepts (docs/scaling.md)";
-
-const NO_SECRET_KEY =
-  "SECRET_KEY is not set: set it to the same key for every server on this database (docs/secrets.md)";
 
 /**
  * Starts a server: opens the engine, migrates, applies the manifest (or makes the demo workspace),
@@ -129,23 +120,16 @@ async function start(
   if (applied.length > 0) log.info({ migrations: applied }, "migrated");
 
   const clock = systemClock;
-  const secretKeys = await readSecretKeys(config);
-  const sealing = await startSealing(database, secretKeys);
-  if (database.engine === "postgres" && secretKeys.source !== "SECRET_KEY") {
-    log.warn({ secret_key: secretKeys.source || "none" }, NO_SECRET_KEY);
-  }
-  if (config.adminToken !== undefined) {
-    refuseShortSecret(config.adminToken, config.shortestSecret, "ADMIN_TOKEN");
-  } else if (database.engine === "postgres") log.warn(NO_ADMIN_TOKEN);
-  const adminToken =
-    config.adminToken ?? (await keptSecret(config.dataDir, "admin-token", "admin"));
+  const sealing = await startSealingAs(config, { database, sealedKinds: SEALED_KINDS }, log);
+  const adminToken = await findAdminToken({ database, clock }, config);
+  const { hash: adminTokenHash } = adminToken;
   const lastUsed = createLastUsed(database, clock);
   const failedAttempts = createFailedAttempts(config.maxFailedAuth, metrics);
-  const sessions = createSessions({ database, clock }, adminToken, config);
+  const sessions = createSessions({ database, clock }, adminTokenHash, config);
   const identityProvider = config.oidc && (await createIdentityProvider(config.oidc));
   const authenticator = createAuthenticator(
     { database, clock, lastUsed, failedAttempts, sessions },
-    adminToken,
+    adminTokenHash,
     { sign_in: { oidc: identityProvider?.view ?? null } },
   );
   const idempotency = createIdempotency({ database, clock });
@@ -168,7 +152,7 @@ async function start(
     lastUsed,
     sessions,
     failedAttempts,
-    adminToken,
+    adminTokenHash,
     identityProvider,
     requestLog: createRequestLog(clock, config.liveRequests),
     streamSlots: createStreamSlots(),

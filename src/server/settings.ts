@@ -26,14 +26,15 @@ export const SETTINGS = {
   ADMIN_TOKEN: {
     default: "",
     about:
-      "The token of /admin/v1, at least 24 characters; else one is generated and kept in the data " +
-      "folder (mode 0600).",
+      "The token of /admin/v1, at least 24 characters; else the first server on the database generates one " +
+      "and keeps it in its data folder (mode 0600).",
   },
   SECRET_KEY: {
     default: "",
     about:
       "The key that seals stored secrets, at least 24 characters, the same for all servers on a database; " +
-      "else one is generated and kept in the data folder (mode 0600). SECRET_KEY_FILE names a file with it.",
+      "else the first server generates one and keeps it in its data folder (mode 0600). SECRET_KEY_FILE names " +
+      "a file with it.",
   },
   SECRET_KEY_FILE: { default: "", about: "A file that holds SECRET_KEY." },
   PREVIOUS_SECRET_KEY: {

@@ -1,40 +1,32 @@
 import { join } from "node:path";
+import type { SecretOrigin, SharedSecret } from "../access/shared-secret.ts";
 import type { Config } from "./config.ts";
+
+/** The file of the admin token in the data folder. */
+export const ADMIN_TOKEN_FILE = "admin-token";
 
 /** The file of the demo workspace's key in the data folder. */
 export const DEMO_KEY_FILE = "demo-api-key";
-
-/** The key of the demo workspace. */
-export interface DemoKey {
-  readonly key: string;
-  /** Whether this start created the workspace: the only one that prints the key. */
-  readonly isNew: boolean;
-}
 
 /** What a server says about itself when it has started. */
 export interface Welcome {
   /** Such as `http://127.0.0.1:8080`. */
   readonly url: string;
-  readonly adminToken: string;
+  readonly adminToken: SharedSecret;
   /** The key of the demo workspace; undefined where a manifest says what there is. */
-  readonly demo: DemoKey | undefined;
+  readonly demo: SharedSecret | undefined;
   /** A link that signs in to the dashboard once; undefined where it would end in a log. */
   readonly signInLink?: string;
 }
 
 /**
  * What a person who starts the server wants to see: where it is, the key, a first request. What is printed may end
- * up in a journal that others read, so the key is printed once; later starts name its file.
+ * up in a journal that others read, so a secret is printed once; later starts name its file.
  */
-export function welcomeText(
-  { url, adminToken, demo, signInLink }: Welcome,
-  config: Config,
-): string {
+export function welcomeText(welcome: Welcome, config: Config): string {
+  const { url, adminToken, demo, signInLink } = welcome;
   const lines = [`Rapport is ready at ${url}`, `  engine       ${engineOf(config)}`];
-  const isKept = config.dataDir !== "memory:";
-  if (!config.adminToken) {
-    lines.push(`  admin token  ${isKept ? join(config.dataDir, "admin-token") : adminToken}`);
-  }
+  if (!config.adminToken) lines.push(...adminTokenLines(adminToken, config));
   if (signInLink)
     lines.push(`  dashboard    ${signInLink}`, "               (works once, for 15 minutes)");
   else
@@ -46,15 +38,40 @@ export function welcomeText(
       "Apply a manifest (rapport apply manifest.yaml), or start with --demo.",
     );
   }
-  if (demo) {
-    const file = isKept ? join(config.dataDir, DEMO_KEY_FILE) : undefined;
-    const shown = demo.isNew || !file ? demo.key : file;
-    lines.push(`  API key      ${shown} (workspace demo)`);
-    if (demo.isNew && file) lines.push(`               kept in ${file}, and not printed again`);
-    lines.push("", "Try it:", "", firstRequest(url, file ? `$(cat ${quoted(file)})` : demo.key));
-  }
+  if (demo) lines.push(...demoLines(url, demo, config));
   return `\n${lines.join("\n")}\n\n`;
 }
+
+function adminTokenLines({ secret, isNew, origin }: SharedSecret, { dataDir }: Config): string[] {
+  if (secret === undefined) {
+    return [
+      `  admin token  ${elsewhere(origin)}`,
+      "               (if it is lost, set ADMIN_TOKEN for every server)",
+    ];
+  }
+  const file = fileOf(dataDir, ADMIN_TOKEN_FILE);
+  if (!isNew) return [`  admin token  ${file ?? secret}`];
+  return [
+    `  admin token  ${secret}`,
+    "               for every server on this database without ADMIN_TOKEN;",
+    `               ${file ? `kept in ${file}, and` : "kept nowhere, and"} not printed again`,
+  ];
+}
+
+function demoLines(url: string, { secret, isNew, origin }: SharedSecret, { dataDir }: Config) {
+  if (secret === undefined) return [`  API key      ${elsewhere(origin)} (workspace demo)`];
+  const file = fileOf(dataDir, DEMO_KEY_FILE);
+  const lines = [`  API key      ${isNew || !file ? secret : file} (workspace demo)`];
+  if (isNew && file) lines.push(`               kept in ${file}, and not printed again`);
+  lines.push("", "Try it:", "", firstRequest(url, file ? `$(cat ${quoted(file)})` : secret));
+  return lines;
+}
+
+const fileOf = (dataDir: string, name: string): string | undefined =>
+  dataDir === "memory:" ? undefined : join(dataDir, name);
+
+const elsewhere = (origin: SecretOrigin | undefined): string =>
+  `the one that was printed on ${origin?.madeOn} at ${origin?.at}`;
 
 const reasonFor = ({ databaseUrl, host }: Config): string =>
   databaseUrl ? "the database may be a team's" : `${host} may be reachable from other machines`;

@@ -7,7 +7,7 @@ import type { Welcome } from "./welcome.ts";
 const RESTART_AFTER_MS = 1_000;
 
 export interface Workers {
-  /** What one of them says about itself: the one that created the demo workspace, if any. */
+  /** What one of them says about itself: the one that created the demo workspace or the token, if any. */
   readonly welcome: Welcome;
   /** Ends every process, each answering what it has in flight. */
   stop(): Promise<void>;
@@ -35,6 +35,7 @@ export async function startWorkers({
   return {
     welcome: {
       ...((welcomes.find(({ demo }) => demo?.isNew) ?? welcomes[0]) as Welcome),
+      ...adminTokenOf(welcomes),
       // The first one alone has created a link.
       ...linkOf(welcomes),
     },
@@ -45,6 +46,12 @@ export async function startWorkers({
       await Promise.all(workers.map(ended));
     },
   };
+}
+
+/** Of the one that has created the token, if any: it alone knows it where no file keeps it. */
+function adminTokenOf(welcomes: readonly Welcome[]): Partial<Welcome> {
+  const creator = welcomes.find(({ adminToken }) => adminToken.isNew);
+  return creator ? { adminToken: creator.adminToken } : {};
 }
 
 function linkOf(welcomes: readonly Welcome[]): Pick<Welcome, "signInLink"> {

@@ -1,5 +1,5 @@
 import type { FailedAttempts } from "../access/failed-attempts.ts";
-import { sameSecret } from "../access/secrets.ts";
+import { hasHash } from "../access/secrets.ts";
 import type { Context } from "../context/context.ts";
 import type { Session } from "../context/person.ts";
 import type { Sessions, StartedSession } from "../dashboard-users/sessions.ts";
@@ -7,7 +7,7 @@ import type { Sessions, StartedSession } from "../dashboard-users/sessions.ts";
 export interface AdminTokenServices {
   readonly sessions: Sessions;
   readonly failedAttempts: FailedAttempts;
-  readonly adminToken: string;
+  readonly adminTokenHash: string;
 }
 
 /**
@@ -16,11 +16,11 @@ export interface AdminTokenServices {
  * @throws Problem UNAUTHENTICATED for another token; RATE_LIMITED after too many of them.
  */
 export async function signInWithAdminToken(
-  { sessions, failedAttempts, adminToken }: AdminTokenServices,
+  { sessions, failedAttempts, adminTokenHash }: AdminTokenServices,
   context: Context,
   given: string,
 ): Promise<StartedSession & { readonly session: Session }> {
-  if (!sameSecret(given, adminToken)) {
+  if (!hasHash(given, adminTokenHash)) {
     throw failedAttempts.refuse("administrator", context.address ?? "");
   }
   const started = await sessions.start(context, null, "admin_token");

@@ -128,7 +128,8 @@ export async function startRapport(options: StartOptions = {}): Promise<StartedR
     },
   };
   const server = await serve(observed, undefined, opening);
-  const { url, adminToken } = server.welcome;
+  const { url } = server.welcome;
+  const adminToken = server.welcome.adminToken.secret as string;
   const send = (method: string, path: string, token: string, body?: unknown) =>
     sendOwn(url, method, path, token, body);
   try {

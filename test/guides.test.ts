@@ -34,6 +34,9 @@ const PAGES = [
   "docs/ci.md",
 ];
 
+/** Their commands in ```bash need a machine of their own: test/debian/try-out.sh carries them out. */
+const ON_A_MACHINE = ["backup.md", "configure.md", "install.md", "metrics.md"];
+
 /** Pages that do not guide anyone through commands. */
 const NO_GUIDES = [
   "compatibility.md",
@@ -193,6 +196,23 @@ describe("the README and the guides", () => {
     const pages = readdirSync(join(ROOT, "docs")).filter((name) => name.endsWith(".md"));
     assert.deepEqual(
       pages.filter((name) => !PAGES.includes(`docs/${name}`) && !NO_GUIDES.includes(name)),
+      [],
+      "Enter the page into PAGES.",
+    );
+  });
+
+  test("every command under docs/operations/ is carried out by the guide test or by the try-out on an empty Debian", () => {
+    const steps = readFileSync(join(ROOT, "test/debian/steps.sh"), "utf8");
+    const pages = readdirSync(join(ROOT, "docs/operations"));
+    const having = (language: string) =>
+      pages.filter((name) => {
+        const page = readFileSync(join(ROOT, "docs/operations", name), "utf8");
+        return page.includes(`\`\`\`${language}`);
+      });
+    assert.deepEqual(having("bash"), ON_A_MACHINE);
+    for (const name of ON_A_MACHINE) assert.ok(steps.includes(`/${name}`), name);
+    assert.deepEqual(
+      having("sh").filter((name) => !PAGES.includes(`docs/operations/${name}`)),
       [],
       "Enter the page into PAGES.",
     );

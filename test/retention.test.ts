@@ -1,7 +1,9 @@
 /* What a workspace keeps for a period: removed by the job worker of a server, whose database the test shares. */
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { after, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { insertLogEntries, selectLogBeyond } from "../src/cdi/progress-store.ts";
 import { systemClock } from "../src/clock.ts";
 import { enqueue } from "../src/jobs/queue.ts";
 import { readNextTimes } from "../src/jobs/schedule.ts";
@@ -68,6 +70,17 @@ async function timeline(workspace: string): Promise<string[]> {
   );
 }
 
+/** The kinds that the audit says were removed. */
+async function expired(workspace: string): Promise<string[]> {
+  const { entries } = await get(`/admin/v1/audit?workspace=${workspace}&limit=100`);
+  return entries
+    .filter((entry: any) => entry.action === "expired")
+    .map((entry: any) => entry.kind)
+    .sort();
+}
+
+const daysAgo = (days: number) => new Date(Date.now() - days * 24 * 3_600_000);
+
 const totals = async (workspace: string) => {
   const { body } = await post(`${url}/users/export/ids`, `${KEY}-${workspace}`, {
     external_ids: ["ada"],
@@ -90,12 +103,9 @@ test("events and purchases older than their period are removed and audited, and 
   await runRetention("short");
   assert.equal((await timeline("short")).length, 2);
   assert.deepEqual(await totals("short"), before);
-  const { entries } = await get("/admin/v1/audit?workspace=short&limit=100");
-  const expired = entries.filter((entry: any) => entry.action === "expired");
-  assert.deepEqual(expired.map((entry: any) => entry.kind).sort(), ["events", "purchases"]);
+  assert.deepEqual(await expired("short"), ["events", "purchases"]);
   await runRetention("short");
-  const again = await get("/admin/v1/audit?workspace=short&limit=100");
-  assert.equal(again.entries.filter((entry: any) => entry.action === "expired").length, 2);
+  assert.deepEqual(await expired("short"), ["events", "purchases"]);
 });
 
 test("a workspace without a period keeps everything", async () => {
@@ -105,19 +115,79 @@ test("a workspace without a period keeps everything", async () => {
   assert.equal((await timeline("long")).length, 6);
 });
 
-test("exactly the workspaces that keep something for a period have the daily job", async () => {
+test("the row log of syncs is removed after its period and audited, 30 days by default", async () => {
+  const listed = async (workspace: string, settings: object) => {
+    await declare(workspace, settings);
+    const { id } = await findWorkspace(database, workspace);
+    const [integrationId, runId] = [randomUUID(), randomUUID()];
+    for (const age of [1, 6, 8, 29, 31]) {
+      const entry = { outcome: "failed", identity: {}, updatedAt: null, field: null } as const;
+      const entries = [{ ...entry, id: randomUUID(), code: String(age), message: "" }];
+      await database.transaction((tx) =>
+        insertLogEntries(tx, id, integrationId, runId, entries, daysAgo(age)),
+      );
+    }
+    await runRetention(workspace);
+    const log = await selectLogBeyond(database, id, integrationId, runId, undefined, true, 10);
+    return log.map((entry) => Number(entry.code)).sort((one, other) => one - other);
+  };
+  assert.deepEqual(await listed("week", { keep_row_log_days: 7 }), [1, 6]);
+  assert.deepEqual(await listed("month", {}), [1, 6, 8, 29]);
+  for (const workspace of ["week", "month"]) {
+    assert.deepEqual(await expired(workspace), ["row_log"], workspace);
+  }
+});
+
+test("captured calls are removed after their period and audited, seven days by default", async () => {
+  const kept = async (workspace: string, settings: object) => {
+    await declare(workspace, { capture_unsupported: true, ...settings });
+    const { id } = await findWorkspace(database, workspace);
+    const ages = [0, 1.5, 6.5, 7.5];
+    for (const _age of ages) await post(`${url}/messages/send`, `${KEY}-${workspace}`, {});
+    for (const [index, age] of ages.entries()) {
+      await database.execute(
+        "update captured_calls set captured_at = $3 where workspace_id = $1 and position = $2",
+        [id, index + 1, daysAgo(age)],
+      );
+    }
+    await runRetention(workspace);
+    const { captured } = await get(`/admin/v1/workspaces/${workspace}/captured`);
+    return captured.map((call: any) => call.position);
+  };
+  assert.deepEqual(await kept("capturing-a-day", { keep_captured_days: 1 }), [1]);
+  assert.deepEqual(await kept("capturing", {}), [3, 2, 1]);
+  for (const workspace of ["capturing-a-day", "capturing"]) {
+    assert.deepEqual(await expired(workspace), ["captured_calls"], workspace);
+  }
+});
+
+test("a period of one workspace removes nothing of another", async () => {
+  await declare("strict", { keep_events_days: 1, keep_purchases_days: 1 });
+  await declare("other", {});
+  await fill("strict");
+  await fill("other");
+  await runRetention("strict");
+  assert.equal((await timeline("strict")).length, 2);
+  assert.equal((await timeline("other")).length, 6);
+  assert.deepEqual(await expired("other"), []);
+});
+
+test("every workspace has the daily job, and a repeated check adds none", async () => {
   await declare("short", { keep_row_log_days: 7 });
   await declare("long", {});
-  const hasJob = async (workspace: string) => {
+  const scheduled = async (workspace: string) => {
     const { id } = await findWorkspace(database, workspace);
-    return (await readNextTimes(database, RETENTION_JOB, id)).size === 1;
+    return [...(await readNextTimes(database, RETENTION_JOB, id)).values()];
   };
   const sweep = async () => {
     for (const each of SWEEPERS) await each(database, new Date());
   };
   await sweep();
-  assert.deepEqual([await hasJob("short"), await hasJob("long")], [true, false]);
-  await declare("short", {});
+  const times = [await scheduled("short"), await scheduled("long")];
+  assert.deepEqual(
+    times.map(({ length }) => length),
+    [1, 1],
+  );
   await sweep();
-  assert.deepEqual([await hasJob("short"), await hasJob("long")], [false, false]);
+  assert.deepEqual([await scheduled("short"), await scheduled("long")], times);
 });

@@ -3811,6 +3811,8 @@ export interface components {
             keep_purchases_days?: number;
             /** @description For how many days rows that a sync did not apply are listed. 30 by default. */
             keep_row_log_days?: number;
+            /** @description For how many days captured calls are kept. 7 by default. */
+            keep_captured_days?: number;
             /** @description Whether messages can be translated. false by default. */
             multi_language?: boolean;
             /** @description External ids for which nothing is recorded, such as dummy users. */

@@ -1,6 +1,7 @@
 import { type AuditingServices, recordChanges, recordRead } from "../audit/audit.ts";
 import type { WorkspaceContext } from "../context/context.ts";
-import { type Database, withRetries } from "../database/database.ts";
+import { withRetries } from "../database/database.ts";
+import type { Retained } from "../retention/retention.ts";
 import type { Eraser } from "../workspaces/reset.ts";
 import { deleteAllCalls, deleteOldCalls, selectCalls } from "./captured-store.ts";
 
@@ -51,8 +52,14 @@ export const eraseCapturedCalls: Eraser = async (tx, workspaceId) => {
   await deleteAllCalls(tx, workspaceId);
 };
 
-/** How long a call is kept: it holds personal data, and is of use only to the test that caused it. */
-const KEPT_DAYS = 7;
+const CALLS_AT_ONCE = 1_000;
 
-export const sweepCapturedCalls = (database: Database, now: Date): Promise<void> =>
-  deleteOldCalls(database, new Date(now.getTime() - KEPT_DAYS * 24 * 3_600_000));
+/** A call holds personal data, and is of use only to the test that caused it. */
+export const RETAINED_CAPTURED_CALLS: Retained = {
+  kind: "captured_calls",
+  days: (settings) => settings.keep_captured_days,
+  async removeStep(tx, workspaceId, before) {
+    const removed = await deleteOldCalls(tx, workspaceId, before, CALLS_AT_ONCE);
+    return { removed, after: removed === CALLS_AT_ONCE ? "more" : undefined };
+  },
+};

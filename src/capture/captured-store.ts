@@ -1,4 +1,4 @@
-import type { Database, Queryable, Transaction } from "../database/database.ts";
+import type { Queryable, Transaction } from "../database/database.ts";
 
 /** A call as it is stored. */
 export interface CapturedRow {
@@ -127,6 +127,16 @@ export async function selectCalls(
 export const deleteAllCalls = (tx: Transaction, workspaceId: number): Promise<number> =>
   tx.execute("delete from captured_calls where workspace_id = $1", [workspaceId]);
 
-export async function deleteOldCalls(database: Database, before: Date): Promise<void> {
-  await database.execute("delete from captured_calls where captured_at < $1", [before]);
-}
+/** @returns how many it deleted. */
+export const deleteOldCalls = (
+  tx: Transaction,
+  workspaceId: number,
+  before: Date,
+  atMost: number,
+): Promise<number> =>
+  tx.execute(
+    `delete from captured_calls where workspace_id = $1 and position in (
+       select position from captured_calls where workspace_id = $1 and captured_at < $2
+       order by position limit $3)`,
+    [workspaceId, before, atMost],
+  );

@@ -2,7 +2,7 @@ import type { Database, Transaction } from "../database/database.ts";
 import { withdraw } from "../jobs/queue.ts";
 import type { Retained } from "../retention/retention.ts";
 import { SYNC_JOB } from "./integration.ts";
-import { deleteBoundary, deleteLog, deleteLogBefore, deleteOldLog } from "./progress-store.ts";
+import { deleteBoundary, deleteLog, deleteOldLog } from "./progress-store.ts";
 import { clearProgress, deleteRuns, deleteRunsBefore } from "./store.ts";
 
 /** Integrations start from the beginning again: what was read of their rows is forgotten. */
@@ -37,10 +37,10 @@ export async function eraseSyncs(tx: Transaction, workspaceId: number): Promise<
 
 const ROWS_AT_ONCE = 1_000;
 
-/** The row log, where a workspace keeps it for less than 30 days. */
+/** Rows that syncs did not apply. */
 export const RETAINED_ROW_LOG: Retained = {
   kind: "row_log",
-  days: (settings) => (settings.keep_row_log_days < 30 ? settings.keep_row_log_days : 0),
+  days: (settings) => settings.keep_row_log_days,
   async removeStep(tx, workspaceId, before) {
     const removed = await deleteOldLog(tx, workspaceId, before, ROWS_AT_ONCE);
     return { removed, after: removed === ROWS_AT_ONCE ? "more" : undefined };
@@ -49,8 +49,7 @@ export const RETAINED_ROW_LOG: Retained = {
 
 const DAY_MS = 24 * 3_600 * 1_000;
 
-/** Row logs are kept for 30 days, runs for a year. */
+/** Runs are kept for a year. */
 export async function sweepSyncs(database: Database, now: Date): Promise<void> {
-  await deleteLogBefore(database, new Date(now.getTime() - 30 * DAY_MS));
   await deleteRunsBefore(database, new Date(now.getTime() - 365 * DAY_MS));
 }

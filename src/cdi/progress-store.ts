@@ -167,7 +167,3 @@ export const deleteOldLog = (
        select entry_id from row_log where workspace_id = $1 and logged_at < $2 limit $3)`,
     [workspaceId, before, atMost],
   );
-
-export async function deleteLogBefore(database: Queryable, time: Date): Promise<void> {
-  await database.query("delete from row_log where logged_at < $1", [time]);
-}

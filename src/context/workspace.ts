@@ -24,6 +24,8 @@ export interface WorkspaceSettings {
   readonly keep_purchases_days: number;
   /** For how many days the rows that a sync did not apply are listed. */
   readonly keep_row_log_days: number;
+  /** For how many days captured calls are kept. */
+  readonly keep_captured_days: number;
   readonly multi_language: boolean;
   readonly blocked_external_ids: readonly string[];
   readonly rate_limits: Readonly<Partial<Record<Permission, RateLimitSetting>>>;

@@ -3,7 +3,7 @@ import type { Clock } from "../clock.ts";
 import type { WorkspaceSettings } from "../context/workspace.ts";
 import type { Database, Transaction } from "../database/database.ts";
 import { contextOf, type Job, type JobKind } from "../jobs/job.ts";
-import { readNextTimes, removeSchedules, setSchedules } from "../jobs/schedule.ts";
+import { readNextTimes, setSchedules } from "../jobs/schedule.ts";
 import { loadWorkspace } from "../workspaces/find-workspace.ts";
 import { listWorkspaces } from "../workspaces/manage-workspaces.ts";
 
@@ -100,19 +100,11 @@ async function removeAll(
   } while (after !== undefined);
 }
 
-/** Schedules the daily job in exactly the workspaces that keep some data for a limited period. */
-export function retentionSchedules(retained: readonly Retained[]) {
-  return async (database: Database, now: Date): Promise<void> => {
-    for (const { id, settings } of await listWorkspaces({ database })) {
-      const isWanted = retained.some((each) => each.days(settings) > 0);
-      const isSet = (await readNextTimes(database, RETENTION_JOB, id)).has(SUBJECT);
-      if (isWanted === isSet) continue;
-      const key = { workspaceId: id, kind: RETENTION_JOB, subject: SUBJECT };
-      await database.transaction((tx) =>
-        isWanted
-          ? setSchedules(tx, [{ ...key, cron: DAILY }], now)
-          : removeSchedules(tx, id, RETENTION_JOB, [SUBJECT]),
-      );
-    }
-  };
+/** Schedules the daily job in every workspace that lacks it. */
+export async function scheduleRetention(database: Database, now: Date): Promise<void> {
+  for (const { id } of await listWorkspaces({ database })) {
+    if ((await readNextTimes(database, RETENTION_JOB, id)).has(SUBJECT)) continue;
+    const key = { workspaceId: id, kind: RETENTION_JOB, subject: SUBJECT };
+    await database.transaction((tx) => setSchedules(tx, [{ ...key, cron: DAILY }], now));
+  }
 }

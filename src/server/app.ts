@@ -6,7 +6,7 @@ import { auditEndpoints } from "../audit/endpoints.ts";
 import { backupEndpoints } from "../backup/endpoints.ts";
 import { campaignEndpoints } from "../campaigns/endpoints.ts";
 import { campaignResources } from "../campaigns/sections.ts";
-import { eraseCapturedCalls, sweepCapturedCalls } from "../capture/captured-calls.ts";
+import { eraseCapturedCalls, RETAINED_CAPTURED_CALLS } from "../capture/captured-calls.ts";
 import { captureEndpoints } from "../capture/endpoints.ts";
 import { cdiAdminEndpoints } from "../cdi/admin-endpoints.ts";
 import { cdiEndpoints } from "../cdi/endpoints.ts";
@@ -44,7 +44,7 @@ import { pageEndpoints } from "../preference-centers/page-endpoints.ts";
 import { PREFERENCE_CENTER_RESOURCES } from "../preference-centers/sections.ts";
 import { deleteAllNames } from "../quotas/store.ts";
 import { recordEndpoints } from "../records/endpoints.ts";
-import { type Retained, retentionJob, retentionSchedules } from "../retention/retention.ts";
+import { type Retained, retentionJob, scheduleRetention } from "../retention/retention.ts";
 import { scimEndpoints } from "../scim/endpoints.ts";
 import { scimDefaults } from "../scim/sections.ts";
 import { sealingEndpoints } from "../sealing/endpoints.ts";
@@ -138,7 +138,12 @@ export const ENDPOINTS = [
 export const browserPages = (webFolder?: string) => [...signInPages, ...dashboardPages(webFolder)];
 
 /** What a workspace keeps for a period that its settings name: one for every feature with such data. */
-const RETAINED: readonly Retained[] = [RETAINED_EVENTS, RETAINED_PURCHASES, RETAINED_ROW_LOG];
+const RETAINED: readonly Retained[] = [
+  RETAINED_EVENTS,
+  RETAINED_PURCHASES,
+  RETAINED_ROW_LOG,
+  RETAINED_CAPTURED_CALLS,
+];
 
 /** Every kind of background job. */
 export const JOBS: readonly JobKind<SyncServices & MailServices>[] = [
@@ -169,8 +174,7 @@ export const SEALED_KINDS: readonly SealedKind[] = [warehouseCredentials, linkSe
 export const SWEEPERS: readonly ((database: Database, now: Date) => Promise<void>)[] = [
   sweepSyncs,
   sweepImports,
-  sweepCapturedCalls,
   sweepSessions,
   sweepSignInLinks,
-  retentionSchedules(RETAINED),
+  scheduleRetention,
 ];

@@ -142,6 +142,13 @@ export const Settings = Type.Object(
         description: "For how many days rows that a sync did not apply are listed. 30 by default.",
       }),
     ),
+    keep_captured_days: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 7,
+        description: "For how many days captured calls are kept. 7 by default.",
+      }),
+    ),
     multi_language: Type.Optional(
       Type.Boolean({ description: "Whether messages can be translated. false by default." }),
     ),
@@ -190,6 +197,7 @@ export const DEFAULT_SETTINGS: WorkspaceSettings = {
   keep_events_days: 0,
   keep_purchases_days: 0,
   keep_row_log_days: 30,
+  keep_captured_days: 7,
   multi_language: false,
   blocked_external_ids: [],
   rate_limits: {},

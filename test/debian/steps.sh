@@ -80,7 +80,12 @@ jq -e '[.entries[].address] | index("203.0.113.9") == null and index("127.0.0.1"
 https "https://engage.example.com/admin/v1/workspaces/demo/export/users" -H "Authorization: Bearer $ADMIN_TOKEN" | grep -q ada
 
 step "configure.md"
+echo LIVE_REQUESTS=100 >> /etc/rapport/rapport.env
 follow $pages/configure.md
+# The stream of live requests comes through at once, before it ends.
+https -N --max-time 5 "https://engage.example.com/admin/v1/workspaces/demo/requests/stream" \
+  -H "Authorization: Bearer $ADMIN_TOKEN" > /tmp/stream || true
+grep connected /tmp/stream
 
 step "metrics.md"
 follow $pages/metrics.md
@@ -113,6 +118,6 @@ follow $pages/backup.md 2
 exported
 
 step "The log"
-jq -r '[.level, .msg] | join(" ")' /var/log/rapport.log | sort | uniq -c
+jq -Rr 'fromjson? | [.level, .msg] | join(" ")' /var/log/rapport.log | sort | uniq -c
 systemctl stop rapport
 step "All steps succeeded"

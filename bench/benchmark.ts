@@ -17,7 +17,7 @@ import type { Workload } from "./workloads/workload.ts";
 
 /** As they come from the command line. */
 export interface BenchmarkOptions {
-  readonly engine: Engine["name"] | "both";
+  readonly engine: Engine["name"] | "both" | "citus";
   readonly users: number;
   readonly seconds: number;
   readonly rounds: number;
@@ -117,4 +117,4 @@ async function runOn(
 }
 
 /** What is going on goes to standard error, so that standard output holds the figures alone. */
-const say = (line: string): void => void process.stderr.write(`${line}\n`);
+export const say = (line: string): void => void process.stderr.write(`${line}\n`);

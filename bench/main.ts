@@ -1,9 +1,10 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { type BenchmarkOptions, runBenchmark } from "./benchmark.ts";
+import { type CitusOptions, runOnCitus } from "./citus/run.ts";
 import { type CountOptions, runCounts } from "./counts.ts";
 import { playRole, type Role, type RoleMain } from "./processes/child.ts";
 import { runSyncBenchmark, type SyncOptions } from "./warehouse-sync.ts";
-import { WORKLOADS, workloadNamed } from "./workloads/workloads.ts";
+import { CITUS_WORKLOADS, WORKLOADS, workloadNamed } from "./workloads/workloads.ts";
 
 /*
  * `npm run bench`: measures the server under load, beside two floors. docs/performance.md tells how
@@ -27,9 +28,10 @@ const program = new Command("bench")
   .argument("[workloads...]", "what to run (default: all)")
   .addOption(
     new Option("--engine <engine>", "what to run it on")
-      .choices(["postgres", "embedded", "both"])
+      .choices(["postgres", "embedded", "both", "citus"])
       .default("both"),
   )
+  .option("--shards <count>", "with --engine citus: CITUS_SHARDS of the server", count)
   .option("--users <count>", "how many users there are before it begins", count, 100_000)
   .option("--seconds <count>", "how long the server is measured at saturation", count, 20)
   .option("--rounds <count>", "in how many turns with the floors", count, 4)
@@ -46,12 +48,14 @@ const program = new Command("bench")
   )
   .option("--profile", "tell where server and PostgreSQL spend their time, instead of the figures")
   .addHelpText("after", `\nWorkloads:\n${workloads}`)
-  .action((names: string[], options: BenchmarkOptions & { quick?: true }) =>
-    runBenchmark(names.length > 0 ? names.map(workloadNamed) : WORKLOADS, {
-      ...options,
-      ...(options.quick && QUICK),
-    }),
-  );
+  .action((names: string[], given: BenchmarkOptions & CitusOptions & { quick?: true }) => {
+    const options = { ...given, ...(given.quick && QUICK) };
+    const named = names.map(workloadNamed);
+    if (given.engine === "citus") {
+      return runOnCitus(named.length > 0 ? named : CITUS_WORKLOADS, options);
+    }
+    return runBenchmark(named.length > 0 ? named : WORKLOADS, options);
+  });
 
 program
   .command("sync")

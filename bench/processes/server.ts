@@ -16,6 +16,8 @@ export const API_KEY = "api-key-of-the-benchmark";
 
 export const BENCH_CENTER = "main";
 
+const SECRET_KEY = "secret-key-of-the-benchmark";
+
 export const ADMIN_TOKEN = "admin-token-of-the-benchmark";
 
 /** The permissions whose limits the workloads would reach. */
@@ -83,6 +85,8 @@ export async function startServer(
         PORT: "0",
         MANIFEST: manifest,
         ADMIN_TOKEN,
+        // A copy of a database has another data folder, and no key of its own.
+        SECRET_KEY,
         WEB_CONCURRENCY: workers === undefined ? "" : String(workers),
       },
     },

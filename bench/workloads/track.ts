@@ -76,6 +76,36 @@ export const trackProfiles: Workload = {
   }),
 };
 
+/** Every user is new: 25 in each request, with attributes and an event. */
+const newUsers = (
+  name: string,
+  about: string,
+  emailOfNew?: (user: string) => string,
+): Workload => ({
+  ...full(name, "uniform", about),
+  isSentOnce: true,
+  body: (random, _pick, index) => {
+    const users = Array.from({ length: UPDATES / 2 }, (_, place) => `new-${index}-${place}`);
+    const named = (external_id: string) => ({ external_id });
+    return {
+      attributes: users.map((user) => ({
+        ...attributesObject(random, 0),
+        ...(emailOfNew && { email: emailOfNew(user) }),
+        ...named(user),
+      })),
+      events: users.map((user) => ({ ...eventObject(random, 0), ...named(user) })),
+    };
+  },
+});
+
+export const trackNew = newUsers("track-new", "The same with new users only, 25 in each request.");
+
+export const trackNewEmails = newUsers(
+  "track-new-emails",
+  "The same with new users only, each with a new email.",
+  (user) => `${user}@example.com`,
+);
+
 export const trackSkewed = full(
   "track-skewed",
   "zipf",

@@ -83,10 +83,12 @@ export function readTogether<Result>(
   database: Database,
   work: (tx: Queryable) => Promise<Result>,
 ): Promise<Result> {
-  if (database.isWithin) return database.transaction(work);
+  if (database.isWithin || database.isSerialized) return database.transaction(work);
   return database.transaction(async (tx) => {
-    await tx.query("set transaction isolation level repeatable read, read only");
-    return work(tx);
+    // In one round trip with the first statement of the work.
+    const isolation = "set transaction isolation level repeatable read, read only";
+    const [, result] = await settleAll([tx.query(isolation), work(tx)]);
+    return result;
   });
 }
 

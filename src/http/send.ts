@@ -43,7 +43,7 @@ export async function sendCounted(
     watchReader(load, room, reply);
     writeHead(reply, answer, mediaType);
     reply.header("content-length", room.responseBytes);
-    reply.send(Readable.from(chunks, { objectMode: false }));
+    reply.send(chunks.length === 1 ? chunks[0] : Readable.from(chunks, { objectMode: false }));
     return;
   }
   const text = textOf(answer, mediaType);

@@ -142,7 +142,8 @@ describe("rapport apply", { concurrency: 4 }, () => {
       assert.ok(firstLine.startsWith(place), `${firstLine}\n${place}`);
       assert.match(firstLine.slice(place.length), rule);
       const name = /- name: (\w+)/.exec(text)?.[1];
-      if (name) assert.match((await apply(await manifestFile(GOOD(name)))).stdout, /created work/);
+      const { status } = await server.admin("GET", `/admin/v1/workspaces/${name ?? "none"}`);
+      assert.equal(status, 404);
     });
   }
 

@@ -168,17 +168,23 @@ describe("rapport restore", () => {
     ["that is something else", async () => gzipSync("hello\n"), / is no backup\.$/],
     ["that is not packed", async () => Buffer.from("hello\n"), / is no backup\.$/],
   ];
+  /** Where all of them are refused: it stays empty, or the next one would be refused for what is there. */
+  const untouched = emptyPlace();
+
   for (const [what, content, message] of refused) {
     test(`rapport restore refuses a file ${what} and writes nothing`, async () => {
       const path = join(folder, `${what.replaceAll(" ", "-")}.backup`);
       await writeFile(path, await content());
-      const empty = await emptyPlace();
-      const { code, stdout, stderr } = await runCommand(["restore", path], empty);
+      const { code, stdout, stderr } = await runCommand(["restore", path], await untouched);
       assert.deepEqual([code, stdout], [1, ""]);
       assert.match(stderr.trim(), message);
-      assert.equal((await runCommand(["restore", file], empty)).code, 0);
     });
   }
+
+  test("a whole backup is restored where damaged ones were refused before", async () => {
+    const { code, stderr } = await runCommand(["restore", file], await untouched);
+    assert.equal(code, 0, stderr);
+  });
 
   test("rapport restore refuses a backup of a newer version and names the version to use", async () => {
     const lines = gunzipSync(await good())

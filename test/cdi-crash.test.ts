@@ -1,5 +1,5 @@
 /*
- * A sync against `kill -9`, ten times at random moments: it resumes where it stopped, every
+ * A sync against `kill -9`, several times at random moments: it resumes where it stopped, every
  * row is applied, and no event twice. On one server that is started again; on PostgreSQL also with
  * another server process that takes over.
  */
@@ -10,9 +10,10 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { type ChildServer, type Environment, post, startChild } from "./child-server.ts";
 import { ENGINE, testConfig } from "./harness.ts";
+import { sized } from "./sizes.ts";
 import { temporaryFolder } from "./stored-rows.ts";
 
-const KILLS = 10;
+const KILLS = sized(4, 10);
 const ROWS_AT_ONCE = 20_000;
 const USERS = 40;
 const FIRST_TIME = Date.parse("2026-01-01T12:00:00Z");
@@ -114,7 +115,7 @@ async function untilEnded(server: ChildServer): Promise<any> {
   }
 }
 
-describe("a sync whose process is killed ten times", () => {
+describe("a sync whose process is killed again and again", () => {
   test("a sync resumes after its server is killed and restarted, and applies every event exactly once", async () => {
     const environment = await place();
     const file = await startFile();

@@ -14,10 +14,11 @@ import {
   startChild,
 } from "./child-server.ts";
 import { testConfig } from "./harness.ts";
+import { sized } from "./sizes.ts";
 import { temporaryFolder } from "./stored-rows.ts";
 
 const WRITERS = 16;
-const ROUNDS = 4;
+const ROUNDS = sized(2, 4);
 const TIME = "2026-01-01T12:00:00Z";
 
 /** A data folder, and a database where the suite runs on PostgreSQL. */
@@ -45,8 +46,8 @@ const bodyOf = ({ user, mark }: Write) => ({
 const send = (server: ChildServer, write: Write) =>
   post(`${server.url}/users/track`, server.key, bodyOf(write), { "idempotency-key": write.key });
 
-/** Writes one request after the other until the server is gone. */
-async function writeUntilKilled(server: ChildServer, user: string) {
+/** Writes one request after the other until the server is gone. @param onWritten called for each that is acknowledged. */
+async function writeUntilKilled(server: ChildServer, user: string, onWritten: () => void) {
   const acknowledged: Write[] = [];
   for (let number = 0; ; number++) {
     const write = { user, mark: `${user}-${number}`, key: randomUUID() };
@@ -58,6 +59,7 @@ async function writeUntilKilled(server: ChildServer, user: string) {
       return { acknowledged, inFlight: write };
     }
     acknowledged.push(write);
+    onWritten();
   }
 }
 
@@ -86,10 +88,13 @@ describe("a server that is killed during concurrent writes", () => {
     let acknowledged = 0;
     for (let round = 0; round < ROUNDS; round++) {
       const users = Array.from({ length: WRITERS }, (_, writer) => `r${round}-w${writer}`);
-      const writing = Promise.all(users.map((user) => writeUntilKilled(server, user)));
-      await new Promise((resolve) => setTimeout(resolve, 50 + Math.random() * 250));
+      let writing: Promise<Awaited<ReturnType<typeof writeUntilKilled>>[]> | undefined;
+      await new Promise<void>((begun) => {
+        writing = Promise.all(users.map((user) => writeUntilKilled(server, user, begun)));
+      });
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 250));
       await server.end("SIGKILL");
-      const written = await writing;
+      const written = (await writing) ?? [];
 
       server = await startChild(environment);
       assert.equal(server.key, key);

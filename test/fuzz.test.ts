@@ -20,8 +20,9 @@ import {
 } from "./sample-requests.ts";
 import { anyValue, mutationOf, valueFor } from "./schema-arbitrary.ts";
 import { TOKEN } from "./scim-client.ts";
+import { sized } from "./sizes.ts";
 
-const REQUESTS_FOR_EACH = 25;
+const REQUESTS_FOR_EACH = sized(10, 25);
 
 const server = await startOwnServer();
 const workspace = await server.workspace(sampleWorkspace());

@@ -16,10 +16,12 @@ import { after } from "node:test";
 import type { DestinationStream } from "pino";
 import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
+import type { Database } from "../src/database/database.ts";
 import { pathsOf } from "../src/http/endpoint.ts";
 import { refusalsByStatus } from "../src/reference/refusals.ts";
 import { ENDPOINTS } from "../src/server/app.ts";
 import { type Config, readConfig } from "../src/server/config.ts";
+import { openDatabase } from "../src/server/open-database.ts";
 import { type RunningServer, serve } from "../src/server/serve.ts";
 import { freshDatabase } from "./fresh-database.ts";
 
@@ -73,6 +75,8 @@ export interface TestServer {
   readonly url: string;
   readonly adminToken: string;
   readonly config: Config;
+  /** The server's database: for what is stored and no endpoint shows, and for what an intruder would change. */
+  readonly database: Database;
   /** Makes a workspace; `declared` is laid over what every test workspace has. */
   workspace(declared?: Record<string, unknown>): Promise<TestWorkspace>;
   /** Sends a request with the administrator's token. */
@@ -144,12 +148,18 @@ export async function startOwnServer(
   // Before the database is made, because what is registered first is done first: it is dropped then.
   after(stop);
   const config = await testConfig(settings);
-  const server = await serve(config, logTo);
+  const database = await openDatabase(config);
+  const server = await serve(config, logTo, Promise.resolve(database));
   running = server;
-  return testServer(server, config, stop);
+  return testServer(server, config, database, stop);
 }
 
-function testServer(server: RunningServer, config: Config, stop: () => Promise<void>): TestServer {
+function testServer(
+  server: RunningServer,
+  config: Config,
+  database: Database,
+  stop: () => Promise<void>,
+): TestServer {
   const send: TestServer["send"] = (method, path, body, options) =>
     request(server.welcome.url, method, path, body, options);
   const adminToken = server.welcome.adminToken.secret ?? "";
@@ -160,6 +170,7 @@ function testServer(server: RunningServer, config: Config, stop: () => Promise<v
     url: server.welcome.url,
     adminToken,
     config,
+    database,
     send,
     admin,
     stop,

@@ -11,10 +11,11 @@ import { startChild } from "./child-server.ts";
 import { startOwnServer, type TestWorkspace, workspaceAt } from "./harness.ts";
 import { runChaos } from "./identity-chaos.ts";
 import { checkRows } from "./identity-rows.ts";
+import { sized } from "./sizes.ts";
 import { temporaryFolder } from "./stored-rows.ts";
 
 const SEED = Number(process.env.RAPPORT_TEST_SEED ?? 1);
-const OPERATIONS = Number(process.env.RAPPORT_TEST_OPERATIONS ?? 2_000);
+const OPERATIONS = Number(process.env.RAPPORT_TEST_OPERATIONS ?? sized(800, 2_000));
 
 const server = await startOwnServer({ dataDir: await temporaryFolder() });
 

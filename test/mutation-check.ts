@@ -15,7 +15,7 @@ import { parse } from "yaml";
 import { packageRoot } from "../src/database/migrate.ts";
 import { type BrokenRule, breakRule, copyRepository, findPlace } from "./broken-rule.ts";
 
-interface Mutation extends BrokenRule {
+export interface Mutation extends BrokenRule {
   readonly tests: readonly string[];
   readonly survives_because?: string;
 }
@@ -47,7 +47,8 @@ function firstFailureOf(
   const path = join(copy, "dist", "test", file);
   const options = ["--enable-source-maps", "--test-reporter=tap", path, ...args];
   // A process group of its own, so that servers which a test started end with it.
-  const child = spawn(process.execPath, options, { cwd: copy, detached: true });
+  const env = { ...process.env, RULE_IS_BROKEN: "1" };
+  const child = spawn(process.execPath, options, { cwd: copy, env, detached: true });
   let output = "";
   child.stdout.setEncoding("utf8").on("data", (chunk) => {
     output += chunk;

@@ -82,15 +82,16 @@ for (const contract of contracts) {
     test("each single permission opens it only if it is the one that is declared, or admin", async () => {
       const own = of === "workspace" ? ofWorkspace : ofCompany;
       const foreign = of === "workspace" ? ofCompany : ofWorkspace;
-      for (const [name, browser] of own) {
+      const ofOwn = [...own].map(async ([name, browser]) => {
         const opens = name === "admin" || (permissions.length === 1 && permissions[0] === name);
         const refusal = await refusalOf(browser, contract);
         assert.equal(refusal === undefined, opens, `${name}: ${refusal}`);
-      }
-      for (const [name, browser] of foreign) {
-        if (browser === companyAdmin) continue;
+      });
+      const ofForeign = [...foreign].map(async ([name, browser]) => {
+        if (browser === companyAdmin) return;
         assert.notEqual(await refusalOf(browser, contract), undefined, name);
-      }
+      });
+      await Promise.all([...ofOwn, ...ofForeign]);
     });
 
     if (permissions.length > 1) {

@@ -54,7 +54,9 @@ const hasCurl = (): boolean => {
 };
 
 const home = await place();
-let server = await startChild(home);
+const first = await startChild(home);
+let server = first;
+const firstToken = await readFile(join(home.DATA_DIR, "admin-token"), "utf8");
 
 const resetOf = ({ url }: ChildServer, token: string) =>
   post(`${url}/admin/v1/workspaces/demo/reset`, token, {});
@@ -65,18 +67,6 @@ describe("the first start", () => {
     assert.match(server.greeting, /API key +\S{20,} \(workspace demo\)/);
     assert.equal((await track(server, EVENT)).status, 201);
     assert.deepEqual(await eventsOf(server), [["opened", 1]]);
-  });
-
-  test("the key of the demo workspace is printed by the first start only, and later starts name its file", async () => {
-    const dataDir = await place();
-    const first = await startChild(dataDir);
-    await first.end("SIGTERM");
-    const later = await startChild(dataDir);
-    const printed = (await later.end("SIGKILL")).stdout;
-    assert.equal(first.greeting.split(first.key).length, 2);
-    assert.equal(later.key, first.key);
-    assert.ok(!printed.includes(first.key));
-    assert.ok(printed.includes(join(dataDir.DATA_DIR, "demo-api-key")));
   });
 
   test("the first start prints a curl command that works when pasted", {
@@ -211,19 +201,25 @@ describe("a server that is stopping", () => {
 });
 
 describe("a later start", () => {
+  test("the key of the demo workspace is printed by the first start only, and later starts name its file", () => {
+    assert.notEqual(server, first);
+    assert.equal(first.greeting.split(first.key).length, 2);
+    assert.equal(server.key, first.key);
+    assert.ok(!server.greeting.includes(first.key));
+    assert.ok(server.greeting.includes(join(home.DATA_DIR, "demo-api-key")));
+  });
+
   test("a later start has the data, the key and the admin token of the one before", async () => {
-    await track(server, { ...EVENT, external_id: "bob" });
-    const { key } = server;
-    const token = await readFile(join(home.DATA_DIR, "admin-token"), "utf8");
+    assert.notEqual(server, first);
+    assert.equal(server.key, first.key);
+    // Written before the last stop.
+    assert.deepEqual(await eventsOf(server, "SIGTERM"), [["opened", 1]]);
+    assert.equal(await readFile(join(home.DATA_DIR, "admin-token"), "utf8"), firstToken);
+    assert.equal((await resetOf(server, firstToken.trim())).status, 200);
     assert.equal((await server.end("SIGTERM")).code, 0);
-    server = await startChild(home);
-    assert.equal(server.key, key);
-    assert.deepEqual(await eventsOf(server, "bob"), [["opened", 1]]);
-    assert.equal(await readFile(join(home.DATA_DIR, "admin-token"), "utf8"), token);
   });
 
   test("ADMIN_TOKEN replaces the admin token in the data folder", async () => {
-    await server.end("SIGTERM");
     server = await startChild({ ...home, ADMIN_TOKEN: "given-token-of-24-characters" });
     assert.equal((await resetOf(server, "given-token-of-24-characters")).status, 200);
     const kept = (await readFile(join(home.DATA_DIR, "admin-token"), "utf8")).trim();

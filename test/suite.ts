@@ -1,6 +1,6 @@
 /*
  * `npm test`: runs the test files of this folder, or those whose names contain one of the arguments,
- * in as many processes as the machine has cores.
+ * in one process more than the machine has cores: a process often waits for a server that it starts.
  *
  * Importing the server and opening an engine take longer than most files. So a process does both
  * once and then runs many files, which share its server (`startServer()` in harness.ts). The queue
@@ -45,7 +45,7 @@ for (const [index, name] of names.sort((one, other) => rankOf(one) - rankOf(othe
 }
 
 const suiteProcess = join(import.meta.dirname, "suite-process.js");
-const processes = Math.min(availableParallelism(), names.length);
+const processes = Math.min(availableParallelism() + 1, names.length);
 run({ files: Array(processes).fill(suiteProcess), concurrency: processes, signal })
   .on("test:fail", () => {
     process.exitCode = 1;

@@ -1,7 +1,7 @@
 import { type BrokenRule, breakRule, copyRepository, findPlace } from "../broken-rule.ts";
 import { type Torture, torture } from "./torture.ts";
 
-interface SeededFault extends BrokenRule {
+export interface SeededFault extends BrokenRule {
   /** Where it shows; undefined for both engines. */
   readonly engine?: Torture["engine"];
 }
@@ -10,7 +10,7 @@ interface SeededFault extends BrokenRule {
 const LATE_MS = 150;
 
 /** What a wrong edit could break without a fault that shows in ordinary use. */
-const SEEDED: readonly SeededFault[] = [
+export const SEEDED: readonly SeededFault[] = [
   {
     rule: "what is acknowledged is flushed",
     engine: "embedded",

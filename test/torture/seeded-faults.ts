@@ -49,8 +49,8 @@ export const SEEDED: readonly SeededFault[] = [
   {
     rule: "a profile that is written to is still there",
     file: "people/update-profiles-store.ts",
-    find: "    ], patches.length);",
-    replace: "    ]);",
+    find: "return tx.execute(PATCH, parameters, patches.length);",
+    replace: "return tx.execute(PATCH, parameters);",
   },
   {
     rule: "a merge writes only profiles that are unchanged since they were read",

@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { type BenchmarkOptions, runBenchmark } from "./benchmark.ts";
 import { type CitusOptions, runOnCitus } from "./citus/run.ts";
 import { type CountOptions, runCounts } from "./counts.ts";
+import { type ObserveOptions, runObserveBenchmark } from "./observe.ts";
 import { playRole, type Role, type RoleMain } from "./processes/child.ts";
 import { runSyncBenchmark, type SyncOptions } from "./warehouse-sync.ts";
 import { CITUS_WORKLOADS, WORKLOADS, workloadNamed } from "./workloads/workloads.ts";
@@ -75,6 +76,20 @@ program
   .option("--users <count>", "how many users there are", count, 100_000)
   .option("--database-url <url>", "a PostgreSQL that runs already; databases are made in it")
   .action((options: CountOptions) => runCounts(options));
+
+program
+  .command("observe")
+  .description("Compares track with and without metrics and traces that are sent, in turns.")
+  .addOption(
+    new Option("--engine <engine>", "what to run it on")
+      .choices(["postgres", "embedded", "both"])
+      .default("both"),
+  )
+  .option("--users <count>", "how many users there are before it begins", count, 100_000)
+  .option("--seconds <count>", "how long each server is measured", count, 30)
+  .option("--rounds <count>", "in how many turns", count, 6)
+  .option("--database-url <url>", "a PostgreSQL that runs already; databases are made in it")
+  .action((options: ObserveOptions) => runObserveBenchmark(options));
 
 // Loaded only where they are played, so that no role carries what another one needs.
 const ROLES: Readonly<Record<Role, () => Promise<RoleMain<never, never>>>> = {

@@ -27,7 +27,7 @@ const rateOf = ({ units, seconds }: Round): number => units / seconds;
 /** Of one unit: the server's processor time, and the database's where that is apart. */
 const cpuOf = ({ units, server, database }: Round): number => (server + (database ?? 0)) / units;
 
-function median(values: readonly number[]): number {
+export function median(values: readonly number[]): number {
   const sorted = [...values].sort((one, other) => one - other);
   const [low, high] = [sorted[Math.ceil(sorted.length / 2) - 1], sorted[sorted.length >> 1]];
   return ((low ?? 0) + (high ?? 0)) / 2;

@@ -51,8 +51,6 @@ for service in postgresql nginx prometheus; do
 done
 
 step "install.md"
-# The page itself lies in what it clones.
-git -C /srv/rapport show HEAD:docs/operations/install.md > /srv/install.md
 follow /srv/install.md
 mode=$(stat -c %a /etc/rapport/rapport.env)
 [ "$mode" = 600 ]

@@ -25,6 +25,7 @@ ca=${NODE_EXTRA_CA_CERTS:-}
 # What the guide clones, and what no systemd does.
 rm -rf "$root/srv/rapport" "$root/opt/rapport"
 git clone -q --bare "$here" "$root/srv/rapport"
+git -C "$here" show HEAD:docs/operations/install.md > "$root/srv/install.md"
 install -m 0755 "$here/test/debian/systemctl" "$root/usr/local/sbin/systemctl"
 install -m 0755 "$here/test/debian/steps.sh" "$root/srv/steps.sh"
 

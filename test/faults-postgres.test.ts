@@ -106,6 +106,44 @@ describe("a server whose PostgreSQL fails", { skip }, () => {
     });
   });
 
+  test("while PostgreSQL refuses the login or the database is gone, health says so, and requests are served afterwards", async () => {
+    const database = await newDatabase(own);
+    const name = database.slice(database.lastIndexOf("/") + 1);
+    await asOperator(own.url, "create role engage login", `alter database ${name} owner to engage`);
+    const asEngage = new URL(database);
+    asEngage.username = "engage";
+    const server = await serverOn(asEngage.href);
+    const end = `select pg_terminate_backend(pid) from pg_stat_activity where datname like '${name}%'`;
+    const faults: [statement: string, undone: string, says: RegExp][] = [
+      [
+        "alter role engage nologin",
+        "alter role engage login",
+        /^The database refuses the login\.$/,
+      ],
+      [
+        `alter database ${name} rename to ${name}_away`,
+        `alter database ${name}_away rename to ${name}`,
+        /^The database does not exist\.$/,
+      ],
+    ];
+    for (const [statement, undone, says] of faults) {
+      await assertSurvives(server, {
+        // No connection of the server comes back in between.
+        begin: () =>
+          asOperator(
+            own.url,
+            "alter role engage connection limit 0",
+            end,
+            statement,
+            "alter role engage connection limit -1",
+            end,
+          ),
+        end: () => asOperator(own.url, undone),
+        says,
+      });
+    }
+  });
+
   test("with 100 ms for every statement requests succeed, and concurrent ones share transactions", async () => {
     const proxy = await startProxy(await newDatabase(own));
     const server = await serverOn(proxy.url);

@@ -28,7 +28,8 @@ describe("a running server", () => {
     await sql.unsafe(`drop database ${name} with (force)`);
     await sql.end();
     const ready = await server.send("GET", "/health/ready");
-    assert.deepEqual([ready.status, ready.body.message], [503, "The database does not respond."]);
+    assert.equal(ready.status, 503);
+    assert.match(ready.body.message, /^The database does not (?:exist|respond)\.$/);
     assert.match(ready.headers.get("retry-after") ?? "", /^[1-9]\d*$/);
     assert.equal((await server.send("GET", "/health/live")).status, 200);
     const track = await server.send("POST", "/users/track", {}, { key: "any" });

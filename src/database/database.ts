@@ -204,6 +204,8 @@ export function describeUnavailable(error: unknown): string {
   const code = codeOf(error);
   if (code === "53300") return "The database has no connection left.";
   if (code === READ_ONLY) return "The database is read-only.";
+  if (code === "3D000") return "The database does not exist.";
+  if (/^28/.test(code)) return "The database refuses the login.";
   if (code === "57P03") return "The database is starting or stopping.";
   return "The database does not respond.";
 }

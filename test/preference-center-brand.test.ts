@@ -263,6 +263,13 @@ describe("a link to a preview", () => {
     assert.match(await (await fetch(confirmation.body.url)).text(), /Your choices are saved/);
   });
 
+  test("a preview link that is created can be opened, because a longer locale is refused", async () => {
+    const workspace = await withPage();
+    const { body } = await linkOf(workspace, { locale: "x".repeat(64) });
+    assert.equal((await fetch(body.url)).status, 200);
+    assert.equal((await linkOf(workspace, { locale: "x".repeat(65) })).status, 400);
+  });
+
   test("a forged link, a link to a user's page and a link of a removed center open nothing", async () => {
     const workspace = await withPage();
     await htmlFor(workspace, MAIL);

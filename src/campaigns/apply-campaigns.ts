@@ -1,5 +1,6 @@
 import type { Workspace } from "../context/workspace.ts";
 import type { Transaction } from "../database/database.ts";
+import { groupBy } from "../values/group-by.ts";
 import { type Change, describe, difference } from "../workspaces/resource.ts";
 import type { CampaignKind, Message } from "./campaign.ts";
 import type { CampaignWithMessages } from "./declarations.ts";
@@ -74,16 +75,6 @@ async function compare<Part>(
     })),
   }));
   return { present, wanted };
-}
-
-function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): Map<string, Item[]> {
-  const groups = new Map<string, Item[]>();
-  for (const item of items) {
-    const group = groups.get(keyOf(item));
-    if (group) group.push(item);
-    else groups.set(keyOf(item), [item]);
-  }
-  return groups;
 }
 
 const isDeclared = (row: { readonly declared: boolean }): boolean => row.declared;

@@ -10,6 +10,7 @@ import type { ProfileRow } from "../people/store.ts";
 import type { EmailState, GroupStateRow } from "../subscriptions/states.ts";
 import { readWaiting } from "../subscriptions/waiting-state.ts";
 import { addDecimals } from "../values/decimals.ts";
+import { groupBy } from "../values/group-by.ts";
 import {
   type ActivitySource,
   appsView,
@@ -155,17 +156,6 @@ function customEvents({ events }: ProfileSource): unknown[] {
     last: event.lastAt.toISOString(),
     count: event.count,
   }));
-}
-
-/** The values of each key, in the order in which the keys first appear. */
-function groupBy<Row>(rows: readonly Row[], keyOf: (row: Row) => string): Map<string, Row[]> {
-  const groups = new Map<string, Row[]>();
-  for (const row of rows) {
-    const group = groups.get(keyOf(row));
-    if (group) group.push(row);
-    else groups.set(keyOf(row), [row]);
-  }
-  return groups;
 }
 
 /** By product, over all currencies. */

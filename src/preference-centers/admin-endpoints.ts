@@ -129,7 +129,10 @@ const previewOptions = {
     Type.String({ description: "The user whose page to show; a sample user by default." }),
   ),
   locale: Type.Optional(
-    Type.String({ description: "Such as es or es-MX; the user's language by default." }),
+    Type.String({
+      maxLength: 64,
+      description: "Such as es or es-MX; the user's language by default.",
+    }),
   ),
   page: Type.Optional(Type.Enum(["page", "confirmation"])),
 };

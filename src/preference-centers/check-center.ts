@@ -25,7 +25,7 @@ export const DECLARED_NAMES: MemberNames = {
   redirectUrl: "redirect_url",
 };
 
-/** Something that was taken and has no effect. */
+/** An accepted part of a page that has no effect. */
 export interface CenterWarning {
   readonly code: "NO_EFFECT";
   readonly message: string;

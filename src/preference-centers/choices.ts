@@ -29,8 +29,8 @@ const GROUP_STATES: Readonly<Record<string, GroupState>> = {
 };
 
 /**
- * Reads a form as a browser or a mail program sends it. Of a field that is there several times the last
- * counts, an empty one is no choice, and what a page has besides is none of ours.
+ * Reads a form as a browser or a mail program sends it. Of a repeated field the last value counts, an empty one is
+ * no choice, and other fields are ignored.
  *
  * @param contentType of the body: application/x-www-form-urlencoded or multipart/form-data.
  * @throws Problem INVALID_REQUEST, BODY_TOO_LARGE
@@ -51,7 +51,7 @@ export async function readChoices(body: string, contentType: string): Promise<Ch
   };
 }
 
-/** Whether a form comes from a mail program, told without reading all of it; it decides no state. */
+/** Whether a form looks like that of a mail program, without parsing it; only the rate limit depends on this. */
 export const saysOneClick = (body: string): boolean =>
   body.length < 2_048 && body.includes("List-Unsubscribe") && body.includes("One-Click");
 

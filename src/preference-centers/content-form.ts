@@ -66,10 +66,10 @@ export function optionsOf(options: Static<typeof Options>): CenterOptions {
   return { ...DEFAULT_OPTIONS, ...rest, ...(all && { "links-tags": all }) };
 }
 
-/** In the one spelling of a tag; what is none stays as it is, to be refused. */
+/** A tag in its canonical spelling; other text stays as it is, to be refused. */
 export const localeOf = (text: string): string => localeTag(text) ?? text;
 
-/** The same for languages that have texts; of two spellings of one tag the second stays, and is refused. */
+/** The same for the languages of texts. Of two spellings of one tag the second stays as it is, to be refused. */
 export function translationsOf(translations: Static<typeof Translations>) {
   const read = new Map<string, Readonly<Record<string, string>>>();
   for (const [locale, texts] of Object.entries(translations)) {
@@ -80,7 +80,7 @@ export function translationsOf(translations: Static<typeof Translations>) {
   return Object.fromEntries(read);
 }
 
-/** What was taken and has no effect, in an answer. */
+/** Accepted parts of the pages without effect, in a response. */
 export const Warnings = Type.Optional(
   Type.Array(
     Type.Object({

@@ -8,7 +8,7 @@ const TEXT =
   "A part of it may be missing. Open the link in our latest message, or reply to that message.";
 
 /**
- * The refusal of any link that leads nowhere: the same for all, so that it tells nothing about who there is. The page says
+ * The refusal of any link that leads nowhere: the same for all, so that it reveals nothing about users. The page says
  * what to do, in the language of the browser.
  */
 export function deadLink(acceptLanguage: string | undefined): Problem {

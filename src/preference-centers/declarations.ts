@@ -44,11 +44,11 @@ export const DeclaredCenterForm = Type.Object(
   { additionalProperties: false },
 );
 
-/** A center as it is kept, with what goes without saying; it is still to be checked. */
+/** A declared center with its defaults filled in; it is not checked yet. */
 export function centerOf(declared: Static<typeof DeclaredCenterForm>): DeclaredCenter {
   const { id, name, title, state, page_html, confirmation_html, redirect_url } = declared;
   const { options, locale, translations } = declared;
-  // The ready pages come with their texts; a page of one's own has its own.
+  // The built-in pages come with translations; a page that a team wrote brings its own.
   const isReady = page_html === undefined || confirmation_html === undefined;
   return {
     id,

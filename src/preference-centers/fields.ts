@@ -1,4 +1,4 @@
-/* What the fields of a form are called: in pages, and in what a browser sends. */
+/* The names of form fields, in pages and in what a browser sends. */
 
 export const GLOBAL_FIELD = "email_global_state";
 

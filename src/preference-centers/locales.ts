@@ -54,7 +54,7 @@ function closest(wanted: string, offered: readonly string[]): string | undefined
   );
 }
 
-/** More than anybody's browser sends. */
+/** More than any browser sends. */
 const MOST_LANGUAGES = 20;
 
 const LANGUAGE = /^([a-z]{1,8}(?:-[a-z0-9]{1,8})*)(?:\s*;\s*q=([01](?:\.\d{0,3})?))?$/i;

@@ -19,10 +19,11 @@ import {
   lockCenter,
   selectCenter,
   selectCenters,
+  selectHeads,
   upsertCenters,
 } from "./store.ts";
 
-/** As answers, changes and the audit call it. */
+/** Its name in responses, changes and the audit. */
 export const KIND = "preference_center";
 
 export interface CenterServices {
@@ -49,6 +50,16 @@ export async function readCenter(
   id: string,
 ): Promise<PreferenceCenter> {
   return (await selectCenter(database, workspace.id, id)) ?? refuseUnknown(id);
+}
+
+/** Reads neither pages nor texts. @throws Problem NOT_FOUND unless there is such a center. */
+export async function requireCenter(
+  database: Queryable,
+  workspace: Where,
+  id: string,
+): Promise<void> {
+  const [head] = await selectHeads(database, workspace.id, [id]);
+  if (!head) refuseUnknown(id);
 }
 
 /**
@@ -108,8 +119,8 @@ export async function changeCenter<Result>(
 }
 
 /**
- * Makes a center with this id, or changes it, as an administrator does. One that a manifest declared stays
- * declared: the next manifest that is applied has the last word on it. The same again changes nothing.
+ * Creates or changes a center as an administrator does. A declared one stays declared: the next apply overrides
+ * changes made through the API. Repeating it changes nothing.
  *
  * @throws Problem CONFLICT if the name is in use.
  */

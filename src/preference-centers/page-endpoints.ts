@@ -1,55 +1,63 @@
 import Type from "typebox";
-import { byAnybody, endpoint } from "../http/endpoint.ts";
+import type { Context } from "../context/context.ts";
+import { byAnybody, type Contract, endpoint, type Input } from "../http/endpoint.ts";
 import { saysOneClick } from "./choices.ts";
 import { PAGE_ROUTE, PREVIEW_ROUTE } from "./page-address.ts";
 import { openPreview, type PreviewLinkServices } from "./preview-link.ts";
-import { type PageServices, showPage, submitPage } from "./show-page.ts";
+import { type PageServices, showPage, submitPage, type Visit } from "./show-page.ts";
 
 /* The pages themselves. The link is the permission: it shows the page and accepts choices. */
 
-const OfLink = Type.Object({ link: Type.String({ minLength: 1, maxLength: 2_048 }) });
-
-const Html = Type.String();
-
-const showEndpoint = endpoint({
-  method: "GET",
-  path: PAGE_ROUTE,
-  summary: "Shows a user the page on which to choose what to receive.",
+/** What the page of a user and a preview have in common. */
+const PAGE = {
   access: byAnybody,
   dialect: "page",
   refusals: ["RATE_LIMITED"],
   produces: "text/html",
-  params: OfLink,
+  params: Type.Object({ link: Type.String({ minLength: 1, maxLength: 2_048 }) }),
   headers: Type.Object({ "accept-language": Type.Optional(Type.String()) }),
-  replies: { 200: Html },
-}).handledBy(async (services: PageServices, { address }, { params, headers, baseUrl }) => {
-  const acceptLanguage = headers["accept-language"];
-  const visit = { link: params.link, baseUrl, acceptLanguage, address, isOneClick: false };
-  const page = await showPage(services, visit);
+  replies: { 200: Type.String() },
+} as const;
+
+const visitOf = (
+  { address }: Context,
+  {
+    params,
+    headers,
+    baseUrl,
+  }: Pick<Input<typeof PAGE & Contract>, "params" | "headers" | "baseUrl">,
+): Omit<Visit, "isOneClick"> => ({
+  link: params.link,
+  baseUrl,
+  address,
+  acceptLanguage: headers["accept-language"],
+});
+
+const showEndpoint = endpoint({
+  ...PAGE,
+  method: "GET",
+  path: PAGE_ROUTE,
+  summary: "Shows a user the page on which to choose what to receive.",
+}).handledBy(async (services: PageServices, context, input) => {
+  const page = await showPage(services, { ...visitOf(context, input), isOneClick: false });
   return { status: 200, body: page.html, headers: page.headers };
 });
 
 const submitEndpoint = endpoint({
+  ...PAGE,
   method: "POST",
   path: PAGE_ROUTE,
   summary: "Saves a user's choices, or the one-click unsubscribe of a mail program (RFC 8058).",
-  access: byAnybody,
-  dialect: "page",
-  refusals: ["RATE_LIMITED"],
   accepts: ["application/x-www-form-urlencoded", "multipart/form-data"],
-  produces: "text/html",
-  params: OfLink,
   headers: Type.Object({
-    "accept-language": Type.Optional(Type.String()),
+    ...PAGE.headers.properties,
     "content-type": Type.Optional(Type.String()),
   }),
   body: Type.String(),
-  replies: { 200: Html, 303: Type.Undefined() },
-}).handledBy(async (services: PageServices, context, { params, headers, body, baseUrl }) => {
-  const { address } = context;
-  const acceptLanguage = headers["accept-language"];
-  const isOneClick = saysOneClick(body);
-  const visit = { link: params.link, baseUrl, acceptLanguage, address, isOneClick };
+  replies: { ...PAGE.replies, 303: Type.Undefined() },
+}).handledBy(async (services: PageServices, context, input) => {
+  const { headers, body } = input;
+  const visit = { ...visitOf(context, input), isOneClick: saysOneClick(body) };
   const form = { body, contentType: headers["content-type"] ?? "" };
   const shown = await submitPage(services, context, visit, form);
   if ("redirectUrl" in shown) {
@@ -59,19 +67,12 @@ const submitEndpoint = endpoint({
 });
 
 const previewEndpoint = endpoint({
+  ...PAGE,
   method: "GET",
   path: PREVIEW_ROUTE,
   summary: "Shows the preview that an administrator made a link for; it opens for ten minutes.",
-  access: byAnybody,
-  dialect: "page",
-  refusals: ["RATE_LIMITED"],
-  produces: "text/html",
-  params: OfLink,
-  headers: Type.Object({ "accept-language": Type.Optional(Type.String()) }),
-  replies: { 200: Html },
-}).handledBy(async (services: PreviewLinkServices, { address }, { params, headers }) => {
-  const visit = { link: params.link, address, acceptLanguage: headers["accept-language"] };
-  const page = await openPreview(services, visit);
+}).handledBy(async (services: PreviewLinkServices, context, input) => {
+  const page = await openPreview(services, visitOf(context, input));
   return { status: 200, body: page.html, headers: page.headers };
 });
 

@@ -45,7 +45,7 @@ const STANDARD_NAMES = Object.entries(STANDARD_ATTRIBUTES).flatMap(([attribute, 
 );
 
 /**
- * What a page can name (docs/preference-centers.md): the publicly known names, and of our own
+ * What a page can name (docs/preference-centers.md): the publicly known names, and also
  * `subscription_groups` (id, name, description, channel, state, field_name, is_reachable), `reachable_groups`, `changes`,
  * `brand`, and the title, the locale and the direction of the page.
  */

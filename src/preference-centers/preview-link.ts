@@ -3,11 +3,12 @@ import type { Database } from "../database/database.ts";
 import { loadWorkspace } from "../workspaces/find-workspace.ts";
 import { deadLink } from "./dead-link.ts";
 import type { Links } from "./links.ts";
-import { readCenter } from "./manage-centers.ts";
+import { requireCenter } from "./manage-centers.ts";
 import { previewUrl } from "./page-address.ts";
 import type { PageLimits } from "./page-limits.ts";
 import type { ShownPage } from "./present-page.ts";
 import { type PreviewServices, previewPage } from "./preview.ts";
+import type { Visit } from "./show-page.ts";
 
 /* Previews for people without a token: a colleague, a phone. They show a made-up user, never a real one. */
 
@@ -29,7 +30,7 @@ export async function makePreviewLink(
   { page = "page", locale }: PreviewLinkOptions,
   baseUrl: string,
 ): Promise<{ readonly url: string; readonly expiresAt: Date }> {
-  await readCenter({ database }, workspace, centerId);
+  await requireCenter(database, workspace, centerId);
   const target = { workspaceId: workspace.id, centerId, page, locale };
   const { link, expiresAt } = await links.makePreview(target);
   return { url: previewUrl(baseUrl, link), expiresAt };
@@ -38,19 +39,12 @@ export async function makePreviewLink(
 /** @throws Problem NOT_FOUND for any link that leads nowhere, the same for all; RATE_LIMITED. */
 export async function openPreview(
   services: PreviewLinkServices,
-  visit: {
-    readonly link: string;
-    readonly address: string | null;
-    readonly acceptLanguage: string | undefined;
-  },
+  visit: Pick<Visit, "link" | "address" | "acceptLanguage">,
 ): Promise<ShownPage> {
   services.pageLimits.countForAddress({ address: visit.address, isOneClick: false });
   const target = await services.links.readPreview(visit.link);
   const workspace = target && (await loadWorkspace(services.database, target.workspaceId));
   if (!target || !workspace) throw deadLink(visit.acceptLanguage);
   const { page, locale } = target;
-  return previewPage(services, workspace, target.centerId, {
-    page,
-    ...(locale !== undefined && { locale }),
-  });
+  return previewPage(services, workspace, target.centerId, { page, locale });
 }

@@ -15,7 +15,7 @@ import { sampleReader } from "./sample-reader.ts";
 export interface PreviewOptions {
   /** Whose page; by default that of a made-up user. */
   readonly external_id?: string;
-  readonly locale?: string;
+  readonly locale?: string | undefined;
   readonly page?: "page" | "confirmation";
 }
 

@@ -40,7 +40,7 @@ export async function selectCenter(
   return rows[0];
 }
 
-/** Locks a center until the transaction ends, and reads it. An update, as Citus knows nothing else. */
+/** Locks a center until the transaction ends, and reads it. On Citus only an update locks a row. */
 export async function lockCenter(
   tx: Transaction,
   workspaceId: number,
@@ -55,7 +55,7 @@ export async function lockCenter(
   return rows[0];
 }
 
-/** What a page view has to know of a center each time; the pages themselves are remembered. */
+/** What a page view has to know of a center each time; the pages themselves are cached. */
 export interface CenterHead {
   readonly id: string;
   readonly state: CenterState;

@@ -3,7 +3,7 @@ import { emailValue } from "../people/identifiers.ts";
 import { type ProfileRow, selectProfiles } from "../people/store.ts";
 import { findUser } from "./find-user.ts";
 import type { Links } from "./links.ts";
-import { readCenter, type Where } from "./manage-centers.ts";
+import { requireCenter, type Where } from "./manage-centers.ts";
 import { pageUrl } from "./page-address.ts";
 
 export interface UrlServices {
@@ -25,7 +25,7 @@ export async function urlOfUser(
   userId: string,
   baseUrl: string,
 ): Promise<string> {
-  await readCenter({ database }, workspace, centerId);
+  await requireCenter(database, workspace, centerId);
   const profileId = await findUser(database, workspace.id, userId);
   const [profile] = await selectProfiles(database, workspace.id, [profileId]);
   const target = { workspaceId: workspace.id, profileId, centerId };

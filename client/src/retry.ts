@@ -17,10 +17,7 @@ export const DEFAULT_RETRIES: RetryOptions = {
   timeoutMs: 30_000,
 };
 
-/** The server did nothing, or says when to come back. */
-const PASSING = new Set([429, 502, 503, 504]);
-
-/** A request that may have been carried out: only one that is safe to repeat is repeated. */
+/** The request may have been carried out: only one that is safe to repeat is repeated. */
 const UNCERTAIN = new Set([500, 502, 503, 504]);
 
 /**
@@ -53,10 +50,11 @@ export async function sendWithRetries(
 }
 
 function isRepeatable({ status }: Response, isSafe: boolean, attempt: number): boolean {
+  // The server did nothing, and says when to come back.
   if (status === 429) return true;
-  // Our own earlier attempt still runs on the server.
-  if (status === 409 && attempt > 0 && isSafe) return true;
-  return isSafe && (PASSING.has(status) || UNCERTAIN.has(status));
+  // The earlier attempt of this call still runs on the server.
+  if (status === 409 && attempt > 0) return isSafe;
+  return isSafe && UNCERTAIN.has(status);
 }
 
 /** With full jitter, so that clients that failed together do not come back together. */

@@ -3091,7 +3091,7 @@ export interface components {
                  */
                 message: string | null;
                 /**
-                 * @description Whom it names; null without view_pii.
+                 * @description The user that it names; null without view_pii.
                  * @example ada
                  */
                 user: string | null;
@@ -14897,7 +14897,7 @@ export interface operations {
                  */
                 key?: string;
                 /**
-                 * @description Whom an item names; needs view_pii.
+                 * @description The user that an item names; needs view_pii.
                  * @example ada
                  */
                 user?: string;
@@ -15008,7 +15008,7 @@ export interface operations {
                  */
                 key?: string;
                 /**
-                 * @description Whom an item names; needs view_pii.
+                 * @description The user that an item names; needs view_pii.
                  * @example ada
                  */
                 user?: string;

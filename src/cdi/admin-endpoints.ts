@@ -1,13 +1,14 @@
 import Type from "typebox";
 import { type AuditingServices, recordRead } from "../audit/audit.ts";
 import { byAdministrator, byAdministratorOfWorkspace, endpoint } from "../http/endpoint.ts";
+import { runView } from "./endpoints.ts";
 import { JOB_STATUSES } from "./integration.ts";
 import { findIntegrations, getRun, type ListServices, listRunRows, listRuns } from "./list.ts";
 import type { LogEntry } from "./progress-store.ts";
 import type { RunRow } from "./store.ts";
 import { type TriggerServices, triggerSync } from "./trigger.ts";
 
-/* The administrator's side of the sync: what ran, how it stands, and every row that failed. */
+/* What administrators see of syncs: runs, their status, and every row that failed. */
 
 const Nullable = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 
@@ -38,18 +39,13 @@ const Row = Type.Object({
   message: Type.String(),
 });
 
-const runView = (run: RunRow) => ({
+const wholeRunView = (run: RunRow) => ({
   run_id: run.id,
-  job_status: run.status,
+  ...runView(run),
   message: run.message,
-  sync_start_time: run.startedAt.toISOString(),
-  sync_finish_time: run.finishedAt?.toISOString() ?? null,
-  last_timestamp_synced: run.processedThrough,
   rows_expected: run.rowsExpected,
   rows_read: run.rowsRead,
-  rows_synced: run.rowsSynced,
   rows_skipped: run.rowsSkipped,
-  rows_failed_with_errors: run.rowsFailed,
 });
 
 const rowView = ({ id: _id, updatedAt, ...entry }: LogEntry) => ({
@@ -78,7 +74,7 @@ const findByName = endpoint({
       message: Success,
     }),
   },
-}).handledBy(async ({ database }: ListServices, _nobody, { query }) => {
+}).handledBy(async ({ database }: ListServices, _context, { query }) => {
   const found = await findIntegrations({ database }, query.name);
   const results = found.map((integration) => ({
     workspace: integration.workspace,
@@ -128,7 +124,7 @@ const runs = endpoint({
     path,
     query.cursor,
   );
-  return { status: 200, headers, body: { results: rows.map(runView), message: "success" } };
+  return { status: 200, headers, body: { results: rows.map(wholeRunView), message: "success" } };
 });
 
 const run = endpoint({
@@ -141,7 +137,7 @@ const run = endpoint({
 }).handledBy(async (services: ListServices, context, { params }) => {
   const { workspace } = context;
   const found = await getRun(services, workspace, params.integration_id, params.run_id);
-  return { status: 200, body: { run: runView(found), message: "success" } };
+  return { status: 200, body: { run: wholeRunView(found), message: "success" } };
 });
 
 const runRows = endpoint({

@@ -8,7 +8,7 @@ import { type WriteServices, writeBatch } from "../track/write-batch.ts";
 import { type CheckedRow, checkDeletion, checkRow, type RowFault, withField } from "./check-row.ts";
 import type { SourceRow } from "./sources/source.ts";
 
-/** What is to be said of a row that was not simply applied, by its index. */
+/** Why a row was not simply applied, by its index. */
 export interface Note {
   readonly index: number;
   readonly outcome: "failed" | "skipped";
@@ -79,7 +79,7 @@ const skipped = (index: number, reason: Fault): Note => ({
   fault: withField(reason),
 });
 
-/** Checks rows one by one: what those come to that can be taken, and notes on the others. */
+/** Checks rows one by one: the values of accepted rows, and notes on the others. */
 function checkEach<Value>(
   rows: readonly SourceRow[],
   check: (row: SourceRow, index: number) => CheckedRow<Value>,

@@ -27,7 +27,7 @@ export function checkRow(
   row: SourceRow,
   now: Date,
 ): CheckedRow<CheckedItem> {
-  if (namesNobody(row)) return NOBODY;
+  if (namesNoUser(row)) return NO_USER;
   const payload = readPayload(row);
   if ("fault" in payload) return payload;
   const identity = identityOf(row.identifiers, type === "attributes");
@@ -47,20 +47,20 @@ export function checkRow(
 
 /** The user a row of deletions names, by exactly one identifier, as an event does. */
 export function checkDeletion(row: SourceRow): CheckedRow<PersonIdentifier> {
-  if (namesNobody(row)) return NOBODY;
+  if (namesNoUser(row)) return NO_USER;
   const identity = identityOf(row.identifiers, false);
   const unstorable = findUnstorable(identity, "");
   const checked = unstorable ? { fault: unstorable } : checkOneIdentifier(identity);
   return "fault" in checked ? { fault: withField(checked.fault) } : checked;
 }
 
-const namesNobody = ({ identifiers }: SourceRow): boolean => Object.keys(identifiers).length === 0;
+const namesNoUser = ({ identifiers }: SourceRow): boolean => Object.keys(identifiers).length === 0;
 
 const fault = (field: string, code: string, message: string) => ({
   fault: { field, code, message },
 });
 
-const NOBODY = fault(
+const NO_USER = fault(
   "identifier",
   "MISSING_IDENTIFIER",
   "the row names no user: its identifiers are null",

@@ -51,7 +51,7 @@ export const integrationView = (integration: ListedIntegration) => ({
   next_scheduled_run: integration.nextAt?.toISOString() ?? null,
 });
 
-const runView = (run: RunRow) => ({
+export const runView = (run: RunRow) => ({
   job_status: run.status,
   sync_start_time: run.startedAt.toISOString(),
   sync_finish_time: run.finishedAt?.toISOString() ?? null,

@@ -29,7 +29,7 @@ const PAGE_SIZE = 10;
 /** An integration, with when it is due next. */
 export type ListedIntegration = IntegrationRow & { readonly nextAt: Date | undefined };
 
-/** More than a server has; a bound of the response. */
+/** Bounds the response. */
 const MOST_FOUND = 1_000;
 
 /** The integrations of all workspaces, or those that have a name, each with the name of its workspace. */

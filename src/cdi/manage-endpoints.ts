@@ -4,10 +4,10 @@ import { Problem } from "../problem.ts";
 import { refuseUnstorable } from "../values/plain-json.ts";
 import { IntegrationBody, integrationOf } from "./declaration.ts";
 import { INTEGRATION_STATUSES, INTEGRATION_TYPES, isUuid } from "./integration.ts";
+import { getIntegration } from "./list.ts";
 import {
   type ManageServices,
   putIntegration,
-  readIntegration,
   readIntegrations,
   removeIntegration,
 } from "./manage.ts";
@@ -73,7 +73,7 @@ const readEndpoint = endpoint({
   params: OfIntegration,
   replies: { 200: Type.Object({ ...Integration, message: Success }) },
 }).handledBy(async (services: ManageServices, context, { params }) => {
-  const found = await readIntegration(services, context, params.integration_id);
+  const found = await getIntegration(services, context.workspace, params.integration_id);
   return { status: 200, body: { ...viewOf(found), message: "success" } };
 });
 

@@ -18,30 +18,17 @@ export interface ManageServices {
   readonly sealing: Sealing;
 }
 
-/** The integrations of a workspace, by name. @throws Problem NOT_FOUND. */
-export async function readIntegrations(
+/** The integrations of a workspace, by name. */
+export const readIntegrations = (
   { database }: Pick<ManageServices, "database">,
-  context: WorkspaceContext,
-): Promise<IntegrationRow[]> {
-  const { id } = context.workspace;
-  return selectIntegrations(database, id);
-}
-
-/** One of them. @throws Problem NOT_FOUND, or INVALID_REQUEST for an id that is no UUID. */
-export async function readIntegration(
-  services: Pick<ManageServices, "database">,
-  context: WorkspaceContext,
-  id: string,
-): Promise<IntegrationRow> {
-  const { workspace } = context;
-  return getIntegration(services, workspace, id);
-}
+  { workspace }: WorkspaceContext,
+): Promise<IntegrationRow[]> => selectIntegrations(database, workspace.id);
 
 /**
  * Creates or changes an integration; changing the source restarts the sync. A declared integration
  * stays declared: the next apply overrides changes made through the API.
  *
- * @throws Problem NOT_FOUND for the workspace, CONFLICT where another integration has the name.
+ * @throws Problem CONFLICT where another integration has the name.
  */
 export async function putIntegration(
   services: ManageServices,
@@ -69,7 +56,7 @@ export async function putIntegration(
   return getIntegration(services, workspace, integration.id);
 }
 
-/** Removes an integration with its runs and their log. @throws Problem as `readIntegration`. */
+/** Removes an integration with its runs and their log. @throws Problem as `getIntegration`. */
 export async function removeIntegration(
   services: ManageServices,
   context: WorkspaceContext,

@@ -28,7 +28,7 @@ export async function* ahead<Portion>(portions: AsyncIterable<Portion>): AsyncGe
   const iterator = portions[Symbol.asyncIterator]();
   const fetchNext = () => {
     const next = iterator.next();
-    // It may fail before anybody waits for it.
+    // It may fail before it is awaited.
     next.catch(() => {});
     return next;
   };

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import Type from "typebox";
 import { packageRoot } from "../database/migrate.ts";
 import { byAnybody, type Endpoint, endpoint } from "../http/endpoint.ts";
+import { PAGE_HEADERS } from "../http/page-headers.ts";
 import { sentencePage } from "../http/sentence-page.ts";
 import { Problem } from "../problem.ts";
 import { readWebFiles, type WebFile, type WebFiles } from "./web-files.ts";
@@ -13,19 +14,15 @@ const NOT_BUILT =
   "The dashboard is not part of this build. Build it with npm run build, or use the command line: rapport --help.";
 
 /**
- * Scripts and styles come from this server alone, and none stands in the page: components set styles through the
- * object model, which the policy allows. The preview of a page stands in a frame without scripts.
+ * Scripts and styles come from this server alone, and none is inline: components set styles through the object model,
+ * which the policy allows. The preview of a page is in a frame without scripts.
  */
-const PAGE_HEADERS = {
+const HEADERS = {
+  ...PAGE_HEADERS,
   "content-security-policy":
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; " +
     "font-src 'self' data:; connect-src 'self'; manifest-src 'self'; worker-src 'self' blob:; " +
     "frame-src 'self' blob:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; object-src 'none'",
-  "cross-origin-opener-policy": "same-origin",
-  "cross-origin-resource-policy": "same-origin",
-  "permissions-policy": "camera=(), geolocation=(), microphone=()",
-  "referrer-policy": "no-referrer",
-  "x-frame-options": "DENY",
 };
 
 const IMMUTABLE = "public, max-age=31536000, immutable";
@@ -78,7 +75,7 @@ function find(files: WebFiles, path: string): WebFile | undefined {
 
 function replyWith(file: WebFile, { etag, encodings }: Wanted) {
   const headers = {
-    ...PAGE_HEADERS,
+    ...HEADERS,
     "cache-control": file.isHashed ? IMMUTABLE : REVALIDATED,
     etag: file.etag,
     vary: "accept-encoding",
@@ -109,7 +106,7 @@ const notBuilt = () =>
     body: undefined,
     bytes: Buffer.from(sentencePage(NOT_BUILT)),
     headers: {
-      ...PAGE_HEADERS,
+      ...HEADERS,
       "cache-control": REVALIDATED,
       "content-type": "text/html; charset=utf-8",
     },

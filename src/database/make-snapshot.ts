@@ -17,7 +17,7 @@ import { snapshotPath, writeSnapshot } from "./snapshot.ts";
 const SMALL_WAL = ["--wal-segsize=1"];
 const NO_OLD_WAL = ["-c", "wal_recycle=off"];
 
-/** There is one database: nobody creates others from templates, and each of them is 7 MB in 300 files. */
+/** The engine has one database and creates no others from templates, each of which is 7 MB in 300 files. */
 const ONE_DATABASE = ["template0", "template1"];
 
 const path = await snapshotPath();

@@ -1,7 +1,7 @@
+import { readQueryTime } from "../http/query-time.ts";
 import { STANDARD_ATTRIBUTES } from "../people/standard-attributes.ts";
 import { Problem } from "../problem.ts";
 import type { Json } from "../values/plain-json.ts";
-import { parseTime } from "../values/times.ts";
 
 /** Which rows to export, as a request says it. */
 export interface ExportQuery {
@@ -23,8 +23,8 @@ export interface ExportFilter {
 /** @throws Problem INVALID_REQUEST that names the parameter. */
 export function readFilter({ since, until, attribute = [] }: ExportQuery): ExportFilter {
   const filter: ExportFilter = {
-    since: readTime("since", since),
-    until: readTime("until", until),
+    since: readQueryTime("since", since),
+    until: readQueryTime("until", until),
     standardAttributes: {},
     customAttributes: {},
   };
@@ -53,12 +53,4 @@ function readValue(text: string): Json {
   } catch {
     return text;
   }
-}
-
-function readTime(name: string, text: string | undefined): Date | undefined {
-  if (text === undefined) return undefined;
-  // A plus sign before the zone that is not encoded arrives as a space.
-  const time = parseTime(text.replace(/(T.*) (\d\d:?\d\d)$/, "$1+$2"));
-  if (time) return time;
-  throw new Problem("INVALID_REQUEST", `'${name}' must be an ISO 8601 date-time`);
 }

@@ -22,7 +22,7 @@ import type { Budgets, Work } from "./budget.ts";
 /**
  * Who may call: the holder of an API key with a permission, the holder of a SCIM token, the
  * administrator (of the workspace that the path names as `:name`, of the company, or of the server),
- * whoever is signed in to the dashboard, or anybody.
+ * a person who is signed in to the dashboard, or everyone.
  */
 export type Access =
   | {

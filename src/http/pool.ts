@@ -3,7 +3,7 @@ export interface Pool {
   /** @returns false, and takes nothing, where the pool or the caller's share of it is used up. */
   take(caller: string, amount: number): boolean;
   give(caller: string, amount: number): void;
-  /** Whether nothing is left for anybody. */
+  /** Whether nothing is left. */
   isFull(): boolean;
 }
 

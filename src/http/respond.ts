@@ -52,7 +52,7 @@ const BODY_OF: Readonly<Record<Dialect, (problem: Problem) => unknown>> = {
   page: ({ message, details }) => sentencePage(message, details.page),
 };
 
-/** The error of a request in which no object is to blame: it stands at the first place of its list. */
+/** The error of a request in which no object is to blame: it names the first place of its list. */
 const withoutObject = (code: ProblemCode, message: string, list = "attributes") => ({
   type: message,
   message,
@@ -83,7 +83,7 @@ export const SCIM_HEADERS: Readonly<Record<string, string>> = {
   "x-content-type-options": "nosniff",
 };
 
-/** What Fastify refuses before an endpoint is reached, in our words. */
+/** What Fastify refuses before an endpoint is reached. */
 const FROM_FRAMEWORK: Readonly<Record<string, [ProblemCode, string]>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: [
     "UNSUPPORTED_MEDIA_TYPE",

@@ -19,7 +19,7 @@ export interface ImportServices {
 }
 
 export interface Imported {
-  /** How many objects were taken. */
+  /** How many objects were accepted. */
   readonly imported: number;
   readonly errors: readonly ItemNote[];
   readonly skipped: readonly ItemNote[];
@@ -78,12 +78,12 @@ export async function importUsers(
     return known;
   });
   const skipped = taken.flatMap((each, place) =>
-    isKnown[place] ? [] : [noteOf({ array: "users", index: each.index }, NOBODY_THERE)],
+    isKnown[place] ? [] : [noteOf({ array: "users", index: each.index }, NO_USER)],
   );
   return { imported: taken.length, errors, skipped };
 }
 
-const NOBODY_THERE: Fault = {
+const NO_USER: Fault = {
   code: "USER_NOT_FOUND",
   message: "no user has this 'platform_id', and this object does not create one",
 };

@@ -58,7 +58,7 @@ export async function readNextTimes(
   kind: string,
   workspaceId: number,
 ): Promise<ReadonlyMap<string, Date>> {
-  const rows = await selectNextTimes(database, kind, [workspaceId]);
+  const rows = await selectNextTimes(database, kind, workspaceId);
   return new Map(rows.map((row) => [row.subject, row.nextAt]));
 }
 

@@ -210,11 +210,10 @@ export async function hasDueSchedule(database: Queryable, now: Date): Promise<bo
 export async function selectNextTimes(
   database: Queryable,
   kind: string,
-  workspaceIds: readonly number[],
-): Promise<Pick<ScheduleRow, "workspaceId" | "subject" | "nextAt">[]> {
+  workspaceId: number,
+): Promise<Pick<ScheduleRow, "subject" | "nextAt">[]> {
   return database.query(
-    `select workspace_id as "workspaceId", subject, next_at as "nextAt" from schedules
-     where kind = $1 and workspace_id = any($2::int[])`,
-    [kind, workspaceIds],
+    'select subject, next_at as "nextAt" from schedules where kind = $1 and workspace_id = $2',
+    [kind, workspaceId],
   );
 }

@@ -22,7 +22,7 @@ const filter = {
   user: Type.Optional(
     Type.String({
       maxLength: 997,
-      description: "Whom an item names; needs view_pii.",
+      description: "The user that an item names; needs view_pii.",
       examples: ["ada"],
     }),
   ),

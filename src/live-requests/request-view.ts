@@ -13,7 +13,7 @@ const LiveItem = Type.Object({
   accepted: Type.Boolean({ description: "Whether it took effect." }),
   code: Nullable("Why not.", "INVALID_TIME"),
   message: Nullable("The same as a sentence.", "'time' must be a date in ISO 8601"),
-  user: Nullable("Whom it names; null without view_pii.", "ada"),
+  user: Nullable("The user that it names; null without view_pii.", "ada"),
 });
 
 export const LiveRequest = Type.Object(

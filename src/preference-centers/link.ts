@@ -32,7 +32,7 @@ const WORKSPACE_AT = FINGERPRINT_AT + FINGERPRINT_BYTES;
 const PROFILE_AT = WORKSPACE_AT + 4;
 const CENTER_AT = PROFILE_AT + 16;
 
-const DAY_MS = 86_400_000;
+export const DAY_MS = 86_400_000;
 
 /** The last part of the address of a page. @param expiresAt rounded up to the end of a day. */
 export function linkOf(

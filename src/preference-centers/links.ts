@@ -8,6 +8,7 @@ import type { SealedKind } from "../sealing/rotate.ts";
 import { Unopenable } from "../sealing/seal.ts";
 import type { Sealing } from "../sealing/sealing.ts";
 import {
+  DAY_MS,
   type LinkTarget,
   linkOf,
   type OpenedLink,
@@ -53,8 +54,6 @@ export interface LinkServices {
 
 const PURPOSE = "preference_center";
 
-const DAY_MS = 86_400_000;
-
 /** How long a link to a preview opens: long enough to send it to a colleague or a phone. */
 const PREVIEW_MS = 10 * 60_000;
 
@@ -84,7 +83,7 @@ export function createLinks(services: LinkServices, lifetimeDays: number): Links
     read: async (link) => readLink(await goodKeys(), link, clock.now()),
     async makePreview(target) {
       const [key] = await goodKeys();
-      if (!key) throw new Error("There is no secret to sign links with.");
+      if (!key) throw new Error("There is no secret for signing links.");
       const expiresAt = new Date(clock.now().getTime() + PREVIEW_MS);
       return { link: previewLinkOf(key, target, expiresAt), expiresAt };
     },

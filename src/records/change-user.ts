@@ -4,7 +4,7 @@ import type { Workspace } from "../context/workspace.ts";
 import { Problem } from "../problem.ts";
 import { checkRequest } from "../track/check-request.ts";
 import { type WriteServices, writeBatch } from "../track/write-batch.ts";
-import { findRecord } from "./find-record.ts";
+import { requireProfile } from "./find-record.ts";
 
 /** What would name another user, or create one. */
 const IDENTIFYING = [
@@ -34,10 +34,7 @@ export async function changeUser(
   const stray = IDENTIFYING.find((name) => name in attributes);
   if (stray)
     throw new Problem("INVALID_REQUEST", `'${stray}' cannot be set: the path names the user`);
-  const found = await findRecord(database, workspace.id, platformId);
-  if ("mergedInto" in found) {
-    throw new Problem("CONFLICT", `'${platformId}' was merged into '${found.mergedInto}'.`);
-  }
+  await requireProfile(database, workspace.id, platformId);
   const row = { ...attributes, platform_id: platformId, _update_existing_only: true };
   const strict: Workspace = {
     ...workspace,

@@ -8,7 +8,7 @@ import { findHolders } from "../people/find-holders.ts";
 import { emailValue, identifierKey } from "../people/identifiers.ts";
 import { Problem } from "../problem.ts";
 import { forgetAddress } from "../subscriptions/person-states.ts";
-import { findRecord } from "./find-record.ts";
+import { mergedInto, requireProfile } from "./find-record.ts";
 
 export interface Erasure {
   readonly platform_id: string;
@@ -25,7 +25,7 @@ export interface Erasure {
  * Erases a person: the profile with everything that `/users/delete` removes, and the state of the email
  * address, unless other users have it. All of it or nothing (docs/decisions/deleting-users.md).
  *
- * @throws Problem NOT_FOUND; CONFLICT for the id of a merged user, who has a record no more.
+ * @throws Problem NOT_FOUND; CONFLICT for the id of a merged user.
  */
 export async function eraseUser(
   services: IdentityServices,
@@ -34,8 +34,7 @@ export async function eraseUser(
 ): Promise<Erasure> {
   const { database, clock } = services;
   const { workspace } = context;
-  const found = await findRecord(database, workspace.id, platformId);
-  if ("mergedInto" in found) throw mergedInto(platformId, found.mergedInto);
+  await requireProfile(database, workspace.id, platformId);
   let emailState: Erasure["email_state"] = "none";
   await deleteNamed(services, context, {
     names: [{ kind: "platform_id", value: platformId }],
@@ -60,8 +59,3 @@ export async function eraseUser(
   if (!audit) throw new Error(`The deletion of ${platformId} is not in the audit.`);
   return { platform_id: platformId, email_state: emailState, audit };
 }
-
-export const mergedInto = (platformId: string, keptId: string): Problem =>
-  new Problem("CONFLICT", `The user '${platformId}' was merged into '${keptId}'.`, {
-    body: { merged_into: keptId },
-  });

@@ -7,10 +7,26 @@ import { Problem } from "../problem.ts";
 /** A profile, or the id of the one that it was merged into. */
 export type FoundRecord = { readonly profile: ProfileRow } | { readonly mergedInto: string };
 
+/** @throws Problem NOT_FOUND as `findRecord` does, or CONFLICT for the id of a merged user. */
+export async function requireProfile(
+  database: Queryable,
+  workspaceId: number,
+  platformId: string,
+): Promise<ProfileRow> {
+  const found = await findRecord(database, workspaceId, platformId);
+  if ("profile" in found) return found.profile;
+  throw mergedInto(platformId, found.mergedInto);
+}
+
+export const mergedInto = (platformId: string, keptId: string): Problem =>
+  new Problem("CONFLICT", `The user '${platformId}' was merged into '${keptId}'.`, {
+    body: { merged_into: keptId },
+  });
+
 /**
  * Finds the record under a platform_id.
  *
- * @throws Problem NOT_FOUND; it says so if the user was deleted.
+ * @throws Problem NOT_FOUND, with the time at which the user was deleted.
  */
 export async function findRecord(
   database: Queryable,

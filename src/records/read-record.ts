@@ -22,7 +22,7 @@ export interface ReadRecordServices {
 
 /** An id that leads to the user besides the user's own. */
 export interface Redirect {
-  /** Null where the entry stands for a renamed external_id alone. */
+  /** Null for a renamed external_id. */
   readonly platform_id: string | null;
   readonly external_id: string | null;
 }

@@ -6,6 +6,7 @@ import {
 import type { WorkspaceContext } from "../context/context.ts";
 import { type Queryable, readTogether, settleAll } from "../database/database.ts";
 import { forwardPage } from "../http/pages.ts";
+import { readQueryTime } from "../http/query-time.ts";
 import { selectIdentityChanges } from "../identity/store.ts";
 import { emailValue } from "../people/identifiers.ts";
 import { selectMergedInto } from "../people/merged-store.ts";
@@ -137,7 +138,7 @@ export async function readTimeline(
   { kind: kinds, since, cursor, limit = PAGE }: TimelineQuery,
 ): Promise<Timeline> {
   const sources = SOURCES.filter(({ kind }) => kinds?.includes(kind) ?? true);
-  const sinceTime = since === undefined ? undefined : readSince(since);
+  const sinceTime = readQueryTime("since", since);
   const after = cursor === undefined ? undefined : readCursor(cursor);
   return readTogether(database, async (tx) => {
     const found = await findRecord(tx, workspace.id, platformId);
@@ -196,10 +197,3 @@ function readCursor(cursor: string): Position {
 }
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
-
-/** A plus sign before the zone that is not encoded arrives as a space. */
-function readSince(text: string): Date {
-  const time = parseTime(text.replace(/(T.*) (\d\d:?\d\d)$/, "$1+$2"));
-  if (time) return time;
-  throw new Problem("INVALID_REQUEST", "'since' must be an ISO 8601 date-time");
-}

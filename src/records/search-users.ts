@@ -37,7 +37,7 @@ const PAGE = 20;
 
 /**
  * Finds users by the beginning of an external_id, alias name, email address or phone number, or by a whole
- * platform_id. Addresses match whatever their case. A user is found once. Without a query it finds everybody.
+ * platform_id. Addresses match whatever their case. A user is found once. Without a query it finds all users.
  *
  * @throws Problem INVALID_REQUEST `Invalid cursor`.
  */

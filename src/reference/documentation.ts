@@ -8,7 +8,7 @@ import { LANDING_PAGE, REFERENCE_HEADERS, REFERENCE_PAGE, REFERENCE_SCRIPT } fro
 import { RAPPORT_VERSION } from "./version.ts";
 import { readViewer } from "./viewer.ts";
 
-/** What a request is answered with: as an object, and written. */
+/** A response as an object, and as bytes. */
 interface Written {
   readonly body: Record<string, unknown>;
   readonly bytes: Buffer;

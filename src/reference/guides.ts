@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { packageRoot } from "../database/migrate.ts";
 
@@ -20,43 +20,31 @@ export const GUIDES = [
   "compatibility",
 ] as const;
 
-/** One Markdown text of all guides that there are, with links that lead to one another. */
-export const guidesText = (): string =>
-  GUIDES.map((name) => readGuide(name))
-    .filter((text) => text !== undefined)
-    .join("\n\n");
+type GuideName = (typeof GUIDES)[number];
 
-function readGuide(name: string): string | undefined {
-  try {
-    return withLinks(readFileSync(join(packageRoot(), "docs", `${name}.md`), "utf8"));
-  } catch {
-    return undefined;
-  }
+/** One Markdown text of all guides of this build, with links that lead to one another. */
+export function guidesText(): string {
+  const texts = new Map(
+    GUIDES.map((name) => [name, join(packageRoot(), "docs", `${name}.md`)] as const)
+      .filter(([, path]) => existsSync(path))
+      .map(([name, path]) => [name, readFileSync(path, "utf8")]),
+  );
+  return [...texts.values()].map((text) => withLinks(text, texts)).join("\n\n");
 }
 
-const titleOf = (name: string): string | undefined => {
-  if (!(GUIDES as readonly string[]).includes(name)) return undefined;
-  try {
-    const text = readFileSync(join(packageRoot(), "docs", `${name}.md`), "utf8");
-    return /^# (.*)$/m.exec(text)?.[1];
-  } catch {
-    return undefined;
-  }
-};
+/** Links to other guides lead to their headings; links to other files of the repository become their names. */
+const withLinks = (text: string, texts: ReadonlyMap<GuideName, string>): string =>
+  text.replaceAll(
+    /\[([^\]]+)\]\((?!https?:|#)([^)]+)\)/g,
+    (_whole, label: string, target: string) => {
+      const name = /^([\w-]+)\.md/.exec(target)?.[1] as GuideName;
+      const title = /^# (.*)$/m.exec(texts.get(name) ?? "")?.[1];
+      return title === undefined ? label : `[${label}](#description/${slugOf(title)})`;
+    },
+  );
 
 const slugOf = (title: string): string =>
   title
     .toLowerCase()
     .replaceAll(/[^a-z0-9 -]+/g, "")
     .replaceAll(" ", "-");
-
-/** Links to other guides lead to their headings; links to other files of the repository become their names. */
-function withLinks(text: string): string {
-  return text.replaceAll(
-    /\[([^\]]+)\]\((?!https?:|#)([^)]+)\)/g,
-    (_whole, label: string, target: string) => {
-      const title = titleOf(/^([\w-]+)\.md/.exec(target)?.[1] ?? "");
-      return title === undefined ? label : `[${label}](#description/${slugOf(title)})`;
-    },
-  );
-}

@@ -30,7 +30,7 @@ const MEANING: Readonly<Record<ProblemCode, string>> = {
   INTERNAL: "Rapport failed. Nothing was done; report it with the `X-Request-Id`.",
 };
 
-const TO_EVERYBODY: readonly ProblemCode[] = [
+const OF_ALL: readonly ProblemCode[] = [
   "INVALID_REQUEST",
   "URL_TOO_LONG",
   "HEADERS_TOO_LARGE",
@@ -59,13 +59,12 @@ export const honoursIdempotencyKey = (contract: Contract): boolean =>
 /** Every code with which an endpoint can refuse a request. */
 export function refusalsOf(contract: Contract): ReadonlySet<ProblemCode> {
   const { access, params, dialect, refusals = [] } = contract;
-  const codes = new Set<ProblemCode>([...TO_EVERYBODY, ...refusals]);
+  const codes = new Set<ProblemCode>([...OF_ALL, ...refusals]);
   const add = (condition: boolean, more: readonly ProblemCode[]) => {
     if (condition) for (const code of more) codes.add(code);
   };
   add(takesBody(contract), OF_BODIES);
-  add(access.by !== "anybody", ["UNAUTHENTICATED", "RATE_LIMITED"]);
-  add(access.by !== "anybody", ["FORBIDDEN"]);
+  add(access.by !== "anybody", ["UNAUTHENTICATED", "RATE_LIMITED", "FORBIDDEN"]);
   add(params !== undefined || dialect === "translations", ["NOT_FOUND"]);
   add(access.by === "administrator" && access.of !== "server", ["NOT_FOUND"]);
   add(honoursIdempotencyKey(contract), ["CONFLICT", "IDEMPOTENCY_KEY_REUSED"]);

@@ -50,7 +50,7 @@ import { scimDefaults } from "../scim/sections.ts";
 import { sealingEndpoints } from "../sealing/endpoints.ts";
 import type { SealedKind } from "../sealing/rotate.ts";
 import { signInEndpoints } from "../sign-in/endpoints.ts";
-import { sweepSignInLinks } from "../sign-in/links.ts";
+import { deleteExpiredLinks } from "../sign-in/links-store.ts";
 import { signInPages } from "../sign-in/pages.ts";
 import { subscriptionAdminEndpoints } from "../subscriptions/admin-endpoints.ts";
 import { emailListEndpoints } from "../subscriptions/email-list-endpoints.ts";
@@ -175,6 +175,6 @@ export const SWEEPERS: readonly ((database: Database, now: Date) => Promise<void
   sweepSyncs,
   sweepImports,
   sweepSessions,
-  sweepSignInLinks,
+  deleteExpiredLinks,
   scheduleRetention,
 ];

@@ -84,7 +84,14 @@ export class InvalidSetting extends Error {
 
 const MINUTES_OF_A_MONTH = 31 * 24 * 60;
 
-const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"];
+const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
+
+const LOG_FORMATS: readonly LogFormat[] = ["auto", "json", "pretty"];
+
+type Setting = keyof typeof SETTINGS;
+
+/** The text of a setting, or its default. */
+type Reader = (name: Setting) => string;
 
 /**
  * Reads the settings. An empty value counts as absent.
@@ -92,60 +99,60 @@ const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"
  * @throws InvalidSetting
  */
 export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
-  const text = (name: keyof typeof SETTINGS): string =>
-    environment[name]?.trim() || SETTINGS[name].default;
+  const text: Reader = (name) => environment[name]?.trim() || SETTINGS[name].default;
+  const count = (name: Setting, most: number) => readCount(name, text(name), most);
   const demo = readDemo(text("DEMO"), isLoopback(text("HOST")) && !text("DATABASE_URL"));
   return {
     host: text("HOST"),
     port: readPort("PORT", text("PORT")),
     dataDir: text("DATA_DIR"),
     databaseUrl: readDatabaseUrl(text("DATABASE_URL")),
-    citusShards: text("CITUS_SHARDS")
-      ? readCount("CITUS_SHARDS", text("CITUS_SHARDS"), BUCKET_COUNT)
-      : null,
+    citusShards: text("CITUS_SHARDS") ? count("CITUS_SHARDS", BUCKET_COUNT) : null,
     manifest: text("MANIFEST") || undefined,
     adminToken: text("ADMIN_TOKEN") || undefined,
     ...readSecretKeySettings(text),
     shortestSecret: text("DATA_DIR") === "memory:" ? 1 : SHORTEST_SECRET,
-    logLevel: readLogLevel(text("LOG_LEVEL")),
-    logFormat: readLogFormat(text("LOG_FORMAT")),
+    logLevel: oneOf("LOG_LEVEL", text("LOG_LEVEL"), LOG_LEVELS),
+    logFormat: oneOf("LOG_FORMAT", text("LOG_FORMAT"), LOG_FORMATS),
     logSample: readShare("LOG_SAMPLE", text("LOG_SAMPLE")),
     isChildOfNpm: environment.npm_lifecycle_event === "start",
-    shutdownTimeoutSeconds: readCount("SHUTDOWN_TIMEOUT", text("SHUTDOWN_TIMEOUT"), 3_600),
+    shutdownTimeoutSeconds: count("SHUTDOWN_TIMEOUT", 3_600),
     workers: readWorkers(text("WEB_CONCURRENCY"), text("DATABASE_URL")),
     trustedProxies: readProxies(text("TRUSTED_PROXIES")),
     publicUrl: readPublicUrl(text("PUBLIC_URL")),
-    pageLinkDays: readCount("PAGE_LINK_DAYS", text("PAGE_LINK_DAYS"), 3_650),
-    pageLimit: readCount("PAGE_LIMIT", text("PAGE_LIMIT"), 1_000_000),
-    requestTimeoutSeconds: readCount("REQUEST_TIMEOUT", text("REQUEST_TIMEOUT"), 3_600),
-    maxRequests: readCount("MAX_REQUESTS", text("MAX_REQUESTS"), 1_000_000),
-    maxEventLoopDelayMs:
-      readCount("MAX_EVENT_LOOP_DELAY", text("MAX_EVENT_LOOP_DELAY"), 3_600) * 1_000,
-    maxFailedAuth: readCount("MAX_FAILED_AUTH", text("MAX_FAILED_AUTH"), 1_000_000),
-    databaseTimeoutSeconds: readCount("DATABASE_TIMEOUT", text("DATABASE_TIMEOUT"), 3_600),
+    pageLinkDays: count("PAGE_LINK_DAYS", 3_650),
+    pageLimit: count("PAGE_LIMIT", 1_000_000),
+    requestTimeoutSeconds: count("REQUEST_TIMEOUT", 3_600),
+    maxRequests: count("MAX_REQUESTS", 1_000_000),
+    maxEventLoopDelayMs: count("MAX_EVENT_LOOP_DELAY", 3_600) * 1_000,
+    maxFailedAuth: count("MAX_FAILED_AUTH", 1_000_000),
+    databaseTimeoutSeconds: count("DATABASE_TIMEOUT", 3_600),
     liveRequests: readLiveRequests(text("LIVE_REQUESTS"), demo && !text("MANIFEST")),
     oidc: readOidc(text),
-    sessionIdleMinutes: readCount(
-      "SESSION_IDLE_MINUTES",
-      text("SESSION_IDLE_MINUTES"),
-      MINUTES_OF_A_MONTH,
-    ),
-    sessionHours: readCount("SESSION_HOURS", text("SESSION_HOURS"), MINUTES_OF_A_MONTH / 60),
+    sessionIdleMinutes: count("SESSION_IDLE_MINUTES", MINUTES_OF_A_MONTH),
+    sessionHours: count("SESSION_HOURS", MINUTES_OF_A_MONTH / 60),
     metricsPort: text("METRICS_PORT") ? readPort("METRICS_PORT", text("METRICS_PORT")) : undefined,
     metricsHost: text("METRICS_HOST"),
     telemetry: readTelemetry(environment, (...what) => new InvalidSetting(...what)),
     demo,
     smtpUrl: readSmtpUrl(text("SMTP_URL")),
     smtpFrom: text("SMTP_FROM"),
-    jobLeaseSeconds: readLease(text("JOB_LEASE_SECONDS")),
+    jobLeaseSeconds: count("JOB_LEASE_SECONDS", 3_600),
   };
 }
 
-function readSecretKeySettings(text: (name: keyof typeof SETTINGS) => string) {
-  for (const name of ["SECRET_KEY", "PREVIOUS_SECRET_KEY"] as const) {
-    if (!text(name) || !text(`${name}_FILE`)) continue;
-    throw new InvalidSetting(`${name}_FILE`, text(`${name}_FILE`), `${name} is set too; set one.`);
-  }
+/** @throws InvalidSetting where a secret is given as a value and as a file. */
+function refuseBoth(
+  text: Reader,
+  name: "SECRET_KEY" | "PREVIOUS_SECRET_KEY" | "OIDC_CLIENT_SECRET",
+) {
+  if (!text(name) || !text(`${name}_FILE`)) return;
+  throw new InvalidSetting(`${name}_FILE`, text(`${name}_FILE`), `${name} is set too; set one.`);
+}
+
+function readSecretKeySettings(text: Reader) {
+  refuseBoth(text, "SECRET_KEY");
+  refuseBoth(text, "PREVIOUS_SECRET_KEY");
   return {
     secretKey: text("SECRET_KEY") || undefined,
     secretKeyFile: text("SECRET_KEY_FILE") || undefined,
@@ -154,7 +161,7 @@ function readSecretKeySettings(text: (name: keyof typeof SETTINGS) => string) {
   };
 }
 
-function readOidc(text: (name: keyof typeof SETTINGS) => string): OidcSettings | undefined {
+function readOidc(text: Reader): OidcSettings | undefined {
   const issuer = text("OIDC_ISSUER");
   if (!issuer) return undefined;
   const url = URL.canParse(issuer) ? new URL(issuer) : undefined;
@@ -166,13 +173,7 @@ function readOidc(text: (name: keyof typeof SETTINGS) => string): OidcSettings |
   if (!text("OIDC_CLIENT_ID")) {
     throw new InvalidSetting("OIDC_CLIENT_ID", "", "OIDC_ISSUER is set; set the client's id too.");
   }
-  if (text("OIDC_CLIENT_SECRET") && text("OIDC_CLIENT_SECRET_FILE")) {
-    throw new InvalidSetting(
-      "OIDC_CLIENT_SECRET_FILE",
-      text("OIDC_CLIENT_SECRET_FILE"),
-      "OIDC_CLIENT_SECRET is set too; set one.",
-    );
-  }
+  refuseBoth(text, "OIDC_CLIENT_SECRET");
   return {
     issuer,
     clientId: text("OIDC_CLIENT_ID"),
@@ -207,7 +208,7 @@ function readDemo(text: string, byDefault: boolean): boolean {
 
 const isLoopback = (host: string): boolean => /^(localhost|127\.[\d.]+|::1|\[::1\])$/.test(host);
 
-function readCount(name: keyof typeof SETTINGS, text: string, most: number): number {
+function readCount(name: Setting, text: string, most: number): number {
   const count = Number(text);
   if (!/^\d+$/.test(text) || count < 1 || count > most) {
     throw new InvalidSetting(name, text, `it is a whole number from 1 to ${most}.`);
@@ -246,20 +247,9 @@ function readSmtpUrl(text: string): string | undefined {
   return text;
 }
 
-function readLease(text: string): number {
-  const seconds = Number(text);
-  if (!/^\d+$/.test(text) || seconds < 1 || seconds > 3_600) {
-    throw new InvalidSetting("JOB_LEASE_SECONDS", text, "it is a whole number from 1 to 3600.");
-  }
-  return seconds;
-}
-
 function readWorkers(text: string, databaseUrl: string): number {
   if (!text) return databaseUrl ? processesFor(availableParallelism()) : 1;
-  const workers = Number(text);
-  if (!/^\d+$/.test(text) || workers < 1 || workers > 256) {
-    throw new InvalidSetting("WEB_CONCURRENCY", text, "it is a whole number from 1 to 256.");
-  }
+  const workers = readCount("WEB_CONCURRENCY", text, 256);
   if (workers > 1 && !databaseUrl) {
     throw new InvalidSetting(
       "WEB_CONCURRENCY",
@@ -286,17 +276,13 @@ function readProxies(text: string): string[] {
   throw new InvalidSetting("TRUSTED_PROXIES", wrong, "it holds addresses and CIDR blocks.");
 }
 
-function readLogLevel(text: string): string {
-  if (LOG_LEVELS.includes(text)) return text;
-  throw new InvalidSetting("LOG_LEVEL", text, `it is one of ${LOG_LEVELS.join(", ")}.`);
+function oneOf<Choice extends string>(name: Setting, text: string, all: readonly Choice[]): Choice {
+  const found = all.find((each) => each === text);
+  if (found !== undefined) return found;
+  throw new InvalidSetting(name, text, `it is one of ${all.join(", ")}.`);
 }
 
-function readLogFormat(text: string): LogFormat {
-  if (text === "auto" || text === "json" || text === "pretty") return text;
-  throw new InvalidSetting("LOG_FORMAT", text, "it is auto, json or pretty.");
-}
-
-function readShare(name: keyof typeof SETTINGS, text: string): number {
+function readShare(name: Setting, text: string): number {
   const share = Number(text);
   if (/^\d*\.?\d+$/.test(text) && share <= 1) return share;
   throw new InvalidSetting(name, text, "it is a number from 0 to 1, such as 0.01.");

@@ -75,8 +75,8 @@ export interface RunningServer {
 /** How often what has expired is removed and, on the embedded engine, tables are vacuumed. */
 const TIDY_EVERY_MS = 10 * 60 * 1_000;
 
-/** A key is written less often than that: see `access/last-used.ts`. */
-const SIGHTINGS_EVERY_MS = 15 * 1_000;
+/** One key is written less often: see `access/last-used.ts`. */
+const LAST_USED_EVERY_MS = 15 * 1_000;
 
 /**
  * Starts a server: opens the engine, migrates, applies the manifest (or makes the demo workspace),
@@ -216,7 +216,7 @@ async function start(
       for (const sweep of SWEEPERS) await sweep(database.for("analysis"), clock.now());
       await database.maintain();
     }),
-    every(SIGHTINGS_EVERY_MS, log, "noting keys last seen", () => lastUsed.write()),
+    every(LAST_USED_EVERY_MS, log, "writing when keys were last used", () => lastUsed.write()),
   ];
 
   const url = urlOf(server.server.address() as AddressInfo);
@@ -242,7 +242,7 @@ async function start(
   };
 }
 
-/** Does something now and then; where it fails, the next time will do. */
+/** Does a chore periodically. One that fails is logged and done the next time. */
 function every(ms: number, log: Logger, what: string, chore: () => Promise<void>): NodeJS.Timeout {
   const run = () => chore().catch((error) => log.warn({ what, code: error.code }, "chore failed"));
   return setInterval(() => void run(), ms).unref();

@@ -5,7 +5,7 @@ import type { Clock } from "../clock.ts";
 import type { Context } from "../context/context.ts";
 import type { Sessions, StartedSession } from "../dashboard-users/sessions.ts";
 import { type Database, withRetries } from "../database/database.ts";
-import { deleteExpiredLinks, deleteLink, insertLink } from "./links-store.ts";
+import { deleteLink, insertLink } from "./links-store.ts";
 
 /*
  * A link that signs in as the administrator, once: for the first minutes of a server, and where there is no
@@ -53,7 +53,3 @@ export async function followSignInLink(
   }
   return sessions.start(context, null, "link");
 }
-
-/** Deletes links that have expired. */
-export const sweepSignInLinks = (database: Database, now: Date): Promise<void> =>
-  deleteExpiredLinks(database, now);

@@ -121,7 +121,7 @@ function readAttempt(cookie: string | undefined): SignInAttempt {
     const isWhole = [state, nonce, verifier].every((part) => typeof part === "string" && part);
     if (isWhole) return { state, nonce, verifier, returnTo };
   } catch {
-    // A cookie of another form is no attempt of ours.
+    // Not a cookie that Rapport set.
   }
   throw stale;
 }

@@ -1,6 +1,7 @@
 import type { WorkspaceContext } from "../context/context.ts";
 import { type Database, type Queryable, readTogether, settleAll } from "../database/database.ts";
 import { forwardPage } from "../http/pages.ts";
+import { readQueryTime } from "../http/query-time.ts";
 import { findHolders } from "../people/find-holders.ts";
 import { emailValue, identifierKey, isProfileId } from "../people/identifiers.ts";
 import { selectProfileAddresses } from "../people/store.ts";
@@ -60,8 +61,8 @@ export async function readHistory(
   const limit = query.limit ?? PAGE_SIZE;
   const narrowed = {
     groupId: query.subscription_group_id,
-    since: timeOf("since", query.since),
-    until: timeOf("until", query.until),
+    since: readQueryTime("since", query.since),
+    until: readQueryTime("until", query.until),
     before: query.cursor === undefined ? undefined : readCursor(query.cursor),
     limit: limit + 1,
   };
@@ -143,12 +144,4 @@ function readCursor(cursor: string): NonNullable<HistoryFilter["before"]> {
   const changedAt = parseTime(time);
   if (changedAt && isProfileId(id)) return { changedAt, id };
   throw new Problem("INVALID_REQUEST", "Invalid cursor");
-}
-
-/** An unencoded plus sign before the zone arrives as a space. */
-function timeOf(name: string, text: string | undefined): Date | undefined {
-  if (text === undefined) return undefined;
-  const time = parseTime(text.replace(/(T.*) (\d\d:?\d\d)$/, "$1+$2"));
-  if (time) return time;
-  throw new Problem("INVALID_REQUEST", `'${name}' must be an ISO 8601 date-time`);
 }

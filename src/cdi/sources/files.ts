@@ -53,7 +53,9 @@ async function findFiles(path: string, format: FileFormat): Promise<string[]> {
     throw new SourceFailed(error);
   });
   if (!found.isDirectory()) return [path];
-  const names = await readdir(path, { recursive: true });
+  const names = await readdir(path, { recursive: true }).catch((error) => {
+    throw new SourceFailed(error);
+  });
   return names
     .filter((name) => hasFormat(name, format))
     .sort()

@@ -1,8 +1,8 @@
 import type { TSchema } from "typebox";
 
 /*
- * What a sync needs of a place where rows lie. A further kind of place is one file that says so for it,
- * and a line in `kinds.ts`.
+ * What a sync needs of a place where rows are stored. A new kind of place is one file that implements this, and a
+ * line in `kinds.ts`.
  */
 
 /** A kind of warehouse. */
@@ -80,7 +80,7 @@ export interface TimeRange {
 /** Before every time that can be written in that form. */
 export const BEGINNING = "0001-01-01T00:00:00.000000Z";
 
-/** A time of our own in the form of the source's: the last microsecond of its millisecond. */
+/** A time of Rapport in the form of the source's: the last microsecond of its millisecond. */
 export const sourceTime = (date: Date): string => date.toISOString().replace("Z", "999Z");
 
 export interface SourceRow {

@@ -32,7 +32,7 @@ interface BackupEnd {
   readonly sha256: string;
 }
 
-/** Takes lines in their order; resolves when more can be taken. */
+/** Accepts lines in their order; resolves when it accepts more. */
 export interface BackupWriter {
   header(header: BackupHeader): Promise<void>;
   table(table: TableHeader): Promise<void>;

@@ -9,7 +9,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { describe, it } from "node:test";
 
 /** Lower this with every row you close. Only a rule that is new on the page may raise it. */
-const OPEN_ROWS_AT_MOST = 1;
+const OPEN_ROWS_AT_MOST = 0;
 
 /** Sentences of the specification that say nothing about this server. Keep them rare. */
 const NOT_APPLICABLE_ROWS = 8;

@@ -1,33 +1,22 @@
 /*
  * The dashboard in a real browser, signed in as the administrator: what the tests of its pages share.
  *
- * Needs Chromium (Debian: `apt-get install chromium`; CHROMIUM names another place than the usual) and the built
- * pages (`npm run build`); without either, these tests are skipped.
+ * Needs Chromium (chromium.ts) and the built pages (`npm run build`); without either, these tests are skipped.
  */
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { after } from "node:test";
-import { type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import type { BrowserContextOptions, Page } from "playwright-core";
 import { packageRoot } from "../src/database/migrate.ts";
+import { launchChromium, skipWithoutChromium } from "./chromium.ts";
 import type { TestServer } from "./harness.ts";
 import { signIn } from "./signed-in.ts";
-
-const executablePath = [
-  process.env.CHROMIUM,
-  "/usr/bin/chromium",
-  "/usr/bin/chromium-browser",
-  "/usr/bin/google-chrome",
-].find((path) => path && existsSync(path));
 
 const isBuilt = existsSync(join(packageRoot(), "dist", "web", "index.html"));
 
 /** Why these tests cannot run here, or false. */
-export const skipWithoutBrowser = executablePath
-  ? isBuilt
-    ? false
-    : "the dashboard is not built: npm run build"
-  : "there is no Chromium on this machine";
+export const skipWithoutBrowser =
+  skipWithoutChromium || (isBuilt ? false : "the dashboard is not built: npm run build");
 
 export const SCREENS = {
   wide: { width: 1440, height: 900 },
@@ -47,20 +36,9 @@ export interface Dashboard {
   openSignedOut(path: string, options?: BrowserContextOptions): Promise<OpenPage>;
 }
 
-/** A browser that closes when the file or the test that starts it ends. */
-async function launch() {
-  const browser = await chromium.launch({
-    executablePath: executablePath ?? "",
-    // The sandbox of Chromium does not run as root, as tests in a container do.
-    args: ["--no-sandbox", "--disable-dev-shm-usage"],
-  });
-  after(() => browser.close());
-  return browser;
-}
-
 /** Opens an address in a browser of its own, without a session. */
 export async function openAt(address: string): Promise<OpenPage> {
-  const page = await (await launch()).newPage();
+  const page = await (await launchChromium()).newPage();
   page.setDefaultTimeout(30_000);
   const complaints = complaintsOf(page, new URL(address).origin);
   await page.goto(address);
@@ -69,7 +47,7 @@ export async function openAt(address: string): Promise<OpenPage> {
 
 /** Starts a browser for the tests of a file. */
 export async function startDashboard(server: TestServer): Promise<Dashboard> {
-  const browser = await launch();
+  const browser = await launchChromium();
   const { cookie } = await signIn(server);
   const [name = "", value = ""] = cookie.split("=");
   const openWith = async (

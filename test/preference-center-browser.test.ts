@@ -1,25 +1,14 @@
 /*
  * The ready page in a real browser, with scripts switched off: opened, used with the mouse and with the
  * keyboard, on a wide screen and on a phone's.
- *
- * Needs Chromium (Debian: `apt-get install chromium`); CHROMIUM names another place than the usual.
  */
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
-import { after, describe, test } from "node:test";
-import { type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { describe, test } from "node:test";
+import type { BrowserContextOptions, Page } from "playwright-core";
+import { launchChromium, skipWithoutChromium as skip } from "./chromium.ts";
 import { NEWSLETTER, startServer, type TestWorkspace } from "./harness.ts";
 import { emptyWorkspace, pageOf, stateOf } from "./preference-center-calls.ts";
-
-const executablePath = [
-  process.env.CHROMIUM,
-  "/usr/bin/chromium",
-  "/usr/bin/chromium-browser",
-  "/usr/bin/google-chrome",
-].find((path) => path && existsSync(path));
-
-const skip = executablePath ? false : "there is no Chromium on this machine";
 
 const CENTER = "6f0ae4ac-64a1-4d0f-9b38-8e3a1c4d5e61";
 const PRODUCTS = "9b7e2f7c-9d77-4f34-8a6c-2a8b5c1d4e70";
@@ -55,12 +44,7 @@ const statesOf = async (workspace: TestWorkspace) => [
 describe("the ready page in a browser without scripts", { skip }, async () => {
   if (skip) return;
   const server = await startServer();
-  const browser = await chromium.launch({
-    executablePath: executablePath ?? "",
-    // The sandbox of Chromium does not run as root, as tests in a container do.
-    args: ["--no-sandbox", "--disable-dev-shm-usage"],
-  });
-  after(() => browser.close());
+  const browser = await launchChromium();
 
   /** Opens a page; what the browser refuses or cannot load goes to `complaints`. */
   async function open(url: string, options: BrowserContextOptions = {}) {

@@ -1,38 +1,21 @@
 /*
  * The reference in a real browser, on a wide screen and on a phone's: it is drawn without any other host, within its
  * Content-Security-Policy, and its console sends a request with the key.
- *
- * Needs Chromium (Debian: `apt-get install chromium`); CHROMIUM names another place than the usual.
  */
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
-import { after, describe, test } from "node:test";
-import { chromium } from "playwright-core";
+import { describe, test } from "node:test";
 import { readViewer } from "../src/reference/viewer.ts";
+import { launchChromium, skipWithoutChromium as skip } from "./chromium.ts";
 import { startServer } from "./harness.ts";
 
-const executablePath = [
-  process.env.CHROMIUM,
-  "/usr/bin/chromium",
-  "/usr/bin/chromium-browser",
-  "/usr/bin/google-chrome",
-].find((path) => path && existsSync(path));
-
 const SCREENS = { wide: { width: 1280, height: 800 }, phone: { width: 390, height: 780 } };
-
-const skip = executablePath ? false : "there is no Chromium on this machine";
 
 describe("the reference in a browser", { skip }, async () => {
   if (skip) return;
   // Built with `npm run build`.
   assert.ok(readViewer(), "The viewer is missing: npm run build.");
   const server = await startServer();
-  const browser = await chromium.launch({
-    executablePath: executablePath ?? "",
-    // The sandbox of Chromium does not run as root, as tests in a container do.
-    args: ["--no-sandbox", "--disable-dev-shm-usage"],
-  });
-  after(() => browser.close());
+  const browser = await launchChromium();
 
   for (const [screen, viewport] of Object.entries(SCREENS)) {
     test(`the reference shows an operation and sends its example with the key on a ${screen} screen, without another host`, async () => {

@@ -1,0 +1,31 @@
+/* What `npm test` needs of a machine: Node, npm and a shell. `.ci/run` runs the whole suite that way. */
+import assert from "node:assert/strict";
+import { execFileSync, spawnSync } from "node:child_process";
+import { symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { temporaryFolder } from "./stored-rows.ts";
+
+/** They start servers, and use `ps`, `promtool` and a browser where there are any. */
+const FILES = ["workers", "monitoring", "dashboard-pages"];
+
+test("tests pass where no program but Node, npm and a shell can be found", async () => {
+  const folder = await temporaryFolder();
+  for (const program of ["node", "npm", "npx", "sh", "bash"]) {
+    const place = execFileSync("sh", ["-c", `command -v ${program}`], { encoding: "utf8" });
+    symlinkSync(place.trim(), join(folder, program));
+  }
+  const {
+    NODE_TEST_CONTEXT: _,
+    TEST_QUEUE: __,
+    TEST_DATABASE_URL: ___,
+    ...environment
+  } = process.env;
+  const suite = join(import.meta.dirname, "suite.js");
+  const { status, stdout, stderr } = spawnSync(process.execPath, [suite, ...FILES], {
+    env: { ...environment, PATH: folder, CHROMIUM: join(folder, "none") },
+    encoding: "utf8",
+  });
+  assert.equal(status, 0, stdout + stderr);
+  assert.match(stdout, /ℹ pass [1-9]/);
+});

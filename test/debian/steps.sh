@@ -6,12 +6,12 @@ pages=/opt/rapport/docs/operations
 
 step() { printf '\n=== %s (%s)\n' "$*" "$(date -u +%T)"; }
 
-# blocks PAGE [NUMBER]: its commands, or those of one block, without their indentation.
+# blocks PAGE [FIRST [LAST]]: the commands of its blocks, without their indentation.
 blocks() {
-  awk -v wanted="${2:-}" '
+  awk -v first="${2:-1}" -v last="${3:-99}" '
     /^ *```bash$/ { inside = 1; number++; indent = index($0, "`"); next }
     /^ *```$/ { inside = 0; next }
-    inside && (wanted == "" || number == wanted) { print substr($0, indent) }' "$1"
+    inside && number >= first && number <= last { print substr($0, indent) }' "$1"
 }
 
 # As an operator pastes them: one shell for a page.
@@ -45,13 +45,11 @@ exported() {
     -H "Content-Type: application/json" -d '{"external_ids": ["ada"]}' | jq -e '.users[0].custom_events[0].name == "installed"'
 }
 
-# In a folder where they are installed already.
-for service in postgresql nginx prometheus; do
-  [ ! -x /etc/init.d/$service ] || service $service start
-done
-
 step "install.md"
-follow /srv/install.md
+follow /srv/install.md 1 1
+# Where systemd runs, the installation starts them.
+for service in postgresql nginx prometheus; do service $service start; done
+follow /srv/install.md 2
 mode=$(stat -c %a /etc/rapport/rapport.env)
 [ "$mode" = 600 ]
 set -a; . /etc/rapport/rapport.env; set +a
@@ -92,7 +90,7 @@ curl -sf localhost:8080/users/track -H "Authorization: Bearer $RAPPORT_KEY" -H "
 until_true 60 is_scraped
 
 step "backup.md: back up"
-follow $pages/backup.md 1
+follow $pages/backup.md 1 1
 
 step "The database stops"
 systemctl stop postgresql

@@ -219,6 +219,13 @@ describe("an invalid manifest is refused with the place and the rule, and nothin
       ["api_keys", 0, "ip_allowlist", 0],
       /IP address or CIDR/,
     ],
+    ...["0000-01-01T00:00:00Z", "2026-02-30T00:00:00Z", "2026-02-01T00:00:00"].map(
+      (previous_key_until): [object, (string | number)[], RegExp] => [
+        { api_keys: [{ ...key("x", "y"), previous_key: "z", previous_key_until }] },
+        ["api_keys", 0, "previous_key_until"],
+        /ISO 8601 time with a zone/,
+      ],
+    ),
     [{ apps: [{ id: "a", name: "A" }] }, ["apps", 0], /platform' is required/],
     [
       { subscription_groups: [{ id: "g", name: "G", channel: "fax" }] },

@@ -8,10 +8,10 @@ import type { FailedAttempts } from "./failed-attempts.ts";
 import { createHolderCache } from "./holder-cache.ts";
 import { API_KEYS, readKeyHolders } from "./keys.ts";
 import type { LastUsed } from "./last-used.ts";
-import { refuseUnpermitted } from "./person-access.ts";
 import {
   callerOf,
   findPresented,
+  refuseUnpermitted,
   type SessionFinder,
   type SignInHint,
 } from "./presented-session.ts";

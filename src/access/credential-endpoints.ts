@@ -7,8 +7,13 @@ import {
   type Endpoint,
 } from "../http/endpoint.ts";
 import type { Entry } from "../workspaces/resource.ts";
-import { CredentialName, grantMembers } from "./credential-form.ts";
-import { type CredentialKind, type CredentialView, withArticle } from "./credentials.ts";
+import {
+  type CredentialKind,
+  CredentialName,
+  type CredentialView,
+  grantMembers,
+  withArticle,
+} from "./credentials.ts";
 import { API_KEYS } from "./keys.ts";
 import {
   type CredentialServices,

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { TProperties } from "typebox";
+import Type, { type TProperties } from "typebox";
 import type { Context } from "../context/context.ts";
 import type { Queryable, Transaction } from "../database/database.ts";
 import { Problem } from "../problem.ts";
@@ -51,6 +51,17 @@ export interface CredentialKind<Grant, Where extends Context = never> {
   grantOf(members: Entry): Grant;
   membersOf(grant: Grant): Entry;
 }
+
+export const CredentialName = Type.String({ minLength: 1, maxLength: 255 });
+
+/** The members of a grant; those with a default may be omitted. */
+export const grantMembers = <Grant>({ members, defaults }: CredentialKind<Grant>): TProperties =>
+  Object.fromEntries(
+    Object.entries(members).map(([name, schema]) => [
+      name,
+      name in defaults ? Type.Optional(schema) : schema,
+    ]),
+  );
 
 /** Where a credential belongs, and its time and ids at creation. */
 export interface CredentialTarget {

@@ -1,6 +1,7 @@
-import type { Session } from "../context/person.ts";
+import type { Person, Session } from "../context/person.ts";
 import { fromOtherSite } from "../http/browser.ts";
 import type { Caller, Presented } from "../http/callers.ts";
+import type { AdministratorAccess } from "../http/endpoint.ts";
 import { Problem } from "../problem.ts";
 import type { FailedAttempts } from "./failed-attempts.ts";
 import { hasHash, hashSecret } from "./secrets.ts";
@@ -49,4 +50,26 @@ export function callerOf(session: Session): Caller {
   return person.userId === null
     ? { actor: "administrator", actorName: null, person, session }
     : { actor: "dashboard_user", actorName: person.userName, person, session };
+}
+
+/**
+ * What a person who is signed in may call. docs/dashboard.md has the table.
+ *
+ * @param workspaceName the workspace of the path; whether it exists is not known yet.
+ * @throws Problem FORBIDDEN that names the first permission that is missing.
+ */
+export function refuseUnpermitted(
+  person: Person,
+  { of, permissions }: AdministratorAccess,
+  workspaceName: string | undefined,
+): void {
+  if (person.isAdministrator) return;
+  const held: ReadonlySet<string> | undefined =
+    of === "workspace"
+      ? person.workspacePermissions.get(workspaceName ?? "")
+      : person.companyPermissions;
+  const missing = permissions.find((permission) => !held?.has(permission));
+  if (missing === undefined) return;
+  const where = of === "workspace" ? `in the workspace '${workspaceName}'` : "of the company";
+  throw new Problem("FORBIDDEN", `You lack the permission ${missing} ${where}.`);
 }

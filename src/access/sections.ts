@@ -1,10 +1,15 @@
 import Type from "typebox";
 import type { Context } from "../context/context.ts";
 import { Problem } from "../problem.ts";
+import { parseTime } from "../values/times.ts";
 import { describe, difference, type Entry, type Resource } from "../workspaces/resource.ts";
-import { CredentialName, grantMembers } from "./credential-form.ts";
 import { type DeclaredCredential, selectCredentials, selectDeclared } from "./credential-store.ts";
-import { type CredentialKind, replaceDeclared } from "./credentials.ts";
+import {
+  type CredentialKind,
+  CredentialName,
+  grantMembers,
+  replaceDeclared,
+} from "./credentials.ts";
 import { API_KEYS } from "./keys.ts";
 import { SCIM_TOKENS } from "./scim-tokens.ts";
 import { hashSecret, refuseShortSecret } from "./secrets.ts";
@@ -19,7 +24,7 @@ const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?
 
 /** Whether a text is an ISO 8601 time with a zone: a time without one would be a local time. */
 const isTimestamp = (text: string): boolean =>
-  TIMESTAMP.test(text) && !Number.isNaN(Date.parse(text));
+  TIMESTAMP.test(text) && parseTime(text) !== undefined;
 
 const PreviousUntil = Type.Refine(
   Type.String({ description: "Until when, as an ISO 8601 time with a zone." }),
@@ -97,7 +102,7 @@ function declaredCredential<Grant>(
   const secrets = [
     { hash: hashSecret(current), until: null },
     ...(previous !== undefined && until !== undefined
-      ? [{ hash: hashSecret(previous), until: new Date(until).toISOString() }]
+      ? [{ hash: hashSecret(previous), until: (parseTime(until) as Date).toISOString() }]
       : []),
   ];
   return { name, ...grantOf({ ...defaults, ...entry }), secrets };

@@ -1,4 +1,5 @@
 import { type Queryable, settleAll } from "../database/database.ts";
+import { groupBy } from "../values/group-by.ts";
 import type {
   AppUsage,
   Device,
@@ -18,12 +19,7 @@ import { countSentMessages } from "./sent-messages-store.ts";
 export function byProfile<Row extends { readonly profileId: string }>(
   rows: readonly Row[],
 ): (profileId: string) => readonly Row[] {
-  const groups = new Map<string, Row[]>();
-  for (const row of rows) {
-    const group = groups.get(row.profileId);
-    if (group) group.push(row);
-    else groups.set(row.profileId, [row]);
-  }
+  const groups = groupBy(rows, (row) => row.profileId);
   return (profileId) => groups.get(profileId) ?? [];
 }
 

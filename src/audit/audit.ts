@@ -9,16 +9,27 @@ import {
 import { forwardPage } from "../http/pages.ts";
 import { Problem } from "../problem.ts";
 import { type ChainedEntry, chainTo, type StoredEntry } from "./chain.ts";
-import type { AuditedChange } from "./change.ts";
 import { type AuditFilter, insertEntries, lockHead, selectChain, selectEntries } from "./store.ts";
-
-export type { AuditedChange } from "./change.ts";
 
 /*
  * The audit log has a row for every change to what is declared or administered: who, what, when and from
  * where (docs/decisions/audit.md). The row commits or rolls back with the change. It never holds a
  * secret, nor data of the users of a workspace. The rows form a chain (chain.ts).
  */
+
+/** One change that is recorded. */
+export interface AuditedChange {
+  /** `created`, `updated`, `removed`, or a verb of the kind's own, such as `rotated`. */
+  readonly action: string;
+  /** What was changed, in the singular: `api_key`, `subscription_group`, `dashboard_user`. */
+  readonly kind: string;
+  /** Empty or absent for what belongs to the company. */
+  readonly workspace?: string;
+  /** The name or id of what was changed. */
+  readonly name: string;
+  /** The new state, or what was done. Visible to administrators; never a secret. */
+  readonly details?: Readonly<Record<string, unknown>> | undefined;
+}
 
 /**
  * Records changes in the transaction that makes them, in their order. Call it last: other transactions

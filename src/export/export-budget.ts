@@ -1,6 +1,6 @@
 import { type ActivityPart, measureActivity } from "../activity/size-store.ts";
 import { type Queryable, settleAll } from "../database/database.ts";
-import { measureProfiles } from "../people/profile-size-store.ts";
+import { measureProfiles } from "../people/export-store.ts";
 import { Problem } from "../problem.ts";
 import type { ExportField } from "./profile-view.ts";
 

@@ -2,13 +2,13 @@ import type { WorkspaceContext } from "../context/context.ts";
 import type { Transaction } from "../database/database.ts";
 import { checkPlatformId, type PersonIdentifier } from "../people/identifiers.ts";
 import { accepted, type Checked, type Fault, Problem, refused } from "../problem.ts";
+import { isJsonObject } from "../values/plain-json.ts";
 import { type Applied, changeIdentities, type IdentityServices } from "./change-identities.ts";
 import type { Change, IdentityGraph } from "./identity-graph.ts";
 import { carryOut, checkEach, MOST_ITEMS, type Notes, type Work } from "./items.ts";
 import {
   choose,
   isFault,
-  isRawObject,
   type Selector,
   selectAlias,
   selectByEmail,
@@ -33,8 +33,8 @@ const KINDS: Readonly<Record<Kind, (element: unknown) => Checked<Selector>>> = {
   user_aliases: selectAlias,
   platform_ids: selectPlatformId,
   braze_ids: selectPlatformId,
-  email_addresses: (element) => (isRawObject(element) ? selectByEmail(element) : noObject),
-  phone_numbers: (element) => (isRawObject(element) ? selectByPhone(element) : noObject),
+  email_addresses: (element) => (isJsonObject(element) ? selectByEmail(element) : noObject),
+  phone_numbers: (element) => (isJsonObject(element) ? selectByPhone(element) : noObject),
 };
 
 const noObject = refused("NOT_AN_OBJECT", "must be an object");

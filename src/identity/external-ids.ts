@@ -3,6 +3,7 @@ import type { ItemNote } from "../http/verdicts.ts";
 import type { PersonIdentifier } from "../people/identifiers.ts";
 import { checkExternalId } from "../people/identifiers.ts";
 import { accepted, type Checked, refused } from "../problem.ts";
+import { BLOCKED } from "../track/check-request.ts";
 import type { Applied, IdentityServices } from "./change-identities.ts";
 import type { IdentityGraph, Person } from "./identity-graph.ts";
 import {
@@ -104,12 +105,7 @@ function checkRename(
   if ("fault" in current) return current;
   const next = checkMember("new_external_id", new_external_id);
   if ("fault" in next) return next;
-  if (blocked.includes(next.value.value)) {
-    return refused(
-      "BLACKLISTED_EXTERNAL_USER_ID",
-      "this external_id is blocked: provided external_id is blacklisted and disallowed",
-    );
-  }
+  if (blocked.includes(next.value.value)) return { fault: BLOCKED };
   return accepted({
     names: [current.value, next.value],
     apply: (graph) => rename(graph, current.value, next.value),

@@ -1,6 +1,8 @@
 import type { WorkspaceContext } from "../context/context.ts";
 import type { Workspace } from "../context/workspace.ts";
-import { accepted, type Checked, Problem, refused } from "../problem.ts";
+import { accepted, type Checked, Problem } from "../problem.ts";
+import { BLOCKED } from "../track/check-request.ts";
+import type { JsonObject } from "../values/plain-json.ts";
 import type { Applied, IdentityServices } from "./change-identities.ts";
 import type { Extent } from "./combine/effects.ts";
 import type { IdentityGraph } from "./identity-graph.ts";
@@ -23,10 +25,8 @@ import {
   selectExternalId,
 } from "./selectors.ts";
 
-type RawObject = Readonly<Record<string, unknown>>;
-
 /** The lists of an identify request, in order of execution. */
-const LISTS: Readonly<Record<ListName, (raw: RawObject) => Checked<Selector>>> = {
+const LISTS: Readonly<Record<ListName, (raw: JsonObject) => Checked<Selector>>> = {
   aliases_to_identify: (raw) => selectAlias(raw.user_alias),
   emails_to_identify: selectByEmail,
   phone_numbers_to_identify: selectByPhone,
@@ -69,7 +69,7 @@ export async function identifyUsers(
   for (const name of given) refuseTooMany(request[name]);
   const extent = EXTENT[request.merge_behavior ?? "merge"];
   const items = given.map((name) => {
-    const check = (raw: RawObject) => checkObject(context.workspace, raw, LISTS[name], extent);
+    const check = (raw: JsonObject) => checkObject(context.workspace, raw, LISTS[name], extent);
     return checkEach(name, request[name] ?? [], ofObject(check));
   });
   return carryOut(services, context, together(items), isDryRun);
@@ -77,8 +77,8 @@ export async function identifyUsers(
 
 function checkObject(
   workspace: Workspace,
-  raw: RawObject,
-  select: (raw: RawObject) => Checked<Selector>,
+  raw: JsonObject,
+  select: (raw: JsonObject) => Checked<Selector>,
   extent: Extent,
 ): Checked<Work> {
   const identified = selectExternalId(raw.external_id);
@@ -88,10 +88,7 @@ function checkObject(
   const { identifier } = identified.value;
   // spec: Errors, the block list. An id that track refuses is refused here too.
   if (workspace.settings.blocked_external_ids.includes(identifier.value)) {
-    return refused(
-      "BLACKLISTED_EXTERNAL_USER_ID",
-      "this external_id is blocked: provided external_id is blacklisted and disallowed",
-    );
+    return { fault: BLOCKED };
   }
   return accepted({
     names: [identifier, selector.value.identifier],

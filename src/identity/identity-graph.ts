@@ -10,6 +10,7 @@ import type { MergedProfile } from "../people/merged-store.ts";
 import type { FoundIdentifier, NewProfile, ProfileRow } from "../people/store.ts";
 import type { LinkedEmailStateRow } from "../subscriptions/states.ts";
 import { prevails, readWaiting, type WaitingState } from "../subscriptions/waiting-state.ts";
+import { groupBy } from "../values/group-by.ts";
 import type { Effect, Extent } from "./combine/effects.ts";
 import { combineFields } from "./combine/fields.ts";
 import type { ProfileFields } from "./combine/whole.ts";
@@ -108,7 +109,10 @@ export function createGraph(
   const persons = new Map<string, Person>();
   const holders = new Map<string, Set<Person>>();
   const leadsTo = new Map(merged.map((each) => [each.profileId, each.keptProfileId]));
-  const storedRedirects = byKept(merged);
+  const storedRedirects: ReadonlyMap<string, readonly MergedProfile[]> = groupBy(
+    merged,
+    (each) => each.keptProfileId,
+  );
   const waitingStates = new Map<string, WaitingState>();
   let lastRank = 0;
 
@@ -263,16 +267,6 @@ export const nameOf = (person: Person): Name => ({
   platformId: person.id,
   externalId: person.fields.externalId,
 });
-
-function byKept(merged: readonly MergedProfile[]): ReadonlyMap<string, readonly MergedProfile[]> {
-  const groups = new Map<string, MergedProfile[]>();
-  for (const each of merged) {
-    const group = groups.get(each.keptProfileId);
-    if (group) group.push(each);
-    else groups.set(each.keptProfileId, [each]);
-  }
-  return groups;
-}
 
 const redirectsTo = (person: Person): MergedProfile[] =>
   person.redirects.map((each) => ({ ...each, keptProfileId: person.id }));

@@ -1,7 +1,7 @@
 import type { WorkspaceContext } from "../context/context.ts";
 import { errorOf, type ItemNote, noteOf } from "../http/verdicts.ts";
 import { type Checked, type Fault, Problem, refused } from "../problem.ts";
-import { findUnstorable } from "../values/plain-json.ts";
+import { findUnstorable, isJsonObject, type JsonObject } from "../values/plain-json.ts";
 import {
   changeIdentities,
   type Done,
@@ -12,7 +12,6 @@ import {
 } from "./change-identities.ts";
 import type { Effect } from "./combine/effects.ts";
 import type { Name } from "./identity-graph.ts";
-import { isRawObject } from "./selectors.ts";
 
 /* What requests about identities have in common: lists of items with a verdict on each. */
 
@@ -35,8 +34,6 @@ interface PlacedFault {
   readonly fault: Fault;
 }
 
-type RawObject = Readonly<Record<string, unknown>>;
-
 /** Checks every element of a list on its own. */
 export function checkEach(
   array: string,
@@ -57,9 +54,9 @@ export function checkEach(
 
 /** The check of an element that must be an object. */
 export const ofObject =
-  (check: (raw: RawObject) => Checked<Work>) =>
+  (check: (raw: JsonObject) => Checked<Work>) =>
   (element: unknown): Checked<Work> =>
-    isRawObject(element) ? check(element) : refused("NOT_AN_OBJECT", "must be an object");
+    isJsonObject(element) ? check(element) : refused("NOT_AN_OBJECT", "must be an object");
 
 export const together = (lists: readonly CheckedItems[]): CheckedItems => ({
   steps: lists.flatMap((list) => list.steps),

@@ -1,6 +1,7 @@
 import type { WorkspaceContext } from "../context/context.ts";
 import type { Transaction } from "../database/database.ts";
 import { accepted, type Checked, type Fault, Problem, refused } from "../problem.ts";
+import { isJsonObject, type JsonObject } from "../values/plain-json.ts";
 import { type Applied, changeIdentities, type IdentityServices } from "./change-identities.ts";
 import type { Effect } from "./combine/effects.ts";
 import type { IdentityGraph } from "./identity-graph.ts";
@@ -8,7 +9,6 @@ import { carryOut, checkEach, MOST_ITEMS, type Notes, refuseFaults, type Work } 
 import {
   choose,
   isFault,
-  isRawObject,
   type Selector,
   selectAlias,
   selectByEmail,
@@ -16,8 +16,6 @@ import {
   selectExternalId,
   selectorOf,
 } from "./selectors.ts";
-
-type RawObject = Readonly<Record<string, unknown>>;
 
 /** The messages that clients know. spec: Errors, /users/merge; public facts 3. */
 const NO_ARRAY = "'merge_updates' must be an array of objects";
@@ -93,7 +91,7 @@ const MEMBERS = ["identifier_to_merge", "identifier_to_keep"];
 
 /** spec: Merge update object. */
 function checkUpdate(raw: unknown): Checked<Work> {
-  if (!isRawObject(raw)) return refused("NOT_AN_OBJECT", NO_ARRAY);
+  if (!isJsonObject(raw)) return refused("NOT_AN_OBJECT", NO_ARRAY);
   if (Object.keys(raw).some((name) => !MEMBERS.includes(name))) {
     return refused("INVALID_MERGE_UPDATE", OTHER_MEMBERS);
   }
@@ -109,21 +107,21 @@ function checkUpdate(raw: unknown): Checked<Work> {
 
 /** The identifiers, each with the type that its member must have. */
 const IDENTIFIERS: Readonly<
-  Record<string, { isOf(value: unknown): boolean; select(raw: RawObject): Checked<Selector> }>
+  Record<string, { isOf(value: unknown): boolean; select(raw: JsonObject): Checked<Selector> }>
 > = {
   external_id: {
     // Numbers are read as strings. docs/decisions/values.md
     isOf: (value) => typeof value === "string" || typeof value === "number",
     select: (raw) => selectExternalId(raw.external_id),
   },
-  user_alias: { isOf: isRawObject, select: (raw) => selectAlias(raw.user_alias) },
+  user_alias: { isOf: isJsonObject, select: (raw) => selectAlias(raw.user_alias) },
   email: { isOf: (value) => typeof value === "string", select: selectByEmail },
   phone: { isOf: (value) => typeof value === "string", select: selectByPhone },
 };
 
 function checkIdentifier(raw: unknown): Checked<Selector> {
   const none = refused("INVALID_IDENTIFIER", NO_IDENTIFIER);
-  if (!isRawObject(raw)) return none;
+  if (!isJsonObject(raw)) return none;
   const [name, second] = Object.keys(IDENTIFIERS).filter((each) => raw[each] !== undefined);
   const identifier = name === undefined || second ? undefined : IDENTIFIERS[name];
   if (!identifier?.isOf(raw[name as string])) return none;

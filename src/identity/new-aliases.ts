@@ -1,11 +1,13 @@
 import type { WorkspaceContext } from "../context/context.ts";
 import {
   type Alias,
+  type AliasIdentifier,
   aliasValue,
   checkAlias,
   type PersonIdentifier,
 } from "../people/identifiers.ts";
 import { accepted, type Checked, type Fault } from "../problem.ts";
+import type { JsonObject } from "../values/plain-json.ts";
 import { type Applied, changeIdentities, type IdentityServices } from "./change-identities.ts";
 import type { IdentityGraph } from "./identity-graph.ts";
 import { carryOut, checkEach, type Notes, ofObject, refuseTooMany, type Work } from "./items.ts";
@@ -31,13 +33,11 @@ export async function addAliases(
   return carryOut(services, context, items, isDryRun);
 }
 
-type RawObject = Readonly<Record<string, unknown>>;
-
 /** spec: New user alias object. Existing clients also send the pair under `user_alias`. */
-function checkNewAlias(raw: RawObject): Checked<Work> {
+function checkNewAlias(raw: JsonObject): Checked<Work> {
   const identifier = raw.user_alias ? checkAlias(raw.user_alias) : checkAlias(raw, "");
   if ("fault" in identifier) return identifier;
-  const alias = identifier.value as Extract<PersonIdentifier, { kind: "alias" }>;
+  const alias = identifier.value;
   if (raw.external_id === undefined || raw.external_id === null) {
     return accepted({ names: [alias], apply: (graph) => createUser(graph, alias) });
   }
@@ -48,8 +48,6 @@ function checkNewAlias(raw: RawObject): Checked<Work> {
     apply: (graph) => addAlias(graph, user.value, alias),
   });
 }
-
-type AliasIdentifier = Extract<PersonIdentifier, { kind: "alias" }>;
 
 function createUser(graph: IdentityGraph, identifier: AliasIdentifier): Applied {
   const [owner] = graph.find(identifier);

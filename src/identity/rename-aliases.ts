@@ -1,5 +1,5 @@
 import type { WorkspaceContext } from "../context/context.ts";
-import { aliasValue, checkAlias, type PersonIdentifier } from "../people/identifiers.ts";
+import { type AliasIdentifier, aliasValue, checkAlias } from "../people/identifiers.ts";
 import { accepted, type Checked } from "../problem.ts";
 import type { Applied, IdentityServices } from "./change-identities.ts";
 import type { IdentityGraph } from "./identity-graph.ts";
@@ -26,15 +26,13 @@ export async function renameAliases(
   return carryOut(services, context, items, isDryRun);
 }
 
-type AliasIdentifier = Extract<PersonIdentifier, { kind: "alias" }>;
-
 function checkRenaming(raw: Readonly<Record<string, unknown>>): Checked<Work> {
   const { alias_label, old_alias_name, new_alias_name } = raw;
   const before = checkAlias({ alias_label, alias_name: old_alias_name });
   if ("fault" in before) return named(before, "old_alias_name");
   const after = checkAlias({ alias_label, alias_name: new_alias_name });
   if ("fault" in after) return named(after, "new_alias_name");
-  const [from, to] = [before.value as AliasIdentifier, after.value as AliasIdentifier];
+  const [from, to] = [before.value, after.value];
   return accepted({ names: [from, to], apply: (graph) => rename(graph, from, to) });
 }
 

@@ -6,6 +6,7 @@ import {
   type PersonIdentifier,
 } from "../people/identifiers.ts";
 import { accepted, type Checked, type Fault, refused } from "../problem.ts";
+import type { JsonObject } from "../values/plain-json.ts";
 import type { IdentityGraph, Person } from "./identity-graph.ts";
 
 /** spec: Prioritization. */
@@ -24,11 +25,6 @@ export interface Selector {
   readonly prioritization: readonly Priority[];
 }
 
-type RawObject = Readonly<Record<string, unknown>>;
-
-export const isRawObject = (value: unknown): value is RawObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 export const selectorOf = (identifier: PersonIdentifier): Selector => ({
   identifier,
   prioritization: [],
@@ -44,14 +40,14 @@ export const selectAlias = (value: unknown): Checked<Selector> =>
   mapped(checkAlias(value), selectorOf);
 
 /** An object with `email` and `prioritization`. */
-export const selectByEmail = (raw: RawObject): Checked<Selector> =>
+export const selectByEmail = (raw: JsonObject): Checked<Selector> =>
   withPriorities(raw, checkEmailIdentifier(raw.email));
 
 /** An object with `phone` and `prioritization`. */
-export const selectByPhone = (raw: RawObject): Checked<Selector> =>
+export const selectByPhone = (raw: JsonObject): Checked<Selector> =>
   withPriorities(raw, checkPhoneIdentifier(raw.phone));
 
-function withPriorities(raw: RawObject, identifier: Checked<PersonIdentifier>): Checked<Selector> {
+function withPriorities(raw: JsonObject, identifier: Checked<PersonIdentifier>): Checked<Selector> {
   if ("fault" in identifier) return identifier;
   return mapped(checkPrioritization(raw.prioritization), (prioritization) => ({
     identifier: identifier.value,

@@ -23,6 +23,8 @@ export type PersonIdentifier =
   | { readonly kind: "phone"; readonly value: string }
   | { readonly kind: "platform_id"; readonly value: string };
 
+export type AliasIdentifier = Extract<PersonIdentifier, { kind: "alias" }>;
+
 /** The key of an identifier in maps. */
 export const identifierKey = ({ kind, value }: { kind: string; value: string }): string =>
   `${kind} ${value}`;
@@ -72,7 +74,7 @@ export function checkExternalId(value: unknown): Checked<PersonIdentifier> {
  *
  * @param path of the object, for the sentence; empty for the object itself.
  */
-export function checkAlias(value: unknown, path = "user_alias"): Checked<PersonIdentifier> {
+export function checkAlias(value: unknown, path = "user_alias"): Checked<AliasIdentifier> {
   const { alias_name, alias_label } = (value ?? {}) as Partial<Record<keyof Alias, unknown>>;
   const parts = { alias_name: textOf(alias_name), alias_label };
   const place = (name: string) => `'${path ? `${path}.` : ""}${name}'`;

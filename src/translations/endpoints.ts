@@ -1,9 +1,12 @@
-import Type, { type Static } from "typebox";
+import Type, { type Static, type TProperties } from "typebox";
+import type { MessageAddress } from "../campaigns/campaign.ts";
 import { Success, success } from "../campaigns/success.ts";
 import { endpoint, withPermission } from "../http/endpoint.ts";
 import {
   addressInCampaign,
   addressInCanvas,
+  type CampaignMessage,
+  type CanvasMessage,
   readLocaleId,
   wholeCampaign,
   wholeCanvas,
@@ -16,34 +19,16 @@ import {
   readTranslations,
   requireMultiLanguage,
 } from "./read-translations.ts";
-import type { FoundMessage, ListedTranslation } from "./translation-store.ts";
+import type { CampaignAddress, FoundMessage, ListedTranslation } from "./translation-store.ts";
 import { type WriteServices, writeTranslations } from "./write-translations.ts";
-
-/** All publicly known spellings, the specification's first. */
-const spellings = (names: readonly [string, string], rest = "") =>
-  names.flatMap((name) => [`/${name}/translations${rest}/`, `/${name}/translations${rest}`]);
-
-const CAMPAIGN = ["campaign", "campaigns"] as const;
-
-const CANVAS = ["canvases", "canvas"] as const;
 
 /* A missing or malformed id has a code of its own, so the schemas leave that check to the handlers. */
 
 const Uuid = (description: string) => Type.Optional(Type.String({ description }));
 
-const CampaignMessage = {
-  campaign_id: Uuid("Required. A UUID."),
-  message_variation_id: Uuid("Required. A UUID."),
-};
-
-const CanvasMessage = {
-  workflow_id: Uuid("Required. The canvas, a UUID; also read from canvas_id."),
-  canvas_id: Uuid("The same as workflow_id."),
-  step_id: Uuid("Required. A UUID."),
-  message_variation_id: Uuid("Required. A UUID."),
-};
-
 const locale_id = Uuid("A UUID; without it, all locales.");
+
+const message_variation_id = Uuid("Required. A UUID.");
 
 const TranslationMap = Type.Record(Type.String(), Type.String());
 
@@ -100,114 +85,111 @@ const Update = {
 
 const dialect = "translations";
 
-const optionalLocaleId = ({ locale_id }: { readonly locale_id?: string }): string | undefined =>
+/** How a request names a message, or all messages, of a campaign or canvas. */
+type Named = CampaignMessage & CanvasMessage & { readonly locale_id?: string };
+
+/** What distinguishes the endpoints of campaigns from those of canvases. */
+interface Kind {
+  /** All publicly known spellings, the specification's first. */
+  readonly names: readonly [string, string];
+  readonly noun: string;
+  readonly fields: TProperties;
+  readonly reads: "campaigns.translations.get" | "canvas.translations.get";
+  readonly writes: "campaigns.translations.update" | "canvas.translations.update";
+  /** @throws Problem if an id is missing or malformed. */
+  address(named: Named): MessageAddress;
+  /** Whether a request names no single message. */
+  isWhole(named: Named): boolean;
+  whole(named: Named): CampaignAddress;
+}
+
+const CAMPAIGN: Kind = {
+  names: ["campaign", "campaigns"],
+  noun: "campaign",
+  fields: { campaign_id: Uuid("Required. A UUID."), message_variation_id },
+  reads: "campaigns.translations.get",
+  writes: "campaigns.translations.update",
+  address: addressInCampaign,
+  isWhole: ({ message_variation_id }) => message_variation_id === undefined,
+  whole: wholeCampaign,
+};
+
+const CANVAS: Kind = {
+  names: ["canvases", "canvas"],
+  noun: "canvas",
+  fields: {
+    workflow_id: Uuid("Required. The canvas, a UUID; also read from canvas_id."),
+    canvas_id: Uuid("The same as workflow_id."),
+    step_id: Uuid("Required. A UUID."),
+    message_variation_id,
+  },
+  reads: "canvas.translations.get",
+  writes: "canvas.translations.update",
+  address: addressInCanvas,
+  isWhole: ({ message_variation_id, step_id }) =>
+    message_variation_id === undefined && step_id === undefined,
+  whole: wholeCanvas,
+};
+
+const pathsOf = ({ names }: Kind, rest = "") =>
+  names.flatMap((name) => [`/${name}/translations${rest}/`, `/${name}/translations${rest}`]);
+
+const optionalLocaleId = ({ locale_id }: Named): string | undefined =>
   locale_id === undefined ? undefined : readLocaleId(locale_id);
 
-const readInCampaign = endpoint({
-  method: "GET",
-  path: spellings(CAMPAIGN),
-  summary: "Reads the translations of a campaign or of one of its messages.",
-  access: withPermission("campaigns.translations.get"),
-  query: Type.Object({ ...CampaignMessage, locale_id }),
-  replies: { 200: Translations },
-  dialect,
-}).handledBy(async (services: ReadServices, { workspace }, { query }) => {
-  requireMultiLanguage(workspace);
-  const { message_variation_id } = query;
-  if (message_variation_id === undefined) {
-    const whole = wholeCampaign(query);
-    const localeId = optionalLocaleId(query);
-    return listReply(await listTranslations(services, workspace, whole, localeId));
-  }
-  const address = addressInCampaign(query);
-  const localeId = optionalLocaleId(query);
-  return messageReply(await readTranslations(services, workspace, address, localeId));
-});
+const readEndpoint = (kind: Kind) =>
+  endpoint({
+    method: "GET",
+    path: pathsOf(kind),
+    summary: `Reads the translations of a ${kind.noun} or of one of its messages.`,
+    access: withPermission(kind.reads),
+    query: Type.Object({ ...kind.fields, locale_id }),
+    replies: { 200: Translations },
+    dialect,
+  }).handledBy(async (services: ReadServices, { workspace }, { query }) => {
+    requireMultiLanguage(workspace);
+    const named: Named = query;
+    if (kind.isWhole(named)) {
+      const whole = kind.whole(named);
+      const localeId = optionalLocaleId(named);
+      return listReply(await listTranslations(services, workspace, whole, localeId));
+    }
+    const address = kind.address(named);
+    const localeId = optionalLocaleId(named);
+    return messageReply(await readTranslations(services, workspace, address, localeId));
+  });
 
-const readInCanvas = endpoint({
-  method: "GET",
-  path: spellings(CANVAS),
-  summary: "Reads the translations of a canvas or of one of its messages.",
-  access: withPermission("canvas.translations.get"),
-  query: Type.Object({ ...CanvasMessage, locale_id }),
-  replies: { 200: Translations },
-  dialect,
-}).handledBy(async (services: ReadServices, { workspace }, { query }) => {
-  requireMultiLanguage(workspace);
-  const { message_variation_id, step_id } = query;
-  if (message_variation_id === undefined && step_id === undefined) {
-    const whole = wholeCanvas(query);
-    const localeId = optionalLocaleId(query);
-    return listReply(await listTranslations(services, workspace, whole, localeId));
-  }
-  const address = addressInCanvas(query);
-  const localeId = optionalLocaleId(query);
-  return messageReply(await readTranslations(services, workspace, address, localeId));
-});
+const sourceEndpoint = (kind: Kind) =>
+  endpoint({
+    method: "GET",
+    path: pathsOf(kind, "/source"),
+    summary: `Reads the source strings of a ${kind.noun}'s message.`,
+    access: withPermission(kind.reads),
+    query: Type.Object(kind.fields),
+    replies: { 200: Source },
+    dialect,
+  }).handledBy(async (services: ReadServices, { workspace }, { query }) => {
+    requireMultiLanguage(workspace);
+    return sourceReply(await readSourceOf(services, workspace, kind.address(query)));
+  });
 
-const sourceInCampaign = endpoint({
-  method: "GET",
-  path: spellings(CAMPAIGN, "/source"),
-  summary: "Reads the source strings of a campaign's message.",
-  access: withPermission("campaigns.translations.get"),
-  query: Type.Object(CampaignMessage),
-  replies: { 200: Source },
-  dialect,
-}).handledBy(async (services: ReadServices, { workspace }, { query }) => {
-  requireMultiLanguage(workspace);
-  return sourceReply(await readSourceOf(services, workspace, addressInCampaign(query)));
-});
+const writeEndpoint = (kind: Kind) =>
+  endpoint({
+    method: "PUT",
+    path: pathsOf(kind),
+    summary: `Sets all strings of a ${kind.noun}'s message in one locale.`,
+    access: withPermission(kind.writes),
+    body: Type.Object({ ...kind.fields, ...Update }),
+    replies: { 200: Success },
+    dialect,
+  }).handledBy(async (services: WriteServices, { workspace }, { body }) => {
+    requireMultiLanguage(workspace);
+    const address = kind.address(body);
+    const localeId = readLocaleId(body.locale_id);
+    await writeTranslations(services, workspace, address, localeId, body.translation_map);
+    return success;
+  });
 
-const sourceInCanvas = endpoint({
-  method: "GET",
-  path: spellings(CANVAS, "/source"),
-  summary: "Reads the source strings of a canvas's message.",
-  access: withPermission("canvas.translations.get"),
-  query: Type.Object(CanvasMessage),
-  replies: { 200: Source },
-  dialect,
-}).handledBy(async (services: ReadServices, { workspace }, { query }) => {
-  requireMultiLanguage(workspace);
-  return sourceReply(await readSourceOf(services, workspace, addressInCanvas(query)));
-});
-
-const writeInCampaign = endpoint({
-  method: "PUT",
-  path: spellings(CAMPAIGN),
-  summary: "Sets all strings of a campaign's message in one locale.",
-  access: withPermission("campaigns.translations.update"),
-  body: Type.Object({ ...CampaignMessage, ...Update }),
-  replies: { 200: Success },
-  dialect,
-}).handledBy(async (services: WriteServices, { workspace }, { body }) => {
-  requireMultiLanguage(workspace);
-  const address = addressInCampaign(body);
-  const localeId = readLocaleId(body.locale_id);
-  await writeTranslations(services, workspace, address, localeId, body.translation_map);
-  return success;
-});
-
-const writeInCanvas = endpoint({
-  method: "PUT",
-  path: spellings(CANVAS),
-  summary: "Sets all strings of a canvas's message in one locale.",
-  access: withPermission("canvas.translations.update"),
-  body: Type.Object({ ...CanvasMessage, ...Update }),
-  replies: { 200: Success },
-  dialect,
-}).handledBy(async (services: WriteServices, { workspace }, { body }) => {
-  requireMultiLanguage(workspace);
-  const address = addressInCanvas(body);
-  const localeId = readLocaleId(body.locale_id);
-  await writeTranslations(services, workspace, address, localeId, body.translation_map);
-  return success;
-});
-
-export const translationEndpoints = [
-  readInCampaign,
-  readInCanvas,
-  sourceInCampaign,
-  sourceInCanvas,
-  writeInCampaign,
-  writeInCanvas,
-];
+export const translationEndpoints = [readEndpoint, sourceEndpoint, writeEndpoint].flatMap(
+  (declare) => [declare(CAMPAIGN), declare(CANVAS)],
+);

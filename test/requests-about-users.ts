@@ -4,6 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { systemClock } from "../src/clock.ts";
+import { DEFAULT_SETTINGS } from "../src/context/workspace-settings.ts";
 import type { Database, Queryable } from "../src/database/database.ts";
 import { EXPORT_FIELDS } from "../src/export/profile-view.ts";
 import { type Endpoint, pathsOf } from "../src/http/endpoint.ts";
@@ -15,7 +16,6 @@ import { createIdCache } from "../src/people/id-cache.ts";
 import { createQuotas } from "../src/quotas/quotas.ts";
 import { ENDPOINTS } from "../src/server/app.ts";
 import { createWriteQueue } from "../src/track/write-queue.ts";
-import { DEFAULT_SETTINGS } from "../src/workspaces/manifest.ts";
 import { insertWorkspace } from "../src/workspaces/store.ts";
 import { ALERTS, NEWSLETTER, WEB_APP } from "./harness.ts";
 import { alias, byAlias, byEmail, id, TIME } from "./identity-calls.ts";

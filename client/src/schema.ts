@@ -448,7 +448,7 @@ export interface paths {
         put?: never;
         /**
          * Sets subscription group states of users, several groups at once.
-         * @description All or nothing. Users who share an email address all get the state. An object names users by `external_ids`, `emails` or `phones`; `emails` and `phones` cannot stand together.
+         * @description All or nothing. Users who share an email address all get the state. An object names users by `external_ids`, `emails` or `phones`; `emails` and `phones` cannot be combined.
          *
          *     Permission: `subscription.status.set`.
          */
@@ -3805,13 +3805,13 @@ export interface components {
             max_event_names?: number;
             /** @description How many users it may have; 0, the default, means unlimited. */
             max_users?: number;
-            /** @description For how many days after their time events are kept one by one; 0, the default, for ever. Their totals stay. */
+            /** @description Days for which events are kept after their time; 0, the default, keeps them. Their totals stay. */
             keep_events_days?: number;
-            /** @description For how many days after their time purchases are kept one by one; 0, the default, for ever. Their totals stay. */
+            /** @description Days for which purchases are kept after their time; 0, the default, keeps them. Their totals stay. */
             keep_purchases_days?: number;
-            /** @description For how many days rows that a sync did not apply are listed. 30 by default. */
+            /** @description Days for which rows that a sync did not apply are listed. 30 by default. */
             keep_row_log_days?: number;
-            /** @description For how many days captured calls are kept. 7 by default. */
+            /** @description Days for which captured calls are kept. 7 by default. */
             keep_captured_days?: number;
             /** @description Whether messages can be translated. false by default. */
             multi_language?: boolean;

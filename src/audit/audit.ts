@@ -67,6 +67,15 @@ export async function recordChanges(
   await insertEntries(tx, entries, { entries: last.position, hash: last.hash });
 }
 
+/** Records one change in the workspace of the context. */
+export const recordChangeIn = (
+  tx: Transaction,
+  clock: Clock,
+  context: WorkspaceContext,
+  change: Omit<AuditedChange, "workspace">,
+): Promise<void> =>
+  recordChanges(tx, clock, context, [{ ...change, workspace: context.workspace.name }]);
+
 export interface AuditingServices {
   readonly database: Database;
   readonly clock: Clock;

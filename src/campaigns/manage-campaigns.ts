@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { recordChanges } from "../audit/audit.ts";
+import { recordChangeIn } from "../audit/audit.ts";
 import type { Clock } from "../clock.ts";
 import type { WorkspaceContext } from "../context/context.ts";
 import { type Database, readTogether, withRetries } from "../database/database.ts";
@@ -68,9 +68,7 @@ export async function putCampaign(
     const { name, stepIds: step_ids } = campaign;
     const details = kind === "canvas" ? { step_ids } : undefined;
     const action = known ? "updated" : "created";
-    await recordChanges(tx, clock, context, [
-      { action, kind, workspace: context.workspace.name, name, details },
-    ]);
+    await recordChangeIn(tx, clock, context, { action, kind, name, details });
   });
 }
 
@@ -89,8 +87,6 @@ export async function removeCampaign(
     const removed = await removeCampaignsOf(tx, id, extension, kind, [campaignId]);
     if (removed === 0) throw new Problem("NOT_FOUND", `There is no ${kind} '${campaignId}'.`);
     const name = known?.name ?? campaignId;
-    await recordChanges(tx, clock, context, [
-      { action: "removed", kind, workspace: context.workspace.name, name },
-    ]);
+    await recordChangeIn(tx, clock, context, { action: "removed", kind, name });
   });
 }

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { type AuditedChange, recordChanges } from "../audit/audit.ts";
-import type { Clock } from "../clock.ts";
+import { recordChangeIn } from "../audit/audit.ts";
 import type { WorkspaceContext } from "../context/context.ts";
 import { type Queryable, type Transaction, withRetries } from "../database/database.ts";
 import { Problem } from "../problem.ts";
@@ -55,7 +54,7 @@ export async function putMessage(
     await saveMessages(tx, id, [message], { declared: false, now: clock.now(), movable: [] });
     if (known && isDeepStrictEqual(withoutLife(known), message)) return;
     const { channel, multiLanguage: multi_language } = message;
-    await recordOf(tx, clock, context, {
+    await recordChangeIn(tx, clock, context, {
       action: known ? "updated" : "created",
       kind: "message",
       name: message.messageId,
@@ -66,14 +65,6 @@ export async function putMessage(
 
 const withoutLife = ({ declared: _declared, updatedAt: _updatedAt, ...message }: MessageRow) =>
   message;
-
-const recordOf = (
-  tx: Transaction,
-  clock: Clock,
-  context: WorkspaceContext,
-  change: AuditedChange,
-): Promise<void> =>
-  recordChanges(tx, clock, context, [{ ...change, workspace: context.workspace.name }]);
 
 /** Removes a message with what is kept with it. @throws Problem NOT_FOUND. */
 export async function removeMessage(
@@ -87,7 +78,7 @@ export async function removeMessage(
     const removed = await removeMessagesOf(tx, id, extension, [messageId]);
     if (removed === 0) unknownMessage(messageId);
     const change = { action: "removed", kind: "message", name: messageId };
-    await recordOf(tx, clock, context, change);
+    await recordChangeIn(tx, clock, context, change);
   });
 }
 

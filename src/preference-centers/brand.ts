@@ -1,4 +1,4 @@
-import type { WorkspaceSettings } from "../context/workspace.ts";
+import type { WorkspaceSettings } from "../context/workspace-settings.ts";
 
 /* How a workspace presents itself on its pages: `brand` in its settings. */
 

@@ -1,6 +1,6 @@
 import { recordChanges } from "../audit/audit.ts";
 import type { Clock } from "../clock.ts";
-import type { WorkspaceSettings } from "../context/workspace.ts";
+import type { WorkspaceSettings } from "../context/workspace-settings.ts";
 import type { Database, Transaction } from "../database/database.ts";
 import { contextOf, type Job, type JobKind } from "../jobs/job.ts";
 import { readNextTimes, setSchedules } from "../jobs/schedule.ts";
@@ -16,7 +16,7 @@ import { listWorkspaces } from "../workspaces/manage-workspaces.ts";
 export interface Retained {
   /** In the audit. */
   readonly kind: string;
-  /** How many days it is kept; 0 for ever. */
+  /** How many days it is kept; 0 keeps it. */
   days(settings: WorkspaceSettings): number;
   /**
    * Removes a part of what is older, in a transaction of its own.
@@ -102,7 +102,7 @@ async function removeAll(
 
 /** Schedules the daily job in every workspace that lacks it. */
 export async function scheduleRetention(database: Database, now: Date): Promise<void> {
-  for (const { id } of await listWorkspaces({ database })) {
+  for (const { id } of await listWorkspaces(database)) {
     if ((await readNextTimes(database, RETENTION_JOB, id)).has(SUBJECT)) continue;
     const key = { workspaceId: id, kind: RETENTION_JOB, subject: SUBJECT };
     await database.transaction((tx) => setSchedules(tx, [{ ...key, cron: DAILY }], now));

@@ -40,7 +40,7 @@ export async function findDemoKey(
 ): Promise<SharedSecret | undefined> {
   if (!demo) return undefined;
   const { database, clock } = services;
-  if ((await listWorkspaces(services)).length === 0) {
+  if ((await listWorkspaces(database)).length === 0) {
     const shared = await shareSecret(services, dataDir, DEMO_KEY_FILE, "demo");
     if (shared.secret === undefined) return shared;
     await applyManifest(services, demoManifest(shared.secret), BY_THE_SERVER);

@@ -51,7 +51,7 @@ export async function viewSession(
   { database }: { readonly database: Database },
   { person, csrfToken, expiresAt }: Session,
 ): Promise<Static<typeof SessionView>> {
-  const all = (await listWorkspaces({ database })).map(({ name }) => name);
+  const all = (await listWorkspaces(database)).map(({ name }) => name);
   const permissionsIn = (workspace: string) =>
     person.isAdministrator
       ? [...WORKSPACE_PERMISSIONS]

@@ -34,7 +34,7 @@ const setManyEndpoint = endpoint({
   path: "/v2/subscription/status/set",
   summary: "Sets subscription group states of users, several groups at once.",
   description:
-    "All or nothing. Users who share an email address all get the state. An object names users by `external_ids`, `emails` or `phones`; `emails` and `phones` cannot stand together.",
+    "All or nothing. Users who share an email address all get the state. An object names users by `external_ids`, `emails` or `phones`; `emails` and `phones` cannot be combined.",
   examples: {
     "Two groups": {
       subscription_groups: [

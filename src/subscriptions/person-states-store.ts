@@ -26,7 +26,7 @@ export interface AddressState {
   /** Null where no state was ever set: then the address is subscribed. */
   readonly state: EmailState | null;
   readonly setAt: Date | null;
-  /** When a mail to it bounced for good; null where none is known. */
+  /** When it hard bounced; null if it did not. */
   readonly bouncedAt: Date | null;
 }
 

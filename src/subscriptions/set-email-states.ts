@@ -1,4 +1,4 @@
-import { recordChanges } from "../audit/audit.ts";
+import { recordChangeIn } from "../audit/audit.ts";
 import type { Clock } from "../clock.ts";
 import type { WorkspaceContext } from "../context/context.ts";
 import { type Transaction, withRetries } from "../database/database.ts";
@@ -48,9 +48,8 @@ export async function eraseEmailState(
   return withRetries(database, async (tx, attempt) => {
     await touchHolders(tx, workspace.id, [address], clock, attempt);
     if (!(await forgetAddress(tx, workspace.id, address.value))) return false;
-    const { name } = workspace;
-    const change = { action: "erased", kind: "email_state", workspace: name, name };
-    await recordChanges(tx, clock, context, [change]);
+    const change = { action: "erased", kind: "email_state", name: workspace.name };
+    await recordChangeIn(tx, clock, context, change);
     return true;
   });
 }

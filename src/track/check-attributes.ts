@@ -1,4 +1,5 @@
-import type { Intake, Workspace } from "../context/workspace.ts";
+import type { Workspace } from "../context/workspace.ts";
+import type { Intake } from "../context/workspace-settings.ts";
 import {
   type AttributeOperation,
   checkCustomAttribute,

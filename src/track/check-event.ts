@@ -1,4 +1,4 @@
-import type { Intake } from "../context/workspace.ts";
+import type { Intake } from "../context/workspace-settings.ts";
 import type { PersonIdentifier } from "../people/identifiers.ts";
 import { accepted, type Checked, type Fault, refused } from "../problem.ts";
 import { printable } from "../values/describe-value.ts";

@@ -1,4 +1,4 @@
-import type { Intake } from "../context/workspace.ts";
+import type { Intake } from "../context/workspace-settings.ts";
 import { checkPhone } from "../people/addresses.ts";
 import { countryCode } from "../people/attribute-rules/countries.ts";
 import {

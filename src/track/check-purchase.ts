@@ -1,5 +1,5 @@
 import { codes } from "currency-codes";
-import type { Intake } from "../context/workspace.ts";
+import type { Intake } from "../context/workspace-settings.ts";
 import { textOf } from "../people/identifiers.ts";
 import { accepted, type Checked, refused } from "../problem.ts";
 import type { CheckedItem } from "./check-attributes.ts";

@@ -1,4 +1,5 @@
-import type { Intake, Workspace } from "../context/workspace.ts";
+import type { Workspace } from "../context/workspace.ts";
+import type { Intake } from "../context/workspace-settings.ts";
 import { errorOf } from "../http/verdicts.ts";
 import { identifierKey } from "../people/identifiers.ts";
 import { type Checked, type Fault, Problem, refused } from "../problem.ts";

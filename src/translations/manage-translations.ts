@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { type AuditedChange, recordChanges } from "../audit/audit.ts";
+import { recordChangeIn } from "../audit/audit.ts";
 import type { TranslationMap } from "../campaigns/campaign.ts";
 import { refuseTooLarge } from "../campaigns/declarations.ts";
 import type { ManageServices } from "../campaigns/manage-campaigns.ts";
@@ -9,7 +9,6 @@ import {
   type MessageRow,
   unknownMessage,
 } from "../campaigns/manage-messages.ts";
-import type { Clock } from "../clock.ts";
 import type { WorkspaceContext } from "../context/context.ts";
 import {
   type Queryable,
@@ -111,7 +110,7 @@ async function setTranslation(
     const map = mapAfter(known?.map ?? {});
     await saveTranslations(tx, id, [{ messageId, localeId, map }], false);
     if (known && isDeepStrictEqual(known.map, map)) return;
-    await recordOf(tx, clock, context, {
+    await recordChangeIn(tx, clock, context, {
       action: known ? "updated" : "created",
       kind: "translation",
       name: messageId,
@@ -132,7 +131,7 @@ export async function removeTranslation(
     if ((await deleteTranslations(tx, id, [address])) === 0) {
       throw new Problem("NOT_FOUND", "The message has no translation in this locale.");
     }
-    await recordOf(tx, clock, context, {
+    await recordChangeIn(tx, clock, context, {
       action: "removed",
       kind: "translation",
       name: address.messageId,
@@ -140,14 +139,6 @@ export async function removeTranslation(
     });
   });
 }
-
-const recordOf = (
-  tx: Transaction,
-  clock: Clock,
-  context: WorkspaceContext,
-  change: AuditedChange,
-): Promise<void> =>
-  recordChanges(tx, clock, context, [{ ...change, workspace: context.workspace.name }]);
 
 /** Locks a message and returns its strings. @throws Problem NOT_FOUND. */
 export const lockMessageOf = async (

@@ -1,4 +1,5 @@
-import type { Workspace, WorkspaceSettings } from "../context/workspace.ts";
+import type { Workspace } from "../context/workspace.ts";
+import type { WorkspaceSettings } from "../context/workspace-settings.ts";
 import type { Queryable } from "../database/database.ts";
 import { Problem } from "../problem.ts";
 import {

@@ -1,10 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Static } from "typebox";
 import type { Clock } from "../clock.ts";
 import type { WorkspaceContext } from "../context/context.ts";
-import type { WorkspaceSettings } from "../context/workspace.ts";
+import {
+  DEFAULT_SETTINGS,
+  type DeclaredSettings,
+  type WorkspaceSettings,
+} from "../context/workspace-settings.ts";
 import type { Queryable, Transaction } from "../database/database.ts";
-import { DEFAULT_SETTINGS, type Settings } from "./manifest.ts";
 import type { Change, ResourceServices } from "./resource.ts";
 import {
   insertCompany,
@@ -43,7 +45,7 @@ export async function saveCompany(
 /** A workspace as it is declared; omitted fields reset to their defaults. */
 export interface WantedWorkspace {
   readonly allow_reset?: boolean | undefined;
-  readonly settings?: Static<typeof Settings> | undefined;
+  readonly settings?: DeclaredSettings | undefined;
 }
 
 /** Creates a workspace, or changes it. */
@@ -76,11 +78,8 @@ const settingsOf = (declared: WantedWorkspace["settings"]): WorkspaceSettings =>
   ({ ...DEFAULT_SETTINGS, ...declared }) as WorkspaceSettings;
 
 /** All workspaces, in the order of their creation. */
-export const listWorkspaces = ({
-  database,
-}: {
-  readonly database: Queryable;
-}): Promise<WorkspaceRow[]> => selectWorkspaces(database);
+export const listWorkspaces = (database: Queryable): Promise<WorkspaceRow[]> =>
+  selectWorkspaces(database);
 
 /**
  * Creates the defaults of a new workspace.

@@ -1,4 +1,5 @@
-import type { Channel, Workspace, WorkspaceSettings } from "../context/workspace.ts";
+import type { Channel, Workspace } from "../context/workspace.ts";
+import type { WorkspaceSettings } from "../context/workspace-settings.ts";
 import type { Queryable, Transaction } from "../database/database.ts";
 import type { Declared } from "./listed-resource.ts";
 

@@ -1,5 +1,6 @@
-import Type, { type Static } from "typebox";
+import Type from "typebox";
 import type { Context, WorkspaceContext } from "../context/context.ts";
+import { type DeclaredSettings, Settings } from "../context/workspace-settings.ts";
 import { findCompany, findWorkspace } from "./find-workspace.ts";
 import {
   beginWorkspace,
@@ -8,7 +9,7 @@ import {
   saveWorkspace,
   type WantedWorkspace,
 } from "./manage-workspaces.ts";
-import { AllowReset, Name, Settings } from "./manifest.ts";
+import { AllowReset, Name } from "./manifest.ts";
 import type { Editable } from "./resource.ts";
 import type { WorkspaceRow } from "./store.ts";
 
@@ -48,7 +49,7 @@ export const workspaces: Editable<Context> = {
   ),
   view: { name: Type.String(), allow_reset: Type.Boolean(), settings: Settings },
   async read(database) {
-    return (await listWorkspaces({ database })).map(viewOf);
+    return (await listWorkspaces(database)).map(viewOf);
   },
   async put(tx, services, context, entry) {
     const { name, ...wanted } = entry as unknown as { name: string } & WantedWorkspace;
@@ -71,7 +72,7 @@ export const settings: Editable<WorkspaceContext> = {
   async put(tx, services, { workspace: { name } }, entry) {
     const { id } = await findCompany(tx);
     const { allowReset } = await findWorkspace(tx, name);
-    const wanted = { allow_reset: allowReset, settings: entry as Static<typeof Settings> };
+    const wanted = { allow_reset: allowReset, settings: entry as DeclaredSettings };
     return (await saveWorkspace(tx, services, id, name, wanted)).changes;
   },
 };

@@ -1,0 +1,191 @@
+import Type, { type Static } from "typebox";
+import { PERMISSIONS, type Permission } from "./permissions.ts";
+
+const RateLimit = Type.Union(
+  [
+    Type.Literal("off"),
+    Type.Object(
+      {
+        requests: Type.Integer({ minimum: 1, maximum: 1_000_000_000 }),
+        per_seconds: Type.Integer({ minimum: 1, maximum: 31_536_000 }),
+      },
+      { additionalProperties: false },
+    ),
+  ],
+  { title: "RateLimit", description: "off, or a number of requests per number of seconds." },
+);
+
+const Color = Type.String({ pattern: "^#[0-9a-fA-F]{6}$", examples: ["#3453d1"] });
+
+const Brand = Type.Object(
+  {
+    company: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 255, description: "The name that readers know." }),
+    ),
+    logo_url: Type.Optional(
+      Type.String({
+        pattern:
+          "^(https://[^\\s\"'<>]+|data:image/(png|jpeg|gif|webp|svg\\+xml);base64,[A-Za-z0-9+/=]+)$",
+        maxLength: 65_536,
+        description: "A logo: an https address, or the image itself as a data URL.",
+        examples: ["https://acme.example/logo.png"],
+      }),
+    ),
+    color: Type.Optional({ ...Color, description: "Of buttons and switches: #3453d1." }),
+    color_dark: Type.Optional({
+      ...Color,
+      description: "The same for dark screens; by default the other one.",
+    }),
+  },
+  {
+    additionalProperties: false,
+    description: "How the default preference pages present the workspace.",
+    examples: [{ company: "Acme", color: "#0b6e4f", color_dark: "#5cd6a9" }],
+  },
+);
+
+export const Settings = Type.Object(
+  {
+    track_max_updates: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 1_000,
+        description: "How many objects a track request may hold. 50 by default.",
+      }),
+    ),
+    intake: Type.Optional(
+      Type.Enum(["strict", "lenient"], {
+        description:
+          "Whether track refuses an object with one invalid attribute or an extra address, or " +
+          "omits that and reports it. strict by default.",
+      }),
+    ),
+    profile_max_bytes: Type.Optional(
+      Type.Integer({
+        minimum: 1_024,
+        maximum: 16_777_216,
+        description:
+          "How many bytes of JSON the custom attributes of a profile may take. 1048576 by default.",
+      }),
+    ),
+    max_attribute_names: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 100_000,
+        description:
+          "How many distinct custom attributes its users may have in total. 5000 by default.",
+      }),
+    ),
+    max_event_names: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 100_000,
+        description: "How many distinct names its events may have. 5000 by default.",
+      }),
+    ),
+    max_users: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 10_000_000_000,
+        description: "How many users it may have; 0, the default, means unlimited.",
+      }),
+    ),
+    keep_events_days: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 36_500,
+        description:
+          "Days for which events are kept after their time; 0, the default, keeps them. Their totals stay.",
+      }),
+    ),
+    keep_purchases_days: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 36_500,
+        description:
+          "Days for which purchases are kept after their time; 0, the default, keeps them. Their totals stay.",
+      }),
+    ),
+    keep_row_log_days: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 30,
+        description: "Days for which rows that a sync did not apply are listed. 30 by default.",
+      }),
+    ),
+    keep_captured_days: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 7,
+        description: "Days for which captured calls are kept. 7 by default.",
+      }),
+    ),
+    multi_language: Type.Optional(
+      Type.Boolean({ description: "Whether messages can be translated. false by default." }),
+    ),
+    blocked_external_ids: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 987 }), {
+        maxItems: 1_000,
+        description: "External ids for which nothing is recorded, such as dummy users.",
+      }),
+    ),
+    rate_limits: Type.Optional(
+      Type.Object(Object.fromEntries(PERMISSIONS.map((name) => [name, Type.Optional(RateLimit)])), {
+        additionalProperties: false,
+        description: "Rate limits of this workspace by permission: off, or requests per_seconds.",
+      }),
+    ),
+    redirect_merged_ids: Type.Optional(
+      Type.Boolean({
+        description: "Whether a merged external_id leads to the kept profile. false by default.",
+      }),
+    ),
+    brand: Type.Optional(Brand),
+    capture_unsupported: Type.Optional(
+      Type.Boolean({
+        description:
+          "Whether public calls that Rapport does not serve, such as messages/send, are stored and get a " +
+          "success. For tests. false by default.",
+      }),
+    ),
+  },
+  {
+    title: "WorkspaceSettings",
+    additionalProperties: false,
+    description: "How the workspace behaves.",
+    examples: [{ track_max_updates: 75, intake: "lenient", multi_language: true }],
+  },
+);
+
+/** Settings as a manifest declares them: omitted ones have their defaults. */
+export type DeclaredSettings = Static<typeof Settings>;
+
+/** A rate limit of a workspace's own: `off`, or so many requests in so many seconds. */
+type RateLimitSetting = "off" | { readonly requests: number; readonly per_seconds: number };
+
+/** The settings of a workspace, with every default filled in. */
+export type WorkspaceSettings = Readonly<Required<Omit<DeclaredSettings, "rate_limits">>> & {
+  readonly rate_limits: Readonly<Partial<Record<Permission, RateLimitSetting>>>;
+};
+
+export type Intake = WorkspaceSettings["intake"];
+
+/** The settings of a workspace whose manifest omits them. spec: Limits. */
+export const DEFAULT_SETTINGS: WorkspaceSettings = {
+  track_max_updates: 50,
+  intake: "strict",
+  profile_max_bytes: 1_048_576,
+  max_attribute_names: 5_000,
+  max_event_names: 5_000,
+  max_users: 0,
+  keep_events_days: 0,
+  keep_purchases_days: 0,
+  keep_row_log_days: 30,
+  keep_captured_days: 7,
+  multi_language: false,
+  blocked_external_ids: [],
+  rate_limits: {},
+  redirect_merged_ids: false,
+  capture_unsupported: false,
+  brand: {},
+};

@@ -4,7 +4,6 @@ import { texts, timestamps, uuids } from "../database/typed-list.ts";
 import type {
   EventDetails,
   EventSummary,
-  Moves,
   Occurrence,
   Of,
   RecentEvents,
@@ -140,29 +139,5 @@ export async function upsertEventSummaries(
       buckets.each,
       buckets.all,
     ],
-  );
-}
-
-/**
- * Copies the events of profiles to others, unchanged; the originals are deleted afterwards.
- *
- * Not `delete … returning` into `insert`: Citus has no such statement across shards. The profiles
- * are locked, so nothing is added between the two statements. `= any` beside the join makes every
- * engine find the rows by key, whatever its statistics say.
- */
-export async function copyEvents(
-  tx: Transaction,
-  workspaceId: number,
-  { from, to }: Moves,
-): Promise<void> {
-  if (from.length === 0) return;
-  await tx.query(
-    `insert into events
-       (workspace_id, bucket, profile_id, event_id, name, occurred_at, app_id, properties)
-     select $1, move.bucket, move.kept, e.event_id, e.name, e.occurred_at, e.app_id, e.properties
-     from events e join unnest($2::uuid[], $3::uuid[], $5::smallint[]) as move (merged, kept, bucket)
-       on e.profile_id = move.merged
-     where e.workspace_id = $1 and e.profile_id = any($2::uuid[]) and e.bucket = any($4::smallint[])`,
-    [workspaceId, from, to, bucketsOfIds(from).all, bucketsOfIds(to).each],
   );
 }

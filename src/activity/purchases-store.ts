@@ -1,7 +1,6 @@
 import { bucketOfId, bucketsOfIds } from "../database/buckets.ts";
 import { type Queryable, settleAll, type Transaction } from "../database/database.ts";
 import type {
-  Moves,
   Occurrence,
   Of,
   PurchaseDetails,
@@ -169,25 +168,5 @@ export async function upsertPurchaseSummaries(
       buckets.each,
       buckets.all,
     ],
-  );
-}
-
-/** Copies the purchases of profiles to others, unchanged: see copyEvents. */
-export async function copyPurchases(
-  tx: Transaction,
-  workspaceId: number,
-  { from, to }: Moves,
-): Promise<void> {
-  if (from.length === 0) return;
-  await tx.query(
-    `insert into purchases (workspace_id, bucket, profile_id, purchase_id, product_id, currency,
-       price, quantity, occurred_at, app_id, properties)
-     select $1, move.bucket, move.kept, p.purchase_id, p.product_id, p.currency, p.price, p.quantity,
-       p.occurred_at, p.app_id, p.properties
-     from purchases p
-       join unnest($2::uuid[], $3::uuid[], $5::smallint[]) as move (merged, kept, bucket)
-         on p.profile_id = move.merged
-     where p.workspace_id = $1 and p.profile_id = any($2::uuid[]) and p.bucket = any($4::smallint[])`,
-    [workspaceId, from, to, bucketsOfIds(from).all, bucketsOfIds(to).each],
   );
 }

@@ -1,6 +1,6 @@
 import { bucketsOfIds } from "../database/buckets.ts";
 import type { Queryable, Transaction } from "../database/database.ts";
-import type { Moves, Of, SentMessage } from "./activity.ts";
+import type { Of, SentMessage } from "./activity.ts";
 
 /** The message history of profiles, newest first. */
 export async function selectSentMessages(
@@ -60,25 +60,5 @@ export async function upsertSentMessages(
       buckets.each,
       buckets.all,
     ],
-  );
-}
-
-/** Copies the message history of profiles to others; a message that both have stays as it is. */
-export async function copySentMessages(
-  tx: Transaction,
-  workspaceId: number,
-  { from, to }: Moves,
-): Promise<void> {
-  if (from.length === 0) return;
-  await tx.query(
-    `insert into message_history
-       (workspace_id, bucket, profile_id, message_id, channel, sent_at, details)
-     select $1, move.bucket, move.kept, m.message_id, m.channel, m.sent_at, m.details
-     from message_history m
-       join unnest($2::uuid[], $3::uuid[], $5::smallint[]) as move (merged, kept, bucket)
-         on m.profile_id = move.merged
-     where m.workspace_id = $1 and m.profile_id = any($2::uuid[]) and m.bucket = any($4::smallint[])
-     on conflict (workspace_id, profile_id, bucket, message_id) do nothing`,
-    [workspaceId, from, to, bucketsOfIds(from).all, bucketsOfIds(to).each],
   );
 }

@@ -10,11 +10,12 @@ import type {
   SentMessage,
 } from "./activity.ts";
 import { upsertAppUsages, upsertDevices, upsertInteractions } from "./app-activity-store.ts";
-import { copyEvents, insertEvents, upsertEventSummaries } from "./events-store.ts";
-import { copyPurchases, insertPurchases, upsertPurchaseSummaries } from "./purchases-store.ts";
+import { insertEvents, upsertEventSummaries } from "./events-store.ts";
+import { copyMoved } from "./moves-store.ts";
+import { insertPurchases, upsertPurchaseSummaries } from "./purchases-store.ts";
 import type { AppActivity } from "./read-activity.ts";
 import { deleteActivity } from "./removal-store.ts";
-import { copySentMessages, upsertSentMessages } from "./sent-messages-store.ts";
+import { upsertSentMessages } from "./sent-messages-store.ts";
 
 /*
  * The transaction must have locked all profiles that are written here. Except for events and purchases, a
@@ -75,10 +76,9 @@ export async function moveActivity(
   { moves, messageMoves, deletedIds }: ActivityMoves,
   merged: MergedActivity,
 ): Promise<void> {
+  const writeLast = await copyMoved(tx, workspaceId, moves, messageMoves);
   await settleAll([
-    copyEvents(tx, workspaceId, moves),
-    copyPurchases(tx, workspaceId, moves),
-    copySentMessages(tx, workspaceId, messageMoves),
+    writeLast(),
     deleteActivity(tx, workspaceId, [...messageMoves.from, ...deletedIds]),
     upsertEventSummaries(tx, workspaceId, merged.events),
     upsertPurchaseSummaries(tx, workspaceId, merged.purchases),

@@ -45,6 +45,7 @@ const FOLDERS = [
   "sign-in",
   "cdi",
   "capture",
+  "overview",
   "dashboard",
   "reference",
   "server",

@@ -103,6 +103,7 @@ const SHOWS_NO_USERS = [
   "/workspaces",
   "/workspaces/:name",
   "/workspaces/:name/settings",
+  "/workspaces/:name/overview",
   "/workspaces/:name/manifest",
   "/workspaces/:name/apps",
   "/workspaces/:name/subscription-groups",

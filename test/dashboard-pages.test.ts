@@ -19,6 +19,8 @@ describe("the pages of the dashboard", { skip }, async () => {
   const { name, paths } = await filledWorkspace(server);
 
   const PAGES: Readonly<Record<string, string>> = {
+    Overview: "/overview",
+    "The overview of a day": "/overview?period=day",
     "Live requests": "/requests",
     Users: "/users",
     "The timeline of a user": `/users/${paths.user}`,
@@ -82,6 +84,7 @@ describe("the pages of the dashboard", { skip }, async () => {
     const empty = await server.workspace({ subscription_groups: [], apps: [] });
     const { page, complaints } = await dashboard.open("/");
     for (const [path, text] of [
+      ["/overview", "No requests in this time"],
       ["/users", "No users yet"],
       ["/groups", "No subscription groups yet"],
       ["/syncs", "No integrations yet"],

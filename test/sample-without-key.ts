@@ -20,6 +20,7 @@ export const ofSignIn = (server: TestServer, workspace: TestWorkspace): Samples 
     "DELETE /dashboard/sessions": withSession,
     "POST /admin/v1/sign-in-links": () => ({}),
     [`GET ${REQUESTS}`]: () => ({}),
+    "GET /admin/v1/workspaces/:name/overview": () => ({}),
     [`GET ${REQUESTS}/stream`]: () => ({ query: { for_seconds: "0" } }),
     [`GET ${REQUESTS}/:id`]: async () => {
       const path = REQUESTS.replace(":name", workspace.name);

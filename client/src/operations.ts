@@ -160,4 +160,5 @@ export const OPERATIONS = {
   listLiveRequests: ["get", "/admin/v1/workspaces/{name}/requests", "adminToken", false],
   streamLiveRequests: ["get", "/admin/v1/workspaces/{name}/requests/stream", "adminToken", false],
   getLiveRequest: ["get", "/admin/v1/workspaces/{name}/requests/{id}", "adminToken", false],
+  getOverview: ["get", "/admin/v1/workspaces/{name}/overview", "adminToken", false],
 } as const;

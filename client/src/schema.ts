@@ -2393,6 +2393,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/workspaces/{name}/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Reads the traffic of a workspace over time, and what needs attention.
+         * @description Every list has a number for each slot, oldest first. Each server process counts in memory since it started, and all processes of the machine are asked. Findings about syncs need basic_access, those about keys dev_console.
+         *
+         *     Needs the administrator's token, or a session of the dashboard with `view_usage_data`.
+         */
+        get: operations["getOverview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -15119,6 +15141,245 @@ export interface operations {
                      */
                     "application/json": {
                         request: components["schemas"]["LiveRequest"];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    getOverview: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The last hour in slots of 10 seconds, or the last day in slots of 5 minutes.
+                 * @example hour
+                 */
+                period?: "hour" | "day";
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "start": "2026-01-01T12:00:00.000Z",
+                     *       "slot_seconds": 10,
+                     *       "requests": [
+                     *         0,
+                     *         12
+                     *       ],
+                     *       "refused": [
+                     *         0,
+                     *         12
+                     *       ],
+                     *       "failed": [
+                     *         0,
+                     *         12
+                     *       ],
+                     *       "items_accepted": [
+                     *         0,
+                     *         12
+                     *       ],
+                     *       "items_rejected": [
+                     *         0,
+                     *         12
+                     *       ],
+                     *       "p50_ms": [
+                     *         null,
+                     *         4.2
+                     *       ],
+                     *       "p99_ms": [
+                     *         null,
+                     *         4.2
+                     *       ],
+                     *       "queue_items": [
+                     *         0,
+                     *         12
+                     *       ],
+                     *       "rejections": [
+                     *         {
+                     *           "code": "INVALID_TIME",
+                     *           "counts": [
+                     *             0,
+                     *             12
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "syncs": {
+                     *         "rows_synced": [
+                     *           0,
+                     *           12
+                     *         ],
+                     *         "rows_failed": [
+                     *           0,
+                     *           12
+                     *         ]
+                     *       },
+                     *       "attention": [
+                     *         {
+                     *           "kind": "sync_failed",
+                     *           "severity": "bad",
+                     *           "subject": "INVALID_TIME",
+                     *           "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *           "message": "12 % of the items of the last hour were rejected, 40 with this code."
+                     *         }
+                     *       ],
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description When the first slot begins, in ISO 8601.
+                         * @example 2026-01-01T12:00:00.000Z
+                         */
+                        start: string;
+                        /**
+                         * @description How long a slot is.
+                         * @example 10
+                         */
+                        slot_seconds: number;
+                        /**
+                         * @description Requests of API keys.
+                         * @example [
+                         *       0,
+                         *       12
+                         *     ]
+                         */
+                        requests: number[];
+                        /**
+                         * @description Of these, refused ones (4xx).
+                         * @example [
+                         *       0,
+                         *       12
+                         *     ]
+                         */
+                        refused: number[];
+                        /**
+                         * @description Of these, failed ones (5xx).
+                         * @example [
+                         *       0,
+                         *       12
+                         *     ]
+                         */
+                        failed: number[];
+                        /**
+                         * @description Attributes, events and purchases that took effect.
+                         * @example [
+                         *       0,
+                         *       12
+                         *     ]
+                         */
+                        items_accepted: number[];
+                        /**
+                         * @description Those that were rejected or skipped.
+                         * @example [
+                         *       0,
+                         *       12
+                         *     ]
+                         */
+                        items_rejected: number[];
+                        /**
+                         * @description The median of the response times; null without requests.
+                         * @example [
+                         *       null,
+                         *       4.2
+                         *     ]
+                         */
+                        p50_ms: (number | null)[];
+                        /**
+                         * @description The response time that 99 % of the requests did not exceed.
+                         * @example [
+                         *       null,
+                         *       4.2
+                         *     ]
+                         */
+                        p99_ms: (number | null)[];
+                        /**
+                         * @description The most items that waited in the write queue, of all workspaces.
+                         * @example [
+                         *       0,
+                         *       12
+                         *     ]
+                         */
+                        queue_items: number[];
+                        /** @description Rejected items by code. */
+                        rejections: {
+                            /**
+                             * @description The code.
+                             * @example INVALID_TIME
+                             */
+                            code: string;
+                            /**
+                             * @description How many items got it.
+                             * @example [
+                             *       0,
+                             *       12
+                             *     ]
+                             */
+                            counts: number[];
+                        }[];
+                        /** @description Warehouse syncs; null without basic_access. */
+                        syncs: {
+                            /**
+                             * @description Rows of the runs that started then.
+                             * @example [
+                             *       0,
+                             *       12
+                             *     ]
+                             */
+                            rows_synced: number[];
+                            /**
+                             * @description Of these runs, the rows that failed.
+                             * @example [
+                             *       0,
+                             *       12
+                             *     ]
+                             */
+                            rows_failed: number[];
+                        } | null;
+                        /** @description What needs attention, the worst first. */
+                        attention: {
+                            /**
+                             * @description What it is.
+                             * @enum {string}
+                             */
+                            kind: "sync_failed" | "items_rejected" | "requests_failed" | "queue_filling" | "key_throttled" | "secret_expires" | "key_unused";
+                            /**
+                             * @description How urgent it is.
+                             * @enum {string}
+                             */
+                            severity: "bad" | "warn" | "info";
+                            /**
+                             * @description What it is about: an integration, a key, or a code.
+                             * @example INVALID_TIME
+                             */
+                            subject: string;
+                            /** @description The id of the integration. */
+                            id: string | null;
+                            /**
+                             * @description The finding as a sentence.
+                             * @example 12 % of the items of the last hour were rejected, 40 with this code.
+                             */
+                            message: string;
+                        }[];
                         /**
                          * @description `success`, or what is wrong.
                          * @constant

@@ -3,8 +3,9 @@ import type { Logger } from "pino";
 import { describeError } from "../observe/log.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import type { Tracing } from "../observe/tracing.ts";
+import type { Ending } from "../observe/traffic.ts";
 import type { Problem } from "../problem.ts";
-import { STATUS_OF } from "./respond.ts";
+import { isRefusal, STATUS_OF } from "./respond.ts";
 
 /* What the logs and the figures know of a request. */
 
@@ -31,6 +32,10 @@ export function observeRequests(
       status: reply.statusCode,
     };
     metrics.request(labels, reply.elapsedTime / 1_000);
+    const { workspace, keyId } = request.context ?? {};
+    if (workspace && keyId !== undefined) {
+      metrics.traffic.request(workspace.id, keyId, endingOf(reply.statusCode), reply.elapsedTime);
+    }
     // What was refused or failed is always worth a line.
     if (reply.statusCode < 400 && logSample < 1 && Math.random() >= logSample) return;
     log.info(
@@ -44,6 +49,12 @@ export function observeRequests(
       "request",
     );
   });
+}
+
+function endingOf(status: number): Ending {
+  if (!isRefusal(status)) return "served";
+  if (status === STATUS_OF.RATE_LIMITED) return "throttled";
+  return status < STATUS_OF.INTERNAL ? "refused" : "failed";
 }
 
 /** A request with what became of it, as a test wants to know it. */

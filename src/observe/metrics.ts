@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { createTraffic, type Traffic } from "./traffic.ts";
 
 /** What the server counts about itself (docs/operations/metrics.md). Labels never hold a user's data. */
 export interface Metrics {
@@ -6,6 +7,8 @@ export interface Metrics {
   readonly registry: Registry;
   /** One answered request: the route as declared, the status, how long it took in seconds. */
   request(labels: { method: string; route: string; status: number }, seconds: number): void;
+  /** The same by workspace and time, for the overview of the dashboard. */
+  readonly traffic: Traffic;
   /** Objects of track requests with the same verdict: applied, skipped or refused. */
   items(outcome: string, count: number): void;
   /** One object of a track request that was skipped or refused, with its code. */
@@ -41,6 +44,7 @@ export interface Metrics {
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a list of metrics, one after the other.
 export function createMetrics(): Metrics {
   const registry = new Registry();
+  const traffic = createTraffic();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
   const counter = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
@@ -140,6 +144,7 @@ export function createMetrics(): Metrics {
   );
   return {
     registry,
+    traffic,
     request: ({ method, route, status }, seconds) =>
       requests.observe({ method, route, status: String(status) }, seconds),
     items: (outcome, count) => items.inc({ outcome }, count),
@@ -149,7 +154,10 @@ export function createMetrics(): Metrics {
       batchItems.observe(count);
       written.inc(count);
     },
-    waiting: (count) => waiting.set(count),
+    waiting(count) {
+      waiting.set(count);
+      traffic.waiting(count);
+    },
     statement: (use, seconds) => statements.observe({ use }, seconds),
     transaction: (use, end) => transactions.inc({ use, end }),
     inFlight: (count) => inFlight.set(count),

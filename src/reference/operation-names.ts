@@ -44,6 +44,7 @@ const NAMES: Readonly<Record<string, string>> = {
   "POST /admin/v1/workspaces/:name/import": "importUsers",
   "GET /admin/v1/workspaces/:name/subscription-history": "listSubscriptionHistory",
   "DELETE /admin/v1/workspaces/:name/email-states/:email": "eraseEmailState",
+  "GET /admin/v1/workspaces/:name/overview": "getOverview",
   "GET /admin/v1/workspaces/:name/requests": "listLiveRequests",
   "GET /admin/v1/workspaces/:name/requests/:id": "getLiveRequest",
   "GET /admin/v1/workspaces/:name/requests/stream": "streamLiveRequests",

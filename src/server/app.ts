@@ -35,6 +35,7 @@ import { sweepImports } from "../import/import-batch.ts";
 import { deleteAllImports } from "../import/imports-store.ts";
 import type { JobKind } from "../jobs/job.ts";
 import { liveRequestEndpoints } from "../live-requests/endpoints.ts";
+import { overviewEndpoints } from "../overview/endpoints.ts";
 import { deleteAllMerged } from "../people/merged-store.ts";
 import { deleteAllProfiles } from "../people/store.ts";
 import { preferenceCenterAdminEndpoints } from "../preference-centers/admin-endpoints.ts";
@@ -132,6 +133,7 @@ export const ENDPOINTS = [
   ...captureEndpoints,
   ...signInEndpoints,
   ...liveRequestEndpoints,
+  ...overviewEndpoints,
 ];
 
 /** What only browsers open: no part of the API. */

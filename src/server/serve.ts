@@ -31,6 +31,7 @@ import { createLog } from "../observe/log.ts";
 import { createMetrics, type Metrics } from "../observe/metrics.ts";
 import type { Telemetry } from "../observe/open-telemetry.ts";
 import { createProcesses } from "../observe/processes.ts";
+import { answerTraffic } from "../overview/read-overview.ts";
 import { createAddressCache } from "../people/address-cache.ts";
 import { createIdCache } from "../people/id-cache.ts";
 import { createCenterCache } from "../preference-centers/center-cache.ts";
@@ -203,6 +204,7 @@ async function start(
   load.watch();
   answerLiveRequests(services);
   answerLooks(services);
+  answerTraffic(services);
   shareMetrics(metrics.registry);
   const metricsListener =
     config.metricsPort === undefined || cluster.isWorker

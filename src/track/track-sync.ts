@@ -25,7 +25,7 @@ export async function trackSync(
 ): Promise<SyncReply> {
   const { workspace } = context;
   const checked = checkRequest(workspace, body, services.clock.now(), { objects: 1 });
-  countRefused(services.metrics, checked.faults);
+  countRefused(services.metrics, workspace, checked.faults);
   const [item] = checked.items;
   if (!item) throw nothingValid(checked);
   let users: TouchedUser[] = [];
@@ -41,7 +41,7 @@ export async function trackSync(
     },
     ...(claim && { recorded: { claim, answer } }),
   });
-  countVerdicts(services.metrics, verdicts);
+  countVerdicts(services.metrics, workspace, verdicts);
   return answer(verdicts);
 }
 

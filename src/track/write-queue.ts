@@ -11,7 +11,7 @@ import { type WriteRequest, type WriteServices, writeBatch } from "./write-batch
  * How many items may wait, of all workspaces. Beyond that a request is refused before memory grows. One
  * workspace alone fills three quarters of it (http/pool.ts), so that others always find room.
  */
-const MOST_WAITING_ITEMS = 20_000;
+export const MOST_WAITING_ITEMS = 20_000;
 
 /** How many items one transaction takes, at most (docs/performance.md). */
 const BATCH_ITEMS = 2_000;

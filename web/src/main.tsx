@@ -5,6 +5,7 @@ import "./styles/shell.css";
 import "./styles/parts.css";
 import "./styles/table.css";
 import "./styles/grid.css";
+import "./styles/overview.css";
 import { MantineProvider } from "@mantine/core";
 import { Notifications } from "@mantine/notifications";
 import { QueryClientProvider } from "@tanstack/react-query";

@@ -33,6 +33,13 @@ const texts =
       }),
     ) as { [Each in Name]?: string };
 
+const overview = createRoute({
+  getParentRoute: () => workspace,
+  path: "overview",
+  validateSearch: texts("period"),
+  component: lazyRouteComponent(() => import("./pages/overview/overview.tsx"), "OverviewPage"),
+});
+
 const requests = createRoute({
   getParentRoute: () => workspace,
   path: "requests",
@@ -123,6 +130,7 @@ export const router = createRouter({
   routeTree: root.addChildren([
     first,
     workspace.addChildren([
+      overview,
       requests,
       users,
       user,

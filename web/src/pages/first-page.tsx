@@ -3,12 +3,18 @@ import { Layers } from "lucide-react";
 import { useSession } from "../api/session.ts";
 import { Page } from "../components/page.tsx";
 import { Empty } from "../components/states.tsx";
+import { firstEntry } from "../shell/navigation.ts";
 
 /** Leads to the first workspace, or says how to create one. */
 export function FirstPage() {
-  const { workspaces, administrator } = useSession();
+  const session = useSession();
+  const { workspaces, administrator } = session;
   const [workspace] = workspaces;
-  if (workspace) return <Navigate to="/w/$workspace/users" params={{ workspace }} replace />;
+  const entry = workspace && firstEntry(session, workspace);
+  if (entry) {
+    const { to, section = "" } = entry;
+    return <Navigate to={to} params={{ workspace, section }} replace />;
+  }
   return (
     <Page title="Welcome">
       {administrator ? (

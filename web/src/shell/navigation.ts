@@ -2,6 +2,7 @@ import type { LinkProps } from "@tanstack/react-router";
 import {
   Activity,
   Bell,
+  ChartLine,
   DatabaseZap,
   Languages,
   type LucideIcon,
@@ -11,6 +12,7 @@ import {
   Users,
 } from "lucide-react";
 import type { WorkspacePermission } from "../../../src/context/dashboard-permissions.ts";
+import type { Session } from "../api/session.ts";
 
 export interface Entry {
   /** The page below its workspace. */
@@ -33,6 +35,12 @@ export const NAVIGATION: readonly Section[] = [
   {
     title: "Data",
     entries: [
+      {
+        to: "/w/$workspace/overview",
+        label: "Overview",
+        icon: ChartLine,
+        for: ["view_usage_data"],
+      },
       {
         to: "/w/$workspace/requests",
         label: "Live requests",
@@ -80,3 +88,12 @@ export const NAVIGATION: readonly Section[] = [
     ],
   },
 ];
+
+/** Whether a person sees a page: one of its permissions is enough. */
+export const isSeen = (entry: Entry, { administrator, permissions }: Session, workspace: string) =>
+  administrator ||
+  entry.for.some((each) => permissions.workspaces[workspace]?.includes(each) ?? false);
+
+/** The page that a person sees first in a workspace. */
+export const firstEntry = (session: Session, workspace: string): Entry | undefined =>
+  NAVIGATION.flatMap(({ entries }) => entries).find((entry) => isSeen(entry, session, workspace));

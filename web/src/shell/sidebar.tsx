@@ -1,14 +1,13 @@
 import { Link } from "@tanstack/react-router";
 import { useSession } from "../api/session.ts";
 import { Logo } from "./logo.tsx";
-import { type Entry, NAVIGATION } from "./navigation.ts";
+import { type Entry, isSeen, NAVIGATION } from "./navigation.ts";
 import { PersonMenu } from "./person-menu.tsx";
 import { WorkspaceMenu } from "./workspace-menu.tsx";
 
 export function Sidebar({ workspace }: { readonly workspace: string | undefined }) {
-  const { administrator, permissions } = useSession();
-  const own = permissions.workspaces[workspace ?? ""] ?? [];
-  const isSeen = (entry: Entry) => administrator || entry.for.some((each) => own.includes(each));
+  const session = useSession();
+  const shown = (entry: Entry) => isSeen(entry, session, workspace ?? "");
   return (
     <aside className="sidebar" aria-label="Navigation">
       <Link to="/" className="brand">
@@ -18,9 +17,9 @@ export function Sidebar({ workspace }: { readonly workspace: string | undefined 
       <WorkspaceMenu workspace={workspace} />
       {workspace &&
         NAVIGATION.map(({ title, entries }) => (
-          <nav key={title} className="nav" aria-label={title} hidden={!entries.some(isSeen)}>
+          <nav key={title} className="nav" aria-label={title} hidden={!entries.some(shown)}>
             <div className="nav-title">{title}</div>
-            {entries.filter(isSeen).map(({ to, section = "", label, icon: Icon }) => (
+            {entries.filter(shown).map(({ to, section = "", label, icon: Icon }) => (
               <Link key={to} to={to} params={{ workspace, section }} className="nav-link">
                 <Icon size={16} aria-hidden />
                 {label}

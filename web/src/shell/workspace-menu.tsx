@@ -2,10 +2,15 @@ import { Menu } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { Check, ChevronsUpDown, Layers } from "lucide-react";
 import { useSession } from "../api/session.ts";
+import { type Entry, firstEntry } from "./navigation.ts";
+
+/** Says what is missing to those who may see nothing. */
+const OVERVIEW: Pick<Entry, "to" | "section"> = { to: "/w/$workspace/overview" };
 
 /** Which workspace is shown, and a change to another one. */
 export function WorkspaceMenu({ workspace }: { readonly workspace: string | undefined }) {
-  const { workspaces } = useSession();
+  const session = useSession();
+  const { workspaces } = session;
   const navigate = useNavigate();
   return (
     <Menu width="target" position="bottom-start">
@@ -26,9 +31,10 @@ export function WorkspaceMenu({ workspace }: { readonly workspace: string | unde
           <Menu.Item
             key={name}
             rightSection={name === workspace ? <Check size={14} aria-label="current" /> : null}
-            onClick={() =>
-              void navigate({ to: "/w/$workspace/users", params: { workspace: name } })
-            }
+            onClick={() => {
+              const { to, section = "" } = firstEntry(session, name) ?? OVERVIEW;
+              void navigate({ to, params: { workspace: name, section } });
+            }}
           >
             {name}
           </Menu.Item>

@@ -1,0 +1,211 @@
+/*
+ * What each workspace sends and gets, in the memory of this process: counts for each ten seconds of the last hour and
+ * each five minutes of the last day. A request costs a few additions to numbers that are there already. All of a
+ * workspace takes about 200 KB once it has been rejected with many codes; the least recent workspace goes first.
+ */
+
+/** A request takes at most so many milliseconds, or longer than all of these. */
+export const LATENCY_BOUNDS_MS = [
+  1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 1_000, 2_000, 5_000,
+] as const;
+
+/** What is counted in a slot; latencies follow, one place for each bound and one for what takes longer. */
+const COLUMNS = ["requests", "refused", "failed", "accepted", "rejected"] as const;
+
+export type TrafficColumn = (typeof COLUMNS)[number];
+
+const WIDTH = COLUMNS.length + LATENCY_BOUNDS_MS.length + 1;
+
+/** Slots by the period that they show. */
+export const PERIODS = {
+  hour: { slotMs: 10_000, slots: 360 },
+  day: { slotMs: 300_000, slots: 288 },
+} as const;
+
+export type Period = keyof typeof PERIODS;
+
+const MOST_WORKSPACES = 100;
+
+/** Codes of rejections, and keys that exceed their limit: the first so many are counted by name. */
+const MOST_NAMES = 32;
+
+/** The counts of a process, each list with a number for every slot, oldest first. */
+export interface TrafficCounts {
+  readonly columns: Readonly<Record<TrafficColumn, readonly number[]>>;
+  /** For each slot the number of requests by latency; undefined where there were none. */
+  readonly latencies: readonly (readonly number[] | undefined)[];
+  readonly rejections: Readonly<Record<string, readonly number[]>>;
+  /** How often a key exceeded its rate limit, by its id. */
+  readonly throttled: Readonly<Record<string, number>>;
+  /** The most items that waited in the write queue, of all workspaces. */
+  readonly waiting: readonly number[];
+}
+
+/** How a request ended; `throttled` is a refusal because its key exceeded its rate limit. */
+export type Ending = "served" | "refused" | "throttled" | "failed";
+
+export interface Traffic {
+  request(workspaceId: number, keyId: string, ending: Ending, durationMs: number): void;
+  items(workspaceId: number, outcome: "accepted" | "rejected", count: number): void;
+  rejection(workspaceId: number, code: string): void;
+  waiting(items: number): void;
+  /** @param now the slot of this moment is the last one. */
+  read(workspaceId: number, period: Period, now: number): TrafficCounts;
+}
+
+/** Numbers by slot: a slot that comes round again starts from zero. */
+function createRing(slotMs: number, slots: number, width: number) {
+  const counts = new Uint32Array(slots * width);
+  const slotAt = new Float64Array(slots);
+
+  /** Where the numbers of a moment stand. */
+  function placeOf(now: number): number {
+    const slot = Math.floor(now / slotMs);
+    const row = slot % slots;
+    if (slotAt[row] !== slot) {
+      slotAt[row] = slot;
+      counts.fill(0, row * width, (row + 1) * width);
+    }
+    return row * width;
+  }
+
+  return {
+    counts,
+    placeOf,
+    /** The numbers of every slot up to a moment, oldest first; undefined where nothing was counted. */
+    rows(now: number): (Uint32Array | undefined)[] {
+      const last = Math.floor(now / slotMs);
+      return Array.from({ length: slots }, (_, index) => {
+        const slot = last - slots + 1 + index;
+        const row = slot % slots;
+        return slotAt[row] === slot ? counts.subarray(row * width, (row + 1) * width) : undefined;
+      });
+    },
+  };
+}
+
+/** Both periods of one thing that is counted. */
+function createSeries(width: number) {
+  const rings = {
+    hour: createRing(PERIODS.hour.slotMs, PERIODS.hour.slots, width),
+    day: createRing(PERIODS.day.slotMs, PERIODS.day.slots, width),
+  };
+  return {
+    rings,
+    add(now: number, column: number, count: number): void {
+      const { hour, day } = rings;
+      const [ofHour, ofDay] = [hour.placeOf(now) + column, day.placeOf(now) + column];
+      hour.counts[ofHour] = (hour.counts[ofHour] ?? 0) + count;
+      day.counts[ofDay] = (day.counts[ofDay] ?? 0) + count;
+    },
+    raise(now: number, count: number): void {
+      const { hour, day } = rings;
+      const [ofHour, ofDay] = [hour.placeOf(now), day.placeOf(now)];
+      if (count > (hour.counts[ofHour] ?? 0)) hour.counts[ofHour] = count;
+      if (count > (day.counts[ofDay] ?? 0)) day.counts[ofDay] = count;
+    },
+  };
+}
+
+type Series = ReturnType<typeof createSeries>;
+
+interface OfWorkspace {
+  readonly main: Series;
+  readonly rejections: Map<string, Series>;
+  readonly throttled: Map<string, Series>;
+  lastAt: number;
+}
+
+/** @param clock the time in milliseconds, for tests. */
+export function createTraffic(clock: () => number = Date.now): Traffic {
+  const workspaces = new Map<number, OfWorkspace>();
+  const waiting = createSeries(1);
+
+  function of(id: number, now: number): OfWorkspace {
+    let found = workspaces.get(id);
+    if (!found) {
+      if (workspaces.size === MOST_WORKSPACES) dropLeastRecent(workspaces);
+      found = {
+        main: createSeries(WIDTH),
+        rejections: new Map(),
+        throttled: new Map(),
+        lastAt: now,
+      };
+      workspaces.set(id, found);
+    }
+    found.lastAt = now;
+    return found;
+  }
+
+  return {
+    request(workspaceId, keyId, ending, durationMs) {
+      const now = clock();
+      const { main, throttled } = of(workspaceId, now);
+      main.add(now, COLUMNS.indexOf("requests"), 1);
+      main.add(now, COLUMNS.length + bucketOf(durationMs), 1);
+      if (ending === "served") return;
+      main.add(now, COLUMNS.indexOf(ending === "failed" ? "failed" : "refused"), 1);
+      if (ending === "throttled") named(throttled, keyId)?.add(now, 0, 1);
+    },
+    items(workspaceId, outcome, count) {
+      const now = clock();
+      of(workspaceId, now).main.add(now, COLUMNS.indexOf(outcome), count);
+    },
+    rejection(workspaceId, code) {
+      const now = clock();
+      named(of(workspaceId, now).rejections, code)?.add(now, 0, 1);
+    },
+    waiting: (items) => waiting.raise(clock(), items),
+    read(workspaceId, period, now) {
+      const { main, rejections, throttled } = workspaces.get(workspaceId) ?? EMPTY;
+      const rows = main.rings[period].rows(now);
+      const column = (index: number) => rows.map((row) => row?.[index] ?? 0);
+      return {
+        columns: Object.fromEntries(
+          COLUMNS.map((name, index) => [name, column(index)]),
+        ) as unknown as TrafficCounts["columns"],
+        latencies: rows.map((row) => (row?.[0] ? [...row.subarray(COLUMNS.length)] : undefined)),
+        rejections: Object.fromEntries(
+          [...rejections].map(([code, series]) => [code, firstColumn(series, period, now)]),
+        ),
+        throttled: Object.fromEntries(
+          [...throttled].map(([key, series]) => [key, sum(firstColumn(series, "hour", now))]),
+        ),
+        waiting: firstColumn(waiting, period, now),
+      };
+    },
+  };
+}
+
+const EMPTY: OfWorkspace = {
+  main: createSeries(WIDTH),
+  rejections: new Map(),
+  throttled: new Map(),
+  lastAt: 0,
+};
+
+function named(all: Map<string, Series>, name: string): Series | undefined {
+  const found = all.get(name);
+  if (found || all.size === MOST_NAMES) return found;
+  const series = createSeries(1);
+  all.set(name, series);
+  return series;
+}
+
+function dropLeastRecent(workspaces: Map<number, OfWorkspace>): void {
+  const [first] = [...workspaces].sort(([, one], [, other]) => one.lastAt - other.lastAt);
+  if (first) workspaces.delete(first[0]);
+}
+
+const firstColumn = (series: Series, period: Period, now: number): number[] =>
+  series.rings[period].rows(now).map((row) => row?.[0] ?? 0);
+
+const sum = (counts: readonly number[]): number => counts.reduce((total, each) => total + each, 0);
+
+/** The first bound that is not exceeded; beyond the last one its own place. */
+function bucketOf(durationMs: number): number {
+  let bucket = 0;
+  while (bucket < LATENCY_BOUNDS_MS.length && durationMs > (LATENCY_BOUNDS_MS[bucket] as number))
+    bucket++;
+  return bucket;
+}

@@ -1,0 +1,84 @@
+import { Link } from "@tanstack/react-router";
+import { CircleCheck } from "lucide-react";
+import type { ReactNode } from "react";
+import type { Finding } from "../../api/overview.ts";
+import { Card } from "../../components/page.tsx";
+import { Tag } from "../../components/tag.tsx";
+
+interface AttentionProps {
+  readonly findings: readonly Finding[];
+  readonly workspace: string;
+}
+
+/** What somebody should look at, the worst first, each with the page that has more. */
+export const Attention = ({ findings, workspace }: AttentionProps) => (
+  <Card title="Needs attention" flush={findings.length > 0}>
+    {findings.length === 0 ? (
+      <p className="calm">
+        <CircleCheck size={16} aria-hidden /> Nothing needs attention.
+      </p>
+    ) : (
+      <ul className="findings">
+        {findings.map((finding) => (
+          <li key={`${finding.kind} ${finding.subject}`}>
+            <Tag tone={finding.severity}>{TITLES[finding.kind]}</Tag>
+            <span>
+              <LinkOf finding={finding} workspace={workspace}>
+                {finding.subject}
+              </LinkOf>
+              : {finding.message}
+            </span>
+          </li>
+        ))}
+      </ul>
+    )}
+  </Card>
+);
+
+const TITLES: Readonly<Record<Finding["kind"], string>> = {
+  sync_failed: "Sync",
+  items_rejected: "Rejections",
+  requests_failed: "Failures",
+  queue_filling: "Queue",
+  key_throttled: "Rate limit",
+  secret_expires: "API key",
+  key_unused: "API key",
+};
+
+interface LinkOfProps {
+  readonly finding: Finding;
+  readonly workspace: string;
+  readonly children: ReactNode;
+}
+
+function LinkOf({ finding: { kind, id, subject }, workspace, children }: LinkOfProps) {
+  if (id !== null) {
+    return (
+      <Link to="/w/$workspace/syncs/$id" params={{ workspace, id }}>
+        {children}
+      </Link>
+    );
+  }
+  if (kind === "secret_expires" || kind === "key_unused") {
+    return (
+      <Link to="/w/$workspace/settings/$section" params={{ workspace, section: "keys" }}>
+        {children}
+      </Link>
+    );
+  }
+  const search = SEARCHES[kind]?.(subject);
+  return search ? (
+    <Link to="/w/$workspace/requests" params={{ workspace }} search={search}>
+      {children}
+    </Link>
+  ) : (
+    <strong>{children}</strong>
+  );
+}
+
+/** What to look for among live requests. */
+const SEARCHES: Partial<Record<Finding["kind"], (subject: string) => Record<string, string>>> = {
+  items_rejected: (code) => ({ code }),
+  requests_failed: () => ({ status: "5xx" }),
+  key_throttled: (key) => ({ key, status: "429" }),
+};

@@ -5,11 +5,18 @@
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { bucketOfValue } from "../src/database/buckets.ts";
 import type { Database } from "../src/database/database.ts";
 import { pathsOf } from "../src/http/endpoint.ts";
 import { ENDPOINTS } from "../src/server/app.ts";
 import { openDatabase } from "../src/server/open-database.ts";
-import { type Answer, startOwnServer, type TestServer, type TestWorkspace } from "./harness.ts";
+import {
+  type Answer,
+  startOwnServer,
+  startServer,
+  type TestServer,
+  type TestWorkspace,
+} from "./harness.ts";
 import {
   pathOf,
   type Sample,
@@ -160,4 +167,31 @@ describe("an API key of one workspace", async () => {
       assert.ok(answer.status < 500, `${name}: ${answer.status}`);
     assert.ok(sent.length >= ENDPOINTS.length);
   });
+});
+
+/** Most values lie in different buckets in two workspaces, which alone would keep them apart. */
+test("an identifier that lies in the same bucket in two workspaces names a user of each of them", async () => {
+  const server = await startServer();
+  const [one, other] = [await server.workspace(), await server.workspace()];
+  const ids = await Promise.all(
+    [one, other].map(async ({ name }) => {
+      const [row] = await server.database.query<{ id: number }>(
+        "select workspace_id as id from workspaces where name = $1",
+        [name],
+      );
+      return row?.id ?? 0;
+    }),
+  );
+  const bucketsOf = (value: string) => ids.map((id) => bucketOfValue(id, value));
+  const candidates = Array.from({ length: 100_000 }, (_, index) => `user-${index}`);
+  const shared = candidates.find((value) => bucketsOf(value)[0] === bucketsOf(value)[1]) ?? "";
+  await one.track({ attributes: [{ external_id: shared, mark: MARK }] });
+  assert.deepEqual(await other.profiles({ external_ids: [shared] }), []);
+  await other.track({ attributes: [{ external_id: shared, mark: "another" }] });
+  const marks = await Promise.all(
+    [one, other].map(
+      async (each) => (await each.profile({ external_ids: [shared] })).custom_attributes,
+    ),
+  );
+  assert.deepEqual(marks, [{ mark: MARK }, { mark: "another" }]);
 });

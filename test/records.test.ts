@@ -359,13 +359,15 @@ describe("the erasure of a user", () => {
     assert.equal(bob.email_subscribe, "unsubscribed");
   });
 
-  test("erasing a merged user is refused with the id of the kept one", async () => {
+  test("erasing or changing a merged user is refused with the id of the kept one", async () => {
     const workspace = await server.workspace();
     await workspace.track({ attributes: ["ada", "old"].map((x) => ({ ...id(x), first_name: x })) });
     const oldId = await platformIdOf(workspace, "old");
     await merge(workspace, [[id("old"), id("ada")]]);
-    const { status, body } = await erase(workspace, oldId);
-    assert.deepEqual([status, body.merged_into], [409, await platformIdOf(workspace, "ada")]);
+    const change = { attributes: { plan: "gold" } };
+    const changed = await server.admin("PATCH", pathOf(workspace, `/${oldId}`), change);
+    for (const { status, body } of [await erase(workspace, oldId), changed])
+      assert.deepEqual([status, body.merged_into], [409, await platformIdOf(workspace, "ada")]);
     assert.deepEqual(namesOf(await search(workspace, "ada")), ["ada"]);
   });
 });

@@ -22,7 +22,7 @@ export const encodeParameters = (
 /**
  * A `timestamptz` as every engine writes it where the session's time zone is UTC, such as
  * `2026-01-01 12:00:00.123456+00`. The drivers read it with `new Date`, which takes the years 1 to 99
- * for those of our own time unless the text is ISO 8601.
+ * for recent years unless the text is ISO 8601.
  */
 export const readTimestamp = (text: string): Date =>
   new Date(text.replace(" ", "T").replace(/\+00(?::00)?$/, "Z"));

@@ -9,7 +9,7 @@ import { type Access, type Contract, pathsOf } from "./endpoint.ts";
 import type { Load, LoadOwner } from "./load.ts";
 import { tooMuchLoad } from "./respond.ts";
 
-/* Who gets in: everything that is asked of a request before a byte of its body is read. */
+/* Admission: every check of a request before a byte of its body is read. */
 
 /** What administrators see is kept by no cache, and gone from the browser after they sign out. */
 const NO_STORE = { "cache-control": "no-store" };

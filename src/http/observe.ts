@@ -7,7 +7,7 @@ import type { Ending } from "../observe/traffic.ts";
 import type { Problem } from "../problem.ts";
 import { isRefusal, STATUS_OF } from "./respond.ts";
 
-/* What the logs and the figures know of a request. */
+/* What logs and metrics record of a request. */
 
 export interface ObserveServices {
   readonly log: Logger;
@@ -36,7 +36,7 @@ export function observeRequests(
     if (workspace && keyId !== undefined) {
       metrics.traffic.request(workspace.id, keyId, endingOf(reply.statusCode), reply.elapsedTime);
     }
-    // What was refused or failed is always worth a line.
+    // Refused and failed requests are always logged.
     if (reply.statusCode < 400 && logSample < 1 && Math.random() >= logSample) return;
     log.info(
       {

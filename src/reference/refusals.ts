@@ -5,7 +5,7 @@ import { MEDIA_TYPE_OF, STATUS_OF } from "../http/respond.ts";
 import { ItemError } from "../http/verdicts.ts";
 import type { ProblemCode } from "../problem.ts";
 
-/* How an endpoint can refuse a request: it follows from the contract, and from what the handler adds to it. */
+/* How an endpoint can refuse a request: the contract and what its handler declares decide it. */
 
 /** What each refusal means, for a reader who has just got one. docs/errors.md has the sentences. */
 const MEANING: Readonly<Record<ProblemCode, string>> = {

@@ -74,7 +74,7 @@ export interface Config {
   readonly jobLeaseSeconds: number;
 }
 
-/** A setting has a value that cannot be meant. */
+/** A setting has an invalid value. */
 export class InvalidSetting extends Error {
   constructor(name: string, value: string, rule: string) {
     super(`${name}=${value}: ${rule}`);

@@ -9,7 +9,7 @@ import type { IdentityProvider, SignInAttempt } from "./identity-provider.ts";
 import { followSignInLink, type LinkServices } from "./links.ts";
 import { dashboardPath, localPath } from "./local-path.ts";
 
-/* What a browser opens to sign in: each leads on to the dashboard, or says in a page why not. */
+/* The pages that a browser opens to sign in: each redirects to the dashboard, or shows why it does not. */
 
 const PAGE = { method: "GET", access: byAnybody, dialect: "page" } as const;
 

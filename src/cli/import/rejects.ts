@@ -17,7 +17,7 @@ export interface Rejects {
   close(): Promise<void>;
 }
 
-/** As many are shown where no file is asked for. */
+/** How many are shown without --rejects. */
 const MOST_SHOWN = 20;
 
 /** Shows rejected rows on standard error, the first few of them. */

@@ -219,10 +219,13 @@ describe("the sync trigger", () => {
     const { workspace, id, path, ended } = await startIntegration(server, {
       warehouse: { ...PLACE, url },
     });
-    const trigger = () => workspace.call("POST", `/cdi/integrations/${id}/sync`);
+    const trigger = (headers = {}) =>
+      workspace.call("POST", `/cdi/integrations/${id}/sync`, undefined, { headers });
     const first = await trigger();
     assert.deepEqual([first.status, first.body], [202, { message: "success" }]);
-    const second = await trigger();
+    // The refusal is not what a later request with this key gets.
+    const withKey = { "idempotency-key": "refused once" };
+    const second = await trigger(withKey);
     assert.deepEqual([second.status, second.body.message], [429, "Another job is in progress"]);
     assert.match(second.headers.get("retry-after") ?? "", /^\d+$/);
     const { body } = await get(workspace, `/cdi/integrations/${id}/job_sync_status`);
@@ -232,7 +235,7 @@ describe("the sync trigger", () => {
     release();
     const runs = await server.admin("GET", `${path}/runs`);
     assert.equal((await ended(runs.body.results[0].run_id)).job_status, "error");
-    assert.equal((await trigger()).status, 202);
+    assert.equal((await trigger(withKey)).status, 202);
   });
 
   test("a sync trigger repeated with its Idempotency-Key starts only one run", async () => {

@@ -291,6 +291,15 @@ describe("GET /scim/v2/Users, paginated", () => {
     assert.equal((await scim.list({ count: "1000000" })).body.itemsPerPage, body.totalResults);
     const config = (await scim.call("GET", "/scim/v2/ServiceProviderConfig")).body;
     assert.equal(config.filter.maxResults, 1_000);
+    // Copies of a user: a thousand requests would say no more.
+    await server.database.query(
+      `insert into dashboard_users (company_id, user_id, user_name_key, attributes, searchable, created_at, updated_at)
+       select company_id, gen_random_uuid(), 'copy-' || n, attributes, searchable, created_at, updated_at
+       from (select * from dashboard_users limit 1) one, generate_series(1, 1000) n`,
+    );
+    const most = (await scim.list({ count: "1000000", attributes: "id" })).body;
+    assert.ok(most.totalResults > 1_000);
+    assert.equal(most.itemsPerPage, 1_000);
   });
 
   test("a SCIM list contains only the requested attributes", async () => {

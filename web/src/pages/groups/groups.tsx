@@ -1,4 +1,4 @@
-import { Button, Menu, Select, TextInput } from "@mantine/core";
+import { Menu, Select, TextInput } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { Bell, Plus } from "lucide-react";
 import { useState } from "react";
@@ -6,11 +6,12 @@ import { type Group, useChangeGroups, useGroups } from "../../api/groups.ts";
 import { CopyText } from "../../components/code-block.tsx";
 import { Confirm } from "../../components/confirm.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
-import { Declared } from "../../components/declared.tsx";
+import { DeclaredName } from "../../components/declared-name.tsx";
 import { tellDone } from "../../components/feedback.ts";
 import { FormDialog, required } from "../../components/form.tsx";
 import { newId } from "../../components/new-id.ts";
 import { Page } from "../../components/page.tsx";
+import { PermittedButton } from "../../components/permitted.tsx";
 import { RowActions } from "../../components/row-actions.tsx";
 import { Empty, Loaded } from "../../components/states.tsx";
 import { channelName } from "../../components/tag.tsx";
@@ -35,16 +36,21 @@ export function GroupsPage() {
       title="Subscription groups"
       about="What users can subscribe to, per channel. Preference centers show these."
       actions={
-        <Button leftSection={<Plus size={15} />} onClick={create}>
+        <PermittedButton
+          workspace={workspace}
+          needs="manage_subscription_groups"
+          leftSection={<Plus size={15} />}
+          onClick={create}
+        >
           Add a group
-        </Button>
+        </PermittedButton>
       }
     >
       <Loaded from={groups}>
         {({ subscription_groups }) => (
           <DataTable
             label="Subscription groups"
-            columns={columnsOf(setDialog)}
+            columns={columnsOf(workspace, setDialog)}
             rows={subscription_groups}
             keyOf={({ id }) => id}
             empty={
@@ -66,15 +72,11 @@ export function GroupsPage() {
   );
 }
 
-const columnsOf = (open: (dialog: Dialog) => void): readonly Column<Group>[] => [
+const columnsOf = (workspace: string, open: (dialog: Dialog) => void): readonly Column<Group>[] => [
   {
     id: "name",
     header: "Name",
-    cell: ({ row: { original: group } }) => (
-      <>
-        <strong>{group.name}</strong> <Declared declared={group.declared} />
-      </>
-    ),
+    cell: ({ row: { original: group } }) => <DeclaredName of={group} />,
   },
   {
     id: "channel",
@@ -98,7 +100,7 @@ const columnsOf = (open: (dialog: Dialog) => void): readonly Column<Group>[] => 
     header: () => <span className="hidden">Actions</span>,
     meta: { width: "4rem", end: true },
     cell: ({ row: { original: group } }) => (
-      <RowActions of={group.name}>
+      <RowActions of={group.name} needed={{ workspace, needs: "manage_subscription_groups" }}>
         <Menu.Item onClick={() => open({ kind: "edit", group })}>Edit…</Menu.Item>
         <Menu.Item onClick={() => open({ kind: "remove", group })}>Remove…</Menu.Item>
       </RowActions>

@@ -269,7 +269,7 @@ function Remove({ workspace, id, name }: RemoveProps) {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
-      <RowActions of={name}>
+      <RowActions of={name} needed={{ workspace, needs: "manage_email_settings" }}>
         <Menu.Item onClick={() => setOpen(true)}>Remove…</Menu.Item>
       </RowActions>
       {isOpen && (

@@ -1,13 +1,14 @@
-import { Button, TextInput } from "@mantine/core";
+import { TextInput } from "@mantine/core";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { Plus, SlidersHorizontal } from "lucide-react";
 import { useMemo, useState } from "react";
 import { useCenters, useChangeCenters } from "../../api/centers.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
-import { Declared } from "../../components/declared.tsx";
+import { DeclaredName } from "../../components/declared-name.tsx";
 import { FormDialog, required } from "../../components/form.tsx";
 import { newId } from "../../components/new-id.ts";
 import { Page } from "../../components/page.tsx";
+import { PermittedButton } from "../../components/permitted.tsx";
 import { Empty, Loaded } from "../../components/states.tsx";
 import { StateTag } from "../../components/tag.tsx";
 import { Time } from "../../components/time.tsx";
@@ -35,9 +36,14 @@ export function CentersPage() {
       title="Preference centers"
       about="Pages on which users choose what they receive, each with a link of their own."
       actions={
-        <Button leftSection={<Plus size={15} />} onClick={() => setAdding(true)}>
+        <PermittedButton
+          workspace={workspace}
+          needs="manage_email_settings"
+          leftSection={<Plus size={15} />}
+          onClick={() => setAdding(true)}
+        >
           Add a center
-        </Button>
+        </PermittedButton>
       }
     >
       <Loaded from={centers}>
@@ -92,16 +98,18 @@ const columnsOf = (workspace: string): readonly Column<Center>[] => [
     id: "name",
     header: "Name",
     cell: ({ row: { original: center } }) => (
-      <>
-        <Link
-          to="/w/$workspace/preference-centers/$id"
-          params={{ workspace, id: center.id }}
-          className="row-link"
-        >
-          {center.name}
-        </Link>{" "}
-        <Declared declared={center.declared} />
-      </>
+      <DeclaredName
+        of={center}
+        link={
+          <Link
+            to="/w/$workspace/preference-centers/$id"
+            params={{ workspace, id: center.id }}
+            className="row-link"
+          >
+            {center.name}
+          </Link>
+        }
+      />
     ),
   },
   { id: "title", header: "Title", meta: { wideOnly: true }, cell: ({ row }) => row.original.title },

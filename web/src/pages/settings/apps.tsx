@@ -1,14 +1,15 @@
-import { Button, Menu, Select, TextInput } from "@mantine/core";
+import { Menu, Select, TextInput } from "@mantine/core";
 import { Plus, Smartphone } from "lucide-react";
 import { useState } from "react";
 import { useApps, useChangeApps } from "../../api/administration.ts";
 import { CopyText } from "../../components/code-block.tsx";
 import { Confirm } from "../../components/confirm.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
-import { Declared } from "../../components/declared.tsx";
+import { DeclaredName } from "../../components/declared-name.tsx";
 import { FormDialog, required } from "../../components/form.tsx";
 import { newId } from "../../components/new-id.ts";
 import { Card } from "../../components/page.tsx";
+import { PermittedButton } from "../../components/permitted.tsx";
 import { RowActions } from "../../components/row-actions.tsx";
 import { Empty, Loaded } from "../../components/states.tsx";
 import { sentence } from "../../components/tag.tsx";
@@ -36,16 +37,22 @@ export function Apps({ workspace }: { readonly workspace: string }) {
       title="Apps"
       flush
       actions={
-        <Button size="xs" leftSection={<Plus size={14} />} onClick={create}>
+        <PermittedButton
+          workspace={workspace}
+          needs="manage_apps"
+          size="xs"
+          leftSection={<Plus size={14} />}
+          onClick={create}
+        >
           Add an app
-        </Button>
+        </PermittedButton>
       }
     >
       <Loaded from={apps}>
         {(body) => (
           <DataTable
             label="Apps"
-            columns={columnsOf(setDialog)}
+            columns={columnsOf(workspace, setDialog)}
             rows={body.apps}
             keyOf={({ id }) => id}
             empty={
@@ -91,15 +98,11 @@ export function Apps({ workspace }: { readonly workspace: string }) {
   );
 }
 
-const columnsOf = (open: (dialog: Dialog) => void): readonly Column<App>[] => [
+const columnsOf = (workspace: string, open: (dialog: Dialog) => void): readonly Column<App>[] => [
   {
     id: "name",
     header: "Name",
-    cell: ({ row: { original: app } }) => (
-      <>
-        <strong>{app.name}</strong> <Declared declared={app.declared} />
-      </>
-    ),
+    cell: ({ row }) => <DeclaredName of={row.original} />,
   },
   {
     id: "platform",
@@ -123,7 +126,7 @@ const columnsOf = (open: (dialog: Dialog) => void): readonly Column<App>[] => [
     header: () => <span className="hidden">Actions</span>,
     meta: { width: "4rem", end: true },
     cell: ({ row: { original: app } }) => (
-      <RowActions of={app.name}>
+      <RowActions of={app.name} needed={{ workspace, needs: "manage_apps" }}>
         <Menu.Item onClick={() => open({ kind: "edit", app })}>Edit…</Menu.Item>
         <Menu.Item onClick={() => open({ kind: "remove", app })}>Remove…</Menu.Item>
       </RowActions>

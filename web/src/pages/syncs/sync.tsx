@@ -1,4 +1,4 @@
-import { Button, Menu } from "@mantine/core";
+import { Menu } from "@mantine/core";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { Play, RefreshCw } from "lucide-react";
 import { useMemo, useState } from "react";
@@ -14,6 +14,7 @@ import { Confirm } from "../../components/confirm.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { tellDone, tellFailed } from "../../components/feedback.ts";
 import { Card, Facts, Page } from "../../components/page.tsx";
+import { PermittedButton } from "../../components/permitted.tsx";
 import { RowActions } from "../../components/row-actions.tsx";
 import { Empty, Loaded } from "../../components/states.tsx";
 import { StateTag, sentence } from "../../components/tag.tsx";
@@ -62,10 +63,16 @@ function IntegrationView({ workspace, integration }: ViewProps) {
       }
       actions={
         <>
-          <Button leftSection={<Play size={14} />} loading={isStarting} onClick={() => void run()}>
+          <PermittedButton
+            workspace={workspace}
+            needs="manage_external_integrations"
+            leftSection={<Play size={14} />}
+            loading={isStarting}
+            onClick={() => void run()}
+          >
             Run now
-          </Button>
-          <RowActions of={name}>
+          </PermittedButton>
+          <RowActions of={name} needed={{ workspace, needs: "manage_external_integrations" }}>
             <Menu.Item onClick={() => setDialog("edit")}>Edit…</Menu.Item>
             <Menu.Item onClick={() => setDialog("remove")}>Remove…</Menu.Item>
           </RowActions>

@@ -1,11 +1,11 @@
-import { Button } from "@mantine/core";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { DatabaseZap, Plus } from "lucide-react";
 import { useMemo, useState } from "react";
 import { type Integration, useIntegrations } from "../../api/syncs.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
-import { Declared } from "../../components/declared.tsx";
+import { DeclaredName } from "../../components/declared-name.tsx";
 import { Page } from "../../components/page.tsx";
+import { PermittedButton } from "../../components/permitted.tsx";
 import { Empty, Loaded } from "../../components/states.tsx";
 import { StateTag, sentence } from "../../components/tag.tsx";
 import { EditIntegration } from "./edit-integration.tsx";
@@ -22,9 +22,14 @@ export function SyncsPage() {
       title="Syncs"
       about="Integrations bring rows of a warehouse or of files to the users of this workspace."
       actions={
-        <Button leftSection={<Plus size={15} />} onClick={() => setAdding(true)}>
+        <PermittedButton
+          workspace={workspace}
+          needs="manage_external_integrations"
+          leftSection={<Plus size={15} />}
+          onClick={() => setAdding(true)}
+        >
           Add an integration
-        </Button>
+        </PermittedButton>
       }
     >
       <Loaded from={integrations}>
@@ -54,16 +59,18 @@ const columnsOf = (workspace: string): readonly Column<Integration>[] => [
     id: "name",
     header: "Integration",
     cell: ({ row: { original: each } }) => (
-      <>
-        <Link
-          to="/w/$workspace/syncs/$id"
-          params={{ workspace, id: each.integration_id }}
-          className="row-link"
-        >
-          {each.name}
-        </Link>{" "}
-        <Declared declared={each.declared} />
-      </>
+      <DeclaredName
+        of={each}
+        link={
+          <Link
+            to="/w/$workspace/syncs/$id"
+            params={{ workspace, id: each.integration_id }}
+            className="row-link"
+          >
+            {each.name}
+          </Link>
+        }
+      />
     ),
   },
   {

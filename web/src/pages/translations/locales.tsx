@@ -4,7 +4,7 @@ import { useState } from "react";
 import { useChangeLocales, useLocales } from "../../api/messages.ts";
 import { Confirm } from "../../components/confirm.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
-import { Declared } from "../../components/declared.tsx";
+import { DeclaredName } from "../../components/declared-name.tsx";
 import { FormDialog, required } from "../../components/form.tsx";
 import { newId } from "../../components/new-id.ts";
 import { Card } from "../../components/page.tsx";
@@ -111,11 +111,7 @@ const columnsOf = (open: (dialog: Dialog) => void): readonly Column<Locale>[] =>
   {
     id: "name",
     header: "Name",
-    cell: ({ row: { original: locale } }) => (
-      <>
-        <strong>{locale.name}</strong> <Declared declared={locale.declared} />
-      </>
-    ),
+    cell: ({ row: { original: locale } }) => <DeclaredName of={locale} />,
   },
   {
     id: "key",

@@ -32,6 +32,8 @@ function readWorkers(text: string): string {
 }
 
 async function serveUntilSignal(config: Config): Promise<void> {
+  // Before anything is awaited: npm may be killed while the server starts.
+  const parent = process.ppid;
   const isFirst = cluster.isPrimary;
   const running =
     isFirst && config.workers > 1 ? await startWorkers(config) : await startHere(config);
@@ -39,7 +41,7 @@ async function serveUntilSignal(config: Config): Promise<void> {
   if (isFirst) process.stdout.write(welcomeText(welcome, config));
   else announce(welcome);
   stopOnSignal(running.stop, config.shutdownTimeoutSeconds);
-  if (config.isChildOfNpm) stopWithParent();
+  if (config.isChildOfNpm) stopWithParent(parent);
 }
 
 /**
@@ -89,8 +91,7 @@ function stopOnSignal(stop: () => Promise<void>, timeoutSeconds: number): void {
 }
 
 /** npm that was killed cannot forward a signal: without it, the server stops as on SIGTERM. */
-function stopWithParent(): void {
-  const parent = process.ppid;
+function stopWithParent(parent: number): void {
   setInterval(() => {
     if (process.ppid !== parent) process.kill(process.pid, "SIGTERM");
   }, 500).unref();

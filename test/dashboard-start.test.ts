@@ -8,9 +8,12 @@ import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { promisify } from "node:util";
 import { packageRoot } from "../src/database/migrate.ts";
-import { openAt, skipWithoutBrowser as skip } from "./dashboard-browser.ts";
+import { skipWithoutCurl } from "./curl.ts";
+import { openAt, skipWithoutBrowser } from "./dashboard-browser.ts";
 import { freePort } from "./free-port.ts";
 import { temporaryFolder } from "./stored-rows.ts";
+
+const skip = skipWithoutBrowser || skipWithoutCurl;
 
 const inShell = promisify(execFile);
 

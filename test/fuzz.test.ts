@@ -77,12 +77,19 @@ function pathFor(contract: Contract, sample: Sample): fc.Arbitrary<string> {
   return fc.tuple(...segments).map((parts) => parts.join("/"));
 }
 
+/** How long a stream lasts: all that is sent here would have to be waited for. */
+const AT_ONCE = "for_seconds";
+
 function queryFor(contract: Contract): fc.Arbitrary<string> {
   const entries = Object.entries(propertiesOf(contract.query)).map(([name, schema]) =>
-    fc.option(
-      textFor(schema).map((values) => values.map((value) => `${name}=${encoded(value)}`).join("&")),
-      { nil: "" },
-    ),
+    name === AT_ONCE
+      ? fc.constant(`${AT_ONCE}=0`)
+      : fc.option(
+          textFor(schema).map((values) =>
+            values.map((value) => `${name}=${encoded(value)}`).join("&"),
+          ),
+          { nil: "" },
+        ),
   );
   return fc.tuple(...entries).map((parts) => {
     const query = parts.filter(Boolean).join("&");

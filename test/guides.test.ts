@@ -11,6 +11,7 @@ import { symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { packageRoot } from "../src/database/migrate.ts";
+import { skipWithoutCurl } from "./curl.ts";
 import { freePort } from "./free-port.ts";
 import { freshDatabase } from "./fresh-database.ts";
 import { temporaryFolder } from "./stored-rows.ts";
@@ -177,7 +178,7 @@ async function follow({ language, text, before }: Block, assignments: string): P
   return stdout;
 }
 
-describe("the README and the guides", () => {
+describe("the README and the guides", { skip: skipWithoutCurl }, () => {
   for (const page of PAGES) {
     test(`every command of ${page} works as written`, async () => {
       let assignments = "";

@@ -1,4 +1,4 @@
-/* What `npm test` needs of a machine: Node, npm and a shell. `.ci/run` runs the whole suite that way. */
+/* What `npm test` needs of a machine: Node, npm and a shell. */
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
 import { symlinkSync } from "node:fs";
@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { temporaryFolder } from "./stored-rows.ts";
 
-/** They start servers, and use `ps`, `promtool` and a browser where there are any. */
-const FILES = ["workers", "monitoring", "dashboard-pages"];
+/** They start servers, and use `ps`, `promtool`, `curl` and a browser where there are any. */
+const FILES = ["workers", "monitoring", "guides", "dashboard-pages"];
 
 test("tests pass where no program but Node, npm and a shell can be found", async () => {
   const folder = await temporaryFolder();

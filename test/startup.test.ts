@@ -4,7 +4,7 @@
  * their order, and is stopped and started again on the way.
  */
 import assert from "node:assert/strict";
-import { execFile, execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { readFile, stat } from "node:fs/promises";
 import { request } from "node:http";
@@ -19,6 +19,7 @@ import {
   runCommand,
   startChild,
 } from "./child-server.ts";
+import { skipWithoutCurl } from "./curl.ts";
 import { freePort } from "./free-port.ts";
 import { ENGINE, testConfig } from "./harness.ts";
 import { temporaryFolder } from "./stored-rows.ts";
@@ -44,15 +45,6 @@ const track = ({ url, key }: ChildServer, ...events: object[]) =>
 /** Where the whole of 127.0.0.0/8 is the machine itself. */
 const isLinux = process.platform === "linux";
 
-const hasCurl = (): boolean => {
-  try {
-    execFileSync("curl", ["--version"], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-};
-
 const home = await place();
 const first = await startChild(home);
 let server = first;
@@ -70,7 +62,7 @@ describe("the first start", () => {
   });
 
   test("the first start prints a curl command that works when pasted", {
-    skip: !hasCurl(),
+    skip: skipWithoutCurl,
   }, async () => {
     const line = /^ *(curl .*)$/m.exec(server.greeting)?.[1] ?? "";
     const { stdout } = await promisify(execFile)("sh", ["-c", line]);

@@ -63,11 +63,14 @@ const socketName = (): string => `rapport-${randomBytes(4).toString("hex")}.lock
 /** The longest path that every system accepts as a socket address. */
 const LONGEST_SOCKET_PATH = 100;
 
-/** The folder itself, or, where its path is too long for a socket, one derived from it. */
+/**
+ * The folder itself, or, where its path is too long for a socket, one derived from it: in the same place for every
+ * process, whatever its TMPDIR.
+ */
 async function placeOfSockets(folder: string): Promise<string> {
   const real = await realpath(folder);
   if (Buffer.byteLength(join(real, socketName())) <= LONGEST_SOCKET_PATH) return real;
-  const place = join(tmpdir(), `rapport-${fingerprint(real)}`);
+  const place = join(existsSync("/tmp") ? "/tmp" : tmpdir(), `rapport-${fingerprint(real)}`);
   await mkdir(place, { recursive: true, mode: 0o700 });
   return place;
 }

@@ -10,6 +10,7 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import { packageRoot } from "../src/database/migrate.ts";
 import { type Environment, post, runCommand, startChild } from "./child-server.ts";
 import { freshDatabase } from "./fresh-database.ts";
+import { TEST_SECRET_KEY } from "./harness.ts";
 import { temporaryFolder } from "./stored-rows.ts";
 
 const TIME = "2026-01-01T12:00:00Z";
@@ -19,7 +20,8 @@ const ADMIN_TOKEN = "the-admin-token-of-these-tests";
 async function emptyPlace(): Promise<Environment> {
   const databaseUrl = await freshDatabase();
   const DATA_DIR = join(await temporaryFolder(), "data");
-  return { DATA_DIR, ADMIN_TOKEN, ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }) };
+  const secrets = { ADMIN_TOKEN, SECRET_KEY: TEST_SECRET_KEY };
+  return { DATA_DIR, ...secrets, ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }) };
 }
 
 /** An event of two users each, and a counter beside: one transaction where the request has an Idempotency-Key. */

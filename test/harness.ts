@@ -89,6 +89,9 @@ export const NEWSLETTER = "ed06e19a-51bb-4c4e-8a3d-9b4a7d3a1c20";
 export const ALERTS = "1f6a0f0b-43d4-4b1c-8f43-5a3c6e0d7b9e";
 export const WEB_APP = "7f1c0a52-6a0e-4a3e-9d55-0c9b1f3c2d11";
 
+/** Servers of one test share a database, and none keeps a key of its own. */
+export const TEST_SECRET_KEY = "the-secret-key-of-the-tests";
+
 /** The engine that the suite runs on. */
 export const ENGINE = process.env.TEST_DATABASE_URL ? "postgres" : "embedded";
 
@@ -99,8 +102,7 @@ export async function testConfig(settings: Partial<Config> = {}): Promise<Config
     DATA_DIR: "memory:",
     LOG_LEVEL: "silent",
     ADMIN_TOKEN: "the-admin-token-of-the-tests",
-    // Servers of one test share a database, and none keeps a key of its own.
-    SECRET_KEY: "the-secret-key-of-the-tests",
+    SECRET_KEY: TEST_SECRET_KEY,
     // Tests of access send many wrong keys from one address.
     MAX_FAILED_AUTH: "1000000",
     LIVE_REQUESTS: "1000",

@@ -8,7 +8,7 @@
 import { test } from "node:test";
 import { openDatabase } from "../src/server/open-database.ts";
 import { startChild } from "./child-server.ts";
-import { startOwnServer, type TestWorkspace, workspaceAt } from "./harness.ts";
+import { startOwnServer, TEST_SECRET_KEY, type TestWorkspace, workspaceAt } from "./harness.ts";
 import { runChaos } from "./identity-chaos.ts";
 import { checkRows } from "./identity-rows.ts";
 import { sized } from "./sizes.ts";
@@ -27,7 +27,8 @@ const others =
     : await Promise.all(
         [1, 2].map(async () => {
           const dataDir = await temporaryFolder();
-          const environment = { ADMIN_TOKEN: server.adminToken, DATA_DIR: dataDir };
+          const secrets = { ADMIN_TOKEN: server.adminToken, SECRET_KEY: TEST_SECRET_KEY };
+          const environment = { ...secrets, DATA_DIR: dataDir };
           return startChild({ ...environment, DATABASE_URL: databaseUrl });
         }),
       );

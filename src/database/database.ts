@@ -85,10 +85,8 @@ export function readTogether<Result>(
 ): Promise<Result> {
   if (database.isWithin || database.isSerialized) return database.transaction(work);
   return database.transaction(async (tx) => {
-    // In one round trip with the first statement of the work.
-    const isolation = "set transaction isolation level repeatable read, read only";
-    const [, result] = await settleAll([tx.query(isolation), work(tx)]);
-    return result;
+    await tx.query("set transaction isolation level repeatable read, read only");
+    return work(tx);
   });
 }
 

@@ -107,7 +107,8 @@ export async function startRapport(options: StartOptions = {}): Promise<StartedR
     LOG_LEVEL: "silent",
     DEMO: "false",
     ADMIN_TOKEN: randomBytes(18).toString("base64url"),
-    SECRET_KEY: randomBytes(18).toString("base64url"),
+    // The same at every start, so that a later one reads what an earlier one sealed in the tests' database.
+    SECRET_KEY: "the-secret-key-of-every-start-in-tests",
     // A test shares the event loop with Rapport and may block it.
     MAX_EVENT_LOOP_DELAY: "3600",
     WEB_CONCURRENCY: "1",

@@ -36,11 +36,13 @@ async function write(externalId: string, rows: number, prefix: string): Promise<
   const id = `md5('${prefix}' || n)::uuid`;
   // Two rows share each time, so a page can end between them.
   const time = "timestamptz '2026-01-01' + (n / 2) * interval '1.000001 seconds'";
+  // A large row moves by itself.
+  const text = `case when n % 500 = 0 then repeat('x', 60000) else '"\\\\ü' end`;
   await database.query(
     `insert into events (workspace_id, bucket, profile_id, event_id, name, occurred_at, app_id, properties)
      select $1::int, $2::smallint, $3::uuid, ${id}, 'event ' || n % 7, ${time},
        case when n % 3 = 0 then 'app' end,
-       case when n % 2 = 0 then jsonb_build_object('n', n + 0.10, 'text', '"\\\\ü') end ${rowOf}`,
+       case when n % 2 = 0 then jsonb_build_object('n', n + 0.10, 'text', ${text}) end ${rowOf}`,
     of,
   );
   await database.query(
@@ -53,7 +55,7 @@ async function write(externalId: string, rows: number, prefix: string): Promise<
   await database.query(
     `insert into message_history (workspace_id, bucket, profile_id, message_id, channel, sent_at, details)
      select $1::int, $2::smallint, $3::uuid, 'message ' || n, 'email', ${time},
-       jsonb_build_object('by', '${prefix}') ${rowOf}`,
+       jsonb_build_object('by', '${prefix}', 'text', ${text}) ${rowOf}`,
     of,
   );
 }

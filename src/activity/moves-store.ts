@@ -1,4 +1,4 @@
-import { bucketsOfIds } from "../database/buckets.ts";
+import { bucketOfId, bucketsOfIds } from "../database/buckets.ts";
 import { settleAll, type Transaction } from "../database/database.ts";
 import { uuids } from "../database/typed-list.ts";
 import type { Moves } from "./activity.ts";
@@ -15,6 +15,8 @@ interface MovedTable {
   readonly name: string;
   /** What the rows of a profile are ordered by: column, type, and a value before all others. */
   readonly key: readonly (readonly [column: string, type: string, first: string])[];
+  /** The one column that can be large. */
+  readonly payload: string;
   /** Beside workspace, bucket and profile. */
   readonly columns: Readonly<Record<string, string>>;
   readonly onConflict?: string;
@@ -31,6 +33,7 @@ const TABLES: readonly MovedTable[] = [
       ["occurred_at", "timestamptz", "-infinity"],
       ["event_id", "uuid", FIRST_ID],
     ],
+    payload: "properties",
     columns: { event_id: "uuid", name: "text", ...OCCURRENCE },
   },
   {
@@ -39,6 +42,7 @@ const TABLES: readonly MovedTable[] = [
       ["occurred_at", "timestamptz", "-infinity"],
       ["purchase_id", "uuid", FIRST_ID],
     ],
+    payload: "properties",
     columns: {
       purchase_id: "uuid",
       product_id: "text",
@@ -53,17 +57,22 @@ const TABLES: readonly MovedTable[] = [
 const MESSAGES: MovedTable = {
   name: "message_history",
   key: [["message_id", "text", ""]],
+  payload: "details",
   columns: { message_id: "text", channel: "text", sent_at: "timestamptz", details: "jsonb" },
   // A message that both have stays as it is.
   onConflict: "on conflict (workspace_id, profile_id, bucket, message_id) do nothing",
 };
 
-/** How many rows are in memory at a time, for each table. */
+/** How many rows are read at a time, for each table. */
 const PAGE_ROWS = 2_000;
+
+/** A page holds rows up to this size, so 4 MB at most; a larger row is read and written by itself. */
+const LARGEST_PAYLOAD_BYTES = 2_048;
 
 /** A row as JSON, which is not parsed here: so numbers and times stay exact. */
 interface MovedRow {
-  readonly row: string;
+  /** Null where the row is large. */
+  readonly row: string | null;
   /** The place of its profile among the moves. */
   readonly place: number;
   readonly key: string[];
@@ -104,17 +113,59 @@ async function copyPages(
   for (;;) {
     const rows = await selectPage(tx, workspaceId, table, moves, after);
     const end = rows.at(-1);
-    if (!end || rows.length < PAGE_ROWS)
-      return () => insertPage(tx, workspaceId, table, moves, rows);
+    const isLast = !end || rows.length < PAGE_ROWS;
+    // A large row has to be read before what follows deletes it.
+    if (isLast && rows.every(({ row }) => row !== null)) {
+      return () => insertRows(tx, workspaceId, table, moves, rows);
+    }
     await insertPage(tx, workspaceId, table, moves, rows);
+    if (isLast) return async () => {};
     after = end;
   }
+}
+
+/** Inserts rows in the order of the moves, so that of two that conflict the first stays. */
+async function insertPage(
+  tx: Transaction,
+  workspaceId: number,
+  table: MovedTable,
+  moves: Moves,
+  rows: readonly MovedRow[],
+): Promise<void> {
+  let small: MovedRow[] = [];
+  for (const each of rows) {
+    if (each.row !== null) {
+      small.push(each);
+      continue;
+    }
+    await insertRows(tx, workspaceId, table, moves, small);
+    small = [];
+    const [large] = await selectLarge(tx, workspaceId, table, moves, each);
+    if (large) await insertRows(tx, workspaceId, table, moves, [large]);
+  }
+  await insertRows(tx, workspaceId, table, moves, small);
+}
+
+function selectLarge(
+  tx: Transaction,
+  workspaceId: number,
+  { name, key }: MovedTable,
+  { from }: Moves,
+  { place, key: values }: MovedRow,
+): Promise<MovedRow[]> {
+  const profileId = from[place] as string;
+  const isKey = key.map(([column, type], index) => `${column} = $${index + 5}::text::${type}`);
+  return tx.query<MovedRow>(
+    `select to_jsonb(t)::text as row, $4::int as place, null as key from ${name} t
+     where workspace_id = $1 and profile_id = $2 and bucket = $3 and ${isKey.join(" and ")}`,
+    [workspaceId, profileId, bucketOfId(profileId), place, ...values],
+  );
 }
 
 function selectPage(
   tx: Transaction,
   workspaceId: number,
-  { name, key }: MovedTable,
+  { name, key, payload }: MovedTable,
   { from }: Moves,
   after: Pick<MovedRow, "place" | "key">,
 ): Promise<MovedRow[]> {
@@ -122,7 +173,8 @@ function selectPage(
   const values = key.map(([, type], index) => `$${index + 5}::text::${type}`);
   // `= any` beside the join makes every engine find the rows by key, whatever its statistics say.
   return tx.query<MovedRow>(
-    `select to_jsonb(t)::text as row, move.place,
+    `select case when t.${payload} is null or octet_length(t.${payload}::text) <= ${LARGEST_PAYLOAD_BYTES}
+         then to_jsonb(t)::text end as row, move.place,
        jsonb_build_array(${columns.map((column) => `${column}::text`).join(", ")}) as key
      from ${name} t join unnest($2::uuid[], $3::int[]) as move (merged, place)
        on t.profile_id = move.merged
@@ -141,8 +193,7 @@ function selectPage(
   );
 }
 
-/** Inserts rows in the order of the moves: of two that conflict the first stays. */
-async function insertPage(
+async function insertRows(
   tx: Transaction,
   workspaceId: number,
   { name, columns, onConflict = "" }: MovedTable,

@@ -10,7 +10,7 @@ root=${1:-/var/tmp/rapport-debian}
 here=$(cd "$(dirname "$0")/../.." && pwd)
 
 if [ ! -d "$root/usr/bin" ]; then
-  debootstrap --variant=minbase bookworm "$root" http://deb.debian.org/debian
+  debootstrap --variant=minbase bookworm "$root"
 fi
 # Node.js as its packages install it: Debian's own is older.
 mkdir -p "$root/usr/lib/node_modules"

@@ -39,7 +39,7 @@ const LOOK_EVERY_MS = 500;
 /** Every so many looks the caller's right is confirmed, and proxies and the reader hear that the stream lives. */
 const CONFIRM_EVERY = 4;
 
-/** What one look passes on, for each process; what is beyond is counted, because nobody could read it. */
+/** What one look reads and passes on, for each process; what is beyond may match, and is only counted. */
 const MOST_AT_A_LOOK = 100;
 const MOST_BYTES_AT_A_LOOK = 524_288;
 
@@ -77,12 +77,14 @@ function lookHere(log: RequestLog, question: LookQuestion): Look {
   for (const kept of log.newest(workspaceId)) {
     if (kept.id <= after) break;
     if (!mayMatch(kept, question)) continue;
+    if (requests.length === MOST_AT_A_LOOK || bytes > MOST_BYTES_AT_A_LOOK) {
+      // Not worth parsing its body to learn whether it matches.
+      skipped++;
+      continue;
+    }
     const view = viewOf(kept, true);
-    if (!matches(view, question)) continue;
     bytes += (kept.body?.length ?? 0) + (kept.response?.length ?? 0);
-    const isBeyond = requests.length === MOST_AT_A_LOOK || bytes > MOST_BYTES_AT_A_LOOK;
-    if (isBeyond) skipped++;
-    else requests.push(showsPeople ? view : viewOf(kept, false));
+    if (matches(view, question)) requests.push(showsPeople ? view : viewOf(kept, false));
   }
   return { log: log.id, latest: log.latest(), requests: requests.reverse(), skipped };
 }

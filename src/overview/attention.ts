@@ -4,7 +4,7 @@ import type { RecentSyncs } from "../cdi/recent-runs.ts";
 import { MOST_WAITING_ITEMS } from "../track/write-queue.ts";
 import { type CombinedCounts, sum } from "./combine.ts";
 
-/* What somebody should look at, from what the server knows anyway. Each finding is a sentence and a page. */
+/* What needs attention, from what the server knows anyway. Each finding is a sentence and a page. */
 
 export interface Finding {
   readonly kind:

@@ -4,6 +4,7 @@ import { type CitusOptions, runOnCitus } from "./citus/run.ts";
 import { type CountOptions, runCounts } from "./counts.ts";
 import { type ObserveOptions, runObserveBenchmark } from "./observe.ts";
 import { playRole, type Role, type RoleMain } from "./processes/child.ts";
+import { runTransferBenchmark, type TransferOptions } from "./transfer.ts";
 import { runSyncBenchmark, type SyncOptions } from "./warehouse-sync.ts";
 import { CITUS_WORKLOADS, WORKLOADS, workloadNamed } from "./workloads/workloads.ts";
 
@@ -90,6 +91,20 @@ program
   .option("--rounds <count>", "in how many turns", count, 6)
   .option("--database-url <url>", "a PostgreSQL that runs already; databases are made in it")
   .action((options: ObserveOptions) => runObserveBenchmark(options));
+
+program
+  .command("transfer")
+  .description("Imports files of users and events, killed and resumed, and exports them again.")
+  .addOption(
+    new Option("--engine <engine>", "what to run it on")
+      .choices(["postgres", "embedded", "both"])
+      .default("both"),
+  )
+  .option("--users <count>", "how many users", count, 100_000)
+  .option("--events-per-user <count>", "how many events of each", count, 5)
+  .option("--kills <count>", "how often each import is killed", count, 3)
+  .option("--database-url <url>", "a PostgreSQL that runs already; databases are made in it")
+  .action((options: TransferOptions) => runTransferBenchmark(options));
 
 // Loaded only where they are played, so that no role carries what another one needs.
 const ROLES: Readonly<Record<Role, () => Promise<RoleMain<never, never>>>> = {

@@ -232,6 +232,37 @@ describe("an API key for integrations", () => {
 });
 
 describe("the administrator's integration endpoints", () => {
+  test("the list of all workspaces goes on page by page, until every integration was listed once", async () => {
+    const names = ["C", "A", "B"];
+    const integrations = names.map((name) => ({
+      ...entry(),
+      id: randomUUID(),
+      name: `Paged ${name}`,
+    }));
+    const { name: workspace } = await server.workspace({ integrations });
+    const listed: string[] = [];
+    let more = "";
+    do {
+      const path = `/admin/v1/integrations?workspace=${workspace}&limit=2${more}`;
+      const { status, body } = await server.admin("GET", path);
+      assert.equal(status, 200);
+      assert.ok(body.results.length <= 2);
+      listed.push(...body.results.map((each: any) => each.integration_name));
+      more = body.next_cursor ? `&cursor=${body.next_cursor}` : "";
+    } while (more);
+    assert.deepEqual(listed, ["Paged A", "Paged B", "Paged C"]);
+    for (const [query, status, message] of [
+      ["cursor=x", 400, "Invalid cursor"],
+      ["limit=0", 400, undefined],
+      ["limit=1001", 400, undefined],
+      ["workspace=nowhere", 404, "There is no workspace 'nowhere'."],
+    ] as const) {
+      const refused = await server.admin("GET", `/admin/v1/integrations?${query}`);
+      assert.equal(refused.status, status, query);
+      if (message) assert.equal(refused.body.message, message);
+    }
+  });
+
   test("an unknown workspace, integration or run gets 404, and a malformed id gets 400", async () => {
     const workspace = await server.workspace({ integrations: [entry()] });
     const list = await server.admin("GET", "/admin/v1/integrations?name=CRM");

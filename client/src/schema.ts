@@ -7083,6 +7083,21 @@ export interface operations {
                  * @example Newsletter
                  */
                 name?: string;
+                /**
+                 * @description The name of one; all without it.
+                 * @example demo
+                 */
+                workspace?: string;
+                /**
+                 * @description The next_cursor of the previous page.
+                 * @example text
+                 */
+                cursor?: string;
+                /**
+                 * @description The most entries in the response.
+                 * @example 100
+                 */
+                limit?: number;
             };
             header?: never;
             path?: never;
@@ -7108,6 +7123,7 @@ export interface operations {
                      *           "last_job_status": "success"
                      *         }
                      *       ],
+                     *       "next_cursor": "0198c0de-0000-7000-8000-000000000001",
                      *       "message": "success"
                      *     }
                      */
@@ -7127,6 +7143,8 @@ export interface operations {
                             /** @description How the last sync ended. */
                             last_job_status: string | null;
                         }[];
+                        /** @description The `cursor` of the next page; absent on the last. */
+                        next_cursor?: string;
                         /**
                          * @description `success`, or what is wrong.
                          * @constant

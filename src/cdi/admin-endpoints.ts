@@ -53,12 +53,23 @@ const rowView = ({ id: _id, updatedAt, ...entry }: LogEntry) => ({
   updated_at: updatedAt,
 });
 
+const DEFAULT_LISTED = 100;
+const MOST_LISTED = 1_000;
+
 const findByName = endpoint({
   method: "GET",
   path: "/admin/v1/integrations",
   summary: "Lists the warehouse integrations of all workspaces, optionally by name.",
   access: byAdministrator("manage_company_settings"),
-  query: Type.Object({ name: Type.Optional(Type.String()) }),
+  query: Type.Object({
+    name: Type.Optional(Type.String()),
+    workspace: Type.Optional(Type.String({ description: "The name of one; all without it." })),
+    cursor: Type.Optional(Type.String({ description: "The next_cursor of the previous page." })),
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: MOST_LISTED, default: DEFAULT_LISTED }),
+    ),
+  }),
+  refusals: ["NOT_FOUND"],
   replies: {
     200: Type.Object({
       results: Type.Array(
@@ -71,12 +82,14 @@ const findByName = endpoint({
           last_job_status: Nullable(Type.String()),
         }),
       ),
+      next_cursor: Type.Optional(Type.String()),
       message: Success,
     }),
   },
-}).handledBy(async ({ database }: ListServices, _context, { query }) => {
-  const found = await findIntegrations({ database }, query.name);
-  const results = found.map((integration) => ({
+}).handledBy(async (services: ListServices, _context, { query }) => {
+  const { name, workspace, cursor, limit = DEFAULT_LISTED } = query;
+  const found = await findIntegrations(services, { name, workspace, cursor, limit });
+  const results = found.results.map((integration) => ({
     workspace: integration.workspace,
     integration_id: integration.id,
     integration_name: integration.name,
@@ -84,7 +97,7 @@ const findByName = endpoint({
     integration_status: integration.status,
     last_job_status: integration.lastStatus,
   }));
-  return { status: 200, body: { results, message: "success" } };
+  return { status: 200, body: { results, ...found.next, message: "success" } };
 });
 
 const BASE = "/admin/v1/workspaces/:name/integrations/:integration_id";

@@ -1,12 +1,13 @@
 import type { Workspace } from "../context/workspace.ts";
 import type { Queryable } from "../database/database.ts";
-import { type Page, readPage } from "../http/pages.ts";
+import { forwardPage, type Page, readPage } from "../http/pages.ts";
 import { readNextTimes } from "../jobs/schedule.ts";
 import { Problem } from "../problem.ts";
-import { readWorkspaceNames } from "../workspaces/find-workspace.ts";
+import { findWorkspace, readWorkspaceNames } from "../workspaces/find-workspace.ts";
 import { isUuid, SYNC_JOB } from "./integration.ts";
 import { type LogEntry, selectLogBeyond } from "./progress-store.ts";
 import {
+  type IntegrationPlace,
   type IntegrationRow,
   type RunRow,
   selectIntegration,
@@ -29,17 +30,47 @@ const PAGE_SIZE = 10;
 /** An integration, with when it is due next. */
 export type ListedIntegration = IntegrationRow & { readonly nextAt: Date | undefined };
 
-/** Bounds the response. */
-const MOST_FOUND = 1_000;
+export interface WantedIntegrations {
+  readonly name: string | undefined;
+  /** The name of a workspace; all of them without it. */
+  readonly workspace: string | undefined;
+  readonly cursor: string | undefined;
+  readonly limit: number;
+}
 
-/** The integrations of all workspaces, or those that have a name, each with the name of its workspace. */
-export async function findIntegrations({ database }: ListServices, name: string | undefined) {
-  const found = await selectIntegrationsNamed(database, name, MOST_FOUND);
+/**
+ * A page of the integrations of all workspaces, each with the name of its workspace.
+ *
+ * @throws Problem INVALID_REQUEST for the cursor, NOT_FOUND for the workspace.
+ */
+export async function findIntegrations(
+  { database }: ListServices,
+  { name, workspace, cursor, limit }: WantedIntegrations,
+) {
+  const after = cursor === undefined ? undefined : readCursor(cursor);
+  const workspaceId =
+    workspace === undefined ? undefined : (await findWorkspace(database, workspace)).id;
+  const found = await selectIntegrationsNamed(database, { name, workspaceId, after }, limit + 1);
+  const { rows, next } = forwardPage(found, limit, cursorOf);
   const workspaces = await readWorkspaceNames(database);
-  return found.map((integration) => ({
+  const results = rows.map((integration) => ({
     ...integration,
     workspace: workspaces.get(integration.workspaceId) ?? "",
   }));
+  return { results, next };
+}
+
+const cursorOf = ({ workspaceId, name }: IntegrationPlace): string =>
+  Buffer.from(`${workspaceId} ${name}`).toString("base64url");
+
+function readCursor(cursor: string): IntegrationPlace {
+  const text = Buffer.from(cursor, "base64url").toString();
+  const [, id, name = ""] = /^(\d{1,9}) ([^\0]+)$/s.exec(text) ?? [];
+  const place = { workspaceId: Number(id), name };
+  if (id === undefined || cursorOf(place) !== cursor) {
+    throw new Problem("INVALID_REQUEST", "Invalid cursor");
+  }
+  return place;
 }
 
 /** The integrations of a workspace by name. @throws Problem INVALID_REQUEST for the cursor. */

@@ -148,15 +148,30 @@ export async function selectIntegrations(
   ]);
 }
 
-/** The integrations of all workspaces, or those that have a name. */
+/** Where an integration stands among those of all workspaces. */
+export interface IntegrationPlace {
+  readonly workspaceId: number;
+  readonly name: string;
+}
+
+interface IntegrationFilter {
+  readonly name: string | undefined;
+  readonly workspaceId: number | undefined;
+  readonly after: IntegrationPlace | undefined;
+}
+
+/** The integrations of all workspaces that pass a filter, beyond a place. */
 export async function selectIntegrationsNamed(
   database: Queryable,
-  name: string | undefined,
+  { name, workspaceId, after }: IntegrationFilter,
   atMost: number,
 ): Promise<IntegrationRow[]> {
   return database.query<IntegrationRow>(
-    `${WITH_LAST_RUN} where name = coalesce($1::text, name) order by workspace_id, name limit $2`,
-    [name ?? null, atMost],
+    `${WITH_LAST_RUN} where ($1::text is null or name = $1)
+       and ($2::int is null or workspace_id = $2)
+       and ($3::int is null or (workspace_id, name) > ($3, $4))
+     order by workspace_id, name limit $5`,
+    [name ?? null, workspaceId ?? null, after?.workspaceId ?? null, after?.name ?? null, atMost],
   );
 }
 

@@ -5,6 +5,10 @@ import { ADMIN_TOKEN, type TorturedServer } from "./servers.ts";
 /** Longer than a restart on a slow machine takes. A request that gets no response for so long is a fault. */
 export const PATIENCE_MS = 120_000;
 
+/** So many of the requests with an Idempotency-Key lose their connection, whatever the servers do. */
+const SHARE_HUNG_UP = 0.05;
+const LATEST_HANG_UP_MS = 30;
+
 export interface Response {
   readonly status: number;
   readonly headers: Headers;
@@ -39,6 +43,7 @@ export function createClient(servers: readonly TorturedServer[]): TortureClient 
           ...(key && { "idempotency-key": key }),
         },
         ...(body !== undefined && { body: JSON.stringify(body) }),
+        ...(key && Math.random() < SHARE_HUNG_UP && { signal: hangUpSoon() }),
       });
       const { status, headers } = response;
       return { status, headers, body: (await response.json()) as any };
@@ -75,6 +80,9 @@ export function createClient(servers: readonly TorturedServer[]): TortureClient 
     adminOnce: (path, body) => once("POST", path, ADMIN_TOKEN, body),
   };
 }
+
+/** The server may have done everything by then, some of it, or nothing: the next try has to find out. */
+const hangUpSoon = () => AbortSignal.timeout(Math.ceil(Math.random() * LATEST_HANG_UP_MS));
 
 /** Also where the first try still runs, though its connection is gone. */
 const isToBeRepeated = ({ status, body }: Response): boolean =>

@@ -15,17 +15,13 @@ export async function findIntegration(
   name: string,
   workspace: string | undefined,
 ): Promise<string> {
-  const query = new URLSearchParams({ name });
-  const { results } = await callAdmin<{ results: Found[] }>(
-    target,
-    "GET",
-    `/integrations?${query}`,
-  );
-  const found = results.filter((each) => workspace === undefined || each.workspace === workspace);
-  const [first, second] = found;
+  const query = new URLSearchParams({ name, ...(workspace && { workspace }) });
+  const path = `/integrations?${query}`;
+  const { results } = await callAdmin<{ results: Found[] }>(target, "GET", path);
+  const [first, second] = results;
   if (!first) throw new Error(`There is no integration '${name}'.`);
   if (second) {
-    const names = found.map((each) => each.workspace).join(", ");
+    const names = results.map((each) => each.workspace).join(", ");
     throw new Error(
       `Several workspaces have an integration '${name}': pass --workspace (${names}).`,
     );

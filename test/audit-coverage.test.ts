@@ -123,6 +123,8 @@ const SHOWS_NO_USERS = [
   "/permission-sets",
   "/scim-defaults",
   "/scim-tokens",
+  "/dashboard-users",
+  "/dashboard-users/:id",
   "/integrations",
   "/audit",
   "/audit/export",

@@ -95,6 +95,29 @@ export const ofScimTokens = (server: TestServer): Samples => {
   };
 };
 
+export const ofDashboardUsers = (server: TestServer): Samples => {
+  const PATH = "/admin/v1/dashboard-users";
+  const newPerson = () => ({
+    user_name: `${randomUUID()}@acme.example`,
+    given_name: "Ada",
+    family_name: "Lovelace",
+    department: "engineering",
+  });
+  const ofPerson = (body?: unknown) => async () => {
+    const { status, body: made } = await server.admin("POST", PATH, newPerson());
+    if (status !== 201) throw new Error(JSON.stringify(made));
+    return { params: { id: made.person.id }, body };
+  };
+  return {
+    [`GET ${PATH}`]: () => ({}),
+    [`POST ${PATH}`]: () => ({ body: newPerson() }),
+    [`GET ${PATH}/:id`]: ofPerson(),
+    [`PATCH ${PATH}/:id`]: ofPerson({ active: false }),
+    [`DELETE ${PATH}/:id`]: ofPerson(),
+    [`DELETE ${PATH}/:id/sessions`]: ofPerson(),
+  };
+};
+
 export const ofApiKeys = (admin: Admin): Samples => {
   const PATH = "/admin/v1/workspaces/:name/api-keys";
   const newKey = () => ({ name: randomUUID(), permissions: ["users.track"] });

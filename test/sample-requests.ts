@@ -14,6 +14,7 @@ import {
 import {
   type Admin,
   ofApiKeys,
+  ofDashboardUsers,
   ofDeclared,
   ofScimTokens,
   type Sample,
@@ -93,6 +94,7 @@ export async function sampleRequests(
     ...ofDeclared(server),
     ...ofApiKeys(admin),
     ...ofScimTokens(server),
+    ...ofDashboardUsers(server),
     ...ofTranslations(admin),
     ...ofPreferenceCenters(server, admin),
     ...ofSyncs(admin),

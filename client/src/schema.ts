@@ -1002,6 +1002,82 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/dashboard-users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists dashboard users by user name, all or those whose name contains a text.
+         * @description Needs the administrator's token, or a session of the dashboard with `manage_company_settings` of the company.
+         */
+        get: operations["findDashboardUsers"];
+        put?: never;
+        /**
+         * Creates a dashboard user, who can then sign in with the identity provider.
+         * @description Omitted department and permissions are those of scim_defaults; without them the department is required, and the user has no permissions. No mail is sent.
+         *
+         *     Needs the administrator's token, or a session of the dashboard with `admin` of the company.
+         */
+        post: operations["addDashboardUser"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/dashboard-users/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Reads a dashboard user with their permissions.
+         * @description Needs the administrator's token, or a session of the dashboard with `manage_company_settings` of the company.
+         */
+        get: operations["readDashboardUser"];
+        put?: never;
+        post?: never;
+        /**
+         * Removes a dashboard user and ends their sessions.
+         * @description Needs the administrator's token, or a session of the dashboard with `admin` of the company.
+         */
+        delete: operations["removeDashboardUser"];
+        options?: never;
+        head?: never;
+        /**
+         * Changes a dashboard user; what is omitted stays.
+         * @description Permissions take effect with the user's next request; a deactivated user's sessions end. The last active user with the company's admin permission keeps it.
+         *
+         *     Needs the administrator's token, or a session of the dashboard with `admin` of the company.
+         */
+        patch: operations["changeDashboardUser"];
+        trace?: never;
+    };
+    "/admin/v1/dashboard-users/{id}/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Signs a dashboard user out in every browser.
+         * @description Needs the administrator's token, or a session of the dashboard with `admin` of the company.
+         */
+        delete: operations["signOutDashboardUser"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/campaign/translations/": {
         parameters: {
             query?: never;
@@ -2673,6 +2749,90 @@ export interface components {
          */
         CustomAttribute: string | number | boolean | null | unknown[] | components["schemas"]["Increment"] | components["schemas"]["ArrayChange"] | {
             [key: string]: unknown;
+        };
+        /**
+         * @description What the user may do, under the names of the SCIM interface.
+         * @example {
+         *       "companyPermissions": [],
+         *       "appGroup": [
+         *         {
+         *           "appGroupName": "demo"
+         *         }
+         *       ]
+         *     }
+         */
+        DashboardPermissions: {
+            /** @description What the user may do in the company. */
+            companyPermissions?: ("admin" | "manage_company_settings" | "add_remove_app_groups")[];
+            /** @description By workspace. */
+            appGroup?: {
+                /** @description The name of the workspace. */
+                appGroupName: string;
+                /** @description What the user may do in the workspace. */
+                appGroupPermissions?: ("admin" | "basic_access" | "approve_deny_campaigns" | "send_campaigns_canvases" | "publish_cards" | "edit_segments" | "export_user_data" | "view_user_profile" | "manage_dashboard_users" | "manage_media_library" | "view_pii" | "view_usage_data" | "import_update_user_data" | "view_billing_details" | "dev_console" | "launch_content_blocks" | "manage_external_integrations" | "manage_apps" | "manage_teams" | "manage_events_attributes_purchases" | "manage_tags" | "manage_email_settings" | "manage_subscription_groups" | "manage_approval_settings" | "manage_catalogs_dashboard_permission")[];
+                /** @description Permission sets of the user in the workspace. */
+                appGroupPermissionSets?: {
+                    /** @description The name of the set. */
+                    appGroupPermissionSetName: string;
+                }[];
+                /** @description Teams of the workspace. */
+                team?: {
+                    /** @description The name of the team. */
+                    teamName: string;
+                    /** @description What the user may do in the team. */
+                    teamPermissions?: ("admin" | "basic_access" | "approve_deny_campaigns" | "send_campaigns_canvases" | "publish_cards" | "edit_segments" | "export_user_data" | "view_user_profile" | "manage_dashboard_users" | "manage_media_library")[];
+                }[];
+            }[];
+        };
+        /** @description Someone who may sign in to the dashboard. */
+        DashboardUser: {
+            /**
+             * @description The id of the dashboard user, as in SCIM.
+             * @example 019a8b54-7c1e-7a5b-9f0e-3d2c1b0a9f8e
+             */
+            id: string;
+            /**
+             * @description The email address with which the user signs in.
+             * @example ada@acme.example
+             */
+            user_name: string;
+            /**
+             * @description The given name.
+             * @example Ada
+             */
+            given_name: string;
+            /**
+             * @description The family name.
+             * @example Lovelace
+             */
+            family_name: string;
+            /**
+             * @description The name to show; null for given and family name.
+             * @example Ada Lovelace
+             */
+            display_name: string | null;
+            /** @description Whether the user may sign in. */
+            active: boolean;
+            permissions: components["schemas"]["DashboardPermissions"];
+            /**
+             * @description The department.
+             * @enum {string}
+             */
+            department: "agency" | "bi" | "c_suite" | "engineering" | "finance" | "marketing" | "pm";
+            /** @description Whether an identity provider manages the user: it may change them back. */
+            from_scim: boolean;
+            /** @description The last sign-in; null before the first. */
+            last_sign_in_at: string | null;
+            /**
+             * @description When the user was created.
+             * @example 2026-01-01T12:00:00.000Z
+             */
+            created_at: string;
+            /**
+             * @description When the user last changed.
+             * @example 2026-01-01T12:00:00.000Z
+             */
+            updated_at: string;
         };
         /**
          * @description Names one user by email address.
@@ -8710,6 +8870,428 @@ export interface operations {
                     "application/scim+json": {
                         /** @description What the resource is. */
                         schemas: string[];
+                    };
+                };
+            };
+        };
+    };
+    findDashboardUsers: {
+        parameters: {
+            query?: {
+                /**
+                 * @description A part of the user name or of the name; upper and lower case are the same.
+                 * @example text
+                 */
+                query?: string;
+                /**
+                 * @description The next_cursor of the previous page.
+                 * @example text
+                 */
+                cursor?: string;
+                /**
+                 * @description The most entries in the response.
+                 * @example 50
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "people": [
+                     *         {
+                     *           "id": "019a8b54-7c1e-7a5b-9f0e-3d2c1b0a9f8e",
+                     *           "user_name": "ada@acme.example",
+                     *           "given_name": "Ada",
+                     *           "family_name": "Lovelace",
+                     *           "display_name": "Ada Lovelace",
+                     *           "active": true,
+                     *           "permissions": {
+                     *             "companyPermissions": [],
+                     *             "appGroup": [
+                     *               {
+                     *                 "appGroupName": "demo"
+                     *               }
+                     *             ]
+                     *           },
+                     *           "department": "engineering",
+                     *           "from_scim": true,
+                     *           "last_sign_in_at": "2026-01-01T12:00:00.000Z",
+                     *           "created_at": "2026-01-01T12:00:00.000Z",
+                     *           "updated_at": "2026-01-01T12:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": "0198c0de-0000-7000-8000-000000000001",
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The dashboard users of the page. */
+                        people: components["schemas"]["DashboardUser"][];
+                        /** @description The `cursor` of the next page; absent on the last. */
+                        next_cursor?: string;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    addDashboardUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "user_name": "grace@acme.example",
+                 *       "given_name": "Ada",
+                 *       "family_name": "Lovelace",
+                 *       "display_name": "Ada Lovelace",
+                 *       "active": true,
+                 *       "permissions": {
+                 *         "companyPermissions": [],
+                 *         "appGroup": [
+                 *           {
+                 *             "appGroupName": "demo"
+                 *           }
+                 *         ]
+                 *       },
+                 *       "department": "engineering"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description The email address that the identity provider sends. It cannot change.
+                     * @example grace@acme.example
+                     */
+                    user_name: string;
+                    /**
+                     * @description The given name.
+                     * @example Ada
+                     */
+                    given_name: string;
+                    /**
+                     * @description The family name.
+                     * @example Lovelace
+                     */
+                    family_name: string;
+                    /**
+                     * @description The name to show; null for given and family name.
+                     * @example Ada Lovelace
+                     */
+                    display_name?: string | null;
+                    /** @description Whether the user may sign in. */
+                    active?: boolean;
+                    permissions?: components["schemas"]["DashboardPermissions"];
+                    /**
+                     * @description The department.
+                     * @enum {string}
+                     */
+                    department?: "agency" | "bi" | "c_suite" | "engineering" | "finance" | "marketing" | "pm";
+                };
+            };
+        };
+        responses: {
+            /** @description Done and committed. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "person": {
+                     *         "id": "019a8b54-7c1e-7a5b-9f0e-3d2c1b0a9f8e",
+                     *         "user_name": "ada@acme.example",
+                     *         "given_name": "Ada",
+                     *         "family_name": "Lovelace",
+                     *         "display_name": "Ada Lovelace",
+                     *         "active": true,
+                     *         "permissions": {
+                     *           "companyPermissions": [],
+                     *           "appGroup": [
+                     *             {
+                     *               "appGroupName": "demo"
+                     *             }
+                     *           ]
+                     *         },
+                     *         "department": "engineering",
+                     *         "from_scim": true,
+                     *         "last_sign_in_at": "2026-01-01T12:00:00.000Z",
+                     *         "created_at": "2026-01-01T12:00:00.000Z",
+                     *         "updated_at": "2026-01-01T12:00:00.000Z"
+                     *       },
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        person: components["schemas"]["DashboardUser"];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    readDashboardUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the dashboard user.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "person": {
+                     *         "id": "019a8b54-7c1e-7a5b-9f0e-3d2c1b0a9f8e",
+                     *         "user_name": "ada@acme.example",
+                     *         "given_name": "Ada",
+                     *         "family_name": "Lovelace",
+                     *         "display_name": "Ada Lovelace",
+                     *         "active": true,
+                     *         "permissions": {
+                     *           "companyPermissions": [],
+                     *           "appGroup": [
+                     *             {
+                     *               "appGroupName": "demo"
+                     *             }
+                     *           ]
+                     *         },
+                     *         "department": "engineering",
+                     *         "from_scim": true,
+                     *         "last_sign_in_at": "2026-01-01T12:00:00.000Z",
+                     *         "created_at": "2026-01-01T12:00:00.000Z",
+                     *         "updated_at": "2026-01-01T12:00:00.000Z"
+                     *       },
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        person: components["schemas"]["DashboardUser"];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    removeDashboardUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the dashboard user.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    changeDashboardUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the dashboard user.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "given_name": "Ada",
+                 *       "family_name": "Lovelace",
+                 *       "display_name": "Ada Lovelace",
+                 *       "active": true,
+                 *       "permissions": {
+                 *         "companyPermissions": [],
+                 *         "appGroup": [
+                 *           {
+                 *             "appGroupName": "demo"
+                 *           }
+                 *         ]
+                 *       },
+                 *       "department": "engineering"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description The given name.
+                     * @example Ada
+                     */
+                    given_name?: string;
+                    /**
+                     * @description The family name.
+                     * @example Lovelace
+                     */
+                    family_name?: string;
+                    /**
+                     * @description The name to show; null for given and family name.
+                     * @example Ada Lovelace
+                     */
+                    display_name?: string | null;
+                    /** @description Whether the user may sign in. */
+                    active?: boolean;
+                    permissions?: components["schemas"]["DashboardPermissions"];
+                    /**
+                     * @description The department.
+                     * @enum {string}
+                     */
+                    department?: "agency" | "bi" | "c_suite" | "engineering" | "finance" | "marketing" | "pm";
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "person": {
+                     *         "id": "019a8b54-7c1e-7a5b-9f0e-3d2c1b0a9f8e",
+                     *         "user_name": "ada@acme.example",
+                     *         "given_name": "Ada",
+                     *         "family_name": "Lovelace",
+                     *         "display_name": "Ada Lovelace",
+                     *         "active": true,
+                     *         "permissions": {
+                     *           "companyPermissions": [],
+                     *           "appGroup": [
+                     *             {
+                     *               "appGroupName": "demo"
+                     *             }
+                     *           ]
+                     *         },
+                     *         "department": "engineering",
+                     *         "from_scim": true,
+                     *         "last_sign_in_at": "2026-01-01T12:00:00.000Z",
+                     *         "created_at": "2026-01-01T12:00:00.000Z",
+                     *         "updated_at": "2026-01-01T12:00:00.000Z"
+                     *       },
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        person: components["schemas"]["DashboardUser"];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    signOutDashboardUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the dashboard user.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "sessions": 2,
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description How many sessions ended.
+                         * @example 2
+                         */
+                        sessions: number;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
                     };
                 };
             };

@@ -8,6 +8,8 @@ export interface User {
   readonly createdAt: Date;
   readonly updatedAt: Date;
   readonly lastSignInAt: Date | null;
+  /** Whether an identity provider created or changed the user: it may change them back. */
+  readonly fromScim: boolean;
 }
 
 /** The attributes that can be written. A protocol may keep further ones among them. */
@@ -86,6 +88,15 @@ export interface UserPage {
   /** On all pages together. */
   readonly total: number;
   readonly users: readonly User[];
+}
+
+/** A search as the dashboard does it. */
+export interface PeopleQuery {
+  /** A part of the user name or of the name, in whatever case; empty for all users. */
+  readonly text: string;
+  /** The user name, in lower case, after which the page begins. */
+  readonly after: string | undefined;
+  readonly limit: number;
 }
 
 /** How a condition compares the values at a path with its own. */

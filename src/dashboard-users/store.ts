@@ -12,6 +12,7 @@ import { conditionSql } from "./condition-store.ts";
 import type {
   Condition,
   Organisation,
+  PeopleQuery,
   SearchableForm,
   User,
   UserAttributes,
@@ -20,7 +21,7 @@ import type {
 } from "./dashboard-user.ts";
 
 const USER_COLUMNS = `user_id as id, attributes, created_at as "createdAt",
-  updated_at as "updatedAt", last_sign_in_at as "lastSignInAt"`;
+  updated_at as "updatedAt", last_sign_in_at as "lastSignInAt", from_scim as "fromScim"`;
 
 /** @returns undefined if another user has the userName. */
 export async function insertUser(
@@ -29,17 +30,18 @@ export async function insertUser(
   clock: Clock,
   attributes: UserAttributes,
   searchable: SearchableForm,
+  fromScim: boolean,
 ): Promise<User | undefined> {
   const now = clock.now();
   const id = clock.newId();
   const form = searchable(id, attributes, now, now);
   const rows = await database.query<User>(
     `insert into dashboard_users (company_id, user_id, user_name_key, external_id, attributes,
-       searchable, created_at, updated_at)
-     values ($1, $2, $3, $4, $5::text::json, $6::text::jsonb, $7, $7)
+       searchable, created_at, updated_at, from_scim)
+     values ($1, $2, $3, $4, $5::text::json, $6::text::jsonb, $7, $7, $8)
      on conflict (user_name_key, company_id) do nothing
      returning ${USER_COLUMNS}`,
-    [companyId, id, keyOf(attributes), ...documents(attributes, form), now],
+    [companyId, id, keyOf(attributes), ...documents(attributes, form), now, fromScim],
   );
   return rows[0];
 }
@@ -75,6 +77,7 @@ export async function updateUser(
   now: Date,
   work: (user: User) => UserAttributes,
   searchable: SearchableForm,
+  fromScim: boolean,
 ): Promise<User | undefined> {
   if (!isProfileId(id)) return undefined;
   // The update locks the row: see docs/decisions/one-sql-on-three-engines.md.
@@ -89,22 +92,55 @@ export async function updateUser(
   const form = searchable(id, attributes, user.createdAt, now);
   await tx.query(
     `update dashboard_users set external_id = $3, attributes = $4::text::json,
-       searchable = $5::text::jsonb, updated_at = $6
+       searchable = $5::text::jsonb, updated_at = $6, from_scim = from_scim or $7
      where company_id = $1 and user_id = $2`,
-    [companyId, id, ...documents(attributes, form), now],
+    [companyId, id, ...documents(attributes, form), now, fromScim],
   );
-  return { ...user, attributes, updatedAt: now };
+  return { ...user, attributes, updatedAt: now, fromScim: user.fromScim || fromScim };
 }
 
+/** @returns what the user was; undefined if there is no such user. */
 export async function deleteUser(
   database: Queryable,
   companyId: string,
   id: string,
-): Promise<boolean> {
-  if (!isProfileId(id)) return false;
-  const rows = await database.query(
-    "delete from dashboard_users where company_id = $1 and user_id = $2 returning user_id",
+): Promise<UserAttributes | undefined> {
+  if (!isProfileId(id)) return undefined;
+  const rows = await database.query<Pick<User, "attributes">>(
+    "delete from dashboard_users where company_id = $1 and user_id = $2 returning attributes",
     [companyId, id],
+  );
+  return rows[0]?.attributes;
+}
+
+/** By user name. The text is looked for in user names and in names, whose searchable form is in lower case. */
+export async function selectPeople(
+  database: Queryable,
+  companyId: string,
+  { text, after, limit }: PeopleQuery,
+): Promise<User[]> {
+  return database.query<User>(
+    `select ${USER_COLUMNS} from dashboard_users
+     where company_id = $1 and ($2::text is null or user_name_key > $2)
+       and ($3 = '' or strpos(user_name_key, $3) > 0
+         or strpos(coalesce(searchable ->> 'displayName', ''), $3) > 0
+         or strpos(concat_ws(' ', searchable #>> '{name,givenName}',
+              searchable #>> '{name,familyName}'), $3) > 0)
+     order by user_name_key limit $4`,
+    [companyId, after ?? null, text.toLowerCase(), limit],
+  );
+}
+
+/** Whether an active user has the permission of the company that includes every other one. */
+export async function selectHasAdministrator(
+  database: Queryable,
+  companyId: string,
+): Promise<boolean> {
+  const rows = await database.query(
+    `select user_id from dashboard_users where company_id = $1
+       and searchable @> '{"permissions": {"companyPermissions": ["admin"]}}'
+       and not searchable @> '{"active": false}' limit 1`,
+    [companyId],
   );
   return rows.length > 0;
 }

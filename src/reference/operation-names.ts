@@ -59,6 +59,12 @@ const NAMES: Readonly<Record<string, string>> = {
   "PUT /scim/v2/Users/:id": "replaceDashboardUser",
   "PATCH /scim/v2/Users/:id": "patchDashboardUser",
   "DELETE /scim/v2/Users/:id": "deleteDashboardUser",
+  "GET /admin/v1/dashboard-users": "findDashboardUsers",
+  "POST /admin/v1/dashboard-users": "addDashboardUser",
+  "GET /admin/v1/dashboard-users/:id": "readDashboardUser",
+  "PATCH /admin/v1/dashboard-users/:id": "changeDashboardUser",
+  "DELETE /admin/v1/dashboard-users/:id": "removeDashboardUser",
+  "DELETE /admin/v1/dashboard-users/:id/sessions": "signOutDashboardUser",
   "GET /scim/v2/ServiceProviderConfig": "getScimConfiguration",
   "GET /scim/v2/ResourceTypes": "listScimResourceTypes",
   "GET /scim/v2/ResourceTypes/:id": "getScimResourceType",
@@ -244,8 +250,9 @@ export const TAGS: readonly Tag[] = [
   },
   {
     name: "Team administration",
-    description: "Teams, permission sets and defaults of dashboard users.",
+    description: "Dashboard users, their teams, permission sets and defaults.",
     paths: [
+      "/admin/v1/dashboard-users",
       "/admin/v1/workspaces/:name/teams",
       "/admin/v1/permission-sets",
       "/admin/v1/scim-defaults",

@@ -46,6 +46,7 @@ import { PREFERENCE_CENTER_RESOURCES } from "../preference-centers/sections.ts";
 import { deleteAllNames } from "../quotas/store.ts";
 import { recordEndpoints } from "../records/endpoints.ts";
 import { type Retained, retentionJob, scheduleRetention } from "../retention/retention.ts";
+import { dashboardUserAdminEndpoints } from "../scim/admin-endpoints.ts";
 import { scimEndpoints } from "../scim/endpoints.ts";
 import { scimDefaults } from "../scim/sections.ts";
 import { sealingEndpoints } from "../sealing/endpoints.ts";
@@ -116,6 +117,7 @@ export const ENDPOINTS = [
   ...cdiAdminEndpoints,
   ...cdiManageEndpoints,
   ...scimEndpoints,
+  ...dashboardUserAdminEndpoints,
   ...translationEndpoints,
   ...campaignEndpoints(messageTranslations),
   ...messageTranslationEndpoints,

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { TestServer, TestWorkspace } from "./harness.ts";
 import type { Chaos, Log } from "./identity-chaos.ts";
-import { emailOf, LABEL, phoneOf, sharedBy } from "./identity-chaos-operations.ts";
+import { ATTRIBUTE, emailOf, LABEL, phoneOf, sharedBy } from "./identity-chaos-operations.ts";
 
 interface Effect {
   readonly field: string;
@@ -53,6 +53,7 @@ const FIELDS = [
   "user_aliases",
   "email",
   "phone",
+  "custom_attributes",
   "custom_events",
   "purchases",
   "total_revenue",
@@ -121,11 +122,17 @@ function checkNames(
     for (const { name, count } of [...person.custom_events, ...person.purchases]) {
       for (let each = 0; each < count; each++) put(name, `person ${person.platform_id}`);
     }
+    for (const name of Object.keys(person.custom_attributes)) {
+      if (name.startsWith(ATTRIBUTE)) put(name, `person ${person.platform_id}`);
+    }
   }
   for (const { action, effects } of audit) {
     for (const { field, name, effect } of effects) {
       const isGone = effect === "removed" || effect === "left";
-      const isNamed = field === "custom_events" || field === "purchases";
+      const isNamed =
+        field === "custom_events" ||
+        field === "purchases" ||
+        (field === "custom_attributes" && name?.startsWith(ATTRIBUTE));
       if (isGone && isNamed && name) put(name.replace(" (USD)", ""), `${action} ${effect}`);
     }
   }

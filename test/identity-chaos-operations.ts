@@ -35,8 +35,13 @@ const PRIORITIES = [
   ["identified"],
 ];
 
-/** The names of the events and purchases of a request, by array and index. */
-export type Names = Readonly<Partial<Record<"events" | "purchases", readonly string[]>>>;
+/** The names of the attributes, events and purchases of a request, by array and index. */
+export type Names = Readonly<
+  Partial<Record<"attributes" | "events" | "purchases", readonly string[]>>
+>;
+
+/** What the custom attributes that have a name of their own begin with. */
+export const ATTRIBUTE = "attribute-";
 
 interface Operation {
   /** `import` is the administrator's. */
@@ -88,9 +93,11 @@ export function operation(
     const product = () => ({ product_id: `product-${newName()}`, currency: "USD", price: 1.25 });
     const purchases = list(2, () => ({ ...identifier(), ...product(), time }));
     const group = () => ({ subscription_group_id: NEWSLETTER, subscription_state: state() });
-    const attributes = list(2, () => ({
+    const attributeNames = list(2, () => `${ATTRIBUTE}${newName()}`);
+    const attributes = attributeNames.map((name) => ({
       external_id: user(),
-      seen: { add: [String(random.below(9))] },
+      [name]: true,
+      ...(random.below(2) === 0 && { seen: { add: [String(random.below(9))] } }),
       ...(random.below(3) === 0 && { email: email() }),
       ...(random.below(4) === 0 && { phone: phone() }),
       ...(random.below(6) === 0 && { email: null }),
@@ -104,6 +111,7 @@ export function operation(
       body: { events, ...(withAttributes && { attributes }), ...(withPurchases && { purchases }) },
       names: {
         events: events.map((event) => event.name),
+        ...(withAttributes && { attributes: attributeNames }),
         ...(withPurchases && { purchases: purchases.map((each) => each.product_id) }),
       },
       items: events.length + (withAttributes ? attributes.length : 0),

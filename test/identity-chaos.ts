@@ -2,7 +2,7 @@
  * Many writers at once on a few people, and a check of what must hold whatever order their requests
  * were carried out in.
  *
- * Every event and purchase that is sent has a name of its own. So at the end each that was acknowledged
+ * Every attribute, event and purchase that is sent has a name of its own. So at the end each that was acknowledged
  * must either stand at exactly one living profile, exactly once, or be named by exactly one entry of
  * the audit: that of the deletion (or of the identification that leaves data behind) which took it.
  * A lost, doubled or revived one breaks this, whatever the order of the requests.
@@ -25,7 +25,7 @@ export interface Chaos {
 
 /** What one run sent and was told. */
 export interface Log {
-  /** Events and purchases that were acknowledged and not skipped. */
+  /** Attributes, events and purchases that were acknowledged and not skipped. */
   readonly taken: Set<string>;
   /** All others that were sent. */
   readonly others: Set<string>;

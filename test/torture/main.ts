@@ -32,10 +32,14 @@ new Command("torture")
     above0,
     1,
   )
-  .option("--seeded-faults", "breaks rules of the program on purpose and tells which it finds")
-  .action(async (options: Torture & { readonly seededFaults?: boolean }) => {
+  .option(
+    "--seeded-faults [part]",
+    "breaks rules of the program on purpose, all or those that contain the text, and tells which it finds",
+  )
+  .action(async (options: Torture & { readonly seededFaults?: string | true }) => {
     if (options.seededFaults) {
-      process.exitCode = (await findSeededFaults(options, say)) ? 0 : 1;
+      const part = options.seededFaults === true ? "" : options.seededFaults;
+      process.exitCode = (await findSeededFaults(options, part, say)) ? 0 : 1;
       return;
     }
     const failure = await torture(packageRoot(), options, say);

@@ -70,13 +70,17 @@ export const SEEDED: readonly SeededFault[] = [
 /**
  * Breaks one rule after the other in a copy of the repository and tortures it.
  *
+ * @param part of the names of the rules that are meant; empty for all.
  * @returns whether every fault was found within so many rounds.
  */
 export async function findSeededFaults(
   { engine, rounds, seed }: Torture,
+  part: string,
   tell: (line: string) => void,
 ): Promise<boolean> {
-  const faults = SEEDED.filter((each) => each.engine === undefined || each.engine === engine);
+  const faults = SEEDED.filter(
+    (each) => (each.engine ?? engine) === engine && each.rule.includes(part),
+  );
   const copy = copyRepository();
   for (const each of faults) findPlace(copy, each);
   let found = 0;

@@ -15,6 +15,7 @@ import { createAddressCache } from "../src/people/address-cache.ts";
 import { createIdCache } from "../src/people/id-cache.ts";
 import { createQuotas } from "../src/quotas/quotas.ts";
 import { ENDPOINTS } from "../src/server/app.ts";
+import { createSetQueue } from "../src/subscriptions/set-queue.ts";
 import { createWriteQueue } from "../src/track/write-queue.ts";
 import { insertWorkspace } from "../src/workspaces/store.ts";
 import { ALERTS, NEWSLETTER, WEB_APP } from "./harness.ts";
@@ -70,15 +71,16 @@ function clientOf(watchedDatabase: Database) {
     metrics: createMetrics(),
     tracing: NO_TRACING,
   };
+  const caches = { idCache: createIdCache(), addressCache: createAddressCache() };
   const services = {
     ...parts,
     writeQueue: createWriteQueue({
       ...parts,
+      ...caches,
       idempotency: createIdempotency(parts),
-      idCache: createIdCache(),
       quotas: createQuotas(watchedDatabase, systemClock),
-      addressCache: createAddressCache(),
     }),
+    setQueue: createSetQueue({ ...parts, ...caches }),
   };
   return async (
     method: string,

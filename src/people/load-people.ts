@@ -17,6 +17,7 @@ import {
   type FoundIdentifier,
   lockProfiles,
   type ProfileRow,
+  selectBareProfiles,
   selectIdentifiers,
   selectProfiles,
 } from "./store.ts";
@@ -43,6 +44,8 @@ export interface ReadOptions {
   newId(): string;
   /** Caches the external ids and the addresses that are found. */
   readonly cached?: Cached;
+  /** Leaves the attributes of profiles empty, for writes that neither read nor change any. */
+  readonly withoutAttributes?: boolean;
 }
 
 /** What a batch of writes knows without a query. */
@@ -111,7 +114,7 @@ async function read(
   database: Queryable,
   workspaceId: number,
   targets: readonly Target[],
-  { newId, cached }: ReadOptions,
+  { newId, cached, withoutAttributes }: ReadOptions,
   { hits, wanted }: LookedUp,
   {
     lock,
@@ -133,7 +136,7 @@ async function read(
   const rows =
     lock && !spreads
       ? await lockProfiles(lock, workspaceId, ids)
-      : await selectProfiles(database, workspaceId, ids);
+      : await (withoutAttributes ? selectBareProfiles : selectProfiles)(database, workspaceId, ids);
   const addresses = spreads ? addressesOf(rows, wanted) : new Map<string, Identifier>();
   const sharers = await findIdentifiers(database, workspaceId, addresses);
   const all = [...found, ...sharers];

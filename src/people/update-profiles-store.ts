@@ -185,3 +185,51 @@ function removes(patch: Attributes | null): boolean {
   for (const name in patch) if (patch[name] === null) return true;
   return false;
 }
+
+/** A profile about which something is written that is stored elsewhere. */
+export interface ProfileTouch {
+  readonly id: string;
+  readonly updatedAtMicros: number;
+  /** The version that the write was computed from; null if it holds for any. */
+  readonly version: number | null;
+  /** The addresses that the profile must have; undefined for any. */
+  readonly addresses: { readonly email: string | null; readonly phone: string | null } | undefined;
+}
+
+/**
+ * Locks profiles until the transaction ends and marks them as updated, each only if it is what was assumed.
+ *
+ * @throws a serialization failure where one is not.
+ */
+export async function touchProfiles(
+  tx: Transaction,
+  workspaceId: number,
+  touches: readonly ProfileTouch[],
+): Promise<void> {
+  if (touches.length === 0) return;
+  const sorted = [...touches].sort((a, b) => (a.id < b.id ? -1 : 1));
+  const ids = sorted.map(({ id }) => id);
+  await tx.execute(
+    `update profiles set
+       version = profiles.version + 1,
+       updated_at = greatest(profiles.updated_at, new.updated_at)
+     from unnest($2::uuid[], $3::timestamptz[], $4::bigint[], $5::bool[], $6::text[], $7::text[])
+       as new (id, updated_at, version, has_addresses, email, phone)
+     where profiles.workspace_id = $1 and profiles.profile_id = any($2::uuid[])
+       and profiles.bucket = any($8::smallint[]) and profiles.profile_id = new.id
+       and (new.version is null or profiles.version = new.version)
+       and (not new.has_addresses or (profiles.email is not distinct from new.email
+         and profiles.phone is not distinct from new.phone))`,
+    [
+      workspaceId,
+      uuids(ids),
+      timestamps(sorted.map(({ updatedAtMicros }) => updatedAtMicros)),
+      sorted.map(({ version }) => version),
+      sorted.map(({ addresses }) => addresses !== undefined),
+      texts(sorted.map(({ addresses }) => addresses?.email ?? null)),
+      texts(sorted.map(({ addresses }) => addresses?.phone ?? null)),
+      bucketsOfIds(ids).all,
+    ],
+    sorted.length,
+  );
+}

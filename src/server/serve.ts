@@ -42,6 +42,7 @@ import { createQuotas } from "../quotas/quotas.ts";
 import { documentationEndpoints } from "../reference/documentation.ts";
 import { createIdentityProvider } from "../sign-in/identity-provider.ts";
 import { createSignInLink } from "../sign-in/links.ts";
+import { createSetQueue } from "../subscriptions/set-queue.ts";
 import { createThreadPool } from "../threads/thread-pool.ts";
 import { createWriteQueue } from "../track/write-queue.ts";
 import { applyManifest } from "../workspaces/apply-manifest.ts";
@@ -181,6 +182,7 @@ async function start(
       config.workers,
       await countShards(database),
     ),
+    setQueue: createSetQueue({ database, clock, tracing, idCache, addressCache }),
     mailer: config.smtpUrl ? createMailer(config.smtpUrl, config.smtpFrom) : undefined,
     worker: { wake: () => worker?.wake() },
   };

@@ -6,7 +6,8 @@ import { checkManySets, checkOneSet } from "./check-set.ts";
 import { type ReadServices, readStatus } from "./read-status.ts";
 import { readUserGroups } from "./read-user-groups.ts";
 import { setEmailStates } from "./set-email-states.ts";
-import { type SetServices, setGroupStates } from "./set-group-states.ts";
+import type { SetServices } from "./set-group-states.ts";
+import { type QueuedSetServices, setInTurn } from "./set-queue.ts";
 
 const NEWSLETTER = "ed06e19a-51bb-4c4e-8a3d-9b4a7d3a1c20";
 
@@ -67,8 +68,8 @@ const setManyEndpoint = endpoint({
     ),
   }),
   replies: { 201: Success },
-}).handledBy(async (services: SetServices, context, { body }) =>
-  successWith(await setGroupStates(services, context, checkManySets(context.workspace, body))),
+}).handledBy(async (services: QueuedSetServices, context, { body }) =>
+  successWith(await setInTurn(services, context, checkManySets(context.workspace, body))),
 );
 
 const setOneEndpoint = endpoint({
@@ -99,8 +100,8 @@ const setOneEndpoint = endpoint({
     use_double_opt_in_logic: Type.Optional(Type.Boolean()),
   }),
   replies: { 201: Success },
-}).handledBy(async (services: SetServices, context, { body }) =>
-  successWith(await setGroupStates(services, context, checkOneSet(context.workspace, body))),
+}).handledBy(async (services: QueuedSetServices, context, { body }) =>
+  successWith(await setInTurn(services, context, checkOneSet(context.workspace, body))),
 );
 
 const emailStatusEndpoint = endpoint({

@@ -1,6 +1,7 @@
 import type { CallRecord } from "../context/context.ts";
 import { bucketsOfIds, bucketsOfValues } from "../database/buckets.ts";
 import type { Queryable, Transaction } from "../database/database.ts";
+import { texts, timestamps, uuids } from "../database/typed-list.ts";
 import type { EmailStateRow, GroupStateRow } from "./store.ts";
 
 /* The history of states: append-only, deleted with the user or the address that it is about. */
@@ -23,25 +24,44 @@ export async function insertGroupStateChanges(
   if (changes.length === 0) return;
   const profileIds = changes.map((change) => change.profileId);
   const buckets = bucketsOfIds(profileIds);
+  const { calls, places } = callsOf(changes);
+  // Few calls make many changes, so what is recorded about each call is sent once.
   await tx.query(
     `insert into group_state_changes (workspace_id, bucket, profile_id, change_id, group_id, state,
        changed_at, call, key_name, request_id)
      select $1, bucket, profile_id, id, group_id, state, changed_at, call, key_name, request_id
      from buckets join unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::timestamptz[],
-       $7::text[], $8::text[], $9::text[], $10::smallint[])
-       as new (profile_id, id, group_id, state, changed_at, call, key_name, request_id, bucket)
-       using (bucket)
-     where bucket = any($11::smallint[])`,
+         $7::bigint[], $11::smallint[])
+       as new (profile_id, id, group_id, state, changed_at, place, bucket) using (bucket)
+       join unnest($8::text[], $9::text[], $10::text[])
+         with ordinality as made (call, key_name, request_id, place) using (place)
+     where bucket = any($12::smallint[])`,
     [
       workspaceId,
-      profileIds,
-      changes.map((change) => change.id),
-      changes.map((change) => change.groupId),
-      ...commonColumns(changes),
+      uuids(profileIds),
+      uuids(changes.map((change) => change.id)),
+      texts(changes.map((change) => change.groupId)),
+      texts(changes.map((change) => change.state)),
+      timestamps(changes.map((change) => change.changedAt.getTime() * 1_000)),
+      places,
+      texts(calls.map(({ call }) => call)),
+      texts(calls.map(({ actorName }) => actorName)),
+      texts(calls.map(({ requestId }) => requestId)),
       buckets.each,
       buckets.all,
     ],
   );
+}
+
+/** The calls that made changes, and the place of that of each change among them, counted from 1. */
+function callsOf(changes: readonly Change[]) {
+  const placeOf = new Map<CallRecord, number>();
+  const places = changes.map(({ context }) => {
+    const place = placeOf.get(context) ?? placeOf.size + 1;
+    placeOf.set(context, place);
+    return place;
+  });
+  return { calls: [...placeOf.keys()], places };
 }
 
 export async function insertEmailStateChanges(

@@ -1,15 +1,23 @@
 import type { Clock } from "../clock.ts";
 import type { Context } from "../context/context.ts";
 import type { Workspace } from "../context/workspace.ts";
-import { type Database, withRetries } from "../database/database.ts";
+import {
+  type Database,
+  isAborted,
+  settleAll,
+  type Transaction,
+  withRetries,
+} from "../database/database.ts";
 import type { ItemNote } from "../http/verdicts.ts";
+import { writePeopleAt } from "../people/id-removals-store.ts";
 import type { PersonIdentifier } from "../people/identifiers.ts";
-import { loadPeople, type Target } from "../people/load-people.ts";
+import { type Cached, loadPeople, readPeople, type Target } from "../people/load-people.ts";
 import type { People, Person } from "../people/people.ts";
-import { savePeople } from "../people/save-people.ts";
+import { type ProfileTouch, touchProfiles } from "../people/update-profiles-store.ts";
 import type { Fault } from "../problem.ts";
+import { startTurns } from "../threads/turns.ts";
 import { sharersOf } from "./sharers.ts";
-import { type GroupState, type GroupStateSet, writeSubscriptions } from "./states.ts";
+import { type GroupState, type GroupStateSet, writeGroupSets } from "./states.ts";
 
 export interface SetServices {
   readonly database: Database;
@@ -41,6 +49,12 @@ export interface GroupSet {
   readonly named: readonly Named[];
 }
 
+/** The sets of one request, in order. */
+export interface SetRequest {
+  readonly context: SettingContext;
+  readonly sets: readonly GroupSet[];
+}
+
 /**
  * Sets group states in order, in one transaction, with a constant number of statements. No profile is
  * created.
@@ -49,42 +63,138 @@ export interface GroupSet {
  *
  * @returns the identifiers that match no user.
  */
-export function setGroupStates(
-  { database, clock }: SetServices,
+export async function setGroupStates(
+  services: SetServices,
   context: SettingContext,
   sets: readonly GroupSet[],
 ): Promise<ItemNote[]> {
-  const { workspace } = context;
+  const [skipped] = await setTogether(services, [{ context, sets }]);
+  return skipped ?? [];
+}
+
+/**
+ * The same for several requests of one workspace, in their order, in one transaction.
+ *
+ * Users are read without a lock and then written on a condition. For users named by id that is that they still have
+ * the addresses by which sharers were found, so that other writes about them do not abort this one. Of users named
+ * by an address the order of their updates counts, so it is the version. The states themselves are read
+ * once the users are locked. If a condition fails, everything runs again with the users locked first.
+ *
+ * @param cached the id cache; with it users are read before the transaction begins.
+ * @returns for each request the identifiers that match no user.
+ */
+export async function setTogether(
+  { database, clock }: SetServices,
+  requests: readonly SetRequest[],
+  cached?: Cached,
+): Promise<ItemNote[][]> {
+  const [first] = requests;
+  if (!first) return [];
+  const workspaceId = first.context.workspace.id;
+  const targets = requests.flatMap(({ sets }) => sets.flatMap((set) => set.named.map(targetOf)));
+  const options = { newId: clock.newId, withoutAttributes: true };
+  if (cached) {
+    const ahead = await readPeople(database, workspaceId, targets, { ...options, cached })
+      .then((people) => workOut(people, requests))
+      .then((worked) =>
+        database.transaction((tx) => {
+          const started = writePeopleAt(tx, workspaceId, cached.removals);
+          return settleAll([started, save(tx, workspaceId, worked, clock)]).then(() => worked);
+        }),
+      )
+      .catch(unlessAborted);
+    if (ahead) return ahead.skipped;
+  }
   return withRetries(database, async (tx, attempt) => {
-    const targets = sets.flatMap((set) => set.named.map(targetOf));
-    const people = await loadPeople(tx, workspace.id, targets, {
-      newId: clock.newId,
-      lock: attempt > 1,
-    });
-
-    const skipped: ItemNote[] = [];
-    const groupStates: GroupStateSet[] = [];
-    for (const { groupId, state, named } of sets) {
-      const found = named.flatMap(({ identifier, place }) => {
-        const meant = usersNamed(people, identifier);
-        if (meant.length === 0) skipped.push({ ...userNotFound(identifier), ...place });
-        return meant;
-      });
-      const reached = sharersOf(people, found, workspace.groupChannels.get(groupId));
-      for (const person of leastRecentFirst(reached)) {
-        groupStates.push({ profileId: person.id, groupId, state, context });
-        people.touch(person);
-      }
-      // Last, so that the users named by id become the most recently updated of those who share an address.
-      for (const person of namedById(people, named)) people.touch(person);
-    }
-
-    await savePeople(tx, workspace.id, people.changes(clock.now()));
-    const changes = { groupStates, emailStates: [], linkedEmailStates: [] };
-    await writeSubscriptions(tx, workspace.id, changes, clock);
-    return skipped;
+    const lock = cached !== undefined || attempt > 1;
+    const people = await loadPeople(tx, workspaceId, targets, { ...options, lock });
+    const worked = await workOut(people, requests);
+    await save(tx, workspaceId, worked, clock);
+    return worked.skipped;
   });
 }
+
+/** Undefined where the transaction met another one. @throws other errors. */
+function unlessAborted(error: unknown): undefined {
+  if (!isAborted(error)) throw error;
+}
+
+/** Sets as they are to be written. */
+interface Worked {
+  readonly skipped: ItemNote[][];
+  readonly groupStates: readonly GroupStateSet[];
+  /** Users in the order in which they were updated last. */
+  readonly touched: readonly Touched[];
+}
+
+interface Touched {
+  readonly person: Person;
+  /** Whether it matters when the user was updated before. */
+  readonly isOrdered: boolean;
+}
+
+async function workOut(people: People, requests: readonly SetRequest[]): Promise<Worked> {
+  const groupStates: GroupStateSet[] = [];
+  const touched = new Map<Person, Touched>();
+  const touch = (person: Person, isOrdered: boolean) => {
+    const wasOrdered = touched.get(person)?.isOrdered ?? false;
+    // Moves to the end.
+    touched.delete(person);
+    touched.set(person, { person, isOrdered: isOrdered || wasOrdered });
+    people.touch(person);
+  };
+  const turns = startTurns();
+  const skipped: ItemNote[][] = [];
+  for (const { context, sets } of requests) {
+    const notes: ItemNote[] = [];
+    for (const { groupId, state, named } of sets) {
+      const byId: Person[] = [];
+      const byAddress: Person[] = [];
+      for (const { identifier, place } of named) {
+        const found = usersNamed(people, identifier);
+        if (found.length === 0) notes.push({ ...userNotFound(identifier), ...place });
+        (isAddress(identifier) ? byAddress : byId).push(...found);
+      }
+      const ordered = new Set(byAddress);
+      const channel = context.workspace.groupChannels.get(groupId);
+      const reached = sharersOf(people, [...byId, ...byAddress], channel);
+      for (const person of leastRecentFirst(reached)) {
+        groupStates.push({ profileId: person.id, groupId, state, context });
+        touch(person, ordered.has(person));
+      }
+      // Last, so that the users named by id become the most recently updated of those who share an address.
+      for (const person of byId) touch(person, false);
+    }
+    skipped.push(notes);
+    if (turns.isOver()) await turns.next();
+  }
+  return { skipped, groupStates, touched: [...touched.values()] };
+}
+
+/** The statements about states come after that which locks the users. */
+async function save(
+  tx: Transaction,
+  workspaceId: number,
+  { groupStates, touched }: Worked,
+  clock: Clock,
+): Promise<void> {
+  const now = clock.now().getTime() * 1_000;
+  const touches = touched.map((each, order) => touchOf(each, now + order));
+  await settleAll([
+    touchProfiles(tx, workspaceId, touches),
+    writeGroupSets(tx, workspaceId, groupStates, clock),
+  ]);
+}
+
+const touchOf = (
+  { person: { id, stored }, isOrdered }: Touched,
+  updatedAtMicros: number,
+): ProfileTouch => ({
+  id,
+  updatedAtMicros,
+  version: isOrdered ? (stored?.version ?? null) : null,
+  addresses: stored,
+});
 
 const targetOf = ({ identifier }: Named): Target => ({
   identifier,
@@ -92,6 +202,8 @@ const targetOf = ({ identifier }: Named): Target => ({
   addresses: [],
   spreads: true,
 });
+
+const isAddress = ({ kind }: PersonIdentifier): boolean => kind === "email" || kind === "phone";
 
 function usersNamed(people: People, identifier: PersonIdentifier): readonly Person[] {
   if (identifier.kind === "email" || identifier.kind === "phone")
@@ -103,13 +215,6 @@ function usersNamed(people: People, identifier: PersonIdentifier): readonly Pers
 /** Keeps the order of users named by one address. */
 const leastRecentFirst = (people: Iterable<Person>): Person[] =>
   [...people].sort((one, other) => one.rank - other.rank);
-
-const namedById = (people: People, named: readonly Named[]): readonly Person[] =>
-  named.flatMap(({ identifier }) =>
-    identifier.kind === "email" || identifier.kind === "phone"
-      ? []
-      : usersNamed(people, identifier),
-  );
 
 const userNotFound = ({ kind }: PersonIdentifier): Fault => ({
   code: "USER_NOT_FOUND",

@@ -14,9 +14,11 @@ import {
   repeatRefusals,
   selectEmailStates,
   selectGroupStates,
+  selectStatesIn,
   upsertEmailStates,
   upsertGroupStates,
   upsertLinkedEmailStates,
+  writeGroupStates,
 } from "./store.ts";
 
 /*
@@ -85,6 +87,37 @@ export async function writeSubscriptions(
     }),
   ]);
   await writeRelinked(tx, workspaceId, changes, clock);
+}
+
+/**
+ * Sets group states in order: one statement that reads them, and where something changes one for the states and
+ * one for the history. Cheaper than `writeSubscriptions` where many are set again, for a state that stays
+ * is not locked.
+ *
+ * The profiles must be locked by the transaction, with a statement that was sent before.
+ */
+export async function writeGroupSets(
+  tx: Transaction,
+  workspaceId: number,
+  sets: readonly GroupStateSet[],
+  clock: Clock,
+): Promise<void> {
+  const profileIds = [...new Set(sets.map(({ profileId }) => profileId))];
+  const groupIds = [...new Set(sets.map(({ groupId }) => groupId))];
+  const stored = await selectStatesIn(tx, workspaceId, profileIds, groupIds);
+  const present = new Map(stored.map((row) => [groupKey(row), row.state]));
+  const last = new Map<string, GroupStateSet>();
+  const changes = sets.filter((row) => {
+    const key = groupKey(row);
+    if (present.get(key) === row.state) return false;
+    present.set(key, row.state);
+    last.set(key, row);
+    return true;
+  });
+  await settleAll([
+    writeGroupStates(tx, workspaceId, [...last.values()], clock.now()),
+    insertGroupStateChanges(tx, workspaceId, dated(changes, clock)),
+  ]);
 }
 
 async function writeRelinked(

@@ -1,5 +1,6 @@
 import { bucketsOfIds, bucketsOfValues } from "../database/buckets.ts";
 import type { Queryable, Transaction } from "../database/database.ts";
+import { texts, uuids } from "../database/typed-list.ts";
 import { deleteAllHardBounces } from "./email-list-store.ts";
 
 export type GroupState = "subscribed" | "unsubscribed";
@@ -20,6 +21,52 @@ export async function selectGroupStates(
     `select profile_id as "profileId", group_id as "groupId", state from group_states
      where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])`,
     [workspaceId, profileIds, bucketsOfIds(profileIds).all],
+  );
+}
+
+/** The states of profiles in these groups. */
+export async function selectStatesIn(
+  database: Queryable,
+  workspaceId: number,
+  profileIds: readonly string[],
+  groupIds: readonly string[],
+): Promise<GroupStateRow[]> {
+  if (profileIds.length === 0) return [];
+  return database.query<GroupStateRow>(
+    `select profile_id as "profileId", group_id as "groupId", state from group_states
+     where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])
+       and group_id = any($4::text[])`,
+    [workspaceId, uuids(profileIds), bucketsOfIds(profileIds).all, groupIds],
+  );
+}
+
+/** Writes states that are known to be changes. At most one row for each profile and group. */
+export async function writeGroupStates(
+  tx: Transaction,
+  workspaceId: number,
+  states: readonly GroupStateRow[],
+  now: Date,
+): Promise<void> {
+  if (states.length === 0) return;
+  const profileIds = states.map((row) => row.profileId);
+  const buckets = bucketsOfIds(profileIds);
+  await tx.query(
+    `insert into group_states (workspace_id, bucket, profile_id, group_id, state, changed_at)
+     select $1, bucket, profile_id, group_id, state, $5
+     from buckets join unnest($2::uuid[], $3::text[], $4::text[], $6::smallint[])
+       as new (profile_id, group_id, state, bucket) using (bucket)
+     where bucket = any($7::smallint[])
+     on conflict (workspace_id, profile_id, bucket, group_id) do update
+       set state = excluded.state, changed_at = excluded.changed_at`,
+    [
+      workspaceId,
+      uuids(profileIds),
+      texts(states.map((row) => row.groupId)),
+      texts(states.map((row) => row.state)),
+      now,
+      buckets.each,
+      buckets.all,
+    ],
   );
 }
 

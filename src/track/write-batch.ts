@@ -16,8 +16,9 @@ import type { Tracing } from "../observe/tracing.ts";
 import type { AddressCache } from "../people/address-cache.ts";
 import { startRequestWork } from "../people/attribute-rules/work-budgets.ts";
 import type { IdCache } from "../people/id-cache.ts";
-import { selectIdRemovals, writePeopleAt } from "../people/id-removals-store.ts";
-import { type Cached, loadPeople, readPeople, storeWritten } from "../people/load-people.ts";
+import { writePeopleAt } from "../people/id-removals-store.ts";
+import { knownIds, refreshIds } from "../people/known-ids.ts";
+import { loadPeople, readPeople, storeWritten } from "../people/load-people.ts";
 import type { People, PeopleChanges } from "../people/people.ts";
 import { savePeople } from "../people/save-people.ts";
 import type { BatchQuotas, Quotas } from "../quotas/quotas.ts";
@@ -99,12 +100,12 @@ export async function writeBatch(
   const targets = requests.flatMap((request) => request.items);
   const { newId } = clock;
   const quotas = await services.quotas.of(workspace, targets);
-  let cached = cachedIds(services, workspace) ?? (await refreshIds(services, workspace));
+  let cached = await knownIds(services, workspace.id);
   const ahead = await readPeople(database, workspace.id, targets, { newId, cached })
     .then((people) => workOut(services, requests, people, quotas))
     .then((worked) => saveAhead(services, workspace, worked, cached.removals))
     .catch(unlessAborted);
-  if (!ahead) cached = await refreshIds(services, workspace);
+  if (!ahead) cached = await refreshIds(services, workspace.id);
   const written =
     ahead ??
     (await withRetries(
@@ -119,25 +120,6 @@ export async function writeBatch(
     ));
   storeWritten(cached, workspace.id, written.changes);
   return written.verdicts;
-}
-
-/** The id cache as it is; undefined where its count of removals was never read. */
-function cachedIds(
-  { idCache, addressCache }: WriteServices,
-  { id }: Workspace,
-): Cached | undefined {
-  const removals = idCache.removals(id);
-  return removals === undefined ? undefined : { idCache, addressCache, removals };
-}
-
-/** The id cache without entries that removals in any process have made stale. */
-async function refreshIds(
-  { database, idCache, addressCache }: WriteServices,
-  { id }: Workspace,
-): Promise<Cached> {
-  const removals = await selectIdRemovals(database, id);
-  idCache.expect(id, removals);
-  return { idCache, addressCache, removals };
 }
 
 /**

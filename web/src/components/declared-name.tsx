@@ -1,15 +1,22 @@
-import type { ReactNode } from "react";
+import { Link, type LinkProps } from "@tanstack/react-router";
 import { Declared } from "./declared.tsx";
 
-/** The name of something that a manifest may have declared, in bold or as the link to its page. */
-export const DeclaredName = ({
-  of: { name, declared },
-  link,
-}: {
+interface DeclaredNameProps {
   readonly of: { readonly name: string; readonly declared: boolean };
-  readonly link?: ReactNode;
-}) => (
+  /** The page of its own, if it has one: then the whole row leads there. */
+  readonly leadsTo?: Pick<LinkProps, "to" | "params">;
+}
+
+/** The name of something that a manifest may have declared, in bold or as the link to its page. */
+export const DeclaredName = ({ of: { name, declared }, leadsTo }: DeclaredNameProps) => (
   <>
-    {link ?? <strong>{name}</strong>} <Declared declared={declared} />
+    {leadsTo ? (
+      <Link {...leadsTo} className="row-link">
+        {name}
+      </Link>
+    ) : (
+      <strong>{name}</strong>
+    )}{" "}
+    <Declared declared={declared} />
   </>
 );

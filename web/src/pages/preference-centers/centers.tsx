@@ -1,5 +1,5 @@
 import { TextInput } from "@mantine/core";
-import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { Plus, SlidersHorizontal } from "lucide-react";
 import { useMemo, useState } from "react";
 import { useCenters, useChangeCenters } from "../../api/centers.ts";
@@ -100,15 +100,10 @@ const columnsOf = (workspace: string): readonly Column<Center>[] => [
     cell: ({ row: { original: center } }) => (
       <DeclaredName
         of={center}
-        link={
-          <Link
-            to="/w/$workspace/preference-centers/$id"
-            params={{ workspace, id: center.id }}
-            className="row-link"
-          >
-            {center.name}
-          </Link>
-        }
+        leadsTo={{
+          to: "/w/$workspace/preference-centers/$id",
+          params: { workspace, id: center.id },
+        }}
       />
     ),
   },

@@ -1,4 +1,4 @@
-import { getRouteApi, Link } from "@tanstack/react-router";
+import { getRouteApi } from "@tanstack/react-router";
 import { DatabaseZap, Plus } from "lucide-react";
 import { useMemo, useState } from "react";
 import { type Integration, useIntegrations } from "../../api/syncs.ts";
@@ -61,15 +61,10 @@ const columnsOf = (workspace: string): readonly Column<Integration>[] => [
     cell: ({ row: { original: each } }) => (
       <DeclaredName
         of={each}
-        link={
-          <Link
-            to="/w/$workspace/syncs/$id"
-            params={{ workspace, id: each.integration_id }}
-            className="row-link"
-          >
-            {each.name}
-          </Link>
-        }
+        leadsTo={{
+          to: "/w/$workspace/syncs/$id",
+          params: { workspace, id: each.integration_id },
+        }}
       />
     ),
   },

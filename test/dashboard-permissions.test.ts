@@ -17,12 +17,12 @@ describe("the dashboard and a person's permissions", { skip }, async () => {
   const { name, paths } = await filledWorkspace(server);
 
   /** A page as a person sees it with these permissions alone; the server's own refusals have other tests. */
-  async function openWith(permissions: readonly string[]) {
+  async function openWith(permissions: readonly string[], company: readonly string[] = []) {
     const { page } = await dashboard.open("/");
     await page.route("**/dashboard/session", async (route) => {
       const response = await route.fetch();
       const session = await response.json();
-      const held = { company: [], workspaces: { [name]: permissions } };
+      const held = { company, workspaces: { [name]: permissions } };
       await route.fulfill({
         json: { ...session, administrator: false, permissions: held, workspaces: [name] },
       });
@@ -36,13 +36,26 @@ describe("the dashboard and a person's permissions", { skip }, async () => {
     [`/syncs/${paths.integration}`, "Run now", "manage_external_integrations"],
     ["/preference-centers", "Add a center", "manage_email_settings"],
     ["/settings/apps", "Add an app", "manage_apps"],
+    ["/settings/teams", "Add a team", "manage_teams"],
+    ["/settings/keys", "Create", "admin"],
+    ["/settings/limits", "Save", "admin"],
+    ["/campaigns", "Add a campaign", "send_campaigns_canvases"],
+    ["/campaigns", "Add a canvas", "send_campaigns_canvases"],
+    ["/campaigns", "Add a message to Welcome", "send_campaigns_canvases"],
+    [`/translations?message=${paths.message}`, "Import", "send_campaigns_canvases"],
+    ["/translations?tab=locales", "Add a locale", "send_campaigns_canvases"],
+    [`/users/${paths.user}?tab=attributes`, "Set an attribute", "import_update_user_data"],
+    [`/users/${paths.user}?tab=attributes`, "Edit plan", "import_update_user_data"],
   ] as const;
 
+  /** Every page of the cases can be seen with these. */
+  const SEEING = ["basic_access", "view_pii"];
+
   test("a button that changes something says which permission is missing, and does nothing", async () => {
-    const page = await openWith(["basic_access"]);
+    const page = await openWith(SEEING);
     for (const [path, label, permission] of CASES) {
       await goTo(page, `/w/${name}${path}`);
-      const button = page.getByRole("button", { name: label });
+      const button = page.getByRole("button", { name: label, exact: true });
       assert.equal(await button.getAttribute("aria-disabled"), "true", label);
       await button.focus();
       await page.getByRole("tooltip").filter({ hasText: permission }).waitFor();
@@ -58,17 +71,78 @@ describe("the dashboard and a person's permissions", { skip }, async () => {
 
   test("the permission that a button needs enables it, and no other one does", async () => {
     for (const permission of new Set(CASES.map(([, , each]) => each))) {
-      const page = await openWith(["basic_access", permission]);
+      const page = await openWith([...SEEING, permission]);
       const own = CASES.filter(([, , needed]) => needed === permission);
       const [foreign] = CASES.filter(([, , needed]) => needed !== permission);
       for (const [path, label, needed] of [...own, ...(foreign ? [foreign] : [])]) {
         await goTo(page, `/w/${name}${path}`);
-        const button = page.getByRole("button", { name: label });
+        const button = page.getByRole("button", { name: label, exact: true });
         const isDisabled = (await button.getAttribute("aria-disabled")) === "true";
         assert.equal(isDisabled, needed !== permission, `${label} with ${permission}`);
       }
       await page.context().close();
     }
+  });
+
+  test("what needs the company's admin says so to a person who may only see it", async () => {
+    const page = await openWith(SEEING, ["manage_company_settings"]);
+    for (const [path, label] of [
+      ["/settings/scim-tokens", "Create"],
+      ["/settings/permission-sets", "Add a set"],
+      ["/settings/permission-sets", "Actions for Support"],
+      ["/settings/dashboard-users", "Add a person"],
+    ] as const) {
+      await goTo(page, `/w/${name}${path}`);
+      const button = page.getByRole("button", { name: label, exact: true });
+      assert.equal(await button.getAttribute("aria-disabled"), "true", label);
+      const reason = await button.getAttribute("aria-description");
+      assert.equal(reason, "You lack the permission admin of the company.");
+    }
+    await page.context().close();
+    const admin = await openWith(SEEING, ["admin"]);
+    await goTo(admin, `/w/${name}/settings/permission-sets`);
+    await admin.getByRole("button", { name: "Add a set" }).click();
+    await admin.getByRole("dialog").waitFor();
+    await admin.context().close();
+  });
+
+  test("merging, exporting and erasing a user, and changing a state, name what is missing", async () => {
+    const page = await openWith([...SEEING, "view_user_profile"]);
+    await goTo(page, `/w/${name}/users/${paths.user}?tab=subscriptions`);
+    const state = page.getByRole("combobox", { name: "State of Newsletter" });
+    assert.match((await state.getAttribute("aria-description")) ?? "", /import_update_user_data/);
+    await state.click();
+    assert.equal(await page.getByRole("option").count(), 0);
+    await page.getByRole("button", { name: "Actions", exact: true }).click();
+    for (const [item, permission] of [
+      ["Export as JSON", "export_user_data"],
+      ["Merge into another user…", "import_update_user_data"],
+      ["Erase…", "import_update_user_data"],
+    ] as const) {
+      const entry = page.getByRole("menuitem", { name: item });
+      assert.equal(await entry.getAttribute("aria-disabled"), "true", item);
+      assert.match(await entry.innerText(), new RegExp(`You lack the permission ${permission}`));
+    }
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    assert.equal(await page.getByRole("dialog").count(), 0);
+    await page.keyboard.press("Escape");
+    await assertAccessible(page);
+    await page.context().close();
+  });
+
+  test("a person who may not translate reads the grid with the keyboard but edits no cell", async () => {
+    const page = await openWith(SEEING);
+    await goTo(page, `/w/${name}/translations?message=${paths.message}`);
+    await page.getByText("You lack the permission send_campaigns_canvases").waitFor();
+    const cell = page.getByRole("gridcell").first();
+    assert.equal(await cell.getAttribute("aria-readonly"), "true");
+    await cell.focus();
+    for (const key of ["Enter", "F2", "a"]) await page.keyboard.press(key);
+    await cell.click();
+    assert.equal(await page.getByRole("gridcell").getByRole("textbox").count(), 0);
+    await assertAccessible(page);
+    await page.context().close();
   });
 
   test("a person lands on the first page that they may see", async () => {

@@ -1,7 +1,6 @@
 /* Users in the dashboard: found and read with the keyboard alone, changed, merged, erased; and text that is no markup. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { Page } from "playwright-core";
 import {
   assertAccessible,
   goTo,
@@ -10,6 +9,7 @@ import {
   startDashboard,
 } from "./dashboard-browser.ts";
 import { NEWSLETTER, startServer, type TestWorkspace } from "./harness.ts";
+import { tabTo } from "./tab-to.ts";
 
 describe("users in the dashboard", { skip }, async () => {
   if (skip) return;
@@ -18,18 +18,6 @@ describe("users in the dashboard", { skip }, async () => {
 
   const platformIdOf = async (workspace: TestWorkspace, externalId: string): Promise<string> =>
     (await workspace.profile({ external_ids: [externalId] })).platform_id;
-
-  /** Presses Tab until the focus is on what has this name. */
-  async function tabTo(page: Page, name: RegExp): Promise<void> {
-    for (let presses = 0; presses < 60; presses += 1) {
-      await page.keyboard.press("Tab");
-      const focused: string = await page.evaluate(
-        "(document.activeElement.getAttribute('aria-label') ?? '') + ' ' + document.activeElement.textContent + ' ' + (document.activeElement.labels?.[0]?.textContent ?? '')",
-      );
-      if (name.test(focused)) return;
-    }
-    assert.fail(`Tab does not lead to ${name}.`);
-  }
 
   test("with the keyboard alone a person signs in, finds a user and reads the timeline", async () => {
     const workspace = await server.workspace();

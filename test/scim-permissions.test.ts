@@ -5,7 +5,7 @@ import {
   TEAM_PERMISSIONS,
   WORKSPACE_PERMISSIONS,
 } from "../src/context/dashboard-permissions.ts";
-import { DEPARTMENTS } from "../src/dashboard-users/dashboard-user.ts";
+import { DEPARTMENTS } from "../src/dashboard-users/departments.ts";
 import { startOwnServer } from "./harness.ts";
 import { assertRefused, declare, newUser, scimClient } from "./scim-client.ts";
 

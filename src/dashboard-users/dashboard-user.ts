@@ -41,17 +41,6 @@ export interface PermissionSet extends JsonObject {
   readonly appGroupPermissionSetName: string;
 }
 
-/** The departments of dashboard users. */
-export const DEPARTMENTS = [
-  "agency",
-  "bi",
-  "c_suite",
-  "engineering",
-  "finance",
-  "marketing",
-  "pm",
-] as const;
-
 /** The names that permissions may use. */
 export interface Organisation {
   /** By name. */

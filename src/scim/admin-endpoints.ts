@@ -4,7 +4,8 @@ import {
   TEAM_PERMISSIONS,
   WORKSPACE_PERMISSIONS,
 } from "../context/dashboard-permissions.ts";
-import { DEPARTMENTS, type UserAttributes } from "../dashboard-users/dashboard-user.ts";
+import type { UserAttributes } from "../dashboard-users/dashboard-user.ts";
+import { DEPARTMENTS } from "../dashboard-users/departments.ts";
 import type { UserServices } from "../dashboard-users/manage-users.ts";
 import { byAdministratorOfCompany, endpoint } from "../http/endpoint.ts";
 import {

@@ -1,6 +1,7 @@
 import Type from "typebox";
 import type { CompanyContext } from "../context/context.ts";
-import { DEPARTMENTS, type Organisation } from "../dashboard-users/dashboard-user.ts";
+import type { Organisation } from "../dashboard-users/dashboard-user.ts";
+import { DEPARTMENTS } from "../dashboard-users/departments.ts";
 import { readOrganisation } from "../dashboard-users/manage-users.ts";
 import type { Transaction } from "../database/database.ts";
 import { Problem } from "../problem.ts";

@@ -122,7 +122,17 @@ const center = createRoute({
 const settings = createRoute({
   getParentRoute: () => workspace,
   path: "settings/$section",
+  validateSearch: texts("query"),
   component: lazyRouteComponent(() => import("./pages/settings/settings.tsx"), "SettingsPage"),
+});
+
+const dashboardUser = createRoute({
+  getParentRoute: () => workspace,
+  path: "settings/dashboard-users/$id",
+  component: lazyRouteComponent(
+    () => import("./pages/settings/dashboard-user.tsx"),
+    "DashboardUserPage",
+  ),
 });
 
 export const router = createRouter({
@@ -143,6 +153,7 @@ export const router = createRouter({
       centers,
       center,
       settings,
+      dashboardUser,
     ]),
   ]),
   defaultPreload: "intent",

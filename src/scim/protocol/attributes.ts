@@ -3,7 +3,7 @@ import {
   TEAM_PERMISSIONS,
   WORKSPACE_PERMISSIONS,
 } from "../../context/dashboard-permissions.ts";
-import { DEPARTMENTS } from "../../dashboard-users/dashboard-user.ts";
+import { DEPARTMENTS } from "../../dashboard-users/departments.ts";
 
 /*
  * The dashboard user as a SCIM resource: one table of the stored attributes, in the terms of RFC 7643, 7.

@@ -1,37 +1,109 @@
-import { Button, type ButtonProps, Tooltip } from "@mantine/core";
+import { ActionIcon, Button, type ButtonProps, Menu, Tooltip } from "@mantine/core";
 import type { ReactNode } from "react";
-import type { WorkspacePermission } from "../../../src/context/dashboard-permissions.ts";
+import type {
+  CompanyPermission,
+  WorkspacePermission,
+} from "../../../src/context/dashboard-permissions.ts";
 import { useSession } from "../api/session.ts";
 
-/** A permission in a workspace. */
+/* What a person may not do is disabled and says why. The keyboard reaches it all the same. */
+
+/** What an action needs: all of these permissions. */
 export interface Needed {
-  readonly workspace: string;
-  readonly needs: WorkspacePermission;
+  /** Absent for permissions of the company. */
+  readonly workspace?: string;
+  readonly needs: WorkspacePermission | CompanyPermission | readonly WorkspacePermission[];
 }
 
 /** Why the person may not do something; undefined where they may. */
 export function useMissing(needed: Needed | undefined): string | undefined {
   const { administrator, permissions } = useSession();
-  if (needed === undefined) return undefined;
+  if (needed === undefined || administrator) return undefined;
   const { workspace, needs } = needed;
-  if (administrator || permissions.workspaces[workspace]?.includes(needs)) return undefined;
-  return `You lack the permission ${needs} in this workspace.`;
+  const held = workspace === undefined ? permissions.company : permissions.workspaces[workspace];
+  const missing = [needs].flat().find((each) => !held?.includes(each));
+  if (missing === undefined) return undefined;
+  return `You lack the permission ${missing} ${workspace === undefined ? "of the company" : "in this workspace"}.`;
 }
+
+/** Shows a reason under the pointer, at the touch of a finger and with the focus. */
+const Reason = ({ text, children }: { readonly text: string; readonly children: ReactNode }) => (
+  <Tooltip label={text} events={{ hover: true, focus: true, touch: true }}>
+    {children}
+  </Tooltip>
+);
 
 interface PermittedButtonProps
   extends Needed,
-    Pick<ButtonProps, "leftSection" | "size" | "variant" | "loading"> {
+    Pick<
+      ButtonProps,
+      "leftSection" | "rightSection" | "size" | "variant" | "loading" | "disabled"
+    > {
+  readonly onClick?: () => void;
+  readonly type?: "submit";
+  readonly children: ReactNode;
+  readonly "aria-label"?: string;
+}
+
+/** A button that says why it does nothing to a person who lacks its permission. */
+export function PermittedButton({ workspace, needs, ...props }: PermittedButtonProps) {
+  const missing = useMissing({ needs, ...(workspace !== undefined && { workspace }) });
+  if (missing === undefined) return <Button {...props} />;
+  const { onClick: _, disabled: __, ...look } = props;
+  return (
+    <Reason text={missing}>
+      <Button {...look} type="button" data-disabled aria-disabled aria-description={missing} />
+    </Reason>
+  );
+}
+
+interface PermittedIconProps {
+  readonly needed?: Needed | undefined;
+  readonly label: string;
+  readonly onClick?: () => void;
+  readonly children: ReactNode;
+}
+
+/** The same as a small icon. */
+export function PermittedIcon({ needed, label, onClick, ...props }: PermittedIconProps) {
+  const missing = useMissing(needed);
+  const look = { variant: "subtle", color: "gray", size: "sm", "aria-label": label } as const;
+  if (missing === undefined) {
+    return <ActionIcon {...look} {...props} {...(onClick && { onClick })} />;
+  }
+  return (
+    <Reason text={missing}>
+      <ActionIcon {...look} {...props} data-disabled aria-disabled aria-description={missing} />
+    </Reason>
+  );
+}
+
+interface PermittedItemProps {
+  readonly needed: Needed;
+  readonly leftSection?: ReactNode;
   readonly onClick: () => void;
   readonly children: ReactNode;
 }
 
-/** A button that says why it does nothing to a person who lacks its permission. The keyboard reaches it all the same. */
-export function PermittedButton({ workspace, needs, onClick, ...props }: PermittedButtonProps) {
-  const missing = useMissing({ workspace, needs });
-  if (missing === undefined) return <Button {...props} onClick={onClick} />;
+/** An entry of a menu, with the reason below its name. */
+export function PermittedItem({ needed, leftSection, onClick, children }: PermittedItemProps) {
+  const missing = useMissing(needed);
+  if (missing === undefined) {
+    return (
+      <Menu.Item leftSection={leftSection} onClick={onClick}>
+        {children}
+      </Menu.Item>
+    );
+  }
   return (
-    <Tooltip label={missing} events={{ hover: true, focus: true, touch: true }}>
-      <Button {...props} data-disabled aria-disabled aria-description={missing} />
-    </Tooltip>
+    <Menu.Item
+      leftSection={leftSection}
+      className="forbidden"
+      closeMenuOnClick={false}
+      aria-disabled
+    >
+      {children}
+      <div className="forbidden-reason">{missing}</div>
+    </Menu.Item>
   );
 }

@@ -1,7 +1,7 @@
-import { ActionIcon, Menu, Tooltip } from "@mantine/core";
+import { ActionIcon, Menu } from "@mantine/core";
 import { Ellipsis } from "lucide-react";
 import type { ReactNode } from "react";
-import { type Needed, useMissing } from "./permitted.tsx";
+import { type Needed, PermittedIcon, useMissing } from "./permitted.tsx";
 
 interface RowActionsProps {
   readonly of: string;
@@ -12,27 +12,21 @@ interface RowActionsProps {
 
 /** What can be done with a row, at its end; for those who lack the permission it says so. */
 export function RowActions({ of: name, needed, children }: RowActionsProps) {
-  const missing = useMissing(needed);
-  const icon = {
-    variant: "subtle",
-    color: "gray",
-    size: "sm",
-    "aria-label": `Actions for ${name}`,
-  } as const;
-  if (missing !== undefined) {
+  const isForbidden = useMissing(needed) !== undefined;
+  const label = `Actions for ${name}`;
+  const icon = <Ellipsis size={16} />;
+  if (isForbidden) {
     return (
-      <Tooltip label={missing} events={{ hover: true, focus: true, touch: true }}>
-        <ActionIcon {...icon} data-disabled aria-disabled aria-description={missing}>
-          <Ellipsis size={16} />
-        </ActionIcon>
-      </Tooltip>
+      <PermittedIcon needed={needed} label={label}>
+        {icon}
+      </PermittedIcon>
     );
   }
   return (
     <Menu position="bottom-end">
       <Menu.Target>
-        <ActionIcon {...icon}>
-          <Ellipsis size={16} />
+        <ActionIcon variant="subtle" color="gray" size="sm" aria-label={label}>
+          {icon}
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>{children}</Menu.Dropdown>

@@ -1,4 +1,4 @@
-import { Button, Menu, TextInput } from "@mantine/core";
+import { Menu, TextInput } from "@mantine/core";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { Mail, Megaphone, MessageSquare, Plus, Waypoints } from "lucide-react";
 import { useState } from "react";
@@ -8,6 +8,7 @@ import { Declared } from "../../components/declared.tsx";
 import { FormDialog, required } from "../../components/form.tsx";
 import { newId } from "../../components/new-id.ts";
 import { Card, Page } from "../../components/page.tsx";
+import { PermittedButton } from "../../components/permitted.tsx";
 import { RowActions } from "../../components/row-actions.tsx";
 import { Empty, Loaded } from "../../components/states.tsx";
 import { channelName, sentence, Tag } from "../../components/tag.tsx";
@@ -34,6 +35,8 @@ type Dialog =
   | { readonly kind: "edit" | "remove"; readonly holder: Holder }
   | { readonly kind: "message"; readonly place: MessagePlace };
 
+const neededIn = (workspace: string) => ({ workspace, needs: "send_campaigns_canvases" }) as const;
+
 /** Campaigns and canvases, as far as translations need them: their messages. */
 export function CampaignsPage() {
   const { workspace } = route.useParams();
@@ -51,12 +54,21 @@ export function CampaignsPage() {
       about="Messages whose strings are translated. Your messaging system sends them."
       actions={
         <>
-          <Button variant="default" leftSection={<Plus size={15} />} onClick={() => add("canvas")}>
+          <PermittedButton
+            {...neededIn(workspace)}
+            variant="default"
+            leftSection={<Plus size={15} />}
+            onClick={() => add("canvas")}
+          >
             Add a canvas
-          </Button>
-          <Button leftSection={<Plus size={15} />} onClick={() => add("campaign")}>
+          </PermittedButton>
+          <PermittedButton
+            {...neededIn(workspace)}
+            leftSection={<Plus size={15} />}
+            onClick={() => add("campaign")}
+          >
             Add a campaign
-          </Button>
+          </PermittedButton>
         </>
       }
     >
@@ -125,7 +137,7 @@ function Holders({ workspace, title, holders, open }: HoldersProps) {
             <>
               <Tag>{sentence(holder.kind)}</Tag>
               <Declared declared={holder.declared} />
-              <RowActions of={holder.name}>
+              <RowActions of={holder.name} needed={neededIn(workspace)}>
                 <Menu.Item onClick={() => open({ kind: "edit", holder })}>Edit…</Menu.Item>
                 <Menu.Item onClick={() => open({ kind: "remove", holder })}>Remove…</Menu.Item>
               </RowActions>
@@ -167,7 +179,8 @@ const Steps = ({ workspace, holder, open }: StepsProps) => (
             {!message.multi_language && <Tag>One language</Tag>}
           </Link>
         ))}
-        <Button
+        <PermittedButton
+          {...neededIn(workspace)}
           variant="subtle"
           size="compact-xs"
           leftSection={<Plus size={12} />}
@@ -183,7 +196,7 @@ const Steps = ({ workspace, holder, open }: StepsProps) => (
           }
         >
           Add a message
-        </Button>
+        </PermittedButton>
       </li>
     ))}
   </ol>

@@ -1,4 +1,4 @@
-import { Button, Menu, Select, Tabs, TextInput } from "@mantine/core";
+import { Menu, Select, Tabs, TextInput } from "@mantine/core";
 import { useDebouncedValue, useHotkeys } from "@mantine/hooks";
 import { getRouteApi, Link, useBlocker, useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo, useState } from "react";
@@ -12,6 +12,7 @@ import {
 import { Confirm } from "../../components/confirm.tsx";
 import { tellDone, tellFailed } from "../../components/feedback.ts";
 import { Page } from "../../components/page.tsx";
+import { PermittedButton } from "../../components/permitted.tsx";
 import { RowActions } from "../../components/row-actions.tsx";
 import { Loaded, Loading, Notice } from "../../components/states.tsx";
 import { StateTag } from "../../components/tag.tsx";
@@ -109,15 +110,23 @@ function Editor({ workspace, id, stored }: EditorProps) {
       actions={
         <>
           {isChanged && <span className="dim">Unsaved changes</span>}
-          <Button
+          <PermittedButton
+            workspace={workspace}
+            needs="manage_email_settings"
             variant="default"
             onClick={() => void save({ state: isDraft ? "active" : "draft" })}
           >
             {isDraft ? "Save and publish" : "Make it a draft"}
-          </Button>
-          <Button loading={isSaving} disabled={!isChanged} onClick={() => void save()}>
+          </PermittedButton>
+          <PermittedButton
+            workspace={workspace}
+            needs="manage_email_settings"
+            loading={isSaving}
+            disabled={!isChanged}
+            onClick={() => void save()}
+          >
             Save
-          </Button>
+          </PermittedButton>
           <Remove workspace={workspace} id={id} name={center.name} />
         </>
       }

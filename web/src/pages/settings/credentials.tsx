@@ -1,4 +1,4 @@
-import { Button, Menu } from "@mantine/core";
+import { Menu } from "@mantine/core";
 import { KeyRound, Plus } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { Confirm } from "../../components/confirm.tsx";
@@ -6,6 +6,7 @@ import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Declared } from "../../components/declared.tsx";
 import { tellDone } from "../../components/feedback.ts";
 import { Card } from "../../components/page.tsx";
+import { type Needed, PermittedButton } from "../../components/permitted.tsx";
 import { RowActions } from "../../components/row-actions.tsx";
 import { SecretDialog } from "../../components/secret-dialog.tsx";
 import { Empty } from "../../components/states.tsx";
@@ -33,6 +34,8 @@ interface CredentialsProps {
   readonly about: string;
   readonly scopeTitle: string;
   readonly list: readonly Credential[];
+  /** What creating, rotating and revoking need. */
+  readonly needed: Needed;
   rotate(name: string): Promise<string>;
   revoke(name: string): Promise<unknown>;
   /** The form; it calls `created` with the secret. */
@@ -42,7 +45,7 @@ interface CredentialsProps {
 type Dialog = { readonly kind: "create" | "rotate" | "revoke"; readonly name: string };
 
 export function Credentials(props: CredentialsProps) {
-  const { noun, title, about, scopeTitle, list, rotate, revoke, create } = props;
+  const { noun, title, about, scopeTitle, list, needed, rotate, revoke, create } = props;
   const [dialog, setDialog] = useState<Dialog>();
   const [secret, setSecret] = useState<string>();
   const close = () => setDialog(undefined);
@@ -51,18 +54,19 @@ export function Credentials(props: CredentialsProps) {
       title={title}
       flush
       actions={
-        <Button
+        <PermittedButton
+          {...needed}
           size="xs"
           leftSection={<Plus size={14} />}
           onClick={() => setDialog({ kind: "create", name: "" })}
         >
           Create
-        </Button>
+        </PermittedButton>
       }
     >
       <DataTable
         label={title}
-        columns={columnsOf(scopeTitle, setDialog)}
+        columns={columnsOf(scopeTitle, needed, setDialog)}
         rows={list}
         keyOf={(each) => `${each.name} ${each.created_at}`}
         empty={
@@ -106,6 +110,7 @@ export function Credentials(props: CredentialsProps) {
 
 const columnsOf = (
   scopeTitle: string,
+  needed: Needed,
   open: (dialog: Dialog) => void,
 ): readonly Column<Credential>[] => [
   {
@@ -143,7 +148,7 @@ const columnsOf = (
     meta: { width: "4rem", end: true },
     cell: ({ row: { original: each } }) =>
       each.revoked_at ? null : (
-        <RowActions of={each.name}>
+        <RowActions of={each.name} needed={needed}>
           <Menu.Item onClick={() => open({ kind: "rotate", name: each.name })}>Rotate…</Menu.Item>
           <Menu.Item onClick={() => open({ kind: "revoke", name: each.name })}>Revoke…</Menu.Item>
         </RowActions>

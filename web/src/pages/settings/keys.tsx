@@ -21,6 +21,7 @@ export function Keys({ workspace }: { readonly workspace: string }) {
             previousUntil: previous_key_until,
             scope: <Scope permissions={permissions} addresses={ip_allowlist} />,
           }))}
+          needed={{ workspace, needs: "admin" }}
           rotate={change.rotate}
           revoke={change.revoke}
           create={(close, created) => (

@@ -1,4 +1,4 @@
-import { Button, Group, NumberInput, Select, Stack, Switch, TagsInput } from "@mantine/core";
+import { Group, NumberInput, Select, Stack, Switch, TagsInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
@@ -8,6 +8,7 @@ import { type Column, DataTable } from "../../components/data-table.tsx";
 import { tellDone } from "../../components/feedback.ts";
 import { FormDialog, SaveFailure } from "../../components/form.tsx";
 import { Card } from "../../components/page.tsx";
+import { PermittedButton } from "../../components/permitted.tsx";
 import { Loaded } from "../../components/states.tsx";
 
 type Settings = Readonly<Record<string, unknown>>;
@@ -104,9 +105,14 @@ function SettingsForm({ workspace, settings }: PartProps) {
             {...form.getInputProps("redirect_merged_ids", { type: "checkbox" })}
           />
           <Group justify="flex-end">
-            <Button type="submit" loading={saving.isPending}>
+            <PermittedButton
+              workspace={workspace}
+              needs="admin"
+              type="submit"
+              loading={saving.isPending}
+            >
               Save
-            </Button>
+            </PermittedButton>
           </Group>
         </Stack>
       </form>
@@ -129,7 +135,7 @@ function RateLimits({ workspace, settings }: PartProps) {
     <Card title="Rate limits" flush>
       <DataTable
         label="Rate limits"
-        columns={columnsOf(setEdited)}
+        columns={columnsOf(workspace, setEdited)}
         rows={rows}
         keyOf={({ permission }) => permission}
         empty={null}
@@ -177,7 +183,7 @@ const DEFAULT = { requests: 1_000, per_seconds: 60 };
 const kindOf = (limit: Limit | undefined): string =>
   limit === undefined ? "default" : limit === "off" ? "off" : "own";
 
-const columnsOf = (edit: (row: Row) => void): readonly Column<Row>[] => [
+const columnsOf = (workspace: string, edit: (row: Row) => void): readonly Column<Row>[] => [
   { id: "permission", header: "Permission", cell: ({ row }) => row.original.permission },
   {
     id: "limit",
@@ -193,14 +199,16 @@ const columnsOf = (edit: (row: Row) => void): readonly Column<Row>[] => [
     header: () => <span className="hidden">Actions</span>,
     meta: { width: "5.5rem", end: true },
     cell: ({ row }) => (
-      <Button
+      <PermittedButton
+        workspace={workspace}
+        needs="admin"
         variant="subtle"
         size="compact-xs"
         aria-label={`Edit the limit of ${row.original.permission}`}
         onClick={() => edit(row.original)}
       >
         Edit
-      </Button>
+      </PermittedButton>
     ),
   },
 ];

@@ -1,4 +1,4 @@
-import { Button, Menu, MultiSelect, TextInput } from "@mantine/core";
+import { Menu, MultiSelect, TextInput } from "@mantine/core";
 import { Plus, ShieldCheck } from "lucide-react";
 import { useState } from "react";
 import { WORKSPACE_PERMISSIONS } from "../../../../src/context/dashboard-permissions.ts";
@@ -8,6 +8,7 @@ import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Declared } from "../../components/declared.tsx";
 import { FormDialog, required } from "../../components/form.tsx";
 import { Card } from "../../components/page.tsx";
+import { PermittedButton } from "../../components/permitted.tsx";
 import { RowActions } from "../../components/row-actions.tsx";
 import { Empty, Loaded } from "../../components/states.tsx";
 
@@ -29,13 +30,14 @@ export function PermissionSets() {
       title="Permission sets"
       flush
       actions={
-        <Button
+        <PermittedButton
+          needs="admin"
           size="xs"
           leftSection={<Plus size={14} />}
           onClick={() => setDialog({ kind: "edit", set: { name: "", declared: false } })}
         >
           Add a set
-        </Button>
+        </PermittedButton>
       }
     >
       <Loaded from={sets}>
@@ -114,7 +116,7 @@ const columnsOf = (open: (dialog: Dialog) => void): readonly Column<PermissionSe
     header: () => <span className="hidden">Actions</span>,
     meta: { width: "4rem", end: true },
     cell: ({ row: { original: set } }) => (
-      <RowActions of={set.name}>
+      <RowActions of={set.name} needed={{ needs: "admin" }}>
         <Menu.Item onClick={() => open({ kind: "edit", set })}>Edit…</Menu.Item>
         <Menu.Item onClick={() => open({ kind: "remove", set })}>Remove…</Menu.Item>
       </RowActions>

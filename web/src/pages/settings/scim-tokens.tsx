@@ -20,6 +20,7 @@ export function ScimTokens() {
             previousUntil: previous_token_until,
             scope: service_origin,
           }))}
+          needed={{ needs: "admin" }}
           rotate={change.rotate}
           revoke={change.revoke}
           create={(close, created) => (

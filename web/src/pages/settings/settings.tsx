@@ -4,11 +4,13 @@ import { Page } from "../../components/page.tsx";
 import { NotFound } from "../not-found.tsx";
 import { Apps } from "./apps.tsx";
 import { Audit } from "./audit.tsx";
+import { DashboardUsers } from "./dashboard-users.tsx";
 import { Keys } from "./keys.tsx";
 import { Limits } from "./limits.tsx";
 import { Manifest } from "./manifest.tsx";
 import { PermissionSets } from "./permission-sets.tsx";
 import { ScimTokens } from "./scim-tokens.tsx";
+import { Teams } from "./teams.tsx";
 
 const route = getRouteApi("/w/$workspace/settings/$section");
 
@@ -21,11 +23,17 @@ interface Section {
 const OF_WORKSPACE: readonly Section[] = [
   { name: "keys", label: "API keys", show: (workspace) => <Keys workspace={workspace} /> },
   { name: "apps", label: "Apps", show: (workspace) => <Apps workspace={workspace} /> },
+  { name: "teams", label: "Teams", show: (workspace) => <Teams workspace={workspace} /> },
   { name: "limits", label: "Limits", show: (workspace) => <Limits workspace={workspace} /> },
   { name: "manifest", label: "Manifest", show: (workspace) => <Manifest workspace={workspace} /> },
 ];
 
 const OF_COMPANY: readonly Section[] = [
+  {
+    name: "dashboard-users",
+    label: "Dashboard users",
+    show: (workspace) => <DashboardUsers workspace={workspace} />,
+  },
   { name: "scim-tokens", label: "SCIM tokens", show: () => <ScimTokens /> },
   { name: "permission-sets", label: "Permission sets", show: () => <PermissionSets /> },
   { name: "audit", label: "Audit log", show: () => <Audit /> },

@@ -15,6 +15,7 @@ interface CellProps {
   readonly text: string;
   readonly draft: Draft | undefined;
   readonly isEditing: boolean;
+  readonly isReadOnly: boolean;
   /** Whether Tab leads to it. */
   readonly isTabStop: boolean;
   focus(): void;
@@ -27,7 +28,7 @@ interface CellProps {
 
 /** One string in one locale: a text, and a field while it is edited. */
 export function Cell(props: CellProps) {
-  const { place, label, text, draft, isEditing, isTabStop, focus, edit } = props;
+  const { place, label, text, draft, isEditing, isTabStop, isReadOnly, focus, edit } = props;
   const shown = draft?.text ?? text;
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the grid handles its keys
@@ -38,6 +39,7 @@ export function Cell(props: CellProps) {
       data-cell={place}
       data-state={stateOf(draft, shown)}
       aria-invalid={draft?.error ? true : undefined}
+      aria-readonly={isReadOnly || undefined}
       tabIndex={isTabStop && !isEditing ? 0 : -1}
       onFocus={focus}
       onClick={() => !isEditing && edit(shown)}

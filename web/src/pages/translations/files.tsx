@@ -11,6 +11,7 @@ import {
 import { download } from "../../components/download.ts";
 import { tellFailed } from "../../components/feedback.ts";
 import { SaveFailure } from "../../components/form.tsx";
+import { PermittedButton } from "../../components/permitted.tsx";
 import { Notice } from "../../components/states.tsx";
 import { Tag } from "../../components/tag.tsx";
 
@@ -43,13 +44,15 @@ export function Files({ workspace, message }: FilesProps) {
           <Menu.Item onClick={() => void save("xliff")}>XLIFF 1.2, for translation tools</Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      <Button
+      <PermittedButton
+        workspace={workspace}
+        needs="send_campaigns_canvases"
         variant="default"
         leftSection={<Upload size={15} />}
         onClick={() => setImporting(true)}
       >
         Import
-      </Button>
+      </PermittedButton>
       {isImporting && (
         <ImportDialog workspace={workspace} id={message.id} close={() => setImporting(false)} />
       )}

@@ -49,6 +49,7 @@ export function Grid(props: GridProps) {
           className="table grid"
           aria-label="Translations"
           aria-rowcount={keys.length + 1}
+          aria-readonly={cells.missing !== undefined}
           onKeyDown={cells.onKeyDown}
         >
           <Head message={message} locales={locales} />
@@ -146,6 +147,7 @@ function Row({ message, locales, keys, row, isTabRow, cells, measure }: RowProps
             draft={cells.drafts.get(name)}
             isEditing={isActive && cells.isEditing}
             isTabStop={isTabRow && column === active.column}
+            isReadOnly={cells.missing !== undefined}
             focus={() => !isActive && cells.setActive({ row, column })}
             edit={(text) => cells.edit({ row, column }, text)}
             type={(text) => cells.setDraft(name, { text, isSaving: false, error: undefined })}

@@ -1,4 +1,4 @@
-import { Button, Menu, TextInput } from "@mantine/core";
+import { Menu, TextInput } from "@mantine/core";
 import { Globe, Plus } from "lucide-react";
 import { useState } from "react";
 import { useChangeLocales, useLocales } from "../../api/messages.ts";
@@ -8,6 +8,7 @@ import { DeclaredName } from "../../components/declared-name.tsx";
 import { FormDialog, required } from "../../components/form.tsx";
 import { newId } from "../../components/new-id.ts";
 import { Card } from "../../components/page.tsx";
+import { PermittedButton } from "../../components/permitted.tsx";
 import { RowActions } from "../../components/row-actions.tsx";
 import { Empty, Loaded } from "../../components/states.tsx";
 
@@ -41,20 +42,22 @@ export function Locales({ workspace }: { readonly workspace: string }) {
       title="Locales"
       flush
       actions={
-        <Button
+        <PermittedButton
+          workspace={workspace}
+          needs="send_campaigns_canvases"
           size="xs"
           leftSection={<Plus size={14} />}
           onClick={() => setDialog({ kind: "edit", locale: { id: newId(), ...NEW } })}
         >
           Add a locale
-        </Button>
+        </PermittedButton>
       }
     >
       <Loaded from={locales}>
         {(body) => (
           <DataTable
             label="Locales"
-            columns={columnsOf(setDialog)}
+            columns={columnsOf(workspace, setDialog)}
             rows={body.locales}
             keyOf={({ id }) => id}
             empty={
@@ -107,7 +110,10 @@ const bodyOf = ({ name, language, country, locale_key }: Locale) => ({
   locale_key,
 });
 
-const columnsOf = (open: (dialog: Dialog) => void): readonly Column<Locale>[] => [
+const columnsOf = (
+  workspace: string,
+  open: (dialog: Dialog) => void,
+): readonly Column<Locale>[] => [
   {
     id: "name",
     header: "Name",
@@ -136,7 +142,7 @@ const columnsOf = (open: (dialog: Dialog) => void): readonly Column<Locale>[] =>
     header: () => <span className="hidden">Actions</span>,
     meta: { width: "4rem", end: true },
     cell: ({ row: { original: locale } }) => (
-      <RowActions of={locale.name}>
+      <RowActions of={locale.name} needed={{ workspace, needs: "send_campaigns_canvases" }}>
         <Menu.Item onClick={() => open({ kind: "edit", locale })}>Edit…</Menu.Item>
         <Menu.Item onClick={() => open({ kind: "remove", locale })}>Remove…</Menu.Item>
       </RowActions>

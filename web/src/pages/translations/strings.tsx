@@ -9,6 +9,7 @@ import {
   useLocales,
   useMessage,
 } from "../../api/messages.ts";
+import { useMissing } from "../../components/permitted.tsx";
 import { Empty, Loaded, Notice } from "../../components/states.tsx";
 import { Grid } from "./grid.tsx";
 import { shownStrings } from "./shown-strings.ts";
@@ -53,6 +54,7 @@ function Filtered({ workspace, message, locales: all }: FilteredProps) {
   const only =
     all.find(({ locale_key }) => locale_key === chosen) ?? (isPhone ? all[0] : undefined);
   const locales = useMemo(() => (only ? [only] : all), [only, all]);
+  const forbidden = useMissing({ workspace, needs: "send_campaigns_canvases" });
   const keys = useShown(message, locales, { find, isMissing: show === "missing" });
   if (Object.keys(message.source).length === 0) return <NoStrings />;
   return (
@@ -100,10 +102,16 @@ function Filtered({ workspace, message, locales: all }: FilteredProps) {
           </search>
           {keys.length > 0 ? (
             <>
-              <p className="grid-hint">
-                Arrow keys move, <kbd>Enter</kbd> edits, <kbd>Ctrl</kbd> <kbd>Enter</kbd> saves and
-                goes down, <kbd>Esc</kbd> discards, <kbd>Tab</kbd> leaves the grid.
-              </p>
+              {forbidden ? (
+                <Notice title="You may read these translations, not change them">
+                  {forbidden}
+                </Notice>
+              ) : (
+                <p className="grid-hint">
+                  Arrow keys move, <kbd>Enter</kbd> edits, <kbd>Ctrl</kbd> <kbd>Enter</kbd> saves
+                  and goes down, <kbd>Esc</kbd> discards, <kbd>Tab</kbd> leaves the grid.
+                </p>
+              )}
               <Grid workspace={workspace} message={message} locales={locales} keys={keys} />
             </>
           ) : (

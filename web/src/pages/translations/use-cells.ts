@@ -1,6 +1,7 @@
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import { messageOf } from "../../api/api-error.ts";
 import { type TranslatedLocale, type TranslatedMessage, useTranslate } from "../../api/messages.ts";
+import { useMissing } from "../../components/permitted.tsx";
 import type { Draft } from "./cell.tsx";
 
 /* Moving between the cells of the grid, editing one, and saving it. */
@@ -25,6 +26,7 @@ const PAGE_ROWS = 10;
 
 export function useCells({ workspace, message, locales, keys, frame, scrollTo }: CellsOf) {
   const translate = useTranslate(workspace, message.id);
+  const missing = useMissing({ workspace, needs: "send_campaigns_canvases" });
   const [active, setActive] = useState<Place>({ row: 0, column: 0 });
   const [isEditing, setEditing] = useState(false);
   const [drafts, setDrafts] = useState<ReadonlyMap<string, Draft>>(new Map());
@@ -81,6 +83,7 @@ export function useCells({ workspace, message, locales, keys, frame, scrollTo }:
     const [key, locale] = [keys[place.row], locales[place.column]];
     if (key === undefined || !locale) return;
     setActive(place);
+    if (missing !== undefined) return;
     setEditing(true);
     setDraft(draftName(key, locale), { text, isSaving: false, error: undefined });
   };
@@ -110,6 +113,8 @@ export function useCells({ workspace, message, locales, keys, frame, scrollTo }:
     isEditing,
     drafts,
     done,
+    /** Why the person may not translate; undefined where they may. */
+    missing,
     go,
     edit,
     save,

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Textarea, TextInput } from "@mantine/core";
+import { Textarea, TextInput } from "@mantine/core";
 import { Pencil, Plus } from "lucide-react";
 import { useState } from "react";
 import { type Profile, useChangeUser } from "../../api/users.ts";
@@ -6,8 +6,10 @@ import { tellDone } from "../../components/feedback.ts";
 import { FormDialog, required } from "../../components/form.tsx";
 import { Json, shortValue } from "../../components/json.tsx";
 import { Card, Facts } from "../../components/page.tsx";
+import { PermittedButton, PermittedIcon } from "../../components/permitted.tsx";
 import { Empty } from "../../components/states.tsx";
 import { sentence } from "../../components/tag.tsx";
+import { changeUsersIn } from "./change-users.ts";
 
 /** Fields of the export that other tabs show, or that are derived. */
 const ELSEWHERE = new Set([
@@ -47,15 +49,13 @@ export function Attributes({ workspace, profile }: AttributesProps) {
   const standard = Object.entries(profile).filter(([name]) => !ELSEWHERE.has(name));
   const custom = Object.entries(profile.custom_attributes);
   const edit = (name: string, value: unknown) => (
-    <ActionIcon
-      variant="subtle"
-      color="gray"
-      size="sm"
-      aria-label={`Edit ${name}`}
+    <PermittedIcon
+      needed={changeUsersIn(workspace)}
+      label={`Edit ${name}`}
       onClick={() => setEdited({ name, value })}
     >
       <Pencil size={13} />
-    </ActionIcon>
+    </PermittedIcon>
   );
   const line = ([name, value]: [string, unknown], title: string) =>
     [
@@ -71,14 +71,15 @@ export function Attributes({ workspace, profile }: AttributesProps) {
         title="Custom attributes"
         flush
         actions={
-          <Button
+          <PermittedButton
+            {...changeUsersIn(workspace)}
             size="xs"
             variant="default"
             leftSection={<Plus size={14} />}
             onClick={() => setEdited({ name: "", value: "" })}
           >
             Set an attribute
-          </Button>
+          </PermittedButton>
         }
       >
         {custom.length > 0 ? (

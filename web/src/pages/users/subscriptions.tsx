@@ -6,9 +6,11 @@ import { profileOf, type UserRecord, useChangeUser, useTimeline } from "../../ap
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { tellDone, tellFailed } from "../../components/feedback.ts";
 import { Card } from "../../components/page.tsx";
+import { useMissing } from "../../components/permitted.tsx";
 import { Empty, Loaded } from "../../components/states.tsx";
 import { channelName, StateTag, sentence } from "../../components/tag.tsx";
 import { Time } from "../../components/time.tsx";
+import { changeUsersIn } from "./change-users.ts";
 
 interface SubscriptionsProps {
   readonly workspace: string;
@@ -28,6 +30,7 @@ interface State {
 export function Subscriptions({ workspace, record }: SubscriptionsProps) {
   const groups = useGroups(workspace);
   const change = useChangeUser(workspace, profileOf(record).platform_id);
+  const missing = useMissing(changeUsersIn(workspace));
   const set = async (row: State, state: string) => {
     try {
       await change(
@@ -46,7 +49,7 @@ export function Subscriptions({ workspace, record }: SubscriptionsProps) {
         {({ subscription_groups }) => (
           <DataTable
             label="Subscription states"
-            columns={columnsOf(set)}
+            columns={columnsOf(set, missing)}
             rows={statesOf(record, subscription_groups)}
             keyOf={({ id }) => id}
             empty={
@@ -80,7 +83,11 @@ function statesOf({ subscriptions }: UserRecord, groups: readonly Group[]): Stat
   return [{ id: "email", name: "Email", channel: "email", address, state, changedAt }, ...ofGroups];
 }
 
-const columnsOf = (set: (row: State, state: string) => Promise<void>): readonly Column<State>[] => [
+const columnsOf = (
+  set: (row: State, state: string) => Promise<void>,
+  /** Why the person may not change a state. */
+  missing: string | undefined,
+): readonly Column<State>[] => [
   {
     id: "name",
     header: "Group",
@@ -110,6 +117,9 @@ const columnsOf = (set: (row: State, state: string) => Promise<void>): readonly 
       <Select
         size="xs"
         aria-label={`State of ${row.name}`}
+        readOnly={missing !== undefined}
+        title={missing}
+        aria-description={missing}
         placeholder="Not set"
         value={row.state}
         data={[...(row.id === "email" ? ["opted_in"] : []), "subscribed", "unsubscribed"].map(

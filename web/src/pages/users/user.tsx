@@ -7,8 +7,10 @@ import { CopyText } from "../../components/code-block.tsx";
 import { download } from "../../components/download.ts";
 import { tellDone, tellFailed } from "../../components/feedback.ts";
 import { Page } from "../../components/page.tsx";
+import { PermittedItem } from "../../components/permitted.tsx";
 import { Loaded, Loading, Notice } from "../../components/states.tsx";
 import { Attributes } from "./attributes.tsx";
+import { changeUsersIn } from "./change-users.ts";
 import { Devices } from "./devices.tsx";
 import { Identity } from "./identity.tsx";
 import { nameOf } from "./name-of.ts";
@@ -136,16 +138,28 @@ function Actions({ workspace, profile }: ActionsProps) {
           </Button>
         </Menu.Target>
         <Menu.Dropdown>
-          <Menu.Item leftSection={<Download size={14} />} onClick={() => void save()}>
+          <PermittedItem
+            needed={{ workspace, needs: "export_user_data" }}
+            leftSection={<Download size={14} />}
+            onClick={() => void save()}
+          >
             Export as JSON
-          </Menu.Item>
-          <Menu.Item leftSection={<Merge size={14} />} onClick={() => setDialog("merge")}>
+          </PermittedItem>
+          <PermittedItem
+            needed={changeUsersIn(workspace)}
+            leftSection={<Merge size={14} />}
+            onClick={() => setDialog("merge")}
+          >
             Merge into another user…
-          </Menu.Item>
+          </PermittedItem>
           <Menu.Divider />
-          <Menu.Item leftSection={<Trash2 size={14} />} onClick={() => setDialog("erase")}>
+          <PermittedItem
+            needed={{ workspace, needs: "import_update_user_data" }}
+            leftSection={<Trash2 size={14} />}
+            onClick={() => setDialog("erase")}
+          >
             Erase…
-          </Menu.Item>
+          </PermittedItem>
         </Menu.Dropdown>
       </Menu>
       <Suspense fallback={<Loading lines={1} />}>

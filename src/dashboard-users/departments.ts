@@ -1,0 +1,10 @@
+/** The departments of dashboard users. */
+export const DEPARTMENTS = [
+  "agency",
+  "bi",
+  "c_suite",
+  "engineering",
+  "finance",
+  "marketing",
+  "pm",
+] as const;

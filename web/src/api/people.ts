@@ -1,0 +1,69 @@
+import type { paths } from "../../../client/src/schema.ts";
+import { hooks, refresh } from "./client.ts";
+import { BY_CURSOR } from "./pages.ts";
+
+/* Dashboard users and the teams that their permissions name. */
+
+const PEOPLE = "/admin/v1/dashboard-users";
+const PERSON = `${PEOPLE}/{id}` as const;
+const TEAMS = "/admin/v1/workspaces/{name}/teams";
+
+type Reply = paths[typeof PERSON]["get"]["responses"][200]["content"]["application/json"];
+
+/** A dashboard user. */
+export type Person = Reply["person"];
+
+/** Under the names of SCIM. */
+export type Permissions = Person["permissions"];
+
+/** What a person may do in one workspace. */
+export type Access = NonNullable<Permissions["appGroup"]>[number];
+
+type NewPerson = paths[typeof PEOPLE]["post"]["requestBody"]["content"]["application/json"];
+type Change = paths[typeof PERSON]["patch"]["requestBody"]["content"]["application/json"];
+
+export const nameOfPerson = ({ display_name, given_name, family_name }: Person): string =>
+  display_name ?? `${given_name} ${family_name}`;
+
+export const usePeople = (query: string) =>
+  hooks.useInfiniteQuery(
+    "get",
+    PEOPLE,
+    { params: { query: { ...(query && { query }), limit: 100 } } },
+    { ...BY_CURSOR, placeholderData: (shown) => shown },
+  );
+
+export const usePerson = (id: string) =>
+  hooks.useQuery("get", PERSON, { params: { path: { id } } });
+
+export function useChangePeople() {
+  const onSuccess = () => refresh(PEOPLE);
+  const create = hooks.useMutation("post", PEOPLE, { onSuccess });
+  const change = hooks.useMutation("patch", PERSON, { onSuccess });
+  const remove = hooks.useMutation("delete", PERSON);
+  const signOut = hooks.useMutation("delete", `${PERSON}/sessions`);
+  const of = (id: string) => ({ params: { path: { id } } });
+  return {
+    create: async (body: NewPerson) => (await create.mutateAsync({ body })).person,
+    change: (id: string, body: Change) => change.mutateAsync({ ...of(id), body }),
+    remove: (id: string) => remove.mutateAsync(of(id)),
+    /** @returns how many sessions ended. */
+    signOut: async (id: string) => (await signOut.mutateAsync(of(id))).sessions,
+    /** Reads the list again, once the page of a person who was removed is left. */
+    refresh: onSuccess,
+  };
+}
+
+export const useTeams = (name: string) =>
+  hooks.useQuery("get", TEAMS, { params: { path: { name } } }, { enabled: name !== "" });
+
+export function useChangeTeams(workspace: string) {
+  const onSuccess = () => refresh(TEAMS);
+  const put = hooks.useMutation("put", `${TEAMS}/{id}`, { onSuccess });
+  const remove = hooks.useMutation("delete", `${TEAMS}/{id}`, { onSuccess });
+  const of = (id: string) => ({ params: { path: { name: workspace, id } } });
+  return {
+    add: (name: string) => put.mutateAsync({ ...of(name), body: {} }),
+    remove: (name: string) => remove.mutateAsync(of(name)),
+  };
+}

@@ -1,0 +1,213 @@
+import { Button, Menu } from "@mantine/core";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import {
+  ChevronDown,
+  LogOut,
+  type LucideIcon,
+  Pencil,
+  Trash2,
+  UserCheck,
+  UserX,
+} from "lucide-react";
+import { useState } from "react";
+import { nameOfPerson, type Person, useChangePeople, usePerson } from "../../api/people.ts";
+import { Confirm } from "../../components/confirm.tsx";
+import { tellDone, tellFailed } from "../../components/feedback.ts";
+import { FormDialog, required } from "../../components/form.tsx";
+import { Card, Facts, Page } from "../../components/page.tsx";
+import { PermittedItem } from "../../components/permitted.tsx";
+import { Loaded, Notice } from "../../components/states.tsx";
+import { sentence } from "../../components/tag.tsx";
+import { Time } from "../../components/time.tsx";
+import { PersonFields, PersonTags } from "./dashboard-users.tsx";
+import { PersonPermissions } from "./person-permissions.tsx";
+
+const route = getRouteApi("/w/$workspace/settings/dashboard-users/$id");
+
+/** One dashboard user: who it is, what they may do, and whether they may sign in. */
+export function DashboardUserPage() {
+  const { workspace, id } = route.useParams();
+  const found = usePerson(id);
+  return (
+    <Loaded from={found} lines={12}>
+      {({ person }) => <PersonView workspace={workspace} person={person} />}
+    </Loaded>
+  );
+}
+
+interface PersonProps {
+  readonly workspace: string;
+  readonly person: Person;
+}
+
+const PersonView = ({ workspace, person }: PersonProps) => (
+  <Page
+    title={nameOfPerson(person)}
+    about={
+      <>
+        <Link
+          to="/w/$workspace/settings/$section"
+          params={{ workspace, section: "dashboard-users" }}
+          className="link"
+        >
+          Dashboard users
+        </Link>
+        {` / ${person.user_name} `}
+        <PersonTags person={person} />
+      </>
+    }
+    actions={<Actions workspace={workspace} person={person} />}
+  >
+    <div className="stack">
+      {person.from_scim && (
+        <Notice title="An identity provider manages this person">
+          It may change back what you change here.
+        </Notice>
+      )}
+      <Card title="Person" flush>
+        <Facts
+          of={[
+            ["Given name", person.given_name],
+            ["Family name", person.family_name],
+            ["Email address", person.user_name],
+            ["Department", sentence(person.department)],
+            ["State", person.active ? "Active" : "Deactivated: cannot sign in"],
+            ["Last sign-in", <Time key="signed-in" at={person.last_sign_in_at} />],
+            ["Created", <Time key="created" at={person.created_at} />],
+            ["Changed", <Time key="changed" at={person.updated_at} />],
+          ]}
+        />
+      </Card>
+      <PersonPermissions person={person} />
+    </div>
+  </Page>
+);
+
+type Dialog = "edit" | "deactivate" | "sign-out" | "remove";
+
+const NEEDED = { needs: "admin" } as const;
+
+function Actions({ workspace, person }: PersonProps) {
+  const [dialog, setDialog] = useState<Dialog>();
+  const { change } = useChangePeople();
+  const reactivate = async () => {
+    try {
+      await change(person.id, { active: true });
+      tellDone(`${nameOfPerson(person)} may sign in again.`);
+    } catch (error) {
+      tellFailed(error);
+    }
+  };
+  const items: readonly (readonly [string, LucideIcon, () => void])[] = [
+    ["Edit…", Pencil, () => setDialog("edit")],
+    person.active
+      ? ["Deactivate…", UserX, () => setDialog("deactivate")]
+      : ["Reactivate", UserCheck, () => void reactivate()],
+    ["Sign out everywhere…", LogOut, () => setDialog("sign-out")],
+    ["Remove…", Trash2, () => setDialog("remove")],
+  ];
+  return (
+    <>
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <Button variant="default" rightSection={<ChevronDown size={14} />}>
+            Actions
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {items.map(([label, Icon, run]) => (
+            <PermittedItem
+              key={label}
+              needed={NEEDED}
+              leftSection={<Icon size={14} />}
+              onClick={run}
+            >
+              {label}
+            </PermittedItem>
+          ))}
+        </Menu.Dropdown>
+      </Menu>
+      {dialog && (
+        <Dialogs
+          workspace={workspace}
+          person={person}
+          dialog={dialog}
+          close={() => setDialog(undefined)}
+        />
+      )}
+    </>
+  );
+}
+
+interface DialogsProps extends PersonProps {
+  readonly dialog: Dialog;
+  close(): void;
+}
+
+function Dialogs({ workspace, person, dialog, close }: DialogsProps) {
+  const { change, remove, signOut, refresh } = useChangePeople();
+  const navigate = useNavigate();
+  const { id, given_name, family_name, department } = person;
+  const name = nameOfPerson(person);
+  switch (dialog) {
+    case "edit":
+      return (
+        <FormDialog
+          title={`Edit ${name}`}
+          initial={{ given_name, family_name, department: department as string }}
+          validate={{ given_name: required, family_name: required }}
+          close={close}
+          save={(values) => change(id, values as Parameters<typeof change>[1])}
+        >
+          {(form) => <PersonFields form={form} />}
+        </FormDialog>
+      );
+    case "deactivate":
+      return (
+        <Confirm
+          title={`Deactivate ${name}`}
+          action="Deactivate"
+          close={close}
+          run={() => change(id, { active: false })}
+        >
+          {name} is signed out in every browser and cannot sign in until you reactivate them.
+          Permissions are kept.
+        </Confirm>
+      );
+    case "sign-out":
+      return (
+        <Confirm
+          title={`Sign ${name} out everywhere`}
+          action="Sign out"
+          close={close}
+          run={async () => {
+            const count = await signOut(id);
+            tellDone(count === 1 ? "Ended 1 session." : `Ended ${count} sessions.`);
+          }}
+        >
+          Every session of {name} ends at once. They can sign in again.
+        </Confirm>
+      );
+    case "remove":
+      return (
+        <Confirm
+          title={`Remove ${name}`}
+          action="Remove"
+          typed={person.user_name}
+          close={close}
+          run={async () => {
+            await remove(id);
+            tellDone(`Removed ${name}.`);
+            await navigate({
+              to: "/w/$workspace/settings/$section",
+              params: { workspace, section: "dashboard-users" },
+            });
+            await refresh();
+          }}
+        >
+          {name} is signed out in every browser and loses all permissions.
+          {person.from_scim && " The identity provider may create them again."}
+        </Confirm>
+      );
+  }
+}

@@ -1,0 +1,194 @@
+import { Select, TextInput } from "@mantine/core";
+import { useDebouncedCallback } from "@mantine/hooks";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { Plus, Search, UserSearch, Users } from "lucide-react";
+import { useMemo, useState } from "react";
+import { DEPARTMENTS } from "../../../../src/dashboard-users/departments.ts";
+import { morePages } from "../../api/pages.ts";
+import { nameOfPerson, type Person, useChangePeople, usePeople } from "../../api/people.ts";
+import { type Column, DataTable } from "../../components/data-table.tsx";
+import { tellDone } from "../../components/feedback.ts";
+import { FormDialog, required } from "../../components/form.tsx";
+import { PermittedButton } from "../../components/permitted.tsx";
+import { Empty, Loaded, Notice } from "../../components/states.tsx";
+import { sentence, Tag } from "../../components/tag.tsx";
+import { Time } from "../../components/time.tsx";
+
+const route = getRouteApi("/w/$workspace/settings/$section");
+
+/** Who may sign in to the dashboard. */
+export function DashboardUsers({ workspace }: { readonly workspace: string }) {
+  const { query = "" } = route.useSearch();
+  const navigate = route.useNavigate();
+  const [text, setText] = useState(query);
+  const [isAdding, setAdding] = useState(false);
+  const search = useDebouncedCallback((wanted: string) => {
+    void navigate({ search: { query: wanted.trim() }, replace: true });
+  }, 200);
+  const pages = usePeople(query);
+  const people = useMemo(
+    () => pages.data?.pages.flatMap((page) => page.people) ?? [],
+    [pages.data],
+  );
+  const columns = useMemo(() => columnsOf(workspace), [workspace]);
+  return (
+    <>
+      <search className="toolbar">
+        <TextInput
+          className="grow"
+          aria-label="Find dashboard users"
+          placeholder="A part of the name or of the email address"
+          leftSection={<Search size={15} />}
+          value={text}
+          maxLength={255}
+          onChange={(event) => {
+            setText(event.currentTarget.value);
+            search(event.currentTarget.value);
+          }}
+        />
+        <PermittedButton
+          needs="admin"
+          leftSection={<Plus size={15} />}
+          onClick={() => setAdding(true)}
+        >
+          Add a person
+        </PermittedButton>
+      </search>
+      <Loaded from={pages}>
+        {() => (
+          <DataTable
+            label="Dashboard users"
+            columns={columns}
+            rows={people}
+            keyOf={({ id }) => id}
+            more={morePages(pages)}
+            opens
+            empty={query ? <NobodyFound query={query} /> : <NoPeople />}
+          />
+        )}
+      </Loaded>
+      {isAdding && <AddPerson workspace={workspace} close={() => setAdding(false)} />}
+    </>
+  );
+}
+
+const NobodyFound = ({ query }: { readonly query: string }) => (
+  <Empty icon={UserSearch} title={`No dashboard user matches “${query}”`}>
+    The search looks for a part of the name or of the email address.
+  </Empty>
+);
+
+const NoPeople = () => (
+  <Empty icon={Users} title="No dashboard users yet">
+    So far only the admin token signs in. Add people here, or let the identity provider create them
+    with a SCIM token.
+  </Empty>
+);
+
+/** What a person is at a glance. */
+export const PersonTags = ({ person }: { readonly person: Person }) => (
+  <>
+    {!person.active && <Tag tone="bad">Deactivated</Tag>}
+    {person.permissions.companyPermissions?.includes("admin") && <Tag tone="info">Admin</Tag>}
+    {person.from_scim && <Tag>SCIM</Tag>}
+  </>
+);
+
+const columnsOf = (workspace: string): readonly Column<Person>[] => [
+  {
+    id: "name",
+    header: "Name",
+    cell: ({ row: { original: person } }) => (
+      <>
+        <Link
+          to="/w/$workspace/settings/dashboard-users/$id"
+          params={{ workspace, id: person.id }}
+          className="row-link"
+        >
+          {nameOfPerson(person)}
+        </Link>{" "}
+        <PersonTags person={person} />
+      </>
+    ),
+  },
+  {
+    id: "address",
+    header: "Email address",
+    meta: { wideOnly: true, oneLine: true },
+    cell: ({ row }) => row.original.user_name,
+  },
+  {
+    id: "signed-in",
+    header: "Last sign-in",
+    meta: { width: "8.5rem" },
+    cell: ({ row }) => (
+      <span className="above">
+        <Time at={row.original.last_sign_in_at} />
+      </span>
+    ),
+  },
+];
+
+interface AddPersonProps {
+  readonly workspace: string;
+  close(): void;
+}
+
+const NEW = { user_name: "", given_name: "", family_name: "", department: "engineering" };
+
+function AddPerson({ workspace, close }: AddPersonProps) {
+  const { create } = useChangePeople();
+  const navigate = useNavigate();
+  return (
+    <FormDialog
+      title="Add a person"
+      action="Add"
+      initial={NEW}
+      validate={{ user_name: required, given_name: required, family_name: required }}
+      close={close}
+      save={async (values) => {
+        const { id } = await create(values as Parameters<typeof create>[0]);
+        tellDone(`Added ${values.given_name} ${values.family_name}.`);
+        await navigate({
+          to: "/w/$workspace/settings/dashboard-users/$id",
+          params: { workspace, id },
+        });
+      }}
+    >
+      {(form) => (
+        <>
+          <Notice>
+            No mail is sent: the person signs in with the identity provider. Permissions come next.
+          </Notice>
+          <TextInput
+            label="Email address"
+            description="As the identity provider sends it. It cannot be changed later."
+            type="email"
+            data-autofocus
+            {...form.getInputProps("user_name")}
+          />
+          <PersonFields form={form} />
+        </>
+      )}
+    </FormDialog>
+  );
+}
+
+interface Fields {
+  // biome-ignore lint/suspicious/noExplicitAny: the library's own type
+  getInputProps(name: any): any;
+}
+
+/** What can be changed later, too. */
+export const PersonFields = ({ form }: { readonly form: Fields }) => (
+  <>
+    <TextInput label="Given name" maxLength={255} {...form.getInputProps("given_name")} />
+    <TextInput label="Family name" maxLength={255} {...form.getInputProps("family_name")} />
+    <Select
+      label="Department"
+      allowDeselect={false}
+      data={DEPARTMENTS.map((value) => ({ value, label: sentence(value) }))}
+      {...form.getInputProps("department")}
+    />
+  </>
+);

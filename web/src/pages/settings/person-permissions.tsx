@@ -1,0 +1,205 @@
+import { Menu, MultiSelect } from "@mantine/core";
+import { Layers, Pencil, Plus } from "lucide-react";
+import { useMemo, useState } from "react";
+import { COMPANY_PERMISSIONS } from "../../../../src/context/dashboard-permissions.ts";
+import { type Access, type Person, useChangePeople } from "../../api/people.ts";
+import { useSession } from "../../api/session.ts";
+import { Confirm } from "../../components/confirm.tsx";
+import { type Column, DataTable } from "../../components/data-table.tsx";
+import { FormDialog } from "../../components/form.tsx";
+import { Card } from "../../components/page.tsx";
+import { PermittedButton } from "../../components/permitted.tsx";
+import { RowActions } from "../../components/row-actions.tsx";
+import { Empty, Notice } from "../../components/states.tsx";
+import { AccessInWorkspace } from "./access-in-workspace.tsx";
+
+type Dialog =
+  | { readonly kind: "company" }
+  | { readonly kind: "edit" | "remove"; readonly access: Access };
+
+type CompanyPermissions = NonNullable<Person["permissions"]["companyPermissions"]>;
+
+/** What a person may do in the company, and in each workspace. */
+export function PersonPermissions({ person }: { readonly person: Person }) {
+  const { companyPermissions = [], appGroup = [] } = person.permissions;
+  const { workspaces } = useSession();
+  const { change } = useChangePeople();
+  const [dialog, setDialog] = useState<Dialog>();
+  const close = () => setDialog(undefined);
+  const columns = useMemo(() => columnsOf(setDialog), []);
+  const others = workspaces.filter((name) => appGroup.every((each) => each.appGroupName !== name));
+  const isAdmin = companyPermissions.includes("admin");
+  const save = (company: CompanyPermissions, groups: readonly Access[]) =>
+    change(person.id, {
+      permissions: { companyPermissions: company, appGroup: [...groups] },
+    });
+  const without = (name: string) => appGroup.filter((each) => each.appGroupName !== name);
+  return (
+    <>
+      <Card
+        title="Company permissions"
+        actions={
+          <PermittedButton
+            needs="admin"
+            size="xs"
+            variant="default"
+            leftSection={<Pencil size={13} />}
+            onClick={() => setDialog({ kind: "company" })}
+          >
+            Edit company permissions
+          </PermittedButton>
+        }
+      >
+        {companyPermissions.join(", ") || <span className="dim">None</span>}
+        {isAdmin && <div className="dim">admin may do everything, in every workspace.</div>}
+      </Card>
+      <Card
+        title="Workspaces"
+        flush
+        actions={
+          <PermittedButton
+            needs="admin"
+            size="xs"
+            leftSection={<Plus size={14} />}
+            disabled={others.length === 0}
+            onClick={() => setDialog({ kind: "edit", access: { appGroupName: "" } })}
+          >
+            Add a workspace
+          </PermittedButton>
+        }
+      >
+        <DataTable
+          label="Permissions by workspace"
+          columns={columns}
+          rows={appGroup}
+          keyOf={({ appGroupName }) => appGroupName}
+          empty={
+            <Empty icon={Layers} title={isAdmin ? "All workspaces" : "No workspace yet"}>
+              {isAdmin
+                ? "An admin of the company may do everything in each of them."
+                : "The person can sign in but sees nothing. Add a workspace with permissions."}
+            </Empty>
+          }
+        />
+      </Card>
+      {dialog?.kind === "company" && (
+        <CompanyDialog
+          permissions={companyPermissions}
+          close={close}
+          save={(chosen) => save(chosen, appGroup)}
+        />
+      )}
+      {dialog?.kind === "edit" && (
+        <AccessInWorkspace
+          access={dialog.access}
+          workspaces={others}
+          close={close}
+          save={(access) =>
+            save(
+              companyPermissions,
+              appGroup.some(({ appGroupName }) => appGroupName === access.appGroupName)
+                ? appGroup.map((each) =>
+                    each.appGroupName === access.appGroupName ? access : each,
+                  )
+                : [...appGroup, access],
+            )
+          }
+        />
+      )}
+      {dialog?.kind === "remove" && (
+        <Confirm
+          title={`Remove ${dialog.access.appGroupName}`}
+          action="Remove"
+          close={close}
+          run={() => save(companyPermissions, without(dialog.access.appGroupName))}
+        >
+          The person loses every permission in this workspace with the next request.
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+interface CompanyDialogProps {
+  readonly permissions: CompanyPermissions;
+  close(): void;
+  save(permissions: CompanyPermissions): Promise<unknown>;
+}
+
+const CompanyDialog = ({ permissions, close, save }: CompanyDialogProps) => (
+  <FormDialog
+    title="Company permissions"
+    initial={{ permissions: [...permissions] }}
+    close={close}
+    save={({ permissions: chosen }) => save(chosen)}
+  >
+    {(form) => (
+      <>
+        <MultiSelect
+          label="Permissions"
+          data={[...COMPANY_PERMISSIONS]}
+          searchable
+          clearable
+          {...form.getInputProps("permissions")}
+        />
+        {form.getValues().permissions.includes("admin") && (
+          <Notice tone="warn">
+            admin may do everything in every workspace, and give permissions to others.
+          </Notice>
+        )}
+      </>
+    )}
+  </FormDialog>
+);
+
+const List = ({ of: names }: { readonly of: readonly string[] }) =>
+  names.length > 0 ? names.join(", ") : <span className="dim">–</span>;
+
+const columnsOf = (open: (dialog: Dialog) => void): readonly Column<Access>[] => [
+  {
+    id: "name",
+    header: "Workspace",
+    meta: { width: "10rem" },
+    cell: ({ row }) => <strong>{row.original.appGroupName}</strong>,
+  },
+  {
+    id: "permissions",
+    header: "Permissions",
+    cell: ({ row }) => <List of={row.original.appGroupPermissions ?? []} />,
+  },
+  {
+    id: "sets",
+    header: "Permission sets",
+    meta: { wideOnly: true, width: "11rem" },
+    cell: ({ row }) => (
+      <List
+        of={(row.original.appGroupPermissionSets ?? []).map(
+          (each) => each.appGroupPermissionSetName,
+        )}
+      />
+    ),
+  },
+  {
+    id: "teams",
+    header: "Teams",
+    meta: { wideOnly: true, width: "14rem" },
+    cell: ({ row }) => (
+      <List
+        of={(row.original.team ?? []).map(({ teamName, teamPermissions = [] }) =>
+          teamPermissions.length > 0 ? `${teamName} (${teamPermissions.join(", ")})` : teamName,
+        )}
+      />
+    ),
+  },
+  {
+    id: "actions",
+    header: () => <span className="hidden">Actions</span>,
+    meta: { width: "4rem", end: true },
+    cell: ({ row: { original: access } }) => (
+      <RowActions of={access.appGroupName} needed={{ needs: "admin" }}>
+        <Menu.Item onClick={() => open({ kind: "edit", access })}>Edit…</Menu.Item>
+        <Menu.Item onClick={() => open({ kind: "remove", access })}>Remove…</Menu.Item>
+      </RowActions>
+    ),
+  },
+];

@@ -1,0 +1,3 @@
+/** What changing and merging users needs. */
+export const changeUsersIn = (workspace: string) =>
+  ({ workspace, needs: ["import_update_user_data", "view_pii"] }) as const;

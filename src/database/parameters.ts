@@ -25,4 +25,8 @@ export const encodeParameters = (
  * for recent years unless the text is ISO 8601.
  */
 export const readTimestamp = (text: string): Date =>
-  new Date(text.replace(" ", "T").replace(/\+00(?::00)?$/, "Z"));
+  text.charCodeAt(10) === SPACE && text.endsWith("+00")
+    ? new Date(`${text.slice(0, 10)}T${text.slice(11, -3)}Z`)
+    : new Date(text.replace(" ", "T").replace(/\+00(?::00)?$/, "Z"));
+
+const SPACE = 32;

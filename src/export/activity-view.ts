@@ -9,7 +9,7 @@ import type {
 } from "../activity/activity.ts";
 import { RECENT_DAYS } from "../activity/read-activity.ts";
 import { LAST_TIME } from "../identity/combine/fields.ts";
-import type { ProfileRow } from "../people/store.ts";
+import type { ShownProfile } from "../people/export-store.ts";
 import { addDecimals } from "../values/decimals.ts";
 import type { DeclaredApp } from "../workspaces/apps.ts";
 
@@ -28,7 +28,7 @@ export interface ActivitySource {
 }
 
 interface Source {
-  readonly profile: ProfileRow;
+  readonly profile: ShownProfile;
   readonly activity: ActivitySource;
 }
 

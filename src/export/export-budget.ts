@@ -5,10 +5,10 @@ import { Problem } from "../problem.ts";
 import type { ExportField } from "./profile-view.ts";
 
 /** Bytes of one response: what can be built and written without stalling the event loop for 50 ms. */
-const MOST_BYTES = 4 * 1_048_576;
+export const MOST_BYTES = 4 * 1_048_576;
 
 /** Where several fields are read together, all of them have to be left out to save the bytes. */
-const FIELDS_OF: Readonly<Record<ActivityPart, readonly ExportField[]>> = {
+export const FIELDS_OF: Readonly<Record<ActivityPart, readonly ExportField[]>> = {
   custom_events: ["custom_events"],
   purchases: ["purchases", "total_revenue", "revenue_by_currency"],
   apps: ["apps"],
@@ -36,6 +36,19 @@ export async function refuseLargeExport(
     measureProfiles(tx, workspaceId, profileIds),
     measureActivity(tx, workspaceId, profileIds),
   ]);
+  refuseOverBudget(attributes, activity, fields);
+}
+
+/**
+ * The same for sizes that are known.
+ *
+ * @param attributes bytes of all profiles.
+ */
+export function refuseOverBudget(
+  attributes: number,
+  activity: ReadonlyMap<ActivityPart, number>,
+  fields: readonly ExportField[],
+): void {
   const sizes: { readonly name: string; readonly bytes: number }[] = [
     { name: "attributes", bytes: attributes },
   ];

@@ -1,24 +1,20 @@
-import { byProfile, readSummaries } from "../activity/read-activity.ts";
 import type { Clock } from "../clock.ts";
 import type { Workspace } from "../context/workspace.ts";
-import { type Database, type Queryable, readTogether, settleAll } from "../database/database.ts";
+import { type Database, type Queryable, readTogether } from "../database/database.ts";
 import { findHolders, type LookedUp } from "../people/find-holders.ts";
 import {
   type Alias,
   aliasValue,
   checkEmailIdentifier,
   checkPhoneIdentifier,
-  emailValue,
   identifierKey,
 } from "../people/identifiers.ts";
-import { selectMergedInto } from "../people/merged-store.ts";
-import { selectProfiles } from "../people/store.ts";
 import { Problem } from "../problem.ts";
-import { readEmailStates, readGroupStates } from "../subscriptions/states.ts";
 import { refuseUnstorable } from "../values/plain-json.ts";
 import { refuseLargeExport } from "./export-budget.ts";
-import { DEFAULT_FIELDS, type ExportField, isSummaryField, profileView } from "./profile-view.ts";
-import { readActivitySource } from "./read-activity-source.ts";
+import { DEFAULT_FIELDS, type ExportField } from "./profile-view.ts";
+import { readSmallUsers } from "./read-small-users.ts";
+import { viewsOf, viewUsers } from "./view-users.ts";
 
 export interface ExportServices {
   readonly database: Database;
@@ -76,8 +72,7 @@ export async function exportByIds(
     const ids = [...new Set([...found.values()].flat())];
     refuseTooManyUsers(ids);
     const fields = request.fields_to_export ?? DEFAULT_FIELDS;
-    await refuseLargeExport(tx, workspace.id, ids, fields);
-    const users = await viewUsers(tx, workspace, ids, fields, clock.now());
+    const users = await readWithinBudget(tx, workspace, ids, fields, clock.now());
     const existing = new Set(users.map((user) => user.id));
     const invalid = wanted.filter(
       (each) => !found.get(identifierKey(each.identifier))?.some((id) => existing.has(id)),
@@ -87,6 +82,20 @@ export async function exportByIds(
       ...(invalid.length > 0 && { invalid_user_ids: invalid.map((each) => each.given) }),
     };
   });
+}
+
+/** Measures what is large before it is read, and what is small after it was read. @throws Problem over the budget. */
+async function readWithinBudget(
+  tx: Queryable,
+  workspace: Workspace,
+  ids: readonly string[],
+  fields: readonly ExportField[],
+  now: Date,
+) {
+  const small = await readSmallUsers(tx, workspace, ids, fields);
+  if (small) return viewsOf(tx, workspace, small, fields);
+  await refuseLargeExport(tx, workspace.id, ids, fields);
+  return viewUsers(tx, workspace, ids, fields, now);
 }
 
 function refuseTooManyUsers(ids: readonly string[]): void {
@@ -141,41 +150,4 @@ function addressOf({ email_address, phone }: ExportRequest): Wanted[] {
     email_address === undefined ? checkPhoneIdentifier(given) : checkEmailIdentifier(given);
   if ("fault" in checked) throw new Problem("INVALID_REQUEST", checked.fault.message);
   return [wantedOf(given, checked.value.kind, checked.value.value)];
-}
-
-/** Users in the publicly known shape, with these fields; ids without a profile are left out. */
-export async function viewUsers(
-  tx: Queryable,
-  workspace: Workspace,
-  ids: readonly string[],
-  fields: readonly ExportField[],
-  now: Date,
-) {
-  const [profiles, summaries, groupStates, activityOf, merged] = await settleAll([
-    selectProfiles(tx, workspace.id, ids),
-    readSummaries(tx, workspace.id, fields.some(isSummaryField) ? ids : []),
-    readGroupStates(tx, workspace.id, ids),
-    readActivitySource(tx, workspace.id, ids, fields, now),
-    selectMergedInto(tx, workspace.id, fields.includes("merged_ids") ? ids : []),
-  ]);
-  const emails = profiles.flatMap(({ email }) => (email ? [emailValue(email)] : []));
-  const emailStates = await readEmailStates(tx, workspace.id, emails);
-  const stateOf = new Map(emailStates.map((row) => [row.email, row.state]));
-  const eventsOf = byProfile(summaries.events);
-  const purchasesOf = byProfile(summaries.purchases);
-  const groupStatesOf = byProfile(groupStates);
-  return profiles.map((profile) => {
-    const { id, email } = profile;
-    const source = {
-      workspace,
-      profile,
-      events: eventsOf(id),
-      purchases: purchasesOf(id),
-      groupStates: groupStatesOf(id),
-      emailState: email === null ? undefined : stateOf.get(emailValue(email)),
-      activity: activityOf(id),
-      merged,
-    };
-    return { id, view: profileView(source, fields) };
-  });
 }

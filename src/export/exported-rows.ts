@@ -14,9 +14,9 @@ import {
   selectAllEmailStates,
   selectAllGroupStates,
 } from "../subscriptions/export-store.ts";
-import { viewUsers } from "./export-by-ids.ts";
 import type { ExportFilter } from "./export-filter.ts";
 import { DEFAULT_FIELDS, type ExportField } from "./profile-view.ts";
+import { viewUsers } from "./view-users.ts";
 
 /* The rows of an export, in portions, in the form in which they can be imported. */
 

@@ -1,12 +1,12 @@
 import type { EventSummary, PurchaseSummary } from "../activity/activity.ts";
 import type { Workspace } from "../context/workspace.ts";
+import type { ShownProfile } from "../people/export-store.ts";
 import type { MergedProfile } from "../people/merged-store.ts";
 import {
   type DerivedField,
   STANDARD_ATTRIBUTES,
   type StandardAttributeName,
 } from "../people/standard-attributes.ts";
-import type { ProfileRow } from "../people/store.ts";
 import type { EmailState, GroupStateRow } from "../subscriptions/states.ts";
 import { readWaiting } from "../subscriptions/waiting-state.ts";
 import { addDecimals } from "../values/decimals.ts";
@@ -24,7 +24,7 @@ import {
 /** Everything that is stored about one person, and what is needed to show it. */
 export interface ProfileSource {
   readonly workspace: Workspace;
-  readonly profile: ProfileRow;
+  readonly profile: ShownProfile;
   readonly events: readonly EventSummary[];
   readonly purchases: readonly PurchaseSummary[];
   readonly groupStates: readonly GroupStateRow[];
@@ -109,6 +109,10 @@ const SUMMARY_FIELDS: readonly ExportField[] = [
 
 export const isSummaryField = (field: ExportField): boolean => SUMMARY_FIELDS.includes(field);
 
+/** Whether none of these fields is costly. */
+export const isCheap = (fields: readonly ExportField[]): boolean =>
+  !fields.some((field) => COSTLY.includes(field));
+
 const isOnRequest = (field: ExportField): boolean =>
   COSTLY.includes(field) || FIELDS[field] === neverKnown;
 
@@ -122,7 +126,10 @@ export function profileView(
   source: ProfileSource,
   fields: readonly ExportField[],
 ): Record<string, unknown> {
-  return Object.fromEntries(fields.map((field) => [field, FIELDS[field](source)]));
+  // Without a list of entries in between: this runs for each field of each profile.
+  const view: Record<string, unknown> = {};
+  for (const field of fields) view[field] = FIELDS[field](source);
+  return view;
 }
 
 /** A number from 0 to 9,999 that stays with the profile. */

@@ -1,3 +1,4 @@
+import type { Of, RecentEvents, RecentPurchases, SentMessage } from "../activity/activity.ts";
 import {
   type AppActivity,
   byProfile,
@@ -20,6 +21,20 @@ const APP_ACTIVITY: readonly ExportField[] = [
 
 const NOTHING: AppActivity = { apps: [], devices: [], interactions: [] };
 
+/** What is read only where its field is asked for. */
+interface OnRequest {
+  readonly messages: readonly Of<SentMessage>[];
+  readonly recent: {
+    readonly events: readonly Of<RecentEvents>[];
+    readonly purchases: readonly Of<RecentPurchases>[];
+  };
+}
+
+export const NOTHING_ON_REQUEST: OnRequest = {
+  messages: [],
+  recent: { events: [], purchases: [] },
+};
+
 /** Reads of apps, devices, messages and recent days what the fields show, and nothing else. */
 export async function readActivitySource(
   tx: Queryable,
@@ -40,6 +55,15 @@ export async function readActivitySource(
       ? readRecentActivity(tx, workspaceId, profileIds, now)
       : Promise.resolve({ events: [], purchases: [] }),
   ]);
+  return activitySource(tx, workspaceId, { ...appActivity, messages, recent });
+}
+
+/** The activity of each profile among what was read of all. */
+export async function activitySource(
+  tx: Queryable,
+  workspaceId: number,
+  { messages, recent, ...appActivity }: AppActivity & OnRequest,
+): Promise<(profileId: string) => ActivitySource> {
   const declaredApps = appActivity.apps.length > 0 ? await readApps(tx, workspaceId) : [];
   const appsOf = byProfile(appActivity.apps);
   const devicesOf = byProfile(appActivity.devices);

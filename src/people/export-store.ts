@@ -2,6 +2,7 @@ import { bucketsOfIds } from "../database/buckets.ts";
 import { readByCursor } from "../database/cursor.ts";
 import type { Queryable } from "../database/database.ts";
 import type { JsonObject } from "../values/plain-json.ts";
+import type { ProfileRow } from "./store.ts";
 
 /** Whose rows are exported; empty attributes do not narrow. */
 export interface ProfileFilter {
@@ -67,4 +68,39 @@ export async function measureProfiles(
     [workspaceId, ids, bucketsOfIds(ids).all],
   );
   return row?.bytes ?? 0;
+}
+
+/** What an export shows of a profile. */
+export type ShownProfile = Omit<ProfileRow, "version" | "updatedAtMicros">;
+
+/** A profile whose JSON is text, cut off after so many characters. */
+export type SmallProfile = Omit<
+  ShownProfile,
+  "aliases" | "standardAttributes" | "customAttributes"
+> & {
+  readonly aliases: string;
+  readonly standardAttributes: string;
+  readonly customAttributes: string;
+};
+
+/**
+ * Profiles by id, the most recently updated first.
+ *
+ * @param characters the most to read of each JSON value.
+ */
+export function selectSmallProfiles(
+  database: Queryable,
+  workspaceId: number,
+  ids: readonly string[],
+  characters: number,
+): Promise<SmallProfile[]> {
+  return database.query<SmallProfile>(
+    `select profile_id as id, external_id as "externalId", left(aliases::text, $4::int) as aliases, email,
+       phone, left(standard_attributes::text, $4::int) as "standardAttributes",
+       left(custom_attributes::text, $4::int) as "customAttributes", created_at as "createdAt"
+     from profiles
+     where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])
+     order by updated_at desc, profile_id desc`,
+    [workspaceId, ids, bucketsOfIds(ids).all, characters],
+  );
 }

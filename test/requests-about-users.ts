@@ -9,6 +9,7 @@ import type { Database, Queryable } from "../src/database/database.ts";
 import { EXPORT_FIELDS } from "../src/export/profile-view.ts";
 import { type Endpoint, pathsOf } from "../src/http/endpoint.ts";
 import { createIdempotency } from "../src/http/idempotency.ts";
+import { createMergeQueue } from "../src/identity/merge-queue.ts";
 import { createMetrics } from "../src/observe/metrics.ts";
 import { NO_TRACING } from "../src/observe/tracing.ts";
 import { createAddressCache } from "../src/people/address-cache.ts";
@@ -80,6 +81,7 @@ function clientOf(watchedDatabase: Database) {
       idempotency: createIdempotency(parts),
       quotas: createQuotas(watchedDatabase, systemClock),
     }),
+    mergeQueue: createMergeQueue(parts),
     setQueue: createSetQueue({ ...parts, ...caches }),
   };
   return async (

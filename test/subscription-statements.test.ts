@@ -229,9 +229,11 @@ describe("subscriptions after a merge or a deletion", () => {
     await set(workspace, "alerts", "unsubscribed", other);
     await set(workspace, "chat", "unsubscribed", other);
     await set(workspace, "chat", "subscribed", bystander);
-    const merges = [one, other].map((fromId) => ({ fromId, toId: kept }));
-    const merge = { ...contextIn(workspace), call: "a merge" };
-    await database.transaction((tx) => carrySubscriptionsOver(tx, merge, merges, systemClock));
+    const context = { ...contextIn(workspace), call: "a merge" };
+    const merges = [one, other].map((fromId) => ({ fromId, toId: kept, context }));
+    await database.transaction((tx) =>
+      carrySubscriptionsOver(tx, workspace.id, merges, systemClock),
+    );
     const expected = ["alerts subscribed", "chat unsubscribed", "news unsubscribed"];
     assert.deepEqual(await statesOf(workspace, kept), expected);
     assert.deepEqual(await statesOf(workspace, one), []);
@@ -259,8 +261,8 @@ describe("subscriptions after a merge or a deletion", () => {
     await database.transaction((tx) =>
       carrySubscriptionsOver(
         tx,
-        contextIn(workspace),
-        [{ fromId: merged, toId: kept }],
+        workspace.id,
+        [{ fromId: merged, toId: kept, context: contextIn(workspace) }],
         systemClock,
       ),
     );

@@ -16,6 +16,7 @@ import { insertPurchases, upsertPurchaseSummaries } from "./purchases-store.ts";
 import type { AppActivity } from "./read-activity.ts";
 import { deleteActivity } from "./removal-store.ts";
 import { upsertSentMessages } from "./sent-messages-store.ts";
+import type { ActivityPart } from "./size-store.ts";
 
 /*
  * The transaction must have locked all profiles that are written here. Except for events and purchases, a
@@ -67,19 +68,26 @@ export interface ActivityMoves {
   readonly messageMoves: Moves;
   /** Whose activity is deleted. */
   readonly deletedIds: readonly string[];
+  /** What is known to have no row of any of these profiles. */
+  readonly empty: ReadonlySet<ActivityPart>;
 }
 
 /** Moves events, purchases and messages unchanged, sets the merged summaries, and deletes the rest. */
 export async function moveActivity(
   tx: Transaction,
   workspaceId: number,
-  { moves, messageMoves, deletedIds }: ActivityMoves,
+  { moves, messageMoves, deletedIds, empty }: ActivityMoves,
   merged: MergedActivity,
 ): Promise<void> {
-  const writeLast = await copyMoved(tx, workspaceId, moves, messageMoves);
+  const writeLast = await copyMoved(
+    tx,
+    workspaceId,
+    moves,
+    empty.has("message_history") ? { from: [], to: [] } : messageMoves,
+  );
   await settleAll([
     writeLast(),
-    deleteActivity(tx, workspaceId, [...messageMoves.from, ...deletedIds]),
+    deleteActivity(tx, workspaceId, [...messageMoves.from, ...deletedIds], empty),
     upsertEventSummaries(tx, workspaceId, merged.events),
     upsertPurchaseSummaries(tx, workspaceId, merged.purchases),
     setAppActivity(tx, workspaceId, { ...merged, messages: [] }),

@@ -15,25 +15,27 @@ import {
 /** Records what happened to users, without any value of theirs. */
 export async function recordAudit(
   tx: Transaction,
-  context: WorkspaceContext,
+  workspaceId: number,
   audited: readonly AuditedChange[],
+  contextOf: (change: Change) => WorkspaceContext,
   clock: Clock,
 ): Promise<void> {
   const at = clock.now();
-  const entries = audited.map(
-    ({ change, effects }): AuditEntry => ({
+  const entries = audited.map(({ change, effects }): AuditEntry => {
+    const { call, actorName, requestId } = contextOf(change);
+    return {
       id: clock.newId(),
       at,
       action: actionOf(change),
-      call: context.call,
-      keyName: context.actorName,
-      requestId: context.requestId,
+      call,
+      keyName: actorName,
+      requestId,
       profileId: change.kind === "merge" ? change.kept.platformId : change.user.platformId,
       mergedProfileId: change.kind === "merge" ? change.merged.platformId : null,
       effects: effects.map(withoutValues),
-    }),
-  );
-  await insertAuditEntries(tx, context.workspace.id, entries);
+    };
+  });
+  await insertAuditEntries(tx, workspaceId, entries);
 }
 
 /** Only a merge request merges everything. */
@@ -54,11 +56,22 @@ const COUNTED = new Set([
 /** The name of a device is itself personal data. */
 const NAMELESS = new Set(["devices"]);
 
-export function withoutValues({ field, name, effect, ...values }: Effect): AuditedEffect {
+/** Without spreads where nothing is counted: this runs for every value of a merged user. */
+export function withoutValues({
+  field,
+  name,
+  effect,
+  kept,
+  merged,
+  result,
+}: Effect): AuditedEffect {
   const isNamed = name !== undefined && !NAMELESS.has(field);
-  const counts = COUNTED.has(field)
-    ? Object.fromEntries(Object.entries(values).map(([side, value]) => [side, numbersIn(value)]))
-    : {};
+  if (!COUNTED.has(field)) return isNamed ? { field, name, effect } : { field, effect };
+  const counts = {
+    kept: numbersIn(kept),
+    merged: numbersIn(merged),
+    result: numbersIn(result),
+  };
   return { field, ...(isNamed && { name }), effect, ...counts };
 }
 

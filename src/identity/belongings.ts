@@ -146,11 +146,11 @@ const removed = (effect: Effect): Effect => ({ ...effect, effect: "removed", res
 /** Writes the changed belongings. The transaction must have locked all profiles. */
 export async function saveBelongings(
   tx: Transaction,
+  workspaceId: number,
   { changes, before, after, abandonedEmails }: SavedBelongings,
-  context: WorkspaceContext,
+  contextOf: (change: Change) => WorkspaceContext,
   clock: Clock,
 ): Promise<void> {
-  const workspaceId = context.workspace.id;
   const merges = changes.flatMap((change) => (change.kind === "merge" ? [change] : []));
   const moves = movesOf(merges);
   const left = new Set(
@@ -168,7 +168,12 @@ export async function saveBelongings(
     moveActivity(
       tx,
       workspaceId,
-      { moves: columnsOf(joined), messageMoves: columnsOf(moves), deletedIds: deleted },
+      {
+        moves: columnsOf(joined),
+        messageMoves: columnsOf(moves),
+        deletedIds: deleted,
+        empty: emptyParts(before, [...moves.map(({ fromId }) => fromId), ...deleted]),
+      },
       {
         events: changed(({ events }) => events),
         purchases: changed(({ purchases }) => purchases),
@@ -177,7 +182,7 @@ export async function saveBelongings(
         interactions: changed(({ interactions }) => interactions),
       },
     ),
-    carrySubscriptionsOver(tx, context, joined, clock),
+    carrySubscriptionsOver(tx, workspaceId, madeBy(joined, merges, contextOf), clock),
     forgetSubscriptions(tx, workspaceId, {
       profileIds: [...left, ...deleted],
       emails: abandonedEmails,
@@ -217,6 +222,42 @@ interface Move {
   readonly fromId: string;
   readonly toId: string;
 }
+
+/** Each move with the last call that merged someone into the user who is kept. */
+function madeBy(
+  moves: readonly Move[],
+  merges: readonly Extract<Change, { kind: "merge" }>[],
+  contextOf: (change: Change) => WorkspaceContext,
+) {
+  const last = new Map(merges.map((change) => [change.kept.platformId, change]));
+  return moves.map((move) => ({
+    ...move,
+    context: contextOf(last.get(move.toId) as Change),
+  }));
+}
+
+/** What none of these users has; nothing of it has to be removed. Users that were not read may have anything. */
+function emptyParts(
+  before: BelongingsOf,
+  profileIds: readonly string[],
+): ReadonlySet<ActivityPart> {
+  const all = profileIds.map((id) => before.get(id));
+  const parts = Object.entries(IS_EMPTY) as [ActivityPart, (of: Belongings) => boolean][];
+  return new Set(
+    parts.flatMap(([part, isEmpty]) =>
+      all.every((each) => each !== undefined && isEmpty(each)) ? [part] : [],
+    ),
+  );
+}
+
+const IS_EMPTY: Readonly<Record<ActivityPart, (belongings: Belongings) => boolean>> = {
+  custom_events: ({ events }) => events.length === 0,
+  purchases: ({ purchases }) => purchases.length === 0,
+  apps: ({ apps }) => apps.length === 0,
+  devices: ({ devices }) => devices.length === 0,
+  interactions: ({ interactions }) => interactions.length === 0,
+  message_history: ({ messages }) => messages === 0,
+};
 
 const columnsOf = (moves: readonly Move[]) => ({
   from: moves.map(({ fromId }) => fromId),

@@ -1,5 +1,5 @@
 import type { Clock } from "../clock.ts";
-import type { Context, WorkspaceContext } from "../context/context.ts";
+import type { WorkspaceContext } from "../context/context.ts";
 import type { Workspace } from "../context/workspace.ts";
 import { idInBucketOf } from "../database/buckets.ts";
 import {
@@ -14,6 +14,7 @@ import type { PersonIdentifier } from "../people/identifiers.ts";
 import { lockProfiles, selectProfiles } from "../people/store.ts";
 import type { Fault } from "../problem.ts";
 import { writeSubscriptions } from "../subscriptions/states.ts";
+import type { WaitingState } from "../subscriptions/waiting-state.ts";
 import { nextTurn, startTurns } from "../threads/turns.ts";
 import { writePeopleOf } from "../workspaces/reset.ts";
 import { recordAudit } from "./audit.ts";
@@ -69,14 +70,23 @@ export interface Result {
   readonly audited: AuditedChange | undefined;
 }
 
-export interface Request {
-  readonly steps: readonly Step[];
+interface Options {
   /** How many users all identifiers together may match; undefined for any number. */
   readonly mostUsers?: number;
   /** Whether to report the changes without making them. */
   readonly isDryRun: boolean;
+}
+
+export interface Request extends Options {
+  readonly steps: readonly Step[];
   /** Runs in the transaction of the changes, and again with every retry. */
   alsoWrite?(tx: Transaction, results: readonly Result[]): Promise<void>;
+}
+
+/** The items of one caller. */
+export interface Call {
+  readonly context: WorkspaceContext;
+  readonly steps: readonly Step[];
 }
 
 /**
@@ -90,17 +100,36 @@ export interface Request {
  *
  * @returns the outcome of each item, in order.
  */
-export function changeIdentities(
+export async function changeIdentities(
   services: IdentityServices,
   context: WorkspaceContext,
-  request: Request,
+  { steps, alsoWrite, ...options }: Request,
 ): Promise<Result[]> {
-  const { workspace } = context;
+  const [results] = await changeTogether(services, [{ context, steps }], options, (tx, [own]) =>
+    alsoWrite ? alsoWrite(tx, own ?? []) : Promise.resolve(),
+  );
+  return results ?? [];
+}
+
+/**
+ * The same for several callers in one workspace, one after the other, in one transaction.
+ *
+ * @returns for each caller the outcome of each item.
+ */
+export async function changeTogether(
+  services: IdentityServices,
+  calls: readonly Call[],
+  { mostUsers, isDryRun }: Options,
+  alsoWrite?: (tx: Transaction, results: readonly Result[][]) => Promise<void>,
+): Promise<Result[][]> {
+  const [first] = calls;
+  if (!first) return [];
+  const { workspace } = first.context;
   const { database } = services;
-  if (request.isDryRun) {
+  if (isDryRun) {
     return readTogether(database, async (tx) => {
       const read = (ids: readonly string[]) => selectProfiles(tx, workspace.id, ids);
-      return (await workOut(tx, services, workspace, request, read)).results;
+      return (await workOut(tx, services, workspace, calls, { mostUsers, read })).results;
     });
   }
   return withRetries(database, async (tx, attempt) => {
@@ -108,9 +137,9 @@ export function changeIdentities(
     const readOrLock = isLocked ? lockProfiles : selectProfiles;
     const read = (ids: readonly string[]) => readOrLock(tx, workspace.id, ids);
     await writePeopleOf(tx, workspace.id);
-    const work = await workOut(tx, services, workspace, request, read);
-    await save(tx, services, context, work, isLocked);
-    await request.alsoWrite?.(tx, work.results);
+    const work = await workOut(tx, services, workspace, calls, { mostUsers, read });
+    await save(tx, services, workspace.id, work, isLocked);
+    await alsoWrite?.(tx, work.results);
     return work.results;
   });
 }
@@ -119,45 +148,75 @@ export function changeIdentities(
 const LOCKING_TRY = 4;
 
 interface Work {
-  readonly results: Result[];
+  readonly results: Result[][];
   readonly graph: IdentityGraph;
   readonly changes: readonly Change[];
   readonly before: Awaited<ReturnType<typeof readBelongings>>;
   readonly outcome: Awaited<ReturnType<typeof joinBelongings>>;
+  readonly callers: Callers;
+}
+
+/** Through which call each thing came about. */
+interface Callers {
+  of(change: Change): WorkspaceContext;
+  /** Who linked an address for which a state waited. */
+  ofLinked(email: string): WorkspaceContext;
 }
 
 async function workOut(
   database: Queryable,
   services: IdentityServices,
   workspace: Workspace,
-  { steps, mostUsers }: Request,
-  read: LoadGraphOptions["read"],
+  calls: readonly Call[],
+  { mostUsers, read }: Pick<LoadGraphOptions, "mostUsers" | "read">,
 ): Promise<Work> {
-  const names = steps.flatMap((step) => step.names);
+  const names = calls.flatMap(({ steps }) => steps.flatMap((step) => step.names));
   const graph = await loadGraph(database, workspace.id, names, {
     newId: (value) => idInBucketOf(services.clock.newId(), workspace.id, value),
     redirects: workspace.settings.redirect_merged_ids,
     mostUsers,
     read,
   });
-  const turns = startTurns();
-  const applied: Applied[] = [];
-  for (const step of steps) {
-    applied.push(step.apply(graph));
-    if (turns.isOver()) await turns.next();
-  }
-  const changes = applied.flatMap((each) => ("change" in each && each.change ? [each.change] : []));
+  const { applied, changes, callers } = await applyAll(graph, calls);
   const ids = await withinBudget(database, workspace.id, profilesIn(changes));
   const before = await readBelongings(database, workspace.id, ids);
   await nextTurn();
   const outcome = await joinBelongings(changes, before);
   const audited = new Map(outcome.audited.map((each) => [each.change, each]));
-  const results = steps.map(({ place }, index): Result => {
-    const each = applied[index] as Applied;
-    const change = "change" in each ? each.change : undefined;
-    return { place, applied: each, audited: change && audited.get(change) };
-  });
-  return { results, graph, changes, before, outcome };
+  const results = calls.map(({ steps }, call) =>
+    steps.map(({ place }, index): Result => {
+      const each = applied[call]?.[index] as Applied;
+      const change = "change" in each ? each.change : undefined;
+      return { place, applied: each, audited: change && audited.get(change) };
+    }),
+  );
+  return { results, graph, changes, before, outcome, callers };
+}
+
+/** Applies the items to the graph in order, and yields to other requests in between. */
+async function applyAll(graph: IdentityGraph, calls: readonly Call[]) {
+  const turns = startTurns();
+  const applied: Applied[][] = [];
+  const contextOf = new Map<Change, WorkspaceContext>();
+  const linked = new Map<string, { by: WorkspaceContext; state: WaitingState }>();
+  for (const { context, steps } of calls) {
+    const own: Applied[] = [];
+    for (const step of steps) {
+      const each = step.apply(graph);
+      own.push(each);
+      if ("change" in each && each.change) contextOf.set(each.change, context);
+      if (turns.isOver()) await turns.next();
+    }
+    applied.push(own);
+    for (const [email, state] of graph.linkedStates()) {
+      if (linked.get(email)?.state !== state) linked.set(email, { by: context, state });
+    }
+  }
+  const callers: Callers = {
+    of: (change) => contextOf.get(change) as WorkspaceContext,
+    ofLinked: (email) => linked.get(email)?.by as WorkspaceContext,
+  };
+  return { applied, changes: [...contextOf.keys()], callers };
 }
 
 /** Whose belongings a change touches. */
@@ -174,25 +233,28 @@ function profilesIn(changes: readonly Change[]) {
 async function save(
   tx: Transaction,
   { clock }: IdentityServices,
-  context: WorkspaceContext,
-  { graph, changes, before, outcome }: Work,
+  workspaceId: number,
+  { graph, changes, before, outcome, callers }: Work,
   isLocked: boolean,
 ): Promise<void> {
-  const { workspace } = context;
   const now = clock.now();
   await nextTurn();
   const written = graph.changes(now);
-  await saveGraph(tx, workspace.id, written, { isLocked, now });
-  const abandonedEmails = await findAbandoned(tx, workspace.id, written);
+  await saveGraph(tx, workspaceId, written, { isLocked, now });
+  const abandonedEmails = await findAbandoned(tx, workspaceId, written);
+  const belongings = { changes, before, after: outcome.after, abandonedEmails };
   await settleAll([
-    saveBelongings(tx, { changes, before, after: outcome.after, abandonedEmails }, context, clock),
-    writeSubscriptions(tx, workspace.id, emailStates(written, context), clock),
-    recordAudit(tx, context, outcome.audited, clock),
+    saveBelongings(tx, workspaceId, belongings, callers.of, clock),
+    writeSubscriptions(tx, workspaceId, emailStates(written, callers), clock),
+    recordAudit(tx, workspaceId, outcome.audited, callers.of, clock),
   ]);
 }
 
-const emailStates = ({ linkedEmailStates }: GraphChanges, context: Context) => ({
+const emailStates = ({ linkedEmailStates }: GraphChanges, callers: Callers) => ({
   groupStates: [],
   emailStates: [],
-  linkedEmailStates: linkedEmailStates.map((row) => ({ ...row, context })),
+  linkedEmailStates: linkedEmailStates.map((row) => ({
+    ...row,
+    context: callers.ofLinked(row.email),
+  })),
 });

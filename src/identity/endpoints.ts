@@ -18,7 +18,7 @@ import {
 } from "./described.ts";
 import { removeExternalIds, renameExternalIds } from "./external-ids.ts";
 import { identifyUsers } from "./identify-users.ts";
-import { mergeUsers } from "./merge-users.ts";
+import { type MergingServices, mergeUsers } from "./merge-users.ts";
 import { addAliases } from "./new-aliases.ts";
 import { renameAliases } from "./rename-aliases.ts";
 
@@ -163,7 +163,7 @@ const merge = endpoint({
     dry_run: DryRun,
   }),
   replies: { 202: Type.Object({ message: Success, ...NOTES }) },
-}).handledBy(async (services: IdentityServices, context, { body }) => {
+}).handledBy(async (services: MergingServices, context, { body }) => {
   const notes = await mergeUsers(services, context, body.merge_updates, body.dry_run);
   return { status: 202, body: { message: "success", ...notes } };
 });

@@ -86,6 +86,8 @@ export interface IdentityGraph {
   /** Removes the redirect from an external_id to this user. */
   removeRedirect(person: Person, externalId: string): void;
   remove(person: Person): Change;
+  /** The states so far that waited in a profile for an address, by the address. */
+  linkedStates(): ReadonlyMap<string, WaitingState>;
   changes(now: Date): GraphChanges;
 }
 
@@ -231,6 +233,8 @@ export function createGraph(
       leave(person);
       return { kind: "delete", user: nameOf(person), fields: person.fields };
     },
+
+    linkedStates: () => waitingStates,
 
     changes(now) {
       const all = [...persons.values()];

@@ -19,7 +19,7 @@ import type { Name } from "./identity-graph.ts";
 export const MOST_ITEMS = 50;
 
 /** How many users the addresses of one request may match; all of them are read to choose one. */
-const MOST_MATCHES = 1_000;
+export const MOST_MATCHES = 1_000;
 
 /** What an item does, before its place in the request is known. */
 export type Work = Omit<Step, "place">;
@@ -89,6 +89,7 @@ interface ItemResult {
 /**
  * Applies all items of a request, or none: one faulty item refuses the whole request.
  *
+ * @param change carries the changes out: in a transaction of their own, unless told otherwise.
  * @returns how many items were accepted, with or without effect, and what to report about them.
  * @throws Problem INVALID_REQUEST listing every faulty item with its array and index.
  */
@@ -97,13 +98,10 @@ export async function carryOut(
   context: WorkspaceContext,
   { steps, faults }: CheckedItems,
   isDryRun: boolean,
+  change = changeAlone,
 ): Promise<{ readonly count: number; readonly notes: Notes }> {
   refuseFaults(faults, ({ place, fault }) => `${place.array}[${place.index}]: ${fault.message}`);
-  const results = await changeIdentities(services, context, {
-    steps,
-    isDryRun,
-    mostUsers: MOST_MATCHES,
-  });
+  const results = await change(services, context, steps, isDryRun);
   const skipped = results.flatMap(({ place, applied }) =>
     "fault" in applied ? [noteOf(place, applied.fault)] : [],
   );
@@ -113,6 +111,14 @@ export async function carryOut(
   };
   return { count: steps.length, notes };
 }
+
+const changeAlone = (
+  services: IdentityServices,
+  context: WorkspaceContext,
+  steps: readonly Step[],
+  isDryRun: boolean,
+): Promise<Result[]> =>
+  changeIdentities(services, context, { steps, isDryRun, mostUsers: MOST_MATCHES });
 
 /**
  * @param messageOf the message of the refusal, from the first faulty item.

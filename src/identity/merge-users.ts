@@ -6,6 +6,7 @@ import { type Applied, changeIdentities, type IdentityServices } from "./change-
 import type { Effect } from "./combine/effects.ts";
 import type { IdentityGraph } from "./identity-graph.ts";
 import { carryOut, checkEach, MOST_ITEMS, type Notes, refuseFaults, type Work } from "./items.ts";
+import type { MergeQueue } from "./merge-queue.ts";
 import {
   choose,
   isFault,
@@ -37,7 +38,7 @@ const NO_IDENTIFIER =
  * @throws Problem INVALID_REQUEST for any fault in the body; nothing is merged then.
  */
 export async function mergeUsers(
-  services: IdentityServices,
+  services: MergingServices,
   context: WorkspaceContext,
   updates: unknown,
   isDryRun = false,
@@ -46,7 +47,16 @@ export async function mergeUsers(
   if (updates.length > MOST_ITEMS) throw new Problem("INVALID_REQUEST", TOO_MANY);
   const items = checkEach("merge_updates", updates, checkUpdate);
   refuseFaults(items.faults, ({ fault }) => fault.message);
-  return (await carryOut(services, context, items, isDryRun)).notes;
+  const { mergeQueue, database } = services;
+  // Within a transaction that records the answer, a request is written by itself.
+  const queue = isDryRun || database.isWithin ? undefined : mergeQueue;
+  const change = queue && (() => queue.merge(context, items.steps));
+  return (await carryOut(services, context, items, isDryRun, change)).notes;
+}
+
+export interface MergingServices extends IdentityServices {
+  /** Without one, every request has a transaction of its own. */
+  readonly mergeQueue?: MergeQueue;
 }
 
 /** Two users by their platform ids, and what to write in the same transaction. */

@@ -1,5 +1,6 @@
 import { bucketsOfIds } from "../database/buckets.ts";
 import type { Queryable, Transaction } from "../database/database.ts";
+import { texts, timestamps, uuids } from "../database/typed-list.ts";
 import type { Json } from "../values/plain-json.ts";
 
 /** A merge, identification or deletion with its effects. Holds no personal data. */
@@ -38,23 +39,25 @@ export async function insertAuditEntries(
     `insert into identity_audit (workspace_id, bucket, audit_id, at, action, call, key_name,
        request_id, profile_id, merged_profile_id, effects)
      select $1, bucket, id, at, action, call, key_name, request_id, profile_id, merged_profile_id,
-       effects::jsonb
-     from buckets join unnest($2::uuid[], $3::timestamptz[], $4::text[], $5::text[], $6::text[],
-       $7::text[], $8::uuid[], $9::uuid[], $10::text[], $11::smallint[])
+       effects
+     from buckets join rows from (unnest($2::uuid[]), unnest($3::timestamptz[]), unnest($4::text[]),
+         unnest($5::text[]), unnest($6::text[]), unnest($7::text[]), unnest($8::uuid[]),
+         unnest($9::uuid[]), jsonb_array_elements($10::text::jsonb), unnest($11::smallint[]))
        as new (id, at, action, call, key_name, request_id, profile_id, merged_profile_id, effects,
          bucket) using (bucket)
      where bucket = any($12::smallint[])`,
     [
       workspaceId,
-      entries.map((entry) => entry.id),
-      entries.map((entry) => entry.at),
-      entries.map((entry) => entry.action),
-      entries.map((entry) => entry.call),
-      entries.map((entry) => entry.keyName),
-      entries.map((entry) => entry.requestId),
-      profileIds,
+      uuids(entries.map((entry) => entry.id)),
+      timestamps(entries.map((entry) => entry.at.getTime() * 1_000)),
+      texts(entries.map((entry) => entry.action)),
+      texts(entries.map((entry) => entry.call)),
+      texts(entries.map((entry) => entry.keyName)),
+      texts(entries.map((entry) => entry.requestId)),
+      uuids(profileIds),
       entries.map((entry) => entry.mergedProfileId),
-      entries.map((entry) => JSON.stringify(entry.effects)),
+      // One text for all of them, which neither side has to escape.
+      JSON.stringify(entries.map((entry) => entry.effects)),
       buckets.each,
       buckets.all,
     ],

@@ -44,8 +44,8 @@ export interface ReadOptions {
   newId(): string;
   /** Caches the external ids and the addresses that are found. */
   readonly cached?: Cached;
-  /** Leaves the attributes of profiles empty, for writes that neither read nor change any. */
-  readonly withoutAttributes?: boolean;
+  /** Leaves attributes and aliases of profiles empty, for writes that neither read nor change any. */
+  readonly bare?: boolean;
 }
 
 /** What a batch of writes knows without a query. */
@@ -114,7 +114,7 @@ async function read(
   database: Queryable,
   workspaceId: number,
   targets: readonly Target[],
-  { newId, cached, withoutAttributes }: ReadOptions,
+  { newId, cached, bare }: ReadOptions,
   { hits, wanted }: LookedUp,
   {
     lock,
@@ -136,7 +136,7 @@ async function read(
   const rows =
     lock && !spreads
       ? await lockProfiles(lock, workspaceId, ids)
-      : await (withoutAttributes ? selectBareProfiles : selectProfiles)(database, workspaceId, ids);
+      : await (bare ? selectBareProfiles : selectProfiles)(database, workspaceId, ids);
   const addresses = spreads ? addressesOf(rows, wanted) : new Map<string, Identifier>();
   const sharers = await findIdentifiers(database, workspaceId, addresses);
   const all = [...found, ...sharers];

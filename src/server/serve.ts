@@ -21,6 +21,7 @@ import { createIdempotency } from "../http/idempotency.ts";
 import { bytesOfThisProcess, createLoad } from "../http/load.ts";
 import { listenForMetrics } from "../http/metrics-listener.ts";
 import { createServer } from "../http/server.ts";
+import { createMergeQueue } from "../identity/merge-queue.ts";
 import { startWorker, type Worker } from "../jobs/worker.ts";
 import { answerLiveRequests } from "../live-requests/read-requests.ts";
 import { createRequestLog } from "../live-requests/request-log.ts";
@@ -182,6 +183,7 @@ async function start(
       config.workers,
       await countShards(database),
     ),
+    mergeQueue: createMergeQueue({ database, clock, tracing }),
     setQueue: createSetQueue({ database, clock, tracing, idCache, addressCache }),
     mailer: config.smtpUrl ? createMailer(config.smtpUrl, config.smtpFrom) : undefined,
     worker: { wake: () => worker?.wake() },

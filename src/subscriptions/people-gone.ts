@@ -1,5 +1,5 @@
 import type { Clock } from "../clock.ts";
-import type { WorkspaceContext } from "../context/context.ts";
+import type { CallRecord } from "../context/context.ts";
 import { settleAll, type Transaction } from "../database/database.ts";
 import {
   deleteEmailStateChanges,
@@ -41,6 +41,8 @@ export async function forgetSubscriptions(
 export interface Merged {
   readonly fromId: string;
   readonly toId: string;
+  /** The call by which the kept profile has its states in the end. */
+  readonly context: CallRecord;
 }
 
 /**
@@ -54,12 +56,12 @@ export interface Merged {
  */
 export async function carrySubscriptionsOver(
   tx: Transaction,
-  context: WorkspaceContext,
+  workspaceId: number,
   merges: readonly Merged[],
   clock: Clock,
 ): Promise<void> {
-  const workspaceId = context.workspace.id;
   const toIds = new Map(merges.map(({ fromId, toId }) => [fromId, toId]));
+  const contextOf = new Map(merges.map(({ toId, context }) => [toId, context]));
   const fromIds = [...toIds.keys()];
   const [states, history] = await settleAll([
     deleteGroupStates(tx, workspaceId, fromIds),
@@ -69,8 +71,9 @@ export async function carrySubscriptionsOver(
     ...row,
     profileId: toIds.get(row.profileId) as string,
   });
+  const placeOf = new Map(fromIds.map((id, place) => [id, place]));
   const inOrder = states.sort(
-    (a, b) => fromIds.indexOf(a.profileId) - fromIds.indexOf(b.profileId),
+    (a, b) => (placeOf.get(a.profileId) ?? 0) - (placeOf.get(b.profileId) ?? 0),
   );
   const coming = new Map<string, GroupStateRow>();
   for (const row of inOrder.map(carried)) {
@@ -80,7 +83,7 @@ export async function carrySubscriptionsOver(
   const kept = await selectGroupStates(tx, workspaceId, [...new Set(toIds.values())]);
   const resulting = kept
     .filter((row) => coming.has(keyOf(row)))
-    .map((row) => ({ ...row, context }));
+    .map((row) => ({ ...row, context: contextOf.get(row.profileId) as CallRecord }));
   const added = [...history.map(carried), ...dated(resulting, clock)];
   await insertGroupStateChanges(tx, workspaceId, added);
 }

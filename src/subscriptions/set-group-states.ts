@@ -92,7 +92,7 @@ export async function setTogether(
   if (!first) return [];
   const workspaceId = first.context.workspace.id;
   const targets = requests.flatMap(({ sets }) => sets.flatMap((set) => set.named.map(targetOf)));
-  const options = { newId: clock.newId, withoutAttributes: true };
+  const options = { newId: clock.newId, bare: true };
   if (cached) {
     const ahead = await readPeople(database, workspaceId, targets, { ...options, cached })
       .then((people) => workOut(people, requests))

@@ -70,12 +70,11 @@ export function combineFields(
   const standard = combineAttributes(kept.standardAttributes, merged.standardAttributes, {
     ruleOf: standardRule,
     isLeft: (name) => isPartial && name !== "push_tokens",
-    effectOf: (name) => ({ field: name }),
   });
   const custom = combineAttributes(kept.customAttributes, merged.customAttributes, {
+    field: "custom_attributes",
     ruleOf: () => keepOwn,
     isLeft: () => isPartial,
-    effectOf: (name) => ({ field: "custom_attributes", name }),
   });
   const take = isPartial ? leave : <Value>(own: Value, other: Value): Value => own ?? other;
   const value: ProfileFields = {
@@ -97,16 +96,18 @@ export function combineFields(
   return { value, effects };
 }
 
+/** @param how.field the field that effects name beside each attribute; without one the attribute is the field. */
 function combineAttributes(
   kept: Attributes,
   merged: Attributes,
   how: {
+    readonly field?: string;
     ruleOf(name: string): Rule;
     isLeft(name: string): boolean;
-    effectOf(name: string): Pick<Effect, "field" | "name">;
   },
 ): Combined<Attributes> {
-  const values = new Map(Object.entries(kept));
+  const { field } = how;
+  const added: [name: string, value: Json][] = [];
   const effects: Effect[] = [];
   // By name, because the engine stores the members of an object in its own order.
   for (const name of Object.keys(merged).sort()) {
@@ -117,10 +118,15 @@ function combineAttributes(
       : own === null
         ? { value, effect: "taken" }
         : how.ruleOf(name)(own, value);
-    if (result !== null) values.set(name, result);
-    effects.push({ ...how.effectOf(name), effect, kept: own, merged: value, result });
+    if (result !== null && result !== own) added.push([name, result]);
+    effects.push(
+      field === undefined
+        ? { field: name, effect, kept: own, merged: value, result }
+        : { field, name, effect, kept: own, merged: value, result },
+    );
   }
-  return { value: Object.fromEntries(values), effects };
+  const value = added.length === 0 ? kept : { ...kept, ...Object.fromEntries(added) };
+  return { value, effects };
 }
 
 /** A profile may hold several aliases with one label. docs/decisions/identity.md */

@@ -8,7 +8,7 @@ import {
   useTable,
 } from "@tanstack/react-table";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
-import { type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { memo, type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 
 const features = tableFeatures({});
 
@@ -41,10 +41,10 @@ interface DataTableProps<Entry extends RowData> {
   keyOf(row: Entry): string;
   readonly more?: MorePages;
   /** What an open row shows below itself. Its first cell then holds a RowButton. */
-  detail?(row: Entry): ReactNode;
+  readonly detail?: ((row: Entry) => ReactNode) | undefined;
   readonly openKey?: string | undefined;
   /** Whether a row leads somewhere: its first cell holds a link of class `row-link`. */
-  readonly opens?: boolean;
+  readonly opens?: boolean | undefined;
   readonly empty: ReactNode;
 }
 
@@ -117,7 +117,7 @@ interface RowsProps<Entry extends RowData> extends DataTableProps<Entry> {
 }
 
 function Rows<Entry extends RowData>(props: RowsProps<Entry>) {
-  const { drawn, more, columns } = props;
+  const { drawn, more, columns, detail, opens, openKey, draw } = props;
   const begin = useRef<HTMLTableSectionElement>(null);
   const [offset, setOffset] = useState(0);
   useLayoutEffect(() => {
@@ -152,7 +152,14 @@ function Rows<Entry extends RowData>(props: RowsProps<Entry>) {
         const row = drawn[index];
         return row ? (
           <tbody key={row.id} data-index={index} ref={virtualizer.measureElement}>
-            <OneRow {...props} row={row} />
+            <OneRow
+              row={row}
+              isOpen={detail !== undefined && row.id === openKey}
+              detail={detail}
+              opens={opens}
+              columns={columns}
+              draw={draw}
+            />
           </tbody>
         ) : null;
       })}
@@ -171,9 +178,14 @@ const Spacer = ({ height, columns }: { readonly height: number; readonly columns
   </tr>
 );
 
-function OneRow<Entry extends RowData>(props: RowsProps<Entry> & { readonly row: Drawn<Entry> }) {
-  const { row, detail, openKey, opens, columns, draw: Draw } = props;
-  const isOpen = detail !== undefined && row.id === openKey;
+interface OneRowProps<Entry extends RowData>
+  extends Pick<RowsProps<Entry>, "detail" | "opens" | "columns" | "draw"> {
+  readonly row: Drawn<Entry>;
+  readonly isOpen: boolean;
+}
+
+function DrawnRow<Entry extends RowData>(props: OneRowProps<Entry>) {
+  const { row, detail, isOpen, opens, columns, draw: Draw } = props;
   return (
     <>
       <tr className={opens || detail ? "opens" : undefined}>
@@ -185,12 +197,15 @@ function OneRow<Entry extends RowData>(props: RowsProps<Entry> & { readonly row:
       </tr>
       {isOpen && (
         <tr className="detail">
-          <td colSpan={columns.length}>{detail(row.original)}</td>
+          <td colSpan={columns.length}>{detail?.(row.original)}</td>
         </tr>
       )}
     </>
   );
 }
+
+/** Scrolling draws the rows that come onto the screen, and no other one again. */
+const OneRow = memo(DrawnRow) as typeof DrawnRow;
 
 interface Look {
   readonly end?: boolean;

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import { describeError } from "../observe/log.ts";
 import type { Metrics } from "../observe/metrics.ts";
@@ -25,16 +25,17 @@ export function observeRequests(
   { log, metrics }: ObserveServices,
   logSample: number,
 ): void {
-  server.addHook("onResponse", async (request, reply) => {
+  const note = (request: FastifyRequest, reply: FastifyReply): void => {
+    const { elapsedTime } = reply;
     const labels = {
       method: request.method,
       route: request.routeOptions.url ?? "none",
       status: reply.statusCode,
     };
-    metrics.request(labels, reply.elapsedTime / 1_000);
+    metrics.request(labels, elapsedTime / 1_000);
     const { workspace, keyId } = request.context ?? {};
     if (workspace && keyId !== undefined) {
-      metrics.traffic.request(workspace.id, keyId, endingOf(reply.statusCode), reply.elapsedTime);
+      metrics.traffic.request(workspace.id, keyId, endingOf(reply.statusCode), elapsedTime);
     }
     // Refused and failed requests are always logged.
     if (reply.statusCode < 400 && logSample < 1 && Math.random() >= logSample) return;
@@ -42,12 +43,17 @@ export function observeRequests(
       {
         request_id: request.id,
         ...labels,
-        duration_ms: Math.round(reply.elapsedTime * 10) / 10,
+        duration_ms: Math.round(elapsedTime * 10) / 10,
         workspace: request.context?.workspace?.name,
         trace_id: request.span?.traceId,
       },
       "request",
     );
+  };
+  // With a callback, not a promise: it runs for every request.
+  server.addHook("onResponse", (request, reply, done) => {
+    note(request, reply);
+    done();
   });
 }
 

@@ -51,6 +51,19 @@ export function createMetrics(): Metrics {
     new Counter({ name: `rapport_${name}`, help, labelNames, registers });
   const gauge = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
     new Gauge({ name: `rapport_${name}`, help, labelNames, registers });
+  /** A number that changes with every request: set when metrics are read. */
+  const latest = (name: string, help: string): { value: number } => {
+    const current = { value: 0 };
+    new Gauge({
+      name: `rapport_${name}`,
+      help,
+      registers,
+      collect() {
+        this.set(current.value);
+      },
+    });
+    return current;
+  };
   const histogram = <Label extends string>(
     name: string,
     help: string,
@@ -66,7 +79,7 @@ export function createMetrics(): Metrics {
     "route",
     "status",
   );
-  const inFlight = gauge(
+  const inFlight = latest(
     "http_requests_in_flight",
     "Requests being received, processed or answered.",
   );
@@ -105,7 +118,7 @@ export function createMetrics(): Metrics {
     "written_items_total",
     "Attributes, events and purchases committed by the write queue.",
   );
-  const waiting = gauge(
+  const waiting = latest(
     "write_queue_items",
     "Items waiting for the next transaction of the write queue.",
   );
@@ -155,12 +168,14 @@ export function createMetrics(): Metrics {
       written.inc(count);
     },
     waiting(count) {
-      waiting.set(count);
+      waiting.value = count;
       traffic.waiting(count);
     },
     statement: (use, seconds) => statements.observe({ use }, seconds),
     transaction: (use, end) => transactions.inc({ use, end }),
-    inFlight: (count) => inFlight.set(count),
+    inFlight(count) {
+      inFlight.value = count;
+    },
     shed: (why) => shed.inc({ why }),
     work: (route, units) => work.inc({ route }, units),
     failedAuthentication: (kind) => failedAuthentications.inc({ kind }),

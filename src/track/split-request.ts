@@ -25,7 +25,8 @@ export function splitRequest(request: WriteRequest, lanes: number): Part[] {
   const isIndivisible = !!(request.recorded || request.alsoWrite || request.readBack);
   // Where merged external ids lead to the kept user, two of them may name one person.
   const hasTwoNames = context.workspace.settings.redirect_merged_ids;
-  const isWhole = lanes === 1 || isIndivisible || hasTwoNames || !items.every(isOnItsOwn);
+  const isWhole =
+    lanes === 1 || items.length === 1 || isIndivisible || hasTwoNames || !items.every(isOnItsOwn);
   const whole = (lane: number): Part[] => [{ lane, items, places: [...items.keys()] }];
   if (isWhole) return whole(laneOf(workspaceId, items[0], lanes));
   const laneOfAddress = new Map<string, number>();

@@ -4,6 +4,7 @@ import { createPool } from "../http/pool.ts";
 import type { Place } from "../observe/tracing.ts";
 import { Problem } from "../problem.ts";
 import type { Verdict } from "./item.ts";
+import { createLaneChoice } from "./lane-choice.ts";
 import { type Part, splitRequest } from "./split-request.ts";
 import { type WriteRequest, type WriteServices, writeBatch } from "./write-batch.ts";
 
@@ -64,6 +65,8 @@ interface Waiting {
  */
 export function createWriteQueue(services: WriteServices, processes = 1, shards = 1): WriteQueue {
   const { lanes: count, depth, atOnce } = planLanes(services.database, processes, shards);
+  // On a cluster the lanes are the shards, and where transactions take turns there is one.
+  const lanesInUse = shards > 1 || count === 1 ? () => count : createLaneChoice(count);
   const slots = createSlots(atOnce);
   const lanes = Array.from({ length: count }, () => createLane(services, depth, slots));
   const room = createPool(MOST_WAITING_ITEMS);
@@ -93,18 +96,17 @@ export function createWriteQueue(services: WriteServices, processes = 1, shards 
       }
       report(length);
       try {
-        const parts = splitRequest(request, count);
+        const parts = splitRequest(request, lanesInUse(waitingItems));
         const moment = nextMoment(length);
-        const written = await Promise.allSettled(
-          parts.map(({ lane, items, places }) =>
-            (lanes[lane] as Lane).write({
-              ...request,
-              items,
-              moments: places.map((place) => moment + place * MICROSECONDS_OF_ITEM),
-            }),
-          ),
-        );
-        return inOrder(parts, written);
+        const write = ({ lane, items, places }: Part) =>
+          (lanes[lane] as Lane).write({
+            ...request,
+            items,
+            moments: places.map((place) => moment + place * MICROSECONDS_OF_ITEM),
+          });
+        const [first, ...others] = parts;
+        if (first && others.length === 0) return await write(first);
+        return inOrder(parts, await Promise.allSettled(parts.map(write)));
       } finally {
         room.give(owner, length);
         report(-length);

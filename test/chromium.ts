@@ -17,13 +17,40 @@ const executablePath = places.find((path) => existsSync(path));
 /** Why tests in a browser cannot run here, or false. */
 export const skipWithoutChromium = executablePath ? false : "there is no Chromium on this machine";
 
-/** A browser that closes when the file or the test that starts it ends. */
+let shared: Promise<Browser> | undefined;
+
+/** Set where many files run in one process, which closes the browser after the last of them. */
+let outlivesFiles = false;
+
+/** Lets the files that run in this process share a browser, until `closeSharedChromium()`. */
+export const shareChromium = (): void => {
+  outlivesFiles = true;
+};
+
+/** Closes the browser that the files of this process shared, if one of them started it. */
+export const closeSharedChromium = async (): Promise<void> => (await shared)?.close();
+
+/**
+ * The browser of this process. A start takes more than a second, so the files of a process share one; each opens
+ * contexts of its own, which share nothing. Those opened after this call are closed when the file or the test that
+ * calls it ends.
+ */
 export async function launchChromium(): Promise<Browser> {
-  const browser = await chromium.launch({
-    executablePath: executablePath ?? "",
-    // The sandbox of Chromium does not run as root, as tests in a container do.
-    args: ["--no-sandbox", "--disable-dev-shm-usage"],
+  // One that crashed fails the file that ran then, and no other.
+  if (!(await shared)?.isConnected()) {
+    shared = chromium.launch({
+      executablePath: executablePath ?? "",
+      // The sandbox of Chromium does not run as root, as tests in a container do. Without a graphics card, a process
+      // of its own for graphics only costs time.
+      args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"],
+    });
+  }
+  const browser = (await shared) as Browser;
+  const others = new Set(browser.contexts());
+  after(async () => {
+    const opened = browser.contexts().filter((context) => !others.has(context));
+    await Promise.all(opened.map((context) => context.close()));
+    if (!outlivesFiles) await browser.close();
   });
-  after(() => browser.close());
   return browser;
 }

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Page } from "playwright-core";
+import { assertAccessible } from "./accessibility.ts";
 import {
-  assertAccessible,
   assertFits,
   goTo,
   isLoaded,

@@ -4,12 +4,13 @@
  * Needs Chromium (chromium.ts) and the built pages (`npm run build`); without either, these tests are skipped.
  */
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { packageRoot } from "../src/database/migrate.ts";
 import { launchChromium, skipWithoutChromium } from "./chromium.ts";
 import type { TestServer } from "./harness.ts";
+import { isSettled, watchRequests } from "./settled-page.ts";
 import { signIn } from "./signed-in.ts";
 
 const isBuilt = existsSync(join(packageRoot(), "dist", "web", "index.html"));
@@ -40,6 +41,7 @@ export interface Dashboard {
 export async function openAt(address: string): Promise<OpenPage> {
   const page = await (await launchChromium()).newPage();
   page.setDefaultTimeout(30_000);
+  watchRequests(page);
   const complaints = complaintsOf(page, new URL(address).origin);
   await page.goto(address);
   return { page, complaints };
@@ -64,6 +66,7 @@ export async function startDashboard(server: TestServer): Promise<Dashboard> {
     await context.addCookies([...cookies]);
     const page = await context.newPage();
     page.setDefaultTimeout(30_000);
+    watchRequests(page);
     const complaints = complaintsOf(page, server.url);
     await page.goto(`${server.url}/dashboard${path}`);
     return { page, complaints };
@@ -92,44 +95,22 @@ function complaintsOf(page: Page, url: string): string[] {
   return complaints;
 }
 
-/** Goes to another page, with its address below /dashboard, and waits until it shows what it loads. */
+/** Loads another page, with its address below /dashboard, and waits until it shows what it loads. */
 export async function goTo(page: Page, path: string): Promise<void> {
   await page.goto(new URL(`/dashboard${path}`, page.url()).href);
+  await isLoaded(page);
+}
+
+/** Goes to another page as a link in the dashboard does, without loading the dashboard again. */
+export async function follow(page: Page, path: string): Promise<void> {
+  await page.evaluate(`history.pushState(null, "", ${JSON.stringify(`/dashboard${path}`)})`);
   await isLoaded(page);
 }
 
 /** Waits until a page shows what it loads. */
 export async function isLoaded(page: Page): Promise<void> {
   await page.getByRole("heading", { level: 1 }).waitFor();
-  await page.waitForLoadState("networkidle");
-}
-
-const AXE = readFileSync(new URL(import.meta.resolve("axe-core/axe.min.js")), "utf8");
-
-/** Waits, in the page, until it shows a theme, at once: what still moves between two colours has no contrast of its own. */
-const settle = (colorScheme: string) => `(async () => {
-  const still = new CSSStyleSheet();
-  still.replaceSync("*, ::before, ::after { transition: none !important; animation: none !important; }");
-  document.adoptedStyleSheets = [still];
-  while (document.documentElement.dataset.mantineColorScheme !== "${colorScheme}") {
-    await new Promise(requestAnimationFrame);
-  }
-  await new Promise(requestAnimationFrame);
-})()`;
-
-/** Checks what is shown for accessibility in the light and in the dark theme. */
-export async function assertAccessible(page: Page): Promise<void> {
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    await page.evaluate(settle(colorScheme));
-    await page.evaluate(AXE);
-    const found = await page.evaluate(
-      `axe.run({ resultTypes: ["violations"] }).then(({ violations }) =>
-        violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" ")))`,
-    );
-    assert.deepEqual(found, [], `${colorScheme} theme`);
-  }
-  await page.emulateMedia({ colorScheme: "light" });
+  await isSettled(page);
 }
 
 /** Whether the page is wider than the screen, so that a phone scrolls it sideways. */

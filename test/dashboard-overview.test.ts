@@ -1,8 +1,8 @@
 /* The overview in a browser: what came in as charts, what needs attention, and where a person lands after sign-in. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { assertAccessible } from "./accessibility.ts";
 import {
-  assertAccessible,
   assertFits,
   isLoaded,
   SCREENS,

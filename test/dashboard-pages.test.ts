@@ -1,8 +1,9 @@
 /* Every page of the dashboard: it opens in both themes and on a phone, and axe finds nothing. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { assertAccessible } from "./accessibility.ts";
 import {
-  assertAccessible,
+  follow,
   goTo,
   isLoaded,
   SCREENS,
@@ -50,9 +51,11 @@ describe("the pages of the dashboard", { skip }, async () => {
 
   test("axe finds no violation on any page of the dashboard in either theme", async () => {
     const { page, complaints } = await dashboard.open("/");
+    await isLoaded(page);
     const found: string[] = [];
     for (const [title, path] of Object.entries(PAGES)) {
-      await goTo(page, `/w/${name}${path}`);
+      // As links do; on the phone below, each page is loaded at its own address.
+      await follow(page, `/w/${name}${path}`);
       assert.notEqual(await page.getByRole("heading", { level: 1 }).innerText(), "Not found");
       assert.equal(await page.getByRole("alert").count(), 0, `${title} fails.`);
       await assertAccessible(page).catch((error) => found.push(`${title}: ${error.message}`));

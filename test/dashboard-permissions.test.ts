@@ -1,12 +1,8 @@
 /* What the dashboard offers to a person who may see a page but not change what is on it. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import {
-  assertAccessible,
-  goTo,
-  skipWithoutBrowser as skip,
-  startDashboard,
-} from "./dashboard-browser.ts";
+import { assertAccessible } from "./accessibility.ts";
+import { goTo, skipWithoutBrowser as skip, startDashboard } from "./dashboard-browser.ts";
 import { filledWorkspace } from "./dashboard-workspace.ts";
 import { startServer } from "./harness.ts";
 

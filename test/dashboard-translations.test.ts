@@ -3,13 +3,8 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { describe, test } from "node:test";
 import type { Page } from "playwright-core";
-import {
-  assertAccessible,
-  assertFits,
-  SCREENS,
-  skipWithoutBrowser,
-  startDashboard,
-} from "./dashboard-browser.ts";
+import { assertAccessible } from "./accessibility.ts";
+import { assertFits, SCREENS, skipWithoutBrowser, startDashboard } from "./dashboard-browser.ts";
 import { startServer, type TestWorkspace } from "./harness.ts";
 import { SOURCE, translatedWorkspace, WELCOME, WELCOME_MAIL } from "./translated-workspace.ts";
 

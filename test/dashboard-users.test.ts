@@ -1,13 +1,8 @@
 /* Users in the dashboard: found and read with the keyboard alone, changed, merged, erased; and text that is no markup. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import {
-  assertAccessible,
-  goTo,
-  isLoaded,
-  skipWithoutBrowser as skip,
-  startDashboard,
-} from "./dashboard-browser.ts";
+import { assertAccessible } from "./accessibility.ts";
+import { goTo, isLoaded, skipWithoutBrowser as skip, startDashboard } from "./dashboard-browser.ts";
 import { NEWSLETTER, startServer, type TestWorkspace } from "./harness.ts";
 import { tabTo } from "./tab-to.ts";
 

@@ -3,17 +3,15 @@
  * keyboard, on a wide screen and on a phone's.
  */
 import assert from "node:assert/strict";
-import { createRequire } from "node:module";
 import { describe, test } from "node:test";
 import type { BrowserContextOptions, Page } from "playwright-core";
+import { violationsIn } from "./accessibility.ts";
 import { launchChromium, skipWithoutChromium as skip } from "./chromium.ts";
 import { NEWSLETTER, startServer, type TestWorkspace } from "./harness.ts";
 import { emptyWorkspace, pageOf, stateOf } from "./preference-center-calls.ts";
 
 const CENTER = "6f0ae4ac-64a1-4d0f-9b38-8e3a1c4d5e61";
 const PRODUCTS = "9b7e2f7c-9d77-4f34-8a6c-2a8b5c1d4e70";
-
-const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 
 const WIDE = { width: 1280, height: 800 };
 const PHONE = { width: 360, height: 640 };
@@ -115,15 +113,13 @@ describe("the ready page in a browser without scripts", { skip }, async () => {
     assert.deepEqual(await statesOf(workspace), ["Subscribed", "Subscribed"]);
   });
 
-  /** What axe finds, in a browser of its own: axe is a script, and pages allow none. */
-  async function violationsOf(html: string, options: BrowserContextOptions): Promise<string[]> {
-    const context = await browser.newContext({ viewport: WIDE, ...options });
-    const page = await context.newPage();
-    await page.setContent(html);
-    await page.addScriptTag({ path: AXE });
-    const found = (await page.evaluate("axe.run()")) as { violations: { id: string }[] };
-    await context.close();
-    return found.violations.map(({ id }) => id);
+  /** Looks for violations in a page's HTML, in a page of its own: axe is a script, and pages allow none. */
+  async function openForAxe(options: BrowserContextOptions) {
+    const page = await (await browser.newContext({ viewport: WIDE, ...options })).newPage();
+    return async (html: string): Promise<string[]> => {
+      await page.setContent(html);
+      return violationsIn(page);
+    };
   }
 
   const APPEARANCES: Record<string, BrowserContextOptions> = {
@@ -139,18 +135,19 @@ describe("the ready page in a browser without scripts", { skip }, async () => {
       const path = `/admin/v1/workspaces/${workspace.name}/settings`;
       await server.admin("PUT", path, { brand });
       const { page, complaints } = await open(url, options);
-      assert.deepEqual(await violationsOf(await page.content(), options), []);
+      const violationsOf = await openForAxe(options);
+      assert.deepEqual(await violationsOf(await page.content()), []);
       assert.ok((await widthOf(page)) <= (options.viewport ?? WIDE).width);
       await page.getByRole("switch").first().click();
       await page.locator("form button").first().click();
       await page.locator("h2").waitFor();
-      assert.deepEqual(await violationsOf(await page.content(), options), []);
+      assert.deepEqual(await violationsOf(await page.content()), []);
       assert.equal(await stateOf(workspace, NEWSLETTER), "Unsubscribed");
       await page.locator("form button").click();
       await page.locator(".on").waitFor();
       assert.equal(await stateOf(workspace, NEWSLETTER), "Subscribed");
       await page.goto(`${server.url}/preferences/none`);
-      assert.deepEqual(await violationsOf(await page.content(), options), []);
+      assert.deepEqual(await violationsOf(await page.content()), []);
       assert.deepEqual(
         complaints.filter((each) => !each.includes("404")),
         [],

@@ -2,6 +2,7 @@
 import { readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { after, describe } from "node:test";
+import { closeSharedChromium, shareChromium } from "./chromium.ts";
 import { startServer, stopSharedServer } from "./harness.ts";
 
 const queue = process.env.TEST_QUEUE ?? "";
@@ -43,6 +44,7 @@ process.on("exit", () => {
 // An interrupted run ends its processes, and their listeners for the end kill the servers that they started.
 process.once("SIGTERM", () => process.exit(1));
 
+shareChromium();
 let next = takeNext();
 // Started here, the shared server outlives the files. Without a file no hook would stop it.
 if (next) await startServer();
@@ -51,5 +53,6 @@ for (; next; next = takeNext()) {
   next.finish();
 }
 isDone = true;
+await closeSharedChromium();
 // Its own hook waits for the end of the process, which waits for the server.
 await stopSharedServer();

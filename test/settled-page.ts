@@ -1,0 +1,53 @@
+/*
+ * When a page of the dashboard has loaded what it shows: nothing is requested, drawn or about to be drawn.
+ *
+ * Playwright's "networkidle" waits for half a second without requests on every page. Here the page says itself when it
+ * has nothing left to do.
+ */
+import assert from "node:assert/strict";
+import type { Page, Request } from "playwright-core";
+
+const inFlight = new WeakMap<Page, Set<Request>>();
+
+/** Begins to watch what a page requests; before its first address. */
+export function watchRequests(page: Page): void {
+  const requests = new Set<Request>();
+  inFlight.set(page, requests);
+  page.on("request", (request) => {
+    // A stream of events never ends.
+    if (request.resourceType() !== "eventsource") requests.add(request);
+  });
+  for (const end of ["requestfinished", "requestfailed"] as const) {
+    page.on(end as "requestfinished", (request) => void requests.delete(request));
+  }
+}
+
+/**
+ * Two turns of drawing and then having nothing to do: what a response changes is drawn in the first, and what is
+ * then requested shows in the second. @returns whether a placeholder is still shown in place of data.
+ */
+const PAGE_IS_QUIET = `(async () => {
+  for (let turn = 0; turn < 2; turn++) {
+    await new Promise(requestAnimationFrame);
+    await new Promise(requestIdleCallback);
+  }
+  return document.querySelector("[class*=Skeleton-root], [aria-busy=true]") === null;
+})()`;
+
+const LONGEST_MS = 30_000;
+
+/** Waits until a page has loaded and drawn everything. */
+export async function isSettled(page: Page): Promise<void> {
+  const requests = inFlight.get(page);
+  assert.ok(requests, "watchRequests() was not called for this page.");
+  const until = Date.now() + LONGEST_MS;
+  for (;;) {
+    const isQuiet = await page.evaluate(PAGE_IS_QUIET);
+    if (isQuiet && requests.size === 0) return;
+    const waitsFor = [...requests].map((request) => request.url());
+    assert.ok(
+      Date.now() < until,
+      `The page is not loaded: ${waitsFor.join(", ") || "placeholders"}`,
+    );
+  }
+}

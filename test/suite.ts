@@ -16,15 +16,39 @@ import { spec } from "node:test/reporters";
 import { packageRoot } from "../src/database/migrate.ts";
 import { beginRun } from "./suite-run.ts";
 
-/** Started first, so that no process is left with one of them at the end. */
+/** Started first, longest first, so that no process is left with one of them at the end. */
 const SLOWEST = [
-  "cdi-crash",
-  "identity-concurrency",
-  "crash",
-  "apply-command",
-  "startup",
-  "config",
+  "dashboard-pages",
+  "superlinear-growth",
+  "event-loop",
   "fuzz",
+  "identity-concurrency",
+  "faults-postgres",
+  "database-deadlines",
+  "startup",
+  "cdi-crash",
+  "dashboard-translations",
+  "dashboard-permissions",
+  "dashboard-users",
+  "load-shedding",
+  "dashboard-preference-centers",
+  "dashboard-live",
+  "preference-center-browser",
+  "backup",
+  "faults-failover",
+  "several-servers",
+  "folder-lock",
+  "telemetry",
+  "round-trip",
+  "secrets-at-rest",
+  "dashboard-administration",
+  "dashboard-administrators",
+  "reference-browser",
+  "access",
+  "live-stream",
+  "apply-command",
+  "track-batches",
+  "crash",
 ];
 
 // What the tests run besides the compiled files, where it does not fit them: the compiler alone does not build it.

@@ -15,10 +15,11 @@ import {
   randomFrom,
   sharedBy,
 } from "./identity-chaos-operations.ts";
+import { sized } from "./sizes.ts";
 
 const SEED = Number(process.env.RAPPORT_TEST_SEED ?? 1);
 
-const REQUESTS = Number(process.env.RAPPORT_TEST_OPERATIONS ?? 80);
+const REQUESTS = Number(process.env.RAPPORT_TEST_OPERATIONS ?? sized(50, 80));
 
 const USERS = 8;
 

@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { ALERTS, NEWSLETTER, startServer, type TestWorkspace } from "./harness.ts";
+import { sized } from "./sizes.ts";
 
 const server = await startServer();
 
@@ -117,7 +118,7 @@ async function sameTogether(lists: readonly (readonly Sent[])[]): Promise<void> 
 }
 
 test("objects have the same effects and results in one request as in separate requests", async () => {
-  await fc.assert(fc.asyncProperty(requests, sameTogether), { numRuns: 20 });
+  await fc.assert(fc.asyncProperty(requests, sameTogether), { numRuns: sized(10, 20) });
 });
 
 const emailStates: fc.Arbitrary<Sent> = fc
@@ -135,5 +136,5 @@ const emailStates: fc.Arbitrary<Sent> = fc
 
 test("email states end the same in one request as in separate requests", async () => {
   const lists = fc.array(fc.array(emailStates, { minLength: 1, maxLength: 8 }), { maxLength: 3 });
-  await fc.assert(fc.asyncProperty(lists, sameTogether), { numRuns: 25 });
+  await fc.assert(fc.asyncProperty(lists, sameTogether), { numRuns: sized(12, 25) });
 });

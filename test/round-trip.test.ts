@@ -20,8 +20,12 @@ const run = ({ name }: TestWorkspace, ...args: string[]) =>
     RAPPORT_URL: server.url,
   });
 
-async function exportTo(workspace: TestWorkspace, suffix: string): Promise<void> {
-  for (const kind of KINDS) {
+async function exportTo(
+  workspace: TestWorkspace,
+  suffix: string,
+  kinds: readonly string[] = KINDS,
+): Promise<void> {
+  for (const kind of kinds) {
     const { code, stderr } = await run(workspace, "export", kind, fileOf(workspace, kind, suffix));
     assert.equal(code, 0, stderr);
   }
@@ -152,15 +156,16 @@ describe("a workspace that is exported and imported into an empty one", () => {
   test("events and purchases exported as CSV are imported again with the same rows", async () => {
     const from = await server.workspace();
     await fill(from);
+    const compared = ["events", "purchases"];
     await exportTo(from, "csv");
-    await exportTo(from, "ndjson");
+    await exportTo(from, "ndjson", compared);
     const to = await server.workspace();
     for (const kind of KINDS) {
       const { code, stderr } = await run(to, "import", kind, fileOf(from, kind, "csv"));
       assert.equal(code, 0, `${kind}: ${stderr}`);
     }
-    await exportTo(to, "ndjson");
-    for (const kind of ["events", "purchases"]) {
+    await exportTo(to, "ndjson", compared);
+    for (const kind of compared) {
       const wanted = await rowsIn(fileOf(from, kind, "ndjson"));
       assert.deepEqual(await rowsIn(fileOf(to, kind, "ndjson")), wanted, kind);
     }
@@ -169,7 +174,7 @@ describe("a workspace that is exported and imported into an empty one", () => {
   test("group states of a user with nothing but an alias are imported from a file of subscriptions", async () => {
     const from = await server.workspace();
     await fill(from);
-    await exportTo(from, "ndjson");
+    await exportTo(from, "ndjson", ["subscriptions"]);
     const to = await server.workspace();
     await to.track({
       attributes: [{ ...byAlias("visitor", "web"), _update_existing_only: false }],

@@ -101,9 +101,21 @@ export async function goTo(page: Page, path: string): Promise<void> {
   await isLoaded(page);
 }
 
-/** Goes to another page as a link in the dashboard does, without loading the dashboard again. */
+/** Waits, in the page, until it shows another text; the policy of the dashboard's pages does not let Playwright poll. */
+const isChanged = (before: string) => `(async () => {
+  const until = performance.now() + 30_000;
+  while (document.body.innerText === ${JSON.stringify(before)}) {
+    if (performance.now() > until) return false;
+    await new Promise(requestAnimationFrame);
+  }
+  return true;
+})()`;
+
+/** Goes to a page with another content as a link in the dashboard does, without loading the dashboard again. */
 export async function follow(page: Page, path: string): Promise<void> {
+  const before = await page.locator("body").innerText();
   await page.evaluate(`history.pushState(null, "", ${JSON.stringify(`/dashboard${path}`)})`);
+  assert.ok(await page.evaluate(isChanged(before)), `${path} shows what the page before it shows.`);
   await isLoaded(page);
 }
 

@@ -42,7 +42,7 @@ const samples = await sampleRequests(server, workspace);
 const declared = ENDPOINTS.map((endpoint) => endpoint.contract);
 const contracts: readonly Contract[] = [
   ...declared,
-  ...documentationEndpoints(declared).map((endpoint) => endpoint.contract),
+  ...documentationEndpoints().map((endpoint) => endpoint.contract),
 ];
 
 const nameOf = (contract: Contract): string => `${contract.method} ${pathsOf(contract)[0]}`;

@@ -38,7 +38,7 @@ describe("every GET and PUT endpoint succeeds only with 200", () => {
   const declared = ENDPOINTS.map(({ contract }) => contract);
   const contracts: readonly Contract[] = [
     ...declared,
-    ...documentationEndpoints(declared).map(({ contract }) => contract),
+    ...documentationEndpoints().map(({ contract }) => contract),
   ];
   for (const contract of contracts) {
     const { method, replies } = contract;

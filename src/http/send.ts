@@ -14,6 +14,10 @@ import { MEDIA_TYPE_OF, SCIM_HEADERS, tooMuchLoad } from "./respond.ts";
 /** Smaller responses fit into the buffers of the operating system and are not counted. */
 const COUNTED_FROM_BYTES = 16_384;
 
+/** A larger response goes to the operating system in pieces, one in each turn of the event loop. */
+const WHOLE_UP_TO_BYTES = 262_144;
+const PIECE_BYTES = 65_536;
+
 /** A client has this long to read a response, and longer the larger the response is. */
 export const READING_TIME_MS = 30_000;
 export const READING_BYTES_PER_MS = 64;
@@ -53,10 +57,25 @@ export async function sendCounted(
     if (mayRefuse && bytes > budgetsOf(contract).bytesOut) throw responseTooLarge(contract);
     if (!load.holdResponse(room, bytes) && mayRefuse) throw tooMuchLoad();
     watchReader(load, room, reply);
+    if (bytes > WHOLE_UP_TO_BYTES) {
+      writeHead(reply, answer, mediaType);
+      reply.header("content-length", bytes);
+      const whole = typeof text === "string" ? Buffer.from(text) : text;
+      reply.send(Readable.from(inTurns(whole), { objectMode: false }));
+      return;
+    }
   }
   writeHead(reply, answer, mediaType);
   noteSent(reply, text);
   reply.send(text);
+}
+
+/** Copying half a megabyte for each of hundreds of clients at once would hold up everybody else. */
+async function* inTurns(bytes: Buffer): AsyncGenerator<Buffer> {
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+    if (at > 0) await nextTurn();
+    yield bytes.subarray(at, at + PIECE_BYTES);
+  }
 }
 
 /** For those who watch requests: see `observe.ts`. */

@@ -196,7 +196,7 @@ async function start(
 
   const endpoints = [
     ...ENDPOINTS,
-    ...documentationEndpoints(ENDPOINTS.map((e) => e.contract)),
+    ...documentationEndpoints(),
     ...publicEndpoints,
     ...browserPages(config.webFolder),
   ];

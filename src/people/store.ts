@@ -1,6 +1,6 @@
 import { bucketsOfIds, bucketsOfValues } from "../database/buckets.ts";
 import type { Queryable, Transaction } from "../database/database.ts";
-import { timestamps, uuids } from "../database/typed-list.ts";
+import { texts, timestamps, uuids } from "../database/typed-list.ts";
 import type { Json } from "../values/plain-json.ts";
 import type { Alias, Identifier } from "./identifiers.ts";
 
@@ -243,19 +243,33 @@ export async function replaceProfiles(
   profiles: readonly NewProfile[],
 ): Promise<void> {
   if (profiles.length === 0) return;
+  const ids = profiles.map((profile) => profile.id);
   await tx.query(
     `update profiles set
        version = profiles.version + 1,
        updated_at = greatest(profiles.updated_at, new.updated_at),
-       external_id = new.external_id, aliases = new.aliases::jsonb,
+       external_id = new.external_id, aliases = new.aliases,
        email = new.email, phone = new.phone,
-       standard_attributes = new.standard::jsonb, custom_attributes = new.custom::jsonb
-     from unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
-       $8::text[], $9::timestamptz[])
-       as new (id, external_id, aliases, email, phone, standard, custom, updated_at)
+       standard_attributes = new.standard, custom_attributes = new.custom
+     from rows from (unnest($2::uuid[]), unnest($3::text[]), unnest($4::text[]), unnest($5::text[]),
+         unnest($6::timestamptz[]), jsonb_array_elements($7::text::jsonb),
+         jsonb_array_elements($8::text::jsonb), jsonb_array_elements($9::text::jsonb))
+       as new (id, external_id, email, phone, updated_at, aliases, standard, custom)
      where profiles.workspace_id = $1 and profiles.profile_id = any($2::uuid[])
        and profiles.bucket = any($10::smallint[]) and profiles.profile_id = new.id`,
-    [workspaceId, ...columnsOf(profiles), bucketsOfIds(profiles.map(({ id }) => id)).all],
+    [
+      workspaceId,
+      uuids(ids),
+      texts(profiles.map((profile) => profile.externalId)),
+      texts(profiles.map((profile) => profile.email)),
+      texts(profiles.map((profile) => profile.phone)),
+      timestamps(profiles.map((profile) => profile.updatedAtMicros)),
+      // One text for all of them, which neither side has to escape: as lists, 1 MB held up everybody else for 40 ms.
+      JSON.stringify(profiles.map((profile) => profile.aliases)),
+      JSON.stringify(profiles.map((profile) => profile.standardAttributes)),
+      JSON.stringify(profiles.map((profile) => profile.customAttributes)),
+      bucketsOfIds(ids).all,
+    ],
   );
 }
 

@@ -138,3 +138,18 @@ test("email states end the same in one request as in separate requests", async (
   const lists = fc.array(fc.array(emailStates, { minLength: 1, maxLength: 8 }), { maxLength: 3 });
   await fc.assert(fc.asyncProperty(lists, sameTogether), { numRuns: sized(12, 25) });
 });
+
+test("a pending email state counts as newer than a state that the same request set for the address before", async () => {
+  const [single, together] = [await server.workspace(), await server.workspace()];
+  const both = [
+    { external_id: "a", email: "x@example.com", email_subscribe: "opted_in" },
+    { external_id: "b", email_subscribe: null },
+  ];
+  for (const each of both) await single.track({ attributes: [each] });
+  await together.track({ attributes: both });
+  for (const workspace of [single, together]) {
+    await workspace.track({ attributes: [{ external_id: "b", email: "x@example.com" }] });
+    const [profile] = await workspace.profiles({ external_ids: ["a"] });
+    assert.equal(profile?.email_subscribe, "subscribed");
+  }
+});

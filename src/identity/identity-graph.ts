@@ -8,7 +8,7 @@ import {
 } from "../people/identifiers.ts";
 import type { MergedProfile } from "../people/merged-store.ts";
 import type { FoundIdentifier, NewProfile, ProfileRow } from "../people/store.ts";
-import type { LinkedEmailStateRow } from "../subscriptions/states.ts";
+import type { DatedEmailStateRow } from "../subscriptions/states.ts";
 import { prevails, readWaiting, type WaitingState } from "../subscriptions/waiting-state.ts";
 import { groupBy } from "../values/group-by.ts";
 import type { Effect, Extent } from "./combine/effects.ts";
@@ -68,7 +68,7 @@ export interface GraphChanges {
   readonly redirected: readonly MergedProfile[];
   readonly forgottenIds: readonly string[];
   /** States that waited in a profile for an address. */
-  readonly linkedEmailStates: readonly LinkedEmailStateRow[];
+  readonly linkedEmailStates: readonly DatedEmailStateRow[];
 }
 
 export interface IdentityGraph {
@@ -254,11 +254,7 @@ export function createGraph(
         ...identifierChanges(written, storedRedirects),
         redirected: redirected.filter((each) => !known.has(redirectKey(each))),
         forgottenIds: before.map((each) => each.profileId).filter((id) => !isKept.has(id)),
-        linkedEmailStates: [...waitingStates].map(([email, { state, set_at }]) => ({
-          email,
-          state,
-          setAt: new Date(set_at),
-        })),
+        linkedEmailStates: [...waitingStates].map(([email, waiting]) => ({ email, ...waiting })),
       };
     },
   };

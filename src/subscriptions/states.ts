@@ -7,10 +7,10 @@ import {
   insertGroupStateChanges,
 } from "./history-store.ts";
 import {
+  type DatedEmailStateRow,
   deleteAllStates,
   type EmailStateRow,
   type GroupStateRow,
-  type LinkedEmailStateRow,
   repeatRefusals,
   selectEmailStates,
   selectGroupStates,
@@ -28,19 +28,23 @@ import {
  */
 
 export type {
+  DatedEmailStateRow,
   EmailState,
   EmailStateRow,
   GroupState,
   GroupStateRow,
-  LinkedEmailStateRow,
 } from "./store.ts";
 
 /** A state that is set, and by which call. */
 export type GroupStateSet = GroupStateRow & { readonly context: CallRecord };
-export type EmailStateSet = EmailStateRow & { readonly context: CallRecord };
+export type EmailStateSet = EmailStateRow & {
+  /** In microseconds since the epoch; undefined for the time at which it is written. */
+  readonly setAt?: number;
+  readonly context: CallRecord;
+};
 
 /** A state that waited in a profile until an address was linked, and the call that linked it. */
-export type LinkedEmailState = LinkedEmailStateRow & { readonly context: CallRecord };
+export type LinkedEmailState = DatedEmailStateRow & { readonly context: CallRecord };
 
 /** What a batch of writes does to subscriptions, with all users resolved. */
 export interface SubscriptionChanges {
@@ -66,14 +70,15 @@ export async function writeSubscriptions(
   changes: SubscriptionChanges,
   clock: Clock,
 ): Promise<void> {
-  const { groupStates, emailStates, linkedEmailStates } = changes;
+  const { groupStates, linkedEmailStates } = changes;
   const now = clock.now();
+  const emailStates = changes.emailStates.map((row) => ({ setAt: now.getTime() * 1_000, ...row }));
   const groups = writeSteps(groupStates, groupKey, (rows) =>
     upsertGroupStates(tx, workspaceId, rows, now),
   );
   const linked = upsertLinkedEmailStates(tx, workspaceId, linkedEmailStates);
   const emails = writeSteps(emailStates, emailKey, (rows) =>
-    upsertEmailStates(tx, workspaceId, rows, now),
+    upsertEmailStates(tx, workspaceId, rows),
   );
   await settleAll([
     groups.then((changed) => insertGroupStateChanges(tx, workspaceId, dated(changed, clock))),
@@ -82,7 +87,11 @@ export async function writeSubscriptions(
       const all = [...linkedEmailStates.filter((row) => addresses.has(row.email)), ...changed];
       return settleAll([
         insertEmailStateChanges(tx, workspaceId, dated(all, clock)),
-        repeatRefusals(tx, workspaceId, repeatedRefusals(changes, all, now)),
+        repeatRefusals(
+          tx,
+          workspaceId,
+          repeatedRefusals([...linkedEmailStates, ...emailStates], all),
+        ),
       ]);
     }),
   ]);
@@ -137,13 +146,11 @@ async function writeRelinked(
  * them; that of other states is not, because clients repeat states with every sync.
  */
 function repeatedRefusals(
-  { emailStates, linkedEmailStates }: SubscriptionChanges,
-  changed: readonly EmailStateSet[],
-  now: Date,
-): LinkedEmailStateRow[] {
+  set: readonly DatedEmailStateRow[],
+  changed: readonly EmailStateRow[],
+): DatedEmailStateRow[] {
   const hasChanged = new Set(changed.map(emailKey));
-  const all = [...linkedEmailStates, ...emailStates.map((row) => ({ ...row, setAt: now }))];
-  const last = new Map(all.map((row) => [row.email, row]));
+  const last = new Map(set.map((row) => [row.email, row]));
   return [...last.values()].filter(
     ({ email, state }) => state === "unsubscribed" && !hasChanged.has(email),
   );

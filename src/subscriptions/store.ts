@@ -1,6 +1,6 @@
 import { bucketsOfIds, bucketsOfValues } from "../database/buckets.ts";
 import type { Queryable, Transaction } from "../database/database.ts";
-import { texts, uuids } from "../database/typed-list.ts";
+import { texts, timestamps, uuids } from "../database/typed-list.ts";
 import { deleteAllHardBounces } from "./email-list-store.ts";
 
 export type GroupState = "subscribed" | "unsubscribed";
@@ -171,38 +171,32 @@ export async function selectEmailStates(
   );
 }
 
+/** A state with its time. */
+export interface DatedEmailStateRow extends EmailStateRow {
+  /** In microseconds since the epoch. */
+  readonly setAt: number;
+}
+
 /**
- * Sets the state of addresses. At most one row for each.
+ * Sets the state of addresses, whatever is stored, and whenever it was set: the last transaction decides. At most one
+ * row for each.
  *
  * @returns those that were new or different before; the others are unchanged.
  */
 export async function upsertEmailStates(
   tx: Transaction,
   workspaceId: number,
-  states: readonly EmailStateRow[],
-  now: Date,
+  states: readonly DatedEmailStateRow[],
 ): Promise<EmailStateRow[]> {
   if (states.length === 0) return [];
-  const emails = states.map((row) => row.email);
-  const buckets = bucketsOfValues(workspaceId, emails);
   return tx.query<EmailStateRow>(
-    `insert into email_states (workspace_id, bucket, email, state, set_at)
-     select $1, bucket, email, state, $4
-     from buckets join unnest($2::text[], $3::text[], $5::smallint[]) as new (email, state, bucket)
-       using (bucket)
-     where bucket = any($6::smallint[])
-     order by email collate "C"
+    `${INSERT_DATED_STATES}
      on conflict (workspace_id, email, bucket) do update
-       set state = excluded.state, set_at = excluded.set_at
+       set state = excluded.state, set_at = greatest(email_states.set_at, excluded.set_at)
        where email_states.state <> excluded.state
      returning email, state`,
-    [workspaceId, emails, states.map((row) => row.state), now, buckets.each, buckets.all],
+    datedParameters(workspaceId, states),
   );
-}
-
-/** A state that was set earlier, for an address that is linked now. */
-export interface LinkedEmailStateRow extends EmailStateRow {
-  readonly setAt: Date;
 }
 
 /**
@@ -214,7 +208,7 @@ export interface LinkedEmailStateRow extends EmailStateRow {
 export async function upsertLinkedEmailStates(
   tx: Transaction,
   workspaceId: number,
-  states: readonly LinkedEmailStateRow[],
+  states: readonly DatedEmailStateRow[],
 ): Promise<EmailStateRow[]> {
   if (states.length === 0) return [];
   return tx.query<EmailStateRow>(
@@ -233,7 +227,7 @@ export async function upsertLinkedEmailStates(
 export async function repeatRefusals(
   tx: Transaction,
   workspaceId: number,
-  refusals: readonly LinkedEmailStateRow[],
+  refusals: readonly DatedEmailStateRow[],
 ): Promise<void> {
   if (refusals.length === 0) return;
   await tx.query(
@@ -251,14 +245,14 @@ const INSERT_DATED_STATES = `insert into email_states (workspace_id, bucket, ema
      where bucket = any($6::smallint[])
      order by email collate "C"`;
 
-function datedParameters(workspaceId: number, states: readonly LinkedEmailStateRow[]) {
+function datedParameters(workspaceId: number, states: readonly DatedEmailStateRow[]) {
   const emails = states.map((row) => row.email);
   const buckets = bucketsOfValues(workspaceId, emails);
   return [
     workspaceId,
     emails,
     states.map((row) => row.state),
-    states.map((row) => row.setAt),
+    timestamps(states.map((row) => row.setAt)),
     buckets.each,
     buckets.all,
   ];

@@ -8,22 +8,27 @@ import type { EmailState } from "./store.ts";
 
 export interface WaitingState {
   readonly state: EmailState;
-  /** ISO 8601. */
-  readonly set_at: string;
+  /** In microseconds since the epoch: items of one request differ by no more. */
+  readonly setAt: number;
 }
 
-export const startWaiting = (state: EmailState, now: Date): WaitingState & JsonObject => ({
+/** The value of `email_subscribe` in a stored profile. */
+export const startWaiting = ({ state, setAt }: WaitingState): JsonObject => ({
   state,
-  set_at: now.toISOString(),
+  set_at: new Date(Math.floor(setAt / 1_000))
+    .toISOString()
+    .replace("Z", `${String(setAt % 1_000).padStart(3, "0")}Z`),
 });
 
-/** The value of `email_subscribe` in a stored profile. */
-export const readWaiting = (value: Json | undefined): WaitingState | undefined =>
-  (value ?? undefined) as WaitingState | undefined;
+export function readWaiting(stored: Json | undefined): WaitingState | undefined {
+  if (!stored) return undefined;
+  const { state, set_at } = stored as { state: EmailState; set_at: string };
+  const microseconds = Number(/\.\d{3}(\d{3})Z$/.exec(set_at)?.[1] ?? 0);
+  return { state, setAt: Date.parse(set_at) * 1_000 + microseconds };
+}
 
 /** The newer state prevails; of two set at the same time, a refusal. */
 export function prevails(state: WaitingState, over: WaitingState): boolean {
-  const later = Date.parse(state.set_at) - Date.parse(over.set_at);
-  if (later !== 0) return later > 0;
+  if (state.setAt !== over.setAt) return state.setAt > over.setAt;
   return state.state === "unsubscribed" && over.state !== "unsubscribed";
 }

@@ -40,13 +40,13 @@ export interface Batch {
   readonly events: Happened<EventWork>[];
   readonly purchases: Happened<PurchaseWork>[];
   readonly groupStates: GroupStateSet[];
-  readonly emailStates: EmailStateSet[];
+  readonly emailStates: (EmailStateSet & WaitingState)[];
   /** By address. */
   readonly linkedEmailStates: Map<string, LinkedEmailState>;
   /** By address, where `emailStates` sets the address before it is linked. */
   readonly relinkedEmailStates: Map<string, LinkedEmailState>;
-  /** The position in the batch of each email state that it sets: all have the same time. */
-  readonly emailStateOrder: Map<object, number>;
+  /** How many items have said something about an email state, so that each has a time of its own. */
+  emailStateCount: number;
   readonly now: Date;
   readonly quotas: BatchQuotas | undefined;
   newId(): string;
@@ -64,7 +64,7 @@ export const startBatch = (
   emailStates: [],
   linkedEmailStates: new Map(),
   relinkedEmailStates: new Map(),
-  emailStateOrder: new Map(),
+  emailStateCount: 0,
   now: now(),
   quotas,
   newId,
@@ -169,7 +169,7 @@ function applyAttributes(
   if (work.phone !== undefined) batch.people.setPhone(person, work.phone);
   if (work.email !== undefined) batch.people.setEmail(person, work.email);
   if (work.emailState !== undefined || work.email) {
-    applyEmailState(batch, context, person, work.emailState);
+    applyEmailState(batch, context, person, work.emailState, at);
   }
   for (const group of work.groups) {
     const channel = context.workspace.groupChannels.get(group.groupId);
@@ -189,32 +189,29 @@ function applyEmailState(
   context: Context,
   person: Person,
   state: EmailState | undefined,
+  at: number | undefined,
 ): void {
   const { email } = person;
+  const setAt = at ?? batch.now.getTime() * 1_000 + batch.emailStateCount++;
   if (!email) {
-    if (!state) return;
-    const waiting = startWaiting(state, batch.now);
-    batch.emailStateOrder.set(waiting, batch.emailStateOrder.size);
-    setAttribute(person, "standard", "email_subscribe", waiting);
+    if (state) setAttribute(person, "standard", "email_subscribe", startWaiting({ state, setAt }));
     return;
   }
   const address = emailValue(email);
   const waiting = readWaiting(attributeOf(person, "standard", "email_subscribe"));
   if (waiting) setAttribute(person, "standard", "email_subscribe", null);
-  if (state) setEmailState(batch, { email: address, state, context });
+  if (state) setEmailState(batch, { email: address, state, setAt, context });
   else if (waiting) linkEmailState(batch, context, address, waiting);
 }
 
-function setEmailState(batch: Batch, set: EmailStateSet): void {
+function setEmailState(batch: Batch, set: EmailStateSet & WaitingState): void {
   batch.emailStates.push(set);
-  batch.emailStateOrder.set(set, batch.emailStateOrder.size);
   batch.relinkedEmailStates.delete(set.email);
 }
 
 /**
- * Within a batch the later state is the newer one. Only the database knows whether an earlier state
- * of the batch changed the address or repeated its state, and that decides whether a pending older
- * state applies.
+ * Only the database knows whether an earlier state of the batch changed the address or repeated its state, and
+ * that decides whether a pending older state applies.
  */
 function linkEmailState(
   batch: Batch,
@@ -222,29 +219,14 @@ function linkEmailState(
   email: string,
   waiting: WaitingState,
 ): void {
-  const { state } = waiting;
-  const order = batch.emailStateOrder.get(waiting);
   const set = batch.emailStates.findLast((row) => row.email === email);
-  if (set && order !== undefined && order > (batch.emailStateOrder.get(set) ?? 0)) {
-    setEmailState(batch, { email, state, context });
+  if (set && waiting.setAt > set.setAt) {
+    setEmailState(batch, { email, ...waiting, context });
     return;
   }
   const links = set ? batch.relinkedEmailStates : batch.linkedEmailStates;
   const other = links.get(email);
-  if (other && !isNewer(batch, waiting, other)) return;
-  const setAt = new Date(waiting.set_at);
-  // It was set before the state that the batch gives the address, which has the same time.
-  if (set && order !== undefined) setAt.setMilliseconds(setAt.getMilliseconds() - 1);
-  const link = { email, state, setAt, context };
-  links.set(email, link);
-  if (order !== undefined) batch.emailStateOrder.set(link, order);
-}
-
-function isNewer(batch: Batch, waiting: WaitingState, linked: LinkedEmailState): boolean {
-  const order = batch.emailStateOrder.get(waiting);
-  const otherOrder = batch.emailStateOrder.get(linked);
-  if (order !== undefined && otherOrder !== undefined) return order > otherOrder;
-  return prevails(waiting, { state: linked.state, set_at: linked.setAt.toISOString() });
+  if (!other || prevails(waiting, other)) links.set(email, { email, ...waiting, context });
 }
 
 /** Tokens are added to those that are there; null removes all. */

@@ -87,7 +87,8 @@ describe("the pages of the dashboard", { skip }, async () => {
 
   test("an empty workspace explains on each page what would be there, and how to get it", async () => {
     const empty = await server.workspace({ subscription_groups: [], apps: [] });
-    const { page, complaints } = await dashboard.open("/");
+    const { page, complaints } = await dashboard.open(`/w/${empty.name}/settings/keys`);
+    await isLoaded(page);
     for (const [path, text] of [
       ["/overview", "No requests in this time"],
       ["/users", "No users yet"],
@@ -97,10 +98,10 @@ describe("the pages of the dashboard", { skip }, async () => {
       ["/campaigns", "No campaigns yet"],
       ["/settings/apps", "No apps yet"],
     ]) {
-      await goTo(page, `/w/${empty.name}${path}`);
+      await follow(page, `/w/${empty.name}${path}`);
       await page.getByText(text ?? "").waitFor();
     }
-    await goTo(page, `/w/${empty.name}/users`);
+    await follow(page, `/w/${empty.name}/users`);
     await page.getByText("curl").waitFor();
     await assertAccessible(page);
     assert.deepEqual(complaints, []);

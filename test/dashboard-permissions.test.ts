@@ -1,8 +1,9 @@
 /* What the dashboard offers to a person who may see a page but not change what is on it. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import type { Page } from "playwright-core";
 import { assertAccessible } from "./accessibility.ts";
-import { goTo, skipWithoutBrowser as skip, startDashboard } from "./dashboard-browser.ts";
+import { follow, goTo, skipWithoutBrowser as skip, startDashboard } from "./dashboard-browser.ts";
 import { filledWorkspace } from "./dashboard-workspace.ts";
 import { startServer } from "./harness.ts";
 
@@ -12,18 +13,40 @@ describe("the dashboard and a person's permissions", { skip }, async () => {
   const dashboard = await startDashboard(server);
   const { name, paths } = await filledWorkspace(server);
 
-  /** A page as a person sees it with these permissions alone; the server's own refusals have other tests. */
-  async function openWith(permissions: readonly string[], company: readonly string[] = []) {
-    const { page } = await dashboard.open("/");
+  /** What the person of the page below holds; a page that is loaded again asks for it. */
+  let held: object = {};
+  const page = await personsPage();
+
+  /** A page as a person with these permissions alone sees it; the server's own refusals have other tests. */
+  async function personsPage(): Promise<Page> {
+    const { page } = await dashboard.open(`/w/${name}/syncs`);
     await page.route("**/dashboard/session", async (route) => {
       const response = await route.fetch();
       const session = await response.json();
-      const held = { company, workspaces: { [name]: permissions } };
       await route.fulfill({
         json: { ...session, administrator: false, permissions: held, workspaces: [name] },
       });
     });
     return page;
+  }
+
+  let shown = "";
+
+  /** Opens a page of the workspace with these permissions. */
+  async function openWith(
+    path: string,
+    permissions: readonly string[],
+    company: readonly string[] = [],
+  ): Promise<void> {
+    held = { company, workspaces: { [name]: permissions } };
+    await goTo(page, `/w/${name}${path}`);
+    shown = path;
+  }
+
+  /** Follows a link within the workspace, unless its page is shown already. */
+  async function show(path: string): Promise<void> {
+    if (path !== shown) await follow(page, `/w/${name}${path}`);
+    shown = path;
   }
 
   const CASES = [
@@ -48,9 +71,9 @@ describe("the dashboard and a person's permissions", { skip }, async () => {
   const SEEING = ["basic_access", "view_pii"];
 
   test("a button that changes something says which permission is missing, and does nothing", async () => {
-    const page = await openWith(SEEING);
+    await openWith(CASES[0][0], SEEING);
     for (const [path, label, permission] of CASES) {
-      await goTo(page, `/w/${name}${path}`);
+      await show(path);
       const button = page.getByRole("button", { name: label, exact: true });
       assert.equal(await button.getAttribute("aria-disabled"), "true", label);
       await button.focus();
@@ -58,53 +81,47 @@ describe("the dashboard and a person's permissions", { skip }, async () => {
       await page.keyboard.press("Enter");
       assert.equal(await page.getByRole("dialog").count(), 0, label);
     }
-    await goTo(page, `/w/${name}/groups`);
+    await show("/groups");
     const actions = page.getByRole("button", { name: /^Actions for/ }).first();
     assert.equal(await actions.getAttribute("aria-disabled"), "true");
     await assertAccessible(page);
-    await page.context().close();
   });
 
   test("the permission that a button needs enables it, and no other one does", async () => {
     for (const permission of new Set(CASES.map(([, , each]) => each))) {
-      const page = await openWith([...SEEING, permission]);
       const own = CASES.filter(([, , needed]) => needed === permission);
-      const [foreign] = CASES.filter(([, , needed]) => needed !== permission);
-      for (const [path, label, needed] of [...own, ...(foreign ? [foreign] : [])]) {
-        await goTo(page, `/w/${name}${path}`);
+      const foreign = CASES.filter(([, , needed]) => needed !== permission).slice(0, 1);
+      await openWith(own[0]?.[0] ?? "", [...SEEING, permission]);
+      for (const [path, label, needed] of [...own, ...foreign]) {
+        await show(path);
         const button = page.getByRole("button", { name: label, exact: true });
         const isDisabled = (await button.getAttribute("aria-disabled")) === "true";
         assert.equal(isDisabled, needed !== permission, `${label} with ${permission}`);
       }
-      await page.context().close();
     }
   });
 
   test("what needs the company's admin says so to a person who may only see it", async () => {
-    const page = await openWith(SEEING, ["manage_company_settings"]);
+    await openWith("/settings/scim-tokens", SEEING, ["manage_company_settings"]);
     for (const [path, label] of [
       ["/settings/scim-tokens", "Create"],
       ["/settings/permission-sets", "Add a set"],
       ["/settings/permission-sets", "Actions for Support"],
       ["/settings/dashboard-users", "Add a person"],
     ] as const) {
-      await goTo(page, `/w/${name}${path}`);
+      await show(path);
       const button = page.getByRole("button", { name: label, exact: true });
       assert.equal(await button.getAttribute("aria-disabled"), "true", label);
       const reason = await button.getAttribute("aria-description");
       assert.equal(reason, "You lack the permission admin of the company.");
     }
-    await page.context().close();
-    const admin = await openWith(SEEING, ["admin"]);
-    await goTo(admin, `/w/${name}/settings/permission-sets`);
-    await admin.getByRole("button", { name: "Add a set" }).click();
-    await admin.getByRole("dialog").waitFor();
-    await admin.context().close();
+    await openWith("/settings/permission-sets", SEEING, ["admin"]);
+    await page.getByRole("button", { name: "Add a set" }).click();
+    await page.getByRole("dialog").waitFor();
   });
 
   test("merging, exporting and erasing a user, and changing a state, name what is missing", async () => {
-    const page = await openWith([...SEEING, "view_user_profile"]);
-    await goTo(page, `/w/${name}/users/${paths.user}?tab=subscriptions`);
+    await openWith(`/users/${paths.user}?tab=subscriptions`, [...SEEING, "view_user_profile"]);
     const state = page.getByRole("combobox", { name: "State of Newsletter" });
     assert.match((await state.getAttribute("aria-description")) ?? "", /import_update_user_data/);
     await state.click();
@@ -124,12 +141,10 @@ describe("the dashboard and a person's permissions", { skip }, async () => {
     assert.equal(await page.getByRole("dialog").count(), 0);
     await page.keyboard.press("Escape");
     await assertAccessible(page);
-    await page.context().close();
   });
 
   test("a person who may not translate reads the grid with the keyboard but edits no cell", async () => {
-    const page = await openWith(SEEING);
-    await goTo(page, `/w/${name}/translations?message=${paths.message}`);
+    await openWith(`/translations?message=${paths.message}`, SEEING);
     await page.getByText("You lack the permission send_campaigns_canvases").waitFor();
     const cell = page.getByRole("gridcell").first();
     assert.equal(await cell.getAttribute("aria-readonly"), "true");
@@ -138,7 +153,6 @@ describe("the dashboard and a person's permissions", { skip }, async () => {
     await cell.click();
     assert.equal(await page.getByRole("gridcell").getByRole("textbox").count(), 0);
     await assertAccessible(page);
-    await page.context().close();
   });
 
   test("a person lands on the first page that they may see", async () => {
@@ -147,10 +161,9 @@ describe("the dashboard and a person's permissions", { skip }, async () => {
       ["dev_console", "requests"],
       ["view_usage_data", "overview"],
     ] as const) {
-      const page = await openWith([permission]);
+      held = { company: [], workspaces: { [name]: [permission] } };
       await page.goto(`${server.url}/dashboard/`);
       await page.waitForURL(new RegExp(`/w/${name}/${path}$`));
-      await page.context().close();
     }
   });
 });

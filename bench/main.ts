@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { type BenchmarkOptions, runBenchmark } from "./benchmark.ts";
 import { type CitusOptions, runOnCitus } from "./citus/run.ts";
 import { type CountOptions, runCounts } from "./counts.ts";
+import { type GrowthOptions, runGrowthBenchmark } from "./growth/run.ts";
 import { type ObserveOptions, runObserveBenchmark } from "./observe.ts";
 import { playRole, type Role, type RoleMain } from "./processes/child.ts";
 import { runTransferBenchmark, type TransferOptions } from "./transfer.ts";
@@ -18,6 +19,8 @@ const count = (text: string): number => {
   if (Number.isInteger(value) && value > 0) return value;
   throw new InvalidArgumentError("It must be a whole number above 0.");
 };
+
+const counts = (text: string): number[] => text.split(",").map(count);
 
 const workloads = WORKLOADS.map(({ name, about }) => `  ${name.padEnd(14)} ${about}`).join("\n");
 
@@ -105,6 +108,22 @@ program
   .option("--kills <count>", "how often each import is killed", count, 3)
   .option("--database-url <url>", "a PostgreSQL that runs already; databases are made in it")
   .action((options: TransferOptions) => runTransferBenchmark(options));
+
+program
+  .command("growth")
+  .description(
+    "Tracks and looks up in databases of several sizes, in turns: what growth costs, and why.",
+  )
+  .option("--users <counts>", "how many users each database holds", counts, [100_000, 1_000_000])
+  .option("--events-per-user <count>", "how many events of each", count, 10)
+  .option("--seconds <count>", "how long each is measured", count, 20)
+  .option("--rounds <count>", "in how many turns", count, 4)
+  .option("--database-url <url>", "a PostgreSQL that runs already; databases are made in it")
+  .option(
+    "--keep",
+    "leave the databases there, for the next run: making them takes most of the time",
+  )
+  .action((options: GrowthOptions) => runGrowthBenchmark(options));
 
 // Loaded only where they are played, so that no role carries what another one needs.
 const ROLES: Readonly<Record<Role, () => Promise<RoleMain<never, never>>>> = {

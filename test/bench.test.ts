@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import fc from "fast-check";
-import { EVENTS_PER_USER, profileIdOf, seedStatements } from "../bench/engines/seed.ts";
+import { profileIdOf, seedStatements } from "../bench/engines/seed.ts";
 import { createMessages, findError } from "../bench/floors/messages.ts";
 import { type Histogram, percentile, record, sumOf } from "../bench/load/histogram.ts";
 import { createRandom } from "../bench/workloads/random.ts";
@@ -12,6 +12,8 @@ import { openEngine } from "../src/database/pglite-engine.ts";
 /* The instrument itself: what it fills, writes and counts. It is never run here: nothing is timed. */
 
 const USERS = 50;
+const EVENTS_PER_USER = 12;
+const SEED = { users: USERS, statistics: true, addresses: true, eventsPerUser: EVENTS_PER_USER };
 
 describe("npm run bench", async () => {
   const engine = await openEngine("memory:");
@@ -20,14 +22,21 @@ describe("npm run bench", async () => {
     const { rows } = await engine.query<{ rows: number }>(`select count(*) as rows from ${table}`);
     return rows[0]?.rows;
   };
-  for (const statement of seedStatements({ users: USERS, statistics: true, addresses: false })) {
+  for (const statement of seedStatements(SEED)) {
     await engine.exec(statement);
   }
 
   test("the benchmark's users fit the schema and have the ids that the floors write to", async () => {
     assert.equal(await rowsOf("profiles"), USERS);
-    assert.equal(await rowsOf("identifiers"), USERS);
-    assert.equal(await rowsOf("event_summaries"), USERS * EVENTS_PER_USER);
+    assert.equal(await rowsOf("identifiers"), USERS * 2);
+    assert.equal(await rowsOf("events"), USERS * EVENTS_PER_USER);
+    const { rows: wrong } = await engine.query(
+      `select * from event_summaries full join (
+         select profile_id, name, count(*) as count, min(occurred_at) as first_at, max(occurred_at) as last_at
+         from events group by 1, 2) as counted using (profile_id, name, count, first_at, last_at)
+       where counted.name is null or event_summaries.bucket is null`,
+    );
+    assert.deepEqual(wrong, []);
     const { rows } = await engine.query<{ id: string }>(
       "select profile_id as id from identifiers where value = 'user-7'",
     );

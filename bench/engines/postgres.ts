@@ -4,6 +4,11 @@ import postgres from "postgres";
 import { nameOf, parentOf } from "../processes/process-table.ts";
 import type { Dataset, Engine } from "./engine.ts";
 
+export interface PostgresEngine extends Engine {
+  /** The database of this name, made empty where it is not there. */
+  named(name: string): Promise<{ dataset: Dataset; isNew: boolean }>;
+}
+
 /**
  * A PostgreSQL that runs already; every database of the benchmark is made and dropped there.
  *
@@ -14,7 +19,7 @@ export async function openPostgresEngine(
   url: string,
   folder: string,
   logFile?: string,
-): Promise<Engine> {
+): Promise<PostgresEngine> {
   const admin = postgres(url, { max: 1, onnotice: () => {} });
   const [server] = await admin<{ version: string; backend: number }[]>`
     select current_setting('server_version') as version, pg_backend_pid() as backend`;
@@ -61,6 +66,11 @@ export async function openPostgresEngine(
       const name = newName();
       await admin.unsafe(`create database ${name}`);
       return dataset(name);
+    },
+    async named(name) {
+      const [known] = await admin`select from pg_database where datname = ${name}`;
+      if (!known) await admin.unsafe(`create database ${name}`);
+      return { dataset: await dataset(name), isNew: !known };
     },
     close: () => admin.end(),
   };

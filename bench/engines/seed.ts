@@ -15,8 +15,9 @@ export const SEEDED_WORKSPACE = 1;
 /** What links to pages are signed with, so that the load can make them. */
 export const LINK_SECRET = "bench-link-secret";
 
-/** How many events every user has, each of another name. */
-export const EVENTS_PER_USER = 2;
+/** How many events every user has unless it is said, and of how many names. */
+const EVENTS_PER_USER = 2;
+const NAMES_PER_USER = 5;
 
 /** Milliseconds since the epoch: when user 0 was made, and one user each millisecond from then on. */
 const FIRST_USER_AT = 1_700_000_000_000;
@@ -57,24 +58,25 @@ const PLACE_FUNCTION = `
   $$`;
 
 const BUCKET_FUNCTION = `
-  create function bench_bucket(value text) returns smallint language sql immutable parallel safe as $$
-    select ('{${BUCKETS.join()}}'::smallint[])[bench_place(value) + 1]
+  create function bench_bucket(place int) returns smallint language sql immutable parallel safe as $$
+    select ('{${BUCKETS.join()}}'::smallint[])[place + 1]
   $$`;
 
-const PROFILE_ID_FUNCTION = `
-  create function bench_profile_id(n bigint) returns uuid language sql immutable parallel safe as $$
+/** The id of a row with this number, whose last byte is a place. */
+const ID_FUNCTION = `
+  create function bench_id(n bigint, place int) returns uuid language sql immutable parallel safe as $$
     select (lpad(to_hex(${FIRST_USER_AT} + n), 12, '0') || '7' || substr(md5(n::text), 1, 3)
-      || '8' || substr(md5(n::text), 4, 13)
-      || lpad(to_hex(bench_place('user-' || n)), 2, '0'))::uuid
+      || '8' || substr(md5(n::text), 4, 13) || lpad(to_hex(place), 2, '0'))::uuid
   $$`;
 
-/** The name of the k-th event of user n: one of `EVENT_NAMES`. */
-const eventName = `'event_' || (n + k * 3) % ${EVENT_NAMES.length}`;
+/** The number of a user whose profile is `p`. */
+const NUMBER = "substr(p.external_id, 6)::bigint";
 
-const BUCKET = "bench_bucket('user-' || n)";
+/** The name of the k-th event of that user: one of `EVENT_NAMES`. */
+const eventName = `'event_' || (${NUMBER} + k % ${NAMES_PER_USER} * 3) % ${EVENT_NAMES.length}`;
 
 /** `emailOf`, in SQL. */
-const EMAIL = "'user-' || n || '@example.com'";
+const EMAIL = "p.external_id || '@example.com'";
 
 export interface Seed {
   readonly users: number;
@@ -82,44 +84,56 @@ export interface Seed {
   readonly statistics: boolean;
   /** Whether the users have an email address: `emailOf`. */
   readonly addresses: boolean;
+  readonly eventsPerUser?: number;
 }
 
 /** The statements that fill a migrated database, in their order. */
-export const seedStatements = ({ users, statistics, addresses }: Seed): readonly string[] => [
+export const seedStatements = ({
+  users,
+  statistics,
+  addresses,
+  eventsPerUser = EVENTS_PER_USER,
+}: Seed): readonly string[] => [
   PLACE_FUNCTION,
   BUCKET_FUNCTION,
-  PROFILE_ID_FUNCTION,
+  ID_FUNCTION,
   `insert into profiles (workspace_id, bucket, profile_id, version, external_id, aliases, email, phone,
      standard_attributes, custom_attributes, created_at, updated_at)
-   select ${SEEDED_WORKSPACE}, ${BUCKET}, bench_profile_id(n), 1, 'user-' || n, '[]',
-     ${addresses ? EMAIL : "null"}, null,
+   select ${SEEDED_WORKSPACE}, bench_bucket(place), bench_id(n, place), 1, 'user-' || n, '[]',
+     ${addresses ? "'user-' || n || '@example.com'" : "null"}, null,
      jsonb_build_object('first_name', 'First ' || n % 500, 'last_name', 'Last ' || n % 1000,
        'country', 'US', 'language', 'en', 'home_city', 'Town ' || n % 200),
      jsonb_build_object('plan', 'free', 'score', n % 1000, 'last_page', '/products/' || n % 5000,
        'tags', jsonb_build_array('one', 'two', 'three'), 'newsletter', true,
        'spent', (n % 10000) / 100.0),
      '2026-01-01', '2026-01-01'
-   from generate_series(0, ${users - 1}) as n`,
+   from (
+     -- The offset keeps the place from being computed for each use.
+     select n, bench_place('user-' || n) as place from generate_series(0, ${users - 1}) as n offset 0
+   ) as numbered`,
   `insert into identifiers (workspace_id, bucket, value, kind, profile_id)
-   select ${SEEDED_WORKSPACE}, ${BUCKET}, 'user-' || n, 'external_id', bench_profile_id(n)
-   from generate_series(0, ${users - 1}) as n`,
+   select ${SEEDED_WORKSPACE}, p.bucket, p.external_id, 'external_id', p.profile_id from profiles p`,
   ...(addresses
     ? [
         `insert into identifiers (workspace_id, bucket, value, kind, profile_id)
-         select ${SEEDED_WORKSPACE}, bench_bucket(${EMAIL}), ${EMAIL}, 'email', bench_profile_id(n)
-         from generate_series(0, ${users - 1}) as n`,
+         select ${SEEDED_WORKSPACE}, bench_bucket(bench_place(${EMAIL})), ${EMAIL}, 'email', p.profile_id
+         from profiles p`,
       ]
     : []),
   `insert into events (workspace_id, bucket, profile_id, event_id, name, occurred_at, app_id, properties)
-   select ${SEEDED_WORKSPACE}, ${BUCKET}, bench_profile_id(n), bench_profile_id(${users} + n * 10 + k),
-     ${eventName}, '2026-01-01', null, '{"sku": "SKU-1", "price": 9.5, "channel": "web"}'
-   from generate_series(0, ${users - 1}) as n, generate_series(1, ${EVENTS_PER_USER}) as k`,
+   select ${SEEDED_WORKSPACE}, p.bucket, p.profile_id, bench_id(${users} + ${NUMBER} * ${eventsPerUser} + k, 0),
+     ${eventName}, '2026-01-01'::timestamptz - k * interval '1 day', null,
+     '{"sku": "SKU-1", "price": 9.5, "channel": "web"}'
+   from profiles p, generate_series(1, ${eventsPerUser}) as k`,
   `insert into event_summaries (workspace_id, bucket, profile_id, name, count, first_at, last_at)
-   select ${SEEDED_WORKSPACE}, ${BUCKET}, bench_profile_id(n), ${eventName}, 1, '2026-01-01', '2026-01-01'
-   from generate_series(0, ${users - 1}) as n, generate_series(1, ${EVENTS_PER_USER}) as k`,
+   select ${SEEDED_WORKSPACE}, p.bucket, p.profile_id, ${eventName}, 1 + more,
+     '2026-01-01'::timestamptz - (k + more * ${NAMES_PER_USER}) * interval '1 day',
+     '2026-01-01'::timestamptz - k * interval '1 day'
+   from profiles p, generate_series(1, ${Math.min(eventsPerUser, NAMES_PER_USER)}) as k,
+     lateral (select (${eventsPerUser} - k) / ${NAMES_PER_USER} as more) as repeated`,
   `insert into link_keys (purpose, version, secret, created_at)
    values ('preference_center', 1, '${LINK_SECRET}', '2026-01-01')`,
-  "drop function bench_profile_id, bench_bucket, bench_place",
+  "drop function bench_id, bench_bucket, bench_place",
   statistics ? "vacuum analyze" : "vacuum",
   "checkpoint",
 ];

@@ -94,12 +94,31 @@ async function joinNodes(url: string, name: string, workers: readonly string[]):
     await run(node, "create extension if not exists citus");
   }
   const { hostname, port } = new URL(url);
-  await run(
-    url,
-    `select citus_set_coordinator_host('${hostname}', ${port})`,
-    ...workers.map((worker) => {
-      const node = new URL(worker);
-      return `select citus_add_node('${node.hostname}', ${node.port})`;
-    }),
+  await oneAtATime(() =>
+    run(
+      url,
+      `select citus_set_coordinator_host('${hostname}', ${port})`,
+      ...workers.map((worker) => {
+        const node = new URL(worker);
+        return `select citus_add_node('${node.hostname}', ${node.port})`;
+      }),
+    ),
   );
+}
+
+/** An arbitrary number that nothing else locks in the database of TEST_DATABASE_URL. */
+const JOIN_LOCK = 7_270_413;
+
+/** Adding a node alters roles, which all databases of the node share, and two processes at once would fail. */
+async function oneAtATime(work: () => Promise<void>): Promise<void> {
+  const server = process.env.TEST_DATABASE_URL ?? "";
+  const sql = postgres(server, { max: 1, onnotice: () => {}, fetch_types: false });
+  try {
+    await sql.begin(async (tx) => {
+      await tx`select pg_advisory_xact_lock(${JOIN_LOCK})`;
+      await work();
+    });
+  } finally {
+    await sql.end();
+  }
 }

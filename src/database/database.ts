@@ -1,4 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { isLostNode } from "./lost-node.ts";
 import type { Use } from "./planner.ts";
 
 /**
@@ -192,10 +193,7 @@ const UNREACHABLE =
 
 /** Whether the engine could not be reached, was too slow, takes no writes or is out of resources: try again later. */
 export const isUnavailable = (error: unknown): boolean =>
-  UNREACHABLE.test(codeOf(error)) || LOST_NODE.test((error as Error | null)?.message ?? "");
-
-/** What a Citus answers, with the code of an internal error, where a node was lost within a transaction. */
-const LOST_NODE = /^failure on connection marked as essential/;
+  UNREACHABLE.test(codeOf(error)) || isLostNode(error);
 
 /** What is wrong with a database that fails, in a sentence for operators. */
 export function describeUnavailable(error: unknown): string {

@@ -47,7 +47,7 @@ export async function migrateWithin(
   refuseForeignHistory(migrations, applied);
   const pending = migrations.filter(({ name }) => !applied.has(name) && isWanted(name));
   for (const migration of pending) {
-    await tx.script(migration.sql);
+    for (const statement of statementsOf(migration.sql)) await tx.script(statement);
     await tx.query("insert into migrations (name, checksum) values ($1, $2)", [
       migration.name,
       migration.checksum,
@@ -61,6 +61,13 @@ export async function migrateWithin(
   );
   return pending.map((migration) => migration.name);
 }
+
+/**
+ * Statements end at the end of a line (migrations/README.md). Each is sent by itself: where it changes a distributed
+ * table Citus sends the whole text on to the workers, which take one statement.
+ */
+const statementsOf = (sql: string): string[] =>
+  sql.split(/;$/m).filter((statement) => /^\s*[^\s-]/m.test(statement));
 
 /** How a database's schema relates to this version's. */
 export interface SchemaState {

@@ -1,6 +1,12 @@
 import { connect, type Socket } from "node:net";
 import postgres from "postgres";
-import { checkWritten, type Database, type Queryable, type Transaction } from "./database.ts";
+import {
+  checkWritten,
+  type Database,
+  isUnavailable,
+  type Queryable,
+  type Transaction,
+} from "./database.ts";
 import {
   createWatchdog,
   type Deadlines,
@@ -8,6 +14,7 @@ import {
   LONG_DEADLINES,
   type Watchdog,
 } from "./deadlines.ts";
+import { commitError } from "./lost-node.ts";
 import { encodeParameters, readTimestamp } from "./parameters.ts";
 import { plannerSettings, type Use } from "./planner.ts";
 
@@ -143,6 +150,7 @@ async function inTransaction<Result>(
 ): Promise<Result> {
   let isLost = false;
   let isOver = false;
+  let isCommitting = false;
   const ask = async (tx: postgres.TransactionSql, statement: Parameters<typeof sql.unsafe>) => {
     if (isLost || isOver) throw Object.assign(new Error(LOST), { code: "CONNECTION_CLOSED" });
     return tx.unsafe(...statement).catch((error) => {
@@ -159,7 +167,9 @@ async function inTransaction<Result>(
     const unsafe = (...statement: Parameters<typeof sql.unsafe>) => ask(tx, statement);
     const script = async (text: string) => void (await watchdog.watch(unsafe(text)));
     try {
-      return await work({ ...queryable({ unsafe }, watchdog), script });
+      const result = await work({ ...queryable({ unsafe }, watchdog), script });
+      isCommitting = true;
+      return result;
     } finally {
       if (isLost) await new Promise(() => {});
       worked.reach();
@@ -172,6 +182,8 @@ async function inTransaction<Result>(
       throw error;
     });
     return await watchdog.watch(transaction);
+  } catch (error) {
+    throw isCommitting && !isUnavailable(error) ? commitError(error) : error;
   } finally {
     isOver = true;
     transaction.catch(() => {});

@@ -21,7 +21,7 @@ new Command("torture")
   )
   .addOption(
     new Option("--engine <engine>", "what to torture")
-      .choices(["embedded", "postgres"])
+      .choices(["embedded", "postgres", "citus"])
       .default("embedded"),
   )
   .option("--rounds <count>", "how many rounds, each with a kill", above0, 20)

@@ -46,6 +46,7 @@ export async function runRound(
     isOver = true;
   }
   await running;
+  await place.complete();
   const check = async () => {
     for (const load of loads) await load.check();
   };
@@ -55,15 +56,16 @@ export async function runRound(
 }
 
 /**
- * Kills: on the embedded engine the server; on PostgreSQL one of the two, the other one, both, or PostgreSQL itself.
- * Now and then a server that starts again is killed once more on the way.
+ * Kills: on the embedded engine the server; elsewhere one of the two, the other one, both, or one of the nodes of the
+ * database. Now and then a server that starts again is killed once more on the way.
  */
-async function killSome({ servers, cluster }: Place, number: number): Promise<number> {
-  const turn = number % 4;
-  if (cluster && turn === 3) {
-    await cluster.crash();
+async function killSome({ servers, nodes }: Place, number: number): Promise<number> {
+  const turn = number % (3 + nodes.length);
+  const node = nodes[turn - 3];
+  if (node) {
+    await node.crash();
     await pause(Math.random() * 300);
-    await cluster.start();
+    await node.start();
     return 1;
   }
   const targets =

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { type Cluster, startCluster } from "../../bench/engines/postgres-cluster.ts";
+import { startCitus } from "../citus-nodes.ts";
 
 export const ADMIN_TOKEN = "admin-token-of-the-torture";
 
@@ -23,41 +24,64 @@ export interface TorturedServer {
 
 export interface Place {
   readonly servers: readonly TorturedServer[];
-  /** The PostgreSQL of the servers; undefined on the embedded engine. */
-  readonly cluster: Cluster | undefined;
+  /** The PostgreSQL of the servers, or the coordinator and the workers; none on the embedded engine. */
+  readonly nodes: readonly Cluster[];
+  /** Completes transactions that a crash of a node cut off. */
+  complete(): Promise<void>;
   /** A folder for files of the test. */
   readonly folder: string;
   remove(): Promise<void>;
 }
 
+export type TorturedEngine = "embedded" | "postgres" | "citus";
+
+/** Where the servers keep their data. */
+interface Store {
+  readonly url: string | undefined;
+  readonly nodes: readonly Cluster[];
+  complete(): Promise<void>;
+}
+
+async function openStore(engine: TorturedEngine, folder: string): Promise<Store> {
+  const complete = async () => {};
+  if (engine === "embedded") return { url: undefined, nodes: [], complete };
+  if (engine === "citus") {
+    const citus = await startCitus(folder);
+    if (!citus) throw new Error("Citus is not installed where initdb is.");
+    return citus;
+  }
+  const cluster = await startCluster(folder, { shared_buffers: "128MB" });
+  if (!cluster) throw new Error("PostgreSQL is not installed: no initdb.");
+  return { url: `${cluster.url}/postgres`, nodes: [cluster], complete };
+}
+
 /**
- * Starts one server on the embedded engine, or two on a PostgreSQL of their own.
+ * Starts one server on the embedded engine, or two on a PostgreSQL or a Citus cluster of their own.
  *
  * @param root the repository, or a copy of it with a fault.
  */
-export async function openPlace(engine: "embedded" | "postgres", root: string): Promise<Place> {
+export async function openPlace(engine: TorturedEngine, root: string): Promise<Place> {
   const folder = await mkdtemp(join(tmpdir(), "rapport-torture-"));
-  const cluster =
-    engine === "postgres" ? await startCluster(folder, { shared_buffers: "128MB" }) : undefined;
-  if (engine === "postgres" && !cluster) throw new Error("PostgreSQL is not installed: no initdb.");
+  const { url, nodes, complete } = await openStore(engine, folder);
   const environment = {
     ADMIN_TOKEN,
     SECRET_KEY: "secret-key-of-the-torture",
     JOB_LEASE_SECONDS: "1",
-    ...(cluster && { DATABASE_URL: `${cluster.url}/postgres`, WEB_CONCURRENCY: "1" }),
+    ...(url && { DATABASE_URL: url, WEB_CONCURRENCY: "1" }),
   };
-  const servers = Array.from({ length: cluster ? 2 : 1 }, (_, number) =>
+  const servers = Array.from({ length: url ? 2 : 1 }, (_, number) =>
     torturedServer(root, { ...environment, DATA_DIR: join(folder, `data-${number}`) }),
   );
   // One after the other: the first one creates the schema.
   for (const server of servers) await server.start();
   const place: Place = {
     servers,
-    cluster,
+    nodes,
+    complete,
     folder,
     async remove() {
       for (const server of servers) await server.kill();
-      await cluster?.stop();
+      await Promise.all(nodes.map((node) => node.stop()));
       await rm(folder, { recursive: true, force: true });
       open.delete(place);
     },

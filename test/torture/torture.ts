@@ -1,9 +1,9 @@
 import { createClient } from "./client.ts";
 import { type Round, runRound } from "./round.ts";
-import { openPlace } from "./servers.ts";
+import { openPlace, type TorturedEngine } from "./servers.ts";
 
 export interface Torture {
-  readonly engine: "embedded" | "postgres";
+  readonly engine: TorturedEngine;
   readonly rounds: number;
   /** Instead of a number of rounds. */
   readonly minutes?: number;

@@ -1,0 +1,51 @@
+/*
+ * A Citus coordinator that loses another node reports most of it as a failed connection (SQLSTATE class 08) and
+ * some of it as an internal error (XX000), which only the message tells from a real one.
+ */
+
+const INTERNAL_ERROR = "XX000";
+
+/** In messages of Citus 13; those of the connection to the node come from PostgreSQL's client library. */
+const LOST_NODE = new RegExp(
+  `^(?:${[
+    // Before the commit, or in its first phase: nothing is committed.
+    "failure on connection marked as essential",
+    "execution cannot recover from multiple connection failures",
+    "failed to prepare transaction",
+    // In the only phase of a commit on one node: it may be committed.
+    "could not commit transaction for shard",
+    // The coordinator itself is gone.
+    "postmaster was shut down",
+    "server closed the connection unexpectedly",
+    "no connection to the server",
+    "connection not open",
+    "could not (?:send|receive) data (?:to|from) server",
+    "SSL ",
+    // Where the library says nothing either.
+    "$",
+  ].join("|")})`,
+);
+
+/** Whether the coordinator of a cluster reports, as an internal error, that it lost a node. */
+export function isLostNode(error: unknown): boolean {
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
+  return code === INTERNAL_ERROR && typeof message === "string" && LOST_NODE.test(message);
+}
+
+/** The SQLSTATE of a transaction of which is unknown whether it is committed. */
+const RESOLUTION_UNKNOWN = "08007";
+
+/** A constraint or a concurrent transaction refused the commit: it is rolled back for certain. */
+const REFUSED = /^(?:23|40)/;
+
+/**
+ * What an error of a commit means that has another code than those of a lost connection. A cluster commits on its
+ * nodes before the coordinator itself, so it may come too late: the transaction must not run again by itself. Its
+ * caller finds out with an `Idempotency-Key`.
+ */
+export function commitError(error: unknown): unknown {
+  const { code } = (error ?? {}) as { code?: unknown };
+  if (typeof code === "string" && REFUSED.test(code)) return error;
+  const message = "It is unknown whether the transaction was committed.";
+  return Object.assign(new Error(message, { cause: error }), { code: RESOLUTION_UNKNOWN });
+}

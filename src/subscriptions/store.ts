@@ -48,25 +48,11 @@ export async function writeGroupStates(
   now: Date,
 ): Promise<void> {
   if (states.length === 0) return;
-  const profileIds = states.map((row) => row.profileId);
-  const buckets = bucketsOfIds(profileIds);
   await tx.query(
-    `insert into group_states (workspace_id, bucket, profile_id, group_id, state, changed_at)
-     select $1, bucket, profile_id, group_id, state, $5
-     from buckets join unnest($2::uuid[], $3::text[], $4::text[], $6::smallint[])
-       as new (profile_id, group_id, state, bucket) using (bucket)
-     where bucket = any($7::smallint[])
+    `${INSERT_GROUP_STATES}
      on conflict (workspace_id, profile_id, bucket, group_id) do update
        set state = excluded.state, changed_at = excluded.changed_at`,
-    [
-      workspaceId,
-      uuids(profileIds),
-      texts(states.map((row) => row.groupId)),
-      texts(states.map((row) => row.state)),
-      now,
-      buckets.each,
-      buckets.all,
-    ],
+    groupParameters(workspaceId, states, now),
   );
 }
 
@@ -82,27 +68,13 @@ export async function upsertGroupStates(
   now: Date,
 ): Promise<GroupStateRow[]> {
   if (states.length === 0) return [];
-  const profileIds = states.map((row) => row.profileId);
-  const buckets = bucketsOfIds(profileIds);
   return tx.query<GroupStateRow>(
-    `insert into group_states (workspace_id, bucket, profile_id, group_id, state, changed_at)
-     select $1, bucket, profile_id, group_id, state, $5
-     from buckets join unnest($2::uuid[], $3::text[], $4::text[], $6::smallint[])
-       as new (profile_id, group_id, state, bucket) using (bucket)
-     where bucket = any($7::smallint[])
+    `${INSERT_GROUP_STATES}
      on conflict (workspace_id, profile_id, bucket, group_id) do update
        set state = excluded.state, changed_at = excluded.changed_at
        where group_states.state <> excluded.state
      returning profile_id as "profileId", group_id as "groupId", state`,
-    [
-      workspaceId,
-      profileIds,
-      states.map((row) => row.groupId),
-      states.map((row) => row.state),
-      now,
-      buckets.each,
-      buckets.all,
-    ],
+    groupParameters(workspaceId, states, now),
   );
 }
 
@@ -114,25 +86,31 @@ export async function insertMissingGroupStates(
   now: Date,
 ): Promise<void> {
   if (states.length === 0) return;
-  const profileIds = states.map((row) => row.profileId);
-  const buckets = bucketsOfIds(profileIds);
   await tx.query(
-    `insert into group_states (workspace_id, bucket, profile_id, group_id, state, changed_at)
+    `${INSERT_GROUP_STATES}
+     on conflict (workspace_id, profile_id, bucket, group_id) do nothing`,
+    groupParameters(workspaceId, states, now),
+  );
+}
+
+const INSERT_GROUP_STATES = `insert into group_states (workspace_id, bucket, profile_id, group_id, state, changed_at)
      select $1, bucket, profile_id, group_id, state, $5
      from buckets join unnest($2::uuid[], $3::text[], $4::text[], $6::smallint[])
        as new (profile_id, group_id, state, bucket) using (bucket)
-     where bucket = any($7::smallint[])
-     on conflict (workspace_id, profile_id, bucket, group_id) do nothing`,
-    [
-      workspaceId,
-      profileIds,
-      states.map((row) => row.groupId),
-      states.map((row) => row.state),
-      now,
-      buckets.each,
-      buckets.all,
-    ],
-  );
+     where bucket = any($7::smallint[])`;
+
+function groupParameters(workspaceId: number, states: readonly GroupStateRow[], now: Date) {
+  const profileIds = states.map((row) => row.profileId);
+  const buckets = bucketsOfIds(profileIds);
+  return [
+    workspaceId,
+    uuids(profileIds),
+    texts(states.map((row) => row.groupId)),
+    texts(states.map((row) => row.state)),
+    now,
+    buckets.each,
+    buckets.all,
+  ];
 }
 
 /** Removes the group states of profiles. @returns what they were. */

@@ -24,7 +24,7 @@ import { sized } from "./sizes.ts";
 /** How much longer twice the input may take: quadratic work takes four times as long, linear work two. */
 const MOST_GROWTH = 3;
 
-const FREE_MS = 60;
+const FREE_MS = sized(30, 60);
 
 /** A pair over the limit is measured again: other processes and the garbage collector add to a time, never less. */
 const TRIES = 6;
@@ -60,9 +60,10 @@ function nested(size: number): unknown {
 
 const entryOf = (sample: unknown): unknown => (Array.isArray(sample) ? sample[0] : sample);
 
-const VALUES = 4_000;
-/** Quadratic work on this many is seconds in either case. */
-const CHARACTERS = sized(50_000, 200_000);
+/** Twice as many make 16 million pairs: work of two nanoseconds on each pair is more than FREE_MS. */
+const VALUES = sized(2_000, 4_000);
+/** Quadratic work on twice as many is seconds in either case. */
+const CHARACTERS = sized(25_000, 200_000);
 
 const STRUCTURES: Readonly<Record<string, Shape>> = {
   "the same entry": (size, sample) => list(size, () => entryOf(sample)),

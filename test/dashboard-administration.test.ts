@@ -38,7 +38,6 @@ describe("administration in the dashboard", { skip }, async () => {
     await page.getByText("Revoked", { exact: true }).waitFor();
     assert.equal((await workspace.track(track, { key: secret })).status, 401);
     assert.deepEqual(complaints, []);
-    await page.context().close();
   });
 
   test("a subscription group that is added, renamed and removed in the dashboard is so in the API", async () => {
@@ -61,7 +60,6 @@ describe("administration in the dashboard", { skip }, async () => {
     await page.getByRole("cell", { name: "Sales", exact: true }).waitFor({ state: "detached" });
     assert.ok(!(await names()).includes("Sales"));
     assert.deepEqual(complaints, []);
-    await page.context().close();
   });
 
   test("a sync that is started in the dashboard shows its run, and each row that failed with the reason", async () => {
@@ -77,7 +75,6 @@ describe("administration in the dashboard", { skip }, async () => {
     await rows.getByText("INVALID_ATTRIBUTE").waitFor();
     await rows.getByText(/'dob' is not valid/).waitFor();
     assert.deepEqual(complaints, []);
-    await page.context().close();
   });
 
   test("a preference center is previewed while it is written, and its faults are marked in their place", async () => {
@@ -111,6 +108,5 @@ describe("administration in the dashboard", { skip }, async () => {
       complaints.filter((each) => !/script/i.test(each)),
       [],
     );
-    await page.context().close();
   });
 });

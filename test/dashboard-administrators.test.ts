@@ -53,7 +53,6 @@ describe("dashboard users in the dashboard", { skip }, async () => {
     await page.getByText("No dashboard users yet").waitFor();
     await assertAccessible(page);
     assert.deepEqual(complaints, []);
-    await page.context().close();
   });
 
   test("with the keyboard alone an administrator adds a person", async () => {
@@ -75,7 +74,6 @@ describe("dashboard users in the dashboard", { skip }, async () => {
       ["grace@acme.example", "engineering", true, { companyPermissions: [], appGroup: [] }],
     );
     assert.deepEqual(complaints, []);
-    await page.context().close();
   });
 
   test("permissions, permission sets and teams that are given in the dashboard are those of the person", async () => {
@@ -113,7 +111,6 @@ describe("dashboard users in the dashboard", { skip }, async () => {
     await page.getByText("No workspace yet").waitFor();
     assert.deepEqual((await read(id)).permissions.appGroup, []);
     assert.deepEqual(complaints, []);
-    await page.context().close();
   });
 
   test("a person is renamed, deactivated, reactivated, signed out and removed, and the server's refusal is shown", async () => {
@@ -150,7 +147,6 @@ describe("dashboard users in the dashboard", { skip }, async () => {
     await page.getByRole("table", { name: "Dashboard users" }).waitFor();
     assert.equal((await server.admin("GET", `${PATH}/${id}`)).status, 404);
     assert.deepEqual(complaints, []);
-    await page.context().close();
   });
 
   test("the list finds a person by a part of the name, keeps the search in its address, and loads the next pages", async () => {
@@ -168,7 +164,6 @@ describe("dashboard users in the dashboard", { skip }, async () => {
     await goTo(page, `${LIST}?query=unknown`);
     await page.getByText("No dashboard user matches").waitFor();
     assert.deepEqual(complaints, []);
-    await page.context().close();
   });
 
   test("teams are added and removed in the settings of a workspace", async () => {
@@ -186,7 +181,6 @@ describe("dashboard users in the dashboard", { skip }, async () => {
       ["Red"],
     );
     assert.deepEqual(complaints, []);
-    await page.context().close();
   });
 
   test("the page of a person has no violation in either theme, fits on a phone, and says when it fails", async () => {
@@ -245,6 +239,5 @@ describe("dashboard users in the dashboard", { skip }, async () => {
     }
     await page.keyboard.press("Escape");
     await assertAccessible(page);
-    await page.context().close();
   });
 });

@@ -27,14 +27,18 @@ export const SCREENS = {
 /** A page of the dashboard, with what the browser complained about: errors, refusals of the policy, other hosts. */
 export interface OpenPage {
   readonly page: Page;
-  readonly complaints: readonly string[];
+  readonly complaints: string[];
 }
 
 export interface Dashboard {
-  /** Opens a page below /dashboard in a browser window of its own. */
+  /**
+   * Loads a page below /dashboard, signed in. All tests of a file use one browser window, which a cold start takes
+   * twice the time of: the page, its routes and its complaints begin anew, cookies stay. With options, such as those
+   * of a phone, the window is the test's own.
+   */
   open(path: string, options?: BrowserContextOptions): Promise<OpenPage>;
-  /** Opens it without a session. */
-  openSignedOut(path: string, options?: BrowserContextOptions): Promise<OpenPage>;
+  /** Opens it in a window of its own, without a session. */
+  openSignedOut(path: string): Promise<OpenPage>;
 }
 
 /** Opens an address in a browser of its own, without a session. */
@@ -52,28 +56,38 @@ export async function startDashboard(server: TestServer): Promise<Dashboard> {
   const browser = await launchChromium();
   const { cookie } = await signIn(server);
   const [name = "", value = ""] = cookie.split("=");
-  const openWith = async (
-    cookies: readonly { name: string; value: string; url: string }[],
-    path: string,
-    options: BrowserContextOptions,
-  ): Promise<OpenPage> => {
+  const newWindow = async (options: BrowserContextOptions = {}): Promise<OpenPage> => {
     const context = await browser.newContext({
       viewport: SCREENS.wide,
       // Animations end at once: a test sees a dialog when it is there.
       reducedMotion: "reduce",
       ...options,
     });
-    await context.addCookies([...cookies]);
     const page = await context.newPage();
     page.setDefaultTimeout(30_000);
     watchRequests(page);
-    const complaints = complaintsOf(page, server.url);
-    await page.goto(`${server.url}/dashboard${path}`);
-    return { page, complaints };
+    return { page, complaints: complaintsOf(page, server.url) };
   };
+  const signedIn = async (options?: BrowserContextOptions): Promise<OpenPage> => {
+    const window = await newWindow(options);
+    await window.page.context().addCookies([{ name, value, url: server.url }]);
+    return window;
+  };
+  const load = async (window: OpenPage, path: string): Promise<OpenPage> => {
+    await window.page.goto(`${server.url}/dashboard${path}`);
+    return window;
+  };
+  let shared: Promise<OpenPage> | undefined;
   return {
-    open: (path, options = {}) => openWith([{ name, value, url: server.url }], path, options),
-    openSignedOut: (path, options = {}) => openWith([], path, options),
+    async open(path, options) {
+      if (options) return load(await signedIn(options), path);
+      shared ??= signedIn();
+      const { page, complaints } = await shared;
+      await page.unrouteAll({ behavior: "ignoreErrors" });
+      complaints.length = 0;
+      return load(await shared, path);
+    },
+    openSignedOut: async (path) => load(await newWindow(), path),
   };
 }
 

@@ -30,7 +30,6 @@ describe("the page of live requests", { skip }, async () => {
     await page.getByRole("button", { name: "Resume" }).click();
     await rows.nth(1).waitFor();
     assert.deepEqual(complaints, []);
-    await page.context().close();
   });
 
   test("the page of live requests says when it reconnects, and asks for the list where a stream is refused", async () => {
@@ -47,7 +46,6 @@ describe("the page of live requests", { skip }, async () => {
     await page.getByRole("status").filter({ hasText: "Every 5 seconds" }).waitFor();
     await workspace.track({ events: [{ external_id: "ada", name: "seen", time: NOON }] });
     await page.getByRole("button", { name: "POST /users/track" }).waitFor();
-    await page.context().close();
   });
 
   test("the page of live requests says how to switch them on where they are off", async () => {
@@ -59,6 +57,5 @@ describe("the page of live requests", { skip }, async () => {
     await page.goto(`${server.url}/dashboard/w/${workspace.name}/requests`);
     await page.getByText("LIVE_REQUESTS").waitFor();
     assert.ok(await page.getByRole("button", { name: "Pause" }).isDisabled());
-    await page.context().close();
   });
 });

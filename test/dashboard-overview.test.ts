@@ -51,7 +51,6 @@ describe("the overview in the dashboard", { skip }, async () => {
     assert.match(page.url(), /code=[A-Z_]+/);
     await page.getByText("10 rejected").waitFor();
     assert.deepEqual(complaints, []);
-    await page.context().close();
   });
 
   test("the overview fits a phone, and without requests says how to send the first", async () => {
@@ -80,6 +79,5 @@ describe("the overview in the dashboard", { skip }, async () => {
     const { page } = await dashboard.open("/");
     await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
     assert.match(page.url(), /\/overview$/);
-    await page.context().close();
   });
 });

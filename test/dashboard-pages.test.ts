@@ -61,7 +61,6 @@ describe("the pages of the dashboard", { skip }, async () => {
       await assertAccessible(page).catch((error) => found.push(`${title}: ${error.message}`));
     }
     assert.deepEqual([found, complaints], [[], []]);
-    await page.context().close();
   });
 
   test("no page of the dashboard scrolls sideways on a phone, and its navigation opens", async () => {
@@ -105,7 +104,6 @@ describe("the pages of the dashboard", { skip }, async () => {
     await page.getByText("curl").waitFor();
     await assertAccessible(page);
     assert.deepEqual(complaints, []);
-    await page.context().close();
   });
 
   test("the sign-in page has no violation in either theme and keeps the wanted address", async () => {

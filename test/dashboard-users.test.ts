@@ -87,7 +87,6 @@ describe("users in the dashboard", { skip }, async () => {
       [[NEWSLETTER, "unsubscribed"]],
     );
     assert.deepEqual(complaints, []);
-    await page.context().close();
   });
 
   test("a merge shows what it would do field by field and changes nothing before it is confirmed", async () => {
@@ -114,7 +113,6 @@ describe("users in the dashboard", { skip }, async () => {
     const kept = await workspace.profile({ external_ids: ["ada"] });
     assert.deepEqual(kept.custom_attributes, { plan: "gold", city: "Paris" });
     assert.deepEqual(complaints, []);
-    await page.context().close();
   });
 
   test("a user is exported with the timeline, and erased only after the name is typed", async () => {
@@ -142,7 +140,6 @@ describe("users in the dashboard", { skip }, async () => {
     await page.getByText("No users yet").waitFor();
     assert.deepEqual(await workspace.profiles({ external_ids: ["ada"] }), []);
     assert.deepEqual(complaints, []);
-    await page.context().close();
   });
 
   test("markup in names, attributes, properties and aliases is shown as text and never runs", async () => {
@@ -192,6 +189,5 @@ describe("users in the dashboard", { skip }, async () => {
     await page.locator("pre", { hasText: "javascript:window.attacked" }).waitFor();
     assert.equal(await page.evaluate("window.attacked"), undefined);
     assert.deepEqual(complaints, []);
-    await page.context().close();
   });
 });

@@ -142,7 +142,11 @@ function checkNames(
   for (const name of log.others) {
     assert.equal(places.get(name), undefined, `${told}: ${name}, which was not taken`);
   }
-  const known = log.taken.size + log.others.size;
+  for (const name of log.inDoubt ?? []) {
+    const found = places.get(name) ?? [];
+    assert.ok(found.length <= 1, `${told}: ${name} at ${found}`);
+  }
+  const known = log.taken.size + log.others.size + (log.inDoubt?.size ?? 0);
   assert.ok(known >= places.size, `${told}: ${places.size} names, of ${known} that were sent`);
 }
 

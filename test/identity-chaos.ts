@@ -29,6 +29,8 @@ export interface Log {
   readonly taken: Set<string>;
   /** All others that were sent. */
   readonly others: Set<string>;
+  /** Those of requests that got no response: each stands once, or nowhere. */
+  readonly inDoubt?: Set<string>;
   /** How many messages were imported. */
   messages: number;
   /** How many more may have been: their requests got no response. */

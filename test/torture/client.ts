@@ -18,6 +18,12 @@ export interface Response {
 export interface TortureClient {
   /** Sends a request of the workspace until it gets a response that is no 429 and no 5xx. */
   call(key: string, path: string, body: unknown): Promise<Response>;
+  /**
+   * The same without an Idempotency-Key, and so only once.
+   *
+   * @returns undefined where it is not known what became of it.
+   */
+  callOnce(key: string, path: string, body: unknown): Promise<Response | undefined>;
   read(key: string, path: string): Promise<Response>;
   /** The same for an administrator, whose requests have no Idempotency-Key: for those that may be repeated. */
   admin(method: string, path: string, body?: unknown): Promise<Response>;
@@ -73,6 +79,13 @@ export function createClient(servers: readonly TorturedServer[]): TortureClient 
     call(key, path, body) {
       const idempotencyKey = randomUUID();
       return untilAcknowledged(() => once("POST", path, key, body, idempotencyKey), path);
+    },
+    async callOnce(key, path, body) {
+      const response = await once("POST", path, key, body);
+      if (response?.status === 500) throw new Error(`${path}: ${JSON.stringify(response.body)}`);
+      if (response && isToBeRepeated(response)) counts.unavailable++;
+      else if (response) counts.acknowledged++;
+      return response && !isToBeRepeated(response) ? response : undefined;
     },
     read: (key, path) => untilAcknowledged(() => once("GET", path, key, undefined), path),
     admin: (method, path, body) =>

@@ -8,6 +8,8 @@ export interface Scene {
   readonly seed: number;
   /** Sends a request with the key of the workspace. */
   call(path: string, body: unknown): Promise<Response>;
+  /** The same, once: undefined where it is not known what became of it. */
+  callOnce(path: string, body: unknown): Promise<Response | undefined>;
   /** The same, of a call that reads. */
   read(path: string): Promise<Response>;
   profiles(request: Record<string, unknown>): Promise<Record<string, any>[]>;
@@ -57,6 +59,7 @@ export async function createScene(
     name,
     seed,
     call,
+    callOnce: (path, sent) => client.callOnce(key, path, sent),
     read: (path) => client.read(key, path),
     goesOn,
     async profiles(request) {

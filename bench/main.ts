@@ -4,6 +4,7 @@ import { type CitusOptions, runOnCitus } from "./citus/run.ts";
 import { type CountOptions, runCounts } from "./counts.ts";
 import { type GrowthOptions, runGrowthBenchmark } from "./growth/run.ts";
 import { type ObserveOptions, runObserveBenchmark } from "./observe.ts";
+import { type PeerOptions, runPeers } from "./peers/run.ts";
 import { playRole, type Role, type RoleMain } from "./processes/child.ts";
 import { runTransferBenchmark, type TransferOptions } from "./transfer.ts";
 import { runSyncBenchmark, type SyncOptions } from "./warehouse-sync.ts";
@@ -27,6 +28,10 @@ const workloads = WORKLOADS.map(({ name, about }) => `  ${name.padEnd(14)} ${abo
 /** What `--quick` means: enough to see that everything runs, and what it is about. */
 const QUICK = { users: 20_000, seconds: 2, rounds: 1 };
 
+const QUICK_ABOUT = `a look at it: ${Object.entries(QUICK)
+  .map(([name, value]) => `${name} ${value}`)
+  .join(", ")}`;
+
 const program = new Command("bench")
   .enablePositionalOptions()
   .description("Measures the server under load, beside two floors of the same run.")
@@ -45,12 +50,7 @@ const program = new Command("bench")
   .option("--no-statistics", "leave the planner without statistics, as on a new database")
   .option("--database-url <url>", "a PostgreSQL that runs already; databases are made in it")
   .option("--results <folder>", "where the JSON and the chart go", "bench/results")
-  .option(
-    "--quick",
-    `a look at it: ${Object.entries(QUICK)
-      .map(([name, value]) => `${name} ${value}`)
-      .join(", ")}`,
-  )
+  .option("--quick", QUICK_ABOUT)
   .option("--profile", "tell where server and PostgreSQL spend their time, instead of the figures")
   .addHelpText("after", `\nWorkloads:\n${workloads}`)
   .action((names: string[], given: BenchmarkOptions & CitusOptions & { quick?: true }) => {
@@ -96,6 +96,23 @@ program
   .action((options: ObserveOptions) => runObserveBenchmark(options));
 
 program
+  .command("peers")
+  .description(
+    "Compares track on Rapport with the same updates on other servers from npm, in turns.",
+  )
+  .option("--users <count>", "how many users there are before it begins", count, 100_000)
+  .option("--seconds <count>", "how long each is measured, for each size of request", count, 20)
+  .option("--rounds <count>", "in how many turns", count, 4)
+  .option("--connections <count>", "how many requests are under way", count)
+  .option("--workers <count>", "how many processes each has (default: what Rapport takes)", count)
+  .option("--database-url <url>", "a PostgreSQL that runs already; databases are made in it")
+  .option("--results <folder>", "where the JSON goes", "bench/results")
+  .option("--quick", QUICK_ABOUT)
+  .action((given: PeerOptions & { quick?: true }) =>
+    runPeers({ ...given, ...(given.quick && QUICK) }),
+  );
+
+program
   .command("transfer")
   .description("Imports files of users and events, killed and resumed, and exports them again.")
   .addOption(
@@ -130,11 +147,17 @@ const ROLES: Readonly<Record<Role, () => Promise<RoleMain<never, never>>>> = {
   load: async () => (await import("./load/role.ts")).playLoad,
   "bare-http": async () => (await import("./floors/bare-http.ts")).playBareHttp,
   "plain-sql": async () => (await import("./floors/plain-sql.ts")).playPlainSql,
+  peer: async () => (await import("./peers/hosts/role.ts")).playPeer,
+  "peer-load": async () => (await import("./peers/load-role.ts")).playPeerLoad,
 };
 
 for (const [role, load] of Object.entries(ROLES)) {
   program.command(role, { hidden: true }).action(async () => playRole(await load()));
 }
+
+program
+  .command("peer-worker", { hidden: true })
+  .action(async () => (await import("./peers/hosts/role.ts")).playPeerWorker());
 
 program.parseAsync().catch((error: Error) => {
   process.stderr.write(`bench: ${error.message}\n`);

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { profileIdOf, seedStatements } from "../bench/engines/seed.ts";
 import { createMessages, findError } from "../bench/floors/messages.ts";
 import { type Histogram, percentile, record, sumOf } from "../bench/load/histogram.ts";
+import { rapport } from "../bench/peers/rapport.ts";
 import { createRandom } from "../bench/workloads/random.ts";
 import { createUserPicker } from "../bench/workloads/users.ts";
 import { WORKLOADS } from "../bench/workloads/workloads.ts";
@@ -41,6 +42,25 @@ describe("npm run bench", async () => {
       "select profile_id as id from identifiers where value = 'user-7'",
     );
     assert.equal(rows[0]?.id.replaceAll("-", ""), Buffer.from(profileIdOf(7)).toString("hex"));
+  });
+
+  test("the comparison with peers counts exactly the users whose attributes have changed", async () => {
+    const changed = async () => {
+      const { rows } = await engine.query<{ rows: number }>(rapport.countChangedUsers);
+      return rows[0]?.rows;
+    };
+    assert.equal(await changed(), 0);
+    await engine.exec("begin");
+    await engine.exec(
+      `update profiles set standard_attributes = standard_attributes || '{"home_city": "Elsewhere"}'
+       where external_id = 'user-7'`,
+    );
+    await engine.exec(
+      `update profiles set custom_attributes = custom_attributes || '{"score": 8.5}'
+       where external_id in ('user-7', 'user-8')`,
+    );
+    assert.equal(await changed(), 2);
+    await engine.exec("rollback");
   });
 
   for (const { name, floor, proof, distribution } of WORKLOADS) {

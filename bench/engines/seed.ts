@@ -16,7 +16,7 @@ export const SEEDED_WORKSPACE = 1;
 export const LINK_SECRET = "bench-link-secret";
 
 /** How many events every user has unless it is said, and of how many names. */
-const EVENTS_PER_USER = 2;
+export const EVENTS_PER_USER = 2;
 const NAMES_PER_USER = 5;
 
 /** Milliseconds since the epoch: when user 0 was made, and one user each millisecond from then on. */

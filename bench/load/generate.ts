@@ -23,8 +23,10 @@ export interface Load {
 
 /** One request as it is sent. */
 export interface Prepared {
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "POST" | "PUT";
   readonly path: string;
+  /** Instead of Rapport's. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly body: Uint8Array | null;
 }
 
@@ -47,11 +49,13 @@ type Send = (dueAt: number) => Promise<void>;
 /**
  * @param next the requests in turn.
  * @param isFaulty whether a successful answer says that something was not done.
+ * @param onWhole is told of every acknowledged request.
  */
 export async function generate(
   load: Load,
   next: () => Prepared,
   isFaulty: (answer: Buffer) => boolean,
+  onWhole?: (prepared: Prepared) => void,
 ): Promise<LoadResult> {
   const pool = new Pool(load.url, { connections: load.connections, pipelining: 1 });
   const latencies: Histogram = [];
@@ -59,10 +63,13 @@ export async function generate(
   let acknowledged = 0;
   let left = load.requests ?? Number.POSITIVE_INFINITY;
   const send: Send = async (dueAt) => {
-    const outcome = await request(pool, next(), isFaulty);
+    const prepared = next();
+    const outcome = await request(pool, prepared, isFaulty);
     record(latencies, performance.now() - dueAt);
-    if (outcome === "whole") acknowledged++;
-    else failures[outcome] = (failures[outcome] ?? 0) + 1;
+    if (outcome === "whole") {
+      acknowledged++;
+      onWhole?.(prepared);
+    } else failures[outcome] = (failures[outcome] ?? 0) + 1;
   };
   const startedAt = performance.now();
   const endsAt = startedAt + load.seconds * 1_000;
@@ -106,7 +113,7 @@ function request(
     let status = 0;
     const chunks: Buffer[] = [];
     pool.dispatch(
-      { ...prepared, headers: HEADERS },
+      { headers: HEADERS, ...prepared },
       {
         onRequestStart() {},
         onResponseStart(_controller, statusCode) {

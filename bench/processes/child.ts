@@ -1,11 +1,11 @@
 import { fork } from "node:child_process";
 
 /*
- * The roles of the benchmark that run in processes of their own: the load, and the two floors. They
+ * The roles of the benchmark that run in processes of their own: the load, the two floors, and the peers. They
  * are started with their settings, and then do what they are called to do, one call at a time.
  */
 
-export type Role = "load" | "bare-http" | "plain-sql";
+export type Role = "load" | "bare-http" | "plain-sql" | "peer" | "peer-load";
 
 export interface Child {
   readonly processId: number;
@@ -17,10 +17,20 @@ export interface Child {
 
 type Message = { readonly result: unknown } | { readonly error: string };
 
-/** Starts a role; resolves when it is ready. @throws what the role throws. */
-export async function startChild(role: Role, settings: unknown): Promise<Child> {
+/**
+ * Starts a role; resolves when it is ready.
+ *
+ * @param environment beside that of this process. @throws what the role throws.
+ */
+export async function startChild(
+  role: Role,
+  settings: unknown,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Child> {
   const child = fork(process.argv[1] as string, [role], {
-    stdio: ["ignore", "inherit", "inherit", "ipc"],
+    // Standard output holds the figures alone.
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+    env: { ...process.env, ...environment },
   });
   const ended = new Promise<never>((_, reject) => {
     child.once("exit", (code, signal) => reject(new Error(`${role} ended: ${code ?? signal}`)));

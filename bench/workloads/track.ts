@@ -4,15 +4,15 @@ import { attributesOf, eventOf } from "./updates.ts";
 import { type Distribution, emailOf, externalIdOf, type UserPicker } from "./users.ts";
 import type { Workload } from "./workload.ts";
 
-function attributesObject(random: Random, user: number) {
-  const { standard, custom } = attributesOf(random);
-  return { external_id: externalIdOf(user), ...standard, ...custom };
-}
+export const attributesObject = (
+  user: number,
+  { standard, custom }: ReturnType<typeof attributesOf>,
+) => ({ external_id: externalIdOf(user), ...standard, ...custom });
 
-function eventObject(random: Random, user: number) {
-  const { name, at, properties } = eventOf(random);
-  return { external_id: externalIdOf(user), name, time: new Date(at).toISOString(), properties };
-}
+export const eventObject = (
+  user: number,
+  { name, at, properties }: ReturnType<typeof eventOf>,
+) => ({ external_id: externalIdOf(user), name, time: new Date(at).toISOString(), properties });
 
 /** As `POST /users/track` takes it. */
 interface TrackBody {
@@ -37,8 +37,10 @@ const tracking = {
 const UPDATES = 50;
 
 const fullBody = (random: Random, pick: UserPicker): TrackBody => ({
-  attributes: Array.from({ length: UPDATES / 2 }, () => attributesObject(random, pick())),
-  events: Array.from({ length: UPDATES / 2 }, () => eventObject(random, pick())),
+  attributes: Array.from({ length: UPDATES / 2 }, () =>
+    attributesObject(pick(), attributesOf(random)),
+  ),
+  events: Array.from({ length: UPDATES / 2 }, () => eventObject(pick(), eventOf(random))),
 });
 
 const full = (name: string, distribution: Distribution, about: string): Workload => ({
@@ -70,9 +72,9 @@ export const trackProfiles: Workload = {
   body: (random, pick) => ({
     attributes: Array.from({ length: UPDATES / 2 }, () => {
       const user = pick();
-      return { email: emailOf(user), ...attributesObject(random, user) };
+      return { email: emailOf(user), ...attributesObject(user, attributesOf(random)) };
     }),
-    events: Array.from({ length: UPDATES / 2 }, () => eventObject(random, pick())),
+    events: Array.from({ length: UPDATES / 2 }, () => eventObject(pick(), eventOf(random))),
   }),
 };
 
@@ -89,11 +91,11 @@ const newUsers = (
     const named = (external_id: string) => ({ external_id });
     return {
       attributes: users.map((user) => ({
-        ...attributesObject(random, 0),
+        ...attributesObject(0, attributesOf(random)),
         ...(emailOfNew && { email: emailOfNew(user) }),
         ...named(user),
       })),
-      events: users.map((user) => ({ ...eventObject(random, 0), ...named(user) })),
+      events: users.map((user) => ({ ...eventObject(0, eventOf(random)), ...named(user) })),
     };
   },
 });
@@ -122,6 +124,6 @@ export const trackSingle: Workload = {
   bodies: 200_000,
   body: (random, pick, index) =>
     index % 2 === 0
-      ? { attributes: [attributesObject(random, pick())] }
-      : { events: [eventObject(random, pick())] },
+      ? { attributes: [attributesObject(pick(), attributesOf(random))] }
+      : { events: [eventObject(pick(), eventOf(random))] },
 };

@@ -1,0 +1,42 @@
+import type { Dataset } from "../engines/engine.ts";
+import type { Prepared } from "../load/generate.ts";
+import type { Updates } from "./updates.ts";
+
+/** A server that is measured. It stores users with attributes, and their events one by one. */
+export interface Contender {
+  /** With its version. */
+  readonly title: string;
+  readonly dialect: Dialect;
+  /** Creates the tables in an empty database, and users and events as `seed.ts` declares them. */
+  prepare(dataset: Dataset, setting: Setting): Promise<void>;
+  /** Starts it; what must be stopped is entered in the clean-up. */
+  start(dataset: Dataset, setting: Setting): Promise<Started>;
+  /** SQL that counts the stored events. */
+  readonly countEvents: string;
+  /** SQL that counts the users whose attributes are no longer those of the beginning. */
+  readonly countChangedUsers: string;
+}
+
+/** How updates are put to a contender. */
+export interface Dialect {
+  /** The best request for these updates: the contender's batch call where there are several. */
+  requestOf(updates: Updates): Prepared;
+  /** Texts that a successful response holds only when something of the request was not done. */
+  readonly faults: readonly string[];
+}
+
+export interface Setting {
+  readonly users: number;
+  /** How many server processes. */
+  readonly processes: number;
+  /** Where the peers are installed. */
+  readonly packages: string;
+  /** For whatever lasts no longer than the benchmark. */
+  readonly folder: string;
+  atEnd(undo: () => Promise<unknown>): void;
+}
+
+export interface Started {
+  readonly url: string;
+  readonly processId: number;
+}

@@ -14,6 +14,7 @@ import { join } from "node:path";
 import { run } from "node:test";
 import { spec } from "node:test/reporters";
 import { packageRoot } from "../src/database/migrate.ts";
+import { suiteFiles } from "./suite-files.ts";
 import { beginRun } from "./suite-run.ts";
 
 /** Started first, longest first, so that no process is left with one of them at the end. */
@@ -57,9 +58,12 @@ for (const script of ["database/make-snapshot.js", "server/bundle.js"]) {
 }
 
 const wanted = process.argv.slice(2);
-const names = readdirSync(import.meta.dirname)
-  .filter((name) => name.endsWith(".test.js"))
-  .filter((name) => wanted.length === 0 || wanted.some((part) => name.includes(part)));
+const engine = process.env.TEST_DATABASE_URL ? "postgres" : "embedded";
+const { taken: names, leftOut } = suiteFiles(import.meta.dirname, wanted, engine);
+if (leftOut.length > 0) {
+  const list = leftOut.map((name) => name.replace(".test.js", "")).join(", ");
+  process.stdout.write(`Left out on PostgreSQL, which they cannot reach: ${list}.\n`);
+}
 if (names.length === 0) throw new Error(`No test file's name contains ${wanted.join(" or ")}.`);
 
 const rankOf = (name: string) => SLOWEST.indexOf(name.replace(".test.js", "")) >>> 0;

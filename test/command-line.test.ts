@@ -2,11 +2,12 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmod, writeFile } from "node:fs/promises";
+import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
+import { lockFolder } from "../src/database/folder-lock.ts";
 import { runCommand } from "./child-server.ts";
 import { freePort } from "./free-port.ts";
 import { startServer, testConfig } from "./harness.ts";
@@ -146,6 +147,16 @@ describe("rapport doctor", () => {
     const open = await runCommand(["doctor"], environment);
     assert.equal(open.code, 1);
     assert.match(open.stdout, /✖ file modes .*admin-token.*\n +Run chmod -R go= /);
+  });
+
+  test("rapport doctor only warns where a server on another port has the data folder", async () => {
+    const folder = await temporaryFolder();
+    await mkdir(join(folder, "engine"), { mode: 0o700 });
+    const lock = await lockFolder(folder);
+    const { code, stdout } = await runCommand(["doctor"], { PORT: "0", DATA_DIR: folder });
+    await lock.release();
+    assert.equal(code, 0, stdout);
+    assert.match(stdout, /! engine .*a Rapport server has it.*\n +Run doctor with the PORT/);
   });
 
   test("rapport doctor reports an invalid setting and an unreachable database", async () => {

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Database } from "../database/database.ts";
 import { type Examination, examine } from "../database/examine.ts";
+import { FolderInUse } from "../database/folder-lock.ts";
 import { ENGINE_FOLDER } from "../database/pglite.ts";
 import type { Config } from "../server/config.ts";
 import { openDatabase } from "../server/open-database.ts";
@@ -34,6 +35,7 @@ export async function checkEngine(config: Config, isServing: boolean): Promise<F
       ...(config.databaseUrl ? [checkClock(found)] : []),
     ];
   } catch (error) {
+    if (error instanceof FolderInUse) return [usedElsewhere(config)];
     const remedy = config.databaseUrl
       ? "Check DATABASE_URL, and that the database runs and accepts connections from here."
       : "Restore a backup into another folder (rapport restore), and set DATA_DIR to it.";
@@ -56,6 +58,12 @@ function withoutOpening(dataDir: string, isServing: boolean): Finding | undefine
   }
   if (existsSync(join(dataDir, ENGINE_FOLDER))) return undefined;
   return { check, status: "ok", message: `Embedded; rapport serve will create ${dataDir}.` };
+}
+
+function usedElsewhere({ dataDir, port }: Config): Finding {
+  const message = `Embedded, in ${dataDir}; a Rapport server has it that does not listen on port ${port}.`;
+  const remedy = "Run doctor with the PORT of that server, or set DATA_DIR to another folder.";
+  return { check: "engine", status: "warning", message, remedy };
 }
 
 function checkVersion({ databaseUrl }: Config, { version }: Examination): Finding {

@@ -21,6 +21,13 @@ import { plannerSettings, type Use } from "./planner.ts";
 /** How many connections one process keeps, at most, for each use. */
 const CONNECTIONS: Readonly<Record<Use, number>> = { intake: 8, lookup: 4, analysis: 3 };
 
+/**
+ * By default a coordinator of Citus lets one transaction at a time write to several of the same shards: all lanes with
+ * new addresses would wait until the one before has committed. Rapport writes in one order of rows and runs an
+ * aborted transaction again, as on PostgreSQL, which ignores the setting (docs/scaling.md).
+ */
+const ON_CITUS = { "citus.enable_deadlock_prevention": "off" };
+
 /** Connections for other uses than intake are closed after so many seconds without work. */
 const IDLE_SECONDS = 60;
 
@@ -98,6 +105,7 @@ function openPool(url: string, use: Use, deadlines: Deadlines): Pool {
       lock_timeout: deadlines.lockMs,
       idle_in_transaction_session_timeout: deadlines.idleMs,
       ...plannerSettings(use),
+      ...ON_CITUS,
     },
     types: {
       bigint: { to: 20, from: [20], serialize: String, parse: Number },

@@ -26,6 +26,8 @@ export interface ChildServer {
   end(signal: "SIGTERM" | "SIGINT" | "SIGKILL"): Promise<Finished>;
   /** Sends a signal and does not wait; `finished` tells the end. */
   signal(signal: NodeJS.Signals): void;
+  /** Standard error is not read until the end, as by a log collector that hangs. */
+  leaveLogUnread(): void;
   readonly finished: Promise<Finished>;
 }
 
@@ -134,7 +136,9 @@ export async function startChild(environment: Environment, root?: string): Promi
     greeting: output.stdout,
     finished,
     signal: (signal) => void child.kill(signal),
+    leaveLogUnread: () => void child.stderr?.pause(),
     end(signal) {
+      child.stderr?.resume();
       child.kill(signal);
       return finished;
     },

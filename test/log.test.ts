@@ -7,6 +7,7 @@ import { pathsOf } from "../src/http/endpoint.ts";
 import { createLog } from "../src/observe/log.ts";
 import { ENDPOINTS } from "../src/server/app.ts";
 import type { Config } from "../src/server/config.ts";
+import { startChild } from "./child-server.ts";
 import { startOwnServer } from "./harness.ts";
 import { startReceiver } from "./otlp-receiver.ts";
 import { pathOf, SCIM_TOKEN, sampleRequests, sampleWorkspace } from "./sample-requests.ts";
@@ -95,6 +96,24 @@ test("LOG_SAMPLE leaves out successful requests and keeps the others", async () 
   await server.send("GET", "/no-such-path", undefined, { key: null });
   const statuses = entries().flatMap(({ msg, status }) => (msg === "request" ? [status] : []));
   assert.deepEqual(statuses, [404]);
+});
+
+test("a reader of the log that stands still stops no request and loses no line", async () => {
+  const server = await startChild({ DATA_DIR: "memory:", LOG_LEVEL: "info" });
+  server.leaveLogUnread();
+  // More than a pipe and its readers hold.
+  const requests = 3_000;
+  const live = () => fetch(`${server.url}/health/live`).then((response) => response.text());
+  for (let sent = 0; sent < requests; sent += 100) {
+    await Promise.all(Array.from({ length: 100 }, live));
+  }
+  const { code, stderr } = await server.end("SIGTERM");
+  assert.equal(code, 0);
+  const lines = stderr
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  assert.equal(lines.filter(({ route }) => route === "/health/live").length, requests);
 });
 
 describe("LOG_FORMAT", () => {

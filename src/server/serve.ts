@@ -28,7 +28,7 @@ import { createRequestLog } from "../live-requests/request-log.ts";
 import { answerLooks } from "../live-requests/stream-requests.ts";
 import { createStreamSlots } from "../live-requests/stream-slots.ts";
 import { shareMetrics } from "../observe/cluster-metrics.ts";
-import { createLog } from "../observe/log.ts";
+import { createLog, flushLog } from "../observe/log.ts";
 import { createMetrics, type Metrics } from "../observe/metrics.ts";
 import type { Telemetry } from "../observe/open-telemetry.ts";
 import { createProcesses } from "../observe/processes.ts";
@@ -244,6 +244,7 @@ async function start(
       await lastUsed.write().catch((error) => log.warn({ code: error.code }, "not noted"));
       await database.close();
       await telemetry.stop();
+      await flushLog(log);
     },
   };
 }

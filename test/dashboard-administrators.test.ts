@@ -23,7 +23,7 @@ describe("dashboard users in the dashboard", { skip }, async () => {
     permissions: ["view_user_profile", "view_pii"],
   });
   const PATH = "/admin/v1/dashboard-users";
-  const LIST = `/w/${name}/settings/dashboard-users`;
+  const LIST = "/company/dashboard-users";
 
   const create = async (members: Record<string, unknown> = {}) => {
     const person = {

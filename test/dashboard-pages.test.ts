@@ -43,11 +43,16 @@ describe("the pages of the dashboard", { skip }, async () => {
     Teams: "/settings/teams",
     Limits: "/settings/limits",
     Manifest: "/settings/manifest",
-    "Dashboard users": "/settings/dashboard-users",
-    "SCIM tokens": "/settings/scim-tokens",
-    "Permission sets": "/settings/permission-sets",
-    "The audit log": "/settings/audit",
+    "Dashboard users": "/company/dashboard-users",
+    "SCIM tokens": "/company/scim-tokens",
+    "Permission sets": "/company/permission-sets",
+    "The audit log": "/company/audit",
+    Workspaces: "/company/workspaces",
   };
+
+  /** Pages of the company are below no workspace. */
+  const addressOf = (path: string): string =>
+    path.startsWith("/company/") ? path : `/w/${name}${path}`;
 
   test("axe finds no violation on any page of the dashboard in either theme", async () => {
     const { page, complaints } = await dashboard.open("/");
@@ -55,7 +60,7 @@ describe("the pages of the dashboard", { skip }, async () => {
     const found: string[] = [];
     for (const [title, path] of Object.entries(PAGES)) {
       // As links do; on the phone below, each page is loaded at its own address.
-      await follow(page, `/w/${name}${path}`);
+      await follow(page, addressOf(path));
       assert.notEqual(await page.getByRole("heading", { level: 1 }).innerText(), "Not found");
       assert.equal(await page.getByRole("alert").count(), 0, `${title} fails.`);
       await assertAccessible(page).catch((error) => found.push(`${title}: ${error.message}`));
@@ -71,7 +76,7 @@ describe("the pages of the dashboard", { skip }, async () => {
     });
     const tooWide: string[] = [];
     for (const [title, path] of Object.entries(PAGES)) {
-      await goTo(page, `/w/${name}${path}`);
+      await goTo(page, addressOf(path));
       const width = await page.evaluate("document.documentElement.scrollWidth");
       if (width !== SCREENS.phone.width) tooWide.push(`${title}: ${width}`);
     }

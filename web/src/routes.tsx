@@ -126,9 +126,17 @@ const settings = createRoute({
   component: lazyRouteComponent(() => import("./pages/settings/settings.tsx"), "SettingsPage"),
 });
 
+/** What belongs to no workspace. */
+const company = createRoute({
+  getParentRoute: () => root,
+  path: "/company/$section",
+  validateSearch: texts("query"),
+  component: lazyRouteComponent(() => import("./pages/company/company.tsx"), "CompanyPage"),
+});
+
 const dashboardUser = createRoute({
-  getParentRoute: () => workspace,
-  path: "settings/dashboard-users/$id",
+  getParentRoute: () => root,
+  path: "/company/dashboard-users/$id",
   component: lazyRouteComponent(
     () => import("./pages/settings/dashboard-user.tsx"),
     "DashboardUserPage",
@@ -153,8 +161,9 @@ export const router = createRouter({
       centers,
       center,
       settings,
-      dashboardUser,
     ]),
+    company,
+    dashboardUser,
   ]),
   defaultPreload: "intent",
   scrollRestoration: true,

@@ -1,11 +1,28 @@
+import { useQueryClient } from "@tanstack/react-query";
 import { hooks, http, refresh } from "./client.ts";
 import { BY_CURSOR } from "./pages.ts";
+import { SESSION_KEY } from "./session.ts";
 
 /* What administrators set: apps, limits, permission sets; the audit and the manifest. */
 
 const APPS = "/admin/v1/workspaces/{name}/apps";
 const SETTINGS = "/admin/v1/workspaces/{name}/settings";
 const SETS = "/admin/v1/permission-sets";
+const WORKSPACES = "/admin/v1/workspaces";
+
+export const useWorkspaces = () => hooks.useQuery("get", WORKSPACES);
+
+export function useAddWorkspace() {
+  const client = useQueryClient();
+  const { mutateAsync } = hooks.useMutation("put", `${WORKSPACES}/{name}`, {
+    onSuccess: async () => {
+      await refresh(WORKSPACES);
+      // The navigation lists the workspaces of the session.
+      await client.invalidateQueries({ queryKey: SESSION_KEY });
+    },
+  });
+  return (name: string) => mutateAsync({ params: { path: { name } }, body: {} });
+}
 
 export const useApps = (name: string) =>
   hooks.useQuery("get", APPS, { params: { path: { name } } });

@@ -94,6 +94,12 @@ export const isSeen = (entry: Entry, { administrator, permissions }: Session, wo
   administrator ||
   entry.for.some((each) => permissions.workspaces[workspace]?.includes(each) ?? false);
 
+/** Whether a person sees the settings of a workspace. */
+export const isSettingsSeen = (session: Session, workspace: string): boolean =>
+  NAVIGATION.flatMap(({ entries }) => entries).some(
+    (entry) => entry.to === "/w/$workspace/settings/$section" && isSeen(entry, session, workspace),
+  );
+
 /** The page that a person sees first in a workspace. */
 export const firstEntry = (session: Session, workspace: string): Entry | undefined =>
   NAVIGATION.flatMap(({ entries }) => entries).find((entry) => isSeen(entry, session, workspace));

@@ -4,15 +4,12 @@ import { useLocation } from "@tanstack/react-router";
 import { Menu as MenuIcon } from "lucide-react";
 import { type ReactNode, useEffect, useRef } from "react";
 import { Logo } from "./logo.tsx";
+import { useShownWorkspace } from "./shown-workspace.ts";
 import { Sidebar } from "./sidebar.tsx";
 
-interface ShellProps {
-  readonly workspace: string | undefined;
-  readonly children: ReactNode;
-}
-
 /** What is around every page: the navigation beside it, or behind a button on a phone. */
-export function Shell({ workspace, children }: ShellProps) {
+export function Shell({ children }: { readonly children: ReactNode }) {
+  const workspace = useShownWorkspace();
   const [isOpen, { open, close }] = useDisclosure(false);
   const { pathname } = useLocation();
   const main = useRef<HTMLElement>(null);

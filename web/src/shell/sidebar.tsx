@@ -1,5 +1,7 @@
 import { Link } from "@tanstack/react-router";
+import { Building2 } from "lucide-react";
 import { useSession } from "../api/session.ts";
+import { companySectionsOf } from "./company-sections.ts";
 import { Logo } from "./logo.tsx";
 import { type Entry, isSeen, NAVIGATION } from "./navigation.ts";
 import { PersonMenu } from "./person-menu.tsx";
@@ -8,13 +10,14 @@ import { WorkspaceMenu } from "./workspace-menu.tsx";
 export function Sidebar({ workspace }: { readonly workspace: string | undefined }) {
   const session = useSession();
   const shown = (entry: Entry) => isSeen(entry, session, workspace ?? "");
+  const [section] = companySectionsOf(session);
   return (
     <aside className="sidebar" aria-label="Navigation">
       <Link to="/" className="brand">
         <Logo />
         Rapport
       </Link>
-      <WorkspaceMenu workspace={workspace} />
+      {workspace && <WorkspaceMenu workspace={workspace} />}
       {workspace &&
         NAVIGATION.map(({ title, entries }) => (
           <nav key={title} className="nav" aria-label={title} hidden={!entries.some(shown)}>
@@ -27,6 +30,15 @@ export function Sidebar({ workspace }: { readonly workspace: string | undefined 
             ))}
           </nav>
         ))}
+      {section && (
+        <nav className="nav" aria-label="Company">
+          <div className="nav-title">Company</div>
+          <Link to="/company/$section" params={{ section: section.name }} className="nav-link">
+            <Building2 size={16} aria-hidden />
+            Company settings
+          </Link>
+        </nav>
+      )}
       <div className="sidebar-foot">
         <PersonMenu />
       </div>

@@ -8,20 +8,16 @@ import { type Entry, firstEntry } from "./navigation.ts";
 const OVERVIEW: Pick<Entry, "to" | "section"> = { to: "/w/$workspace/overview" };
 
 /** Which workspace is shown, and a change to another one. */
-export function WorkspaceMenu({ workspace }: { readonly workspace: string | undefined }) {
+export function WorkspaceMenu({ workspace }: { readonly workspace: string }) {
   const session = useSession();
   const { workspaces } = session;
   const navigate = useNavigate();
   return (
     <Menu width="target" position="bottom-start">
       <Menu.Target>
-        <button
-          type="button"
-          className="workspace-button"
-          aria-label={`Workspace ${workspace ?? ""}`}
-        >
+        <button type="button" className="workspace-button" aria-label={`Workspace ${workspace}`}>
           <Layers size={16} aria-hidden />
-          {workspace ?? "No workspace"}
+          {workspace}
           <ChevronsUpDown size={14} aria-hidden />
         </button>
       </Menu.Target>

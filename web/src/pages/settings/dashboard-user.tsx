@@ -22,41 +22,36 @@ import { Time } from "../../components/time.tsx";
 import { PersonFields, PersonTags } from "./dashboard-users.tsx";
 import { PersonPermissions } from "./person-permissions.tsx";
 
-const route = getRouteApi("/w/$workspace/settings/dashboard-users/$id");
+const route = getRouteApi("/company/dashboard-users/$id");
 
 /** One dashboard user: who it is, what they may do, and whether they may sign in. */
 export function DashboardUserPage() {
-  const { workspace, id } = route.useParams();
+  const { id } = route.useParams();
   const found = usePerson(id);
   return (
     <Loaded from={found} lines={12}>
-      {({ person }) => <PersonView workspace={workspace} person={person} />}
+      {({ person }) => <PersonView person={person} />}
     </Loaded>
   );
 }
 
 interface PersonProps {
-  readonly workspace: string;
   readonly person: Person;
 }
 
-const PersonView = ({ workspace, person }: PersonProps) => (
+const PersonView = ({ person }: PersonProps) => (
   <Page
     title={nameOfPerson(person)}
     about={
       <>
-        <Link
-          to="/w/$workspace/settings/$section"
-          params={{ workspace, section: "dashboard-users" }}
-          className="link"
-        >
+        <Link to="/company/$section" params={{ section: "dashboard-users" }} className="link">
           Dashboard users
         </Link>
         {` / ${person.user_name} `}
         <PersonTags person={person} />
       </>
     }
-    actions={<Actions workspace={workspace} person={person} />}
+    actions={<Actions person={person} />}
   >
     <div className="stack">
       {person.from_scim && (
@@ -87,7 +82,7 @@ type Dialog = "edit" | "deactivate" | "sign-out" | "remove";
 
 const NEEDED = { needs: "admin" } as const;
 
-function Actions({ workspace, person }: PersonProps) {
+function Actions({ person }: PersonProps) {
   const [dialog, setDialog] = useState<Dialog>();
   const { change } = useChangePeople();
   const reactivate = async () => {
@@ -127,14 +122,7 @@ function Actions({ workspace, person }: PersonProps) {
           ))}
         </Menu.Dropdown>
       </Menu>
-      {dialog && (
-        <Dialogs
-          workspace={workspace}
-          person={person}
-          dialog={dialog}
-          close={() => setDialog(undefined)}
-        />
-      )}
+      {dialog && <Dialogs person={person} dialog={dialog} close={() => setDialog(undefined)} />}
     </>
   );
 }
@@ -144,7 +132,7 @@ interface DialogsProps extends PersonProps {
   close(): void;
 }
 
-function Dialogs({ workspace, person, dialog, close }: DialogsProps) {
+function Dialogs({ person, dialog, close }: DialogsProps) {
   const { change, remove, signOut, refresh } = useChangePeople();
   const navigate = useNavigate();
   const { id, given_name, family_name, department } = person;
@@ -199,8 +187,8 @@ function Dialogs({ workspace, person, dialog, close }: DialogsProps) {
             await remove(id);
             tellDone(`Removed ${name}.`);
             await navigate({
-              to: "/w/$workspace/settings/$section",
-              params: { workspace, section: "dashboard-users" },
+              to: "/company/$section",
+              params: { section: "dashboard-users" },
             });
             await refresh();
           }}

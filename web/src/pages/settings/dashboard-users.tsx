@@ -14,10 +14,10 @@ import { Empty, Loaded, Notice } from "../../components/states.tsx";
 import { sentence, Tag } from "../../components/tag.tsx";
 import { Time } from "../../components/time.tsx";
 
-const route = getRouteApi("/w/$workspace/settings/$section");
+const route = getRouteApi("/company/$section");
 
 /** Who may sign in to the dashboard. */
-export function DashboardUsers({ workspace }: { readonly workspace: string }) {
+export function DashboardUsers() {
   const { query = "" } = route.useSearch();
   const navigate = route.useNavigate();
   const [text, setText] = useState(query);
@@ -30,7 +30,6 @@ export function DashboardUsers({ workspace }: { readonly workspace: string }) {
     () => pages.data?.pages.flatMap((page) => page.people) ?? [],
     [pages.data],
   );
-  const columns = useMemo(() => columnsOf(workspace), [workspace]);
   return (
     <>
       <search className="toolbar">
@@ -58,7 +57,7 @@ export function DashboardUsers({ workspace }: { readonly workspace: string }) {
         {() => (
           <DataTable
             label="Dashboard users"
-            columns={columns}
+            columns={COLUMNS}
             rows={people}
             keyOf={({ id }) => id}
             more={morePages(pages)}
@@ -67,7 +66,7 @@ export function DashboardUsers({ workspace }: { readonly workspace: string }) {
           />
         )}
       </Loaded>
-      {isAdding && <AddPerson workspace={workspace} close={() => setAdding(false)} />}
+      {isAdding && <AddPerson close={() => setAdding(false)} />}
     </>
   );
 }
@@ -94,17 +93,13 @@ export const PersonTags = ({ person }: { readonly person: Person }) => (
   </>
 );
 
-const columnsOf = (workspace: string): readonly Column<Person>[] => [
+const COLUMNS: readonly Column<Person>[] = [
   {
     id: "name",
     header: "Name",
     cell: ({ row: { original: person } }) => (
       <>
-        <Link
-          to="/w/$workspace/settings/dashboard-users/$id"
-          params={{ workspace, id: person.id }}
-          className="row-link"
-        >
+        <Link to="/company/dashboard-users/$id" params={{ id: person.id }} className="row-link">
           {nameOfPerson(person)}
         </Link>{" "}
         <PersonTags person={person} />
@@ -129,14 +124,9 @@ const columnsOf = (workspace: string): readonly Column<Person>[] => [
   },
 ];
 
-interface AddPersonProps {
-  readonly workspace: string;
-  close(): void;
-}
-
 const NEW = { user_name: "", given_name: "", family_name: "", department: "engineering" };
 
-function AddPerson({ workspace, close }: AddPersonProps) {
+function AddPerson({ close }: { close(): void }) {
   const { create } = useChangePeople();
   const navigate = useNavigate();
   return (
@@ -150,8 +140,8 @@ function AddPerson({ workspace, close }: AddPersonProps) {
         const { id } = await create(values as Parameters<typeof create>[0]);
         tellDone(`Added ${values.given_name} ${values.family_name}.`);
         await navigate({
-          to: "/w/$workspace/settings/dashboard-users/$id",
-          params: { workspace, id },
+          to: "/company/dashboard-users/$id",
+          params: { id },
         });
       }}
     >

@@ -1,6 +1,11 @@
-import { getRouteApi, Link } from "@tanstack/react-router";
+import { getRouteApi, Link, Navigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import { useSession } from "../../api/session.ts";
 import { Page } from "../../components/page.tsx";
+import { COMPANY_SECTIONS, companySectionsOf } from "../../shell/company-sections.ts";
+import { isSettingsSeen } from "../../shell/navigation.ts";
+import { useShownWorkspace } from "../../shell/shown-workspace.ts";
+import { Workspaces } from "../company/workspaces.tsx";
 import { NotFound } from "../not-found.tsx";
 import { Apps } from "./apps.tsx";
 import { Audit } from "./audit.tsx";
@@ -28,57 +33,94 @@ const OF_WORKSPACE: readonly Section[] = [
   { name: "manifest", label: "Manifest", show: (workspace) => <Manifest workspace={workspace} /> },
 ];
 
-const OF_COMPANY: readonly Section[] = [
-  {
-    name: "dashboard-users",
-    label: "Dashboard users",
-    show: (workspace) => <DashboardUsers workspace={workspace} />,
-  },
-  { name: "scim-tokens", label: "SCIM tokens", show: () => <ScimTokens /> },
-  { name: "permission-sets", label: "Permission sets", show: () => <PermissionSets /> },
-  { name: "audit", label: "Audit log", show: () => <Audit /> },
-];
+type CompanySectionName = (typeof COMPANY_SECTIONS)[number]["name"];
 
+const OF_COMPANY: Readonly<Record<CompanySectionName, () => ReactNode>> = {
+  "dashboard-users": DashboardUsers,
+  "scim-tokens": ScimTokens,
+  "permission-sets": PermissionSets,
+  audit: Audit,
+  workspaces: Workspaces,
+};
+
+/** The settings of a workspace. Those of the company had addresses here; bookmarks still lead to them. */
 export function SettingsPage() {
   const { workspace, section } = route.useParams();
-  const shown = [...OF_WORKSPACE, ...OF_COMPANY].find(({ name }) => name === section);
+  const shown = OF_WORKSPACE.find(({ name }) => name === section);
+  if (shown) {
+    return (
+      <SettingsFrame about={`${shown.label} of ${workspace}`}>
+        {shown.show(workspace)}
+      </SettingsFrame>
+    );
+  }
+  const isOfCompany = COMPANY_SECTIONS.some(({ name }) => name === section);
+  return isOfCompany ? (
+    <Navigate to="/company/$section" params={{ section }} replace />
+  ) : (
+    <NotFound />
+  );
+}
+
+/** The settings of the company. */
+export function CompanySettings({ section }: { readonly section: string }) {
+  const shown = COMPANY_SECTIONS.find(({ name }) => name === section);
   if (!shown) return <NotFound />;
+  const Shown = OF_COMPANY[shown.name];
   return (
-    <Page
-      title="Settings"
-      about={`${shown.label} of ${ofCompany(shown) ? "the company" : workspace}`}
-    >
+    <SettingsFrame about={`${shown.label} of the company`}>
+      <Shown />
+    </SettingsFrame>
+  );
+}
+
+interface FrameProps {
+  readonly about: string;
+  readonly children: ReactNode;
+}
+
+/** The page with the sections that the person may see beside it. */
+function SettingsFrame({ about, children }: FrameProps) {
+  const session = useSession();
+  const workspace = useShownWorkspace();
+  const ofCompany = companySectionsOf(session);
+  return (
+    <Page title="Settings" about={about}>
       <div className="settings">
         <div>
-          <Sections title="Workspace" of={OF_WORKSPACE} workspace={workspace} />
-          <Sections title="Company" of={OF_COMPANY} workspace={workspace} />
+          {workspace !== undefined && isSettingsSeen(session, workspace) && (
+            <nav className="nav" aria-label="Workspace settings">
+              <div className="nav-title">Workspace</div>
+              {OF_WORKSPACE.map(({ name, label }) => (
+                <Link
+                  key={name}
+                  to="/w/$workspace/settings/$section"
+                  params={{ workspace, section: name }}
+                  className="nav-link"
+                >
+                  {label}
+                </Link>
+              ))}
+            </nav>
+          )}
+          {ofCompany.length > 0 && (
+            <nav className="nav" aria-label="Company settings">
+              <div className="nav-title">Company</div>
+              {ofCompany.map(({ name, label }) => (
+                <Link
+                  key={name}
+                  to="/company/$section"
+                  params={{ section: name }}
+                  className="nav-link"
+                >
+                  {label}
+                </Link>
+              ))}
+            </nav>
+          )}
         </div>
-        <div className="settings-body">{shown.show(workspace)}</div>
+        <div className="settings-body">{children}</div>
       </div>
     </Page>
   );
 }
-
-const ofCompany = (section: Section): boolean => OF_COMPANY.includes(section);
-
-interface SectionsProps {
-  readonly title: string;
-  readonly of: readonly Section[];
-  readonly workspace: string;
-}
-
-const Sections = ({ title, of: sections, workspace }: SectionsProps) => (
-  <nav className="nav" aria-label={`${title} settings`}>
-    <div className="nav-title">{title}</div>
-    {sections.map(({ name, label }) => (
-      <Link
-        key={name}
-        to="/w/$workspace/settings/$section"
-        params={{ workspace, section: name }}
-        className="nav-link"
-      >
-        {label}
-      </Link>
-    ))}
-  </nav>
-);

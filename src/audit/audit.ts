@@ -1,5 +1,6 @@
 import type { Clock } from "../clock.ts";
 import type { Context, WorkspaceContext } from "../context/context.ts";
+import { commitTogether } from "../database/commit-together.ts";
 import {
   type Database,
   type Queryable,
@@ -65,6 +66,14 @@ export async function recordChanges(
   );
   const last = entries.at(-1) as ChainedEntry;
   await insertEntries(tx, entries, { entries: last.position, hash: last.hash });
+}
+
+/** The same in a transaction that writes rows of users. */
+export async function recordUserChanges(
+  ...[tx, ...change]: Parameters<typeof recordChanges>
+): Promise<void> {
+  await commitTogether(tx);
+  await recordChanges(tx, ...change);
 }
 
 /** Records one change in the workspace of the context. */

@@ -1,4 +1,5 @@
 import type { WorkspaceContext } from "../context/context.ts";
+import { commitTogether } from "../database/commit-together.ts";
 import { settleAll, type Transaction } from "../database/database.ts";
 import type { Job } from "../jobs/job.ts";
 import type { WriteServices } from "../track/write-batch.ts";
@@ -56,6 +57,7 @@ export async function writeRows(
       .sort((one, other) => one.index - other.index)
       .map((note) => entryOf(fresh, note, services.clock.newId()));
     await settleAll([
+      commitTogether(tx),
       hasAdvanced ? job.advance(tx) : job.hold(tx),
       updateProgress(tx, workspaceId, integrationId, boundary.through),
       upsertBoundary(tx, workspaceId, integrationId, boundary, readingId),

@@ -1,3 +1,4 @@
+import { commitTogether } from "../database/commit-together.ts";
 import { settleAll, type Transaction } from "../database/database.ts";
 import { countIdRemoval } from "../people/id-removals-store.ts";
 import { emailValue, identifierKey } from "../people/identifiers.ts";
@@ -48,7 +49,7 @@ export async function saveGraph(
     deleteProfiles(tx, workspaceId, changes.removedIds),
     deleteMerged(tx, workspaceId, changes.forgottenIds),
     upsertMerged(tx, workspaceId, changes.redirected, now),
-    ...(takesExternalIds(changes) ? [countIdRemoval(tx, workspaceId)] : []),
+    ...(takesExternalIds(changes) ? [commitTogether(tx), countIdRemoval(tx, workspaceId)] : []),
   ]);
 }
 

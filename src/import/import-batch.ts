@@ -1,5 +1,6 @@
 import { recordChanges } from "../audit/audit.ts";
 import type { WorkspaceContext } from "../context/context.ts";
+import { commitTogether } from "../database/commit-together.ts";
 import type { Database, Transaction } from "../database/database.ts";
 import { Problem } from "../problem.ts";
 import type { WriteServices } from "../track/write-batch.ts";
@@ -109,6 +110,7 @@ async function saveProgress(
   done: BatchDone,
 ): Promise<void> {
   const { id, name } = context.workspace;
+  await commitTogether(tx);
   if (done.firstRow > 1) {
     if (!(await advanceImport(tx, id, done))) throw overtaken();
     return;

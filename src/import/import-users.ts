@@ -1,4 +1,4 @@
-import { recordChanges } from "../audit/audit.ts";
+import { recordUserChanges } from "../audit/audit.ts";
 import type { Clock } from "../clock.ts";
 import type { WorkspaceContext } from "../context/context.ts";
 import { type Database, type Transaction, withRetries } from "../database/database.ts";
@@ -71,7 +71,7 @@ export async function importUsers(
       details,
     };
     if (details.users > 0) {
-      await recordChanges(tx, services.clock, context, [
+      await recordUserChanges(tx, services.clock, context, [
         { ...change, name: context.workspace.name },
       ]);
     }

@@ -1,4 +1,4 @@
-import { recordChanges } from "../audit/audit.ts";
+import { recordUserChanges } from "../audit/audit.ts";
 import type { WorkspaceContext } from "../context/context.ts";
 import type { Workspace } from "../context/workspace.ts";
 import { Problem } from "../problem.ts";
@@ -56,7 +56,7 @@ export async function changeUser(
         }
         const details = { attributes: Object.keys(attributes) };
         const change = { action: "updated", kind: "user", name: platformId, details };
-        await recordChanges(tx, clock, context, [{ ...change, workspace: workspace.name }]);
+        await recordUserChanges(tx, clock, context, [{ ...change, workspace: workspace.name }]);
       },
     },
   ]);

@@ -1,4 +1,4 @@
-import { recordChanges } from "../audit/audit.ts";
+import { recordUserChanges } from "../audit/audit.ts";
 import type { WorkspaceContext } from "../context/context.ts";
 import type { IdentityServices } from "../identity/change-identities.ts";
 import { deleteNamed } from "../identity/delete-users.ts";
@@ -52,7 +52,7 @@ export async function eraseUser(
         else if (await forgetAddress(tx, workspace.id, address.value)) emailState = "erased";
       }
       const change = { action: "erased", kind: "user", name: platformId };
-      await recordChanges(tx, clock, context, [{ ...change, workspace: workspace.name }]);
+      await recordUserChanges(tx, clock, context, [{ ...change, workspace: workspace.name }]);
     },
   });
   const audit = await findDeletion(database, workspace.id, platformId);

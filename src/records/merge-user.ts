@@ -1,4 +1,4 @@
-import { recordChanges } from "../audit/audit.ts";
+import { recordUserChanges } from "../audit/audit.ts";
 import type { WorkspaceContext } from "../context/context.ts";
 import type { IdentityServices } from "../identity/change-identities.ts";
 import type { Effect } from "../identity/combine/effects.ts";
@@ -31,7 +31,7 @@ export function mergeUser(
     keepId,
     isDryRun,
     alsoWrite: (tx) =>
-      recordChanges(tx, clock, context, [
+      recordUserChanges(tx, clock, context, [
         { action: "merged", kind: "user", workspace, name: platformId, details },
       ]),
   });

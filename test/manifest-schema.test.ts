@@ -8,7 +8,7 @@ import { parse } from "yaml";
 import { packageRoot } from "../src/database/migrate.ts";
 import { COMPANY_RESOURCES, RESOURCES } from "../src/server/app.ts";
 import { schemaOf } from "../src/workspaces/apply-manifest.ts";
-import { findManifestFaults } from "../src/workspaces/manifest.ts";
+import { manifestChecks } from "../src/workspaces/manifest.ts";
 import { runCommand } from "./child-server.ts";
 import { startOwnServer } from "./harness.ts";
 
@@ -59,7 +59,7 @@ describe("the published manifest schema", () => {
       company: { name: "Acme" },
       workspaces: [{ name: "w", locales: [{ id, locale_key, ...locale }] }],
     });
-    const faultOf = (value: unknown) => findManifestFaults(served as TSchema, value)[0];
+    const faultOf = (value: unknown) => manifestChecks(served as TSchema)(value)[0];
     const variable = (name: string) => `$\{${name}}`;
     const filledInLater = manifest(variable("LOCALE_ID"), variable("LOCALE_KEY"));
     assert.equal(faultOf(filledInLater), undefined);
@@ -96,7 +96,7 @@ describe("the published manifest schema", () => {
   };
   for (const [what, manifest] of Object.entries(refused)) {
     test(`the manifest schema and the server report a fault at the same place: ${what}`, async () => {
-      const fault = findManifestFaults(served as TSchema, manifest)[0];
+      const fault = manifestChecks(served as TSchema)(manifest)[0];
       const answer = await server.admin("POST", "/admin/v1/apply", manifest);
       assert.equal(answer.status, 400);
       assert.deepEqual(fault?.path, answer.body.path);
@@ -114,7 +114,7 @@ describe("the published manifest schema", () => {
     const whole = blocks.filter((text) => /^company:/m.test(text));
     assert.ok(whole.length >= 2);
     for (const [index, text] of whole.entries()) {
-      assert.equal(findManifestFaults(served as TSchema, parse(text))[0], undefined, text);
+      assert.equal(manifestChecks(served as TSchema)(parse(text))[0], undefined, text);
       const manifest = parse(
         text.replaceAll(/\$\{[A-Z_]+\}/g, `the-long-secret-of-manifest-${index}`),
       );

@@ -9,10 +9,11 @@ import { findWorkspace } from "./find-workspace.ts";
 import { beginWorkspace, saveCompany, saveWorkspace } from "./manage-workspaces.ts";
 import {
   type DeclaredWorkspace,
+  type FindManifestFaults,
   findDuplicates,
-  findManifestFaults,
   type Manifest,
   type ManifestFault,
+  manifestChecks,
   manifestProblem,
   manifestSchema,
 } from "./manifest.ts";
@@ -160,9 +161,18 @@ async function applyWorkspace(
   return [...changes, ...applied, ...begun];
 }
 
+const compiled = new WeakMap<readonly Resource[], FindManifestFaults>();
+
+/** The checks of a manifest with these resources, compiled when they are first needed. */
+function checksOf(services: ManifestResources): FindManifestFaults {
+  const checks = compiled.get(services.resources) ?? manifestChecks(schemaOf(services));
+  compiled.set(services.resources, checks);
+  return checks;
+}
+
 /** @throws Problem INVALID_REQUEST with every fault that needs no database to find. */
 function checkManifest(services: ManifestResources, unchecked: unknown): Manifest {
-  const faults = findManifestFaults(schemaOf(services), unchecked);
+  const faults = checksOf(services)(unchecked);
   if (faults.length > 0) throw manifestProblem(faults);
   const unstorable = findUnstorablePlace(unchecked);
   if (unstorable) {

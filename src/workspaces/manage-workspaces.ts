@@ -13,6 +13,7 @@ import {
   insertWorkspace,
   renameCompany,
   selectCompany,
+  selectWorkspaceBefore,
   selectWorkspaces,
   updateWorkspace,
   type WorkspaceRow,
@@ -56,9 +57,8 @@ export async function saveWorkspace(
   name: string,
   { allow_reset = false, settings: declared }: WantedWorkspace,
 ): Promise<{ readonly id: number; readonly isNew: boolean; readonly changes: Change[] }> {
-  const present = await selectWorkspaces(tx);
-  const known = present.find((each) => each.name === name);
-  const id = known?.id ?? Math.max(0, ...present.map((each) => each.id)) + 1;
+  const { known, nextId } = await selectWorkspaceBefore(tx, name);
+  const id = known?.id ?? nextId;
   const settings = settingsOf(declared);
   const wanted: WorkspaceRow = { id, name, allowReset: allow_reset, settings };
   const details = { allow_reset, settings };

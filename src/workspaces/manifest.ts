@@ -96,13 +96,19 @@ export interface ManifestFault {
 }
 
 /** What the schema refuses in a manifest; empty for a valid one. */
-export function findManifestFaults(schema: TSchema, manifest: unknown): ManifestFault[] {
+export type FindManifestFaults = (manifest: unknown) => ManifestFault[];
+
+/** Compiles the checks of a schema, which takes longer than to check a manifest. */
+export function manifestChecks(schema: TSchema): FindManifestFaults {
   const validator = Compile(schema);
-  if (validator.Check(manifest)) return [];
-  return sentencesOf(validator.Errors(manifest), "manifest").map(({ instancePath, sentence }) => ({
-    path: stepsOf(instancePath),
-    rule: sentence,
-  }));
+  return (manifest) => {
+    if (validator.Check(manifest)) return [];
+    const sentences = sentencesOf(validator.Errors(manifest), "manifest");
+    return sentences.map(({ instancePath, sentence }) => ({
+      path: stepsOf(instancePath),
+      rule: sentence,
+    }));
+  };
 }
 
 const stepsOf = (pointer: string): (string | number)[] =>

@@ -65,6 +65,26 @@ export interface WorkspaceRow {
 
 const WORKSPACE_COLUMNS = 'w.workspace_id as id, w.name, w.allow_reset as "allowReset", w.settings';
 
+/** What is known before a workspace is saved. */
+export interface WorkspaceBefore {
+  /** The workspace of this name, if there is one. */
+  readonly known: WorkspaceRow | undefined;
+  /** The id of the next new workspace. */
+  readonly nextId: number;
+}
+
+/** Reads the workspace of a name, and none of the others: a server can have thousands. */
+export async function selectWorkspaceBefore(tx: Queryable, name: string): Promise<WorkspaceBefore> {
+  const rows = await tx.query<{ readonly nextId: number; readonly known: WorkspaceRow | null }>(
+    `select last.id + 1 as "nextId", (select to_jsonb(known) from (
+       select ${WORKSPACE_COLUMNS} from workspaces w where w.name = $1) known) as known
+     from (select coalesce(max(workspace_id), 0) as id from workspaces) last`,
+    [name],
+  );
+  const [{ nextId, known } = { nextId: 1, known: null }] = rows;
+  return { nextId, known: known ?? undefined };
+}
+
 export async function selectWorkspaces(database: Queryable): Promise<WorkspaceRow[]> {
   return database.query<WorkspaceRow>(
     `select ${WORKSPACE_COLUMNS} from workspaces w order by workspace_id`,

@@ -46,7 +46,8 @@ async function deepFolder(): Promise<string> {
 const FOLDERS = { "a folder": temporaryFolder, "a folder with a very long path": deepFolder };
 
 for (const [what, newFolder] of Object.entries(FOLDERS)) {
-  describe(`the lock on ${what}`, () => {
+  // At once: most of their time is the pauses of contenders.
+  describe(`the lock on ${what}`, { concurrency: true }, () => {
     test("locking a locked folder fails with a message that names it and says what to do", async () => {
       const folder = await newFolder();
       const lock = await lockFolder(folder);

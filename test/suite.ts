@@ -20,6 +20,7 @@ import { beginRun } from "./suite-run.ts";
 /** Started first, longest first, so that no process is left with one of them at the end. */
 const SLOWEST = [
   "dashboard-pages",
+  "dashboard-popups",
   "superlinear-growth",
   "event-loop",
   "fuzz",

@@ -1,4 +1,19 @@
-import { createTheme, Drawer, Modal, Notification, Tooltip } from "@mantine/core";
+import {
+  Combobox,
+  createTheme,
+  Drawer,
+  Menu,
+  Modal,
+  MultiSelect,
+  Notification,
+  Popover,
+  Select,
+  TagsInput,
+  Tooltip,
+} from "@mantine/core";
+
+/** What opens belongs to the page's main landmark, where screen readers look for it. */
+const portalProps = { target: "#main" };
 
 /** What styles/theme.css cannot say: the defaults of components. */
 export const theme = createTheme({
@@ -9,6 +24,14 @@ export const theme = createTheme({
     // Locking the scroll writes an inline <style>, which the Content-Security-Policy refuses; see parts.css.
     Modal: Modal.extend({ defaultProps: { lockScroll: false, centered: true, radius: "lg" } }),
     Drawer: Drawer.extend({ defaultProps: { lockScroll: false } }),
+    // The placeholder is an entry of the menu without a role.
+    Menu: Menu.extend({ defaultProps: { portalProps, withInitialFocusPlaceholder: false } }),
+    Popover: Popover.extend({ defaultProps: { portalProps } }),
+    Combobox: Combobox.extend({ defaultProps: { portalProps } }),
+    // The list itself scrolls (parts.css), so that arrow keys reach all of it.
+    Select: Select.extend({ defaultProps: { withScrollArea: false } }),
+    MultiSelect: MultiSelect.extend({ defaultProps: { withScrollArea: false } }),
+    TagsInput: TagsInput.extend({ defaultProps: { withScrollArea: false } }),
     Notification: Notification.extend({
       defaultProps: { closeButtonProps: { "aria-label": "Close the message" } },
     }),

@@ -9,7 +9,7 @@ import type { CleanUp } from "../processes/clean-up.ts";
 import { memoryOf } from "../processes/process-table.ts";
 import { type ServerProcess, startServer } from "../processes/server.ts";
 import { track } from "../workloads/track.ts";
-import { type Counters, readCounters, readSizes, type TableSize } from "./counters.ts";
+import { type Counters, readAhead, readCounters, readSizes, type TableSize } from "./counters.ts";
 import { type LookUp, measureLookUps } from "./look-ups.ts";
 import { growthReport } from "./report.ts";
 
@@ -61,6 +61,7 @@ export async function runGrowthBenchmark(options: GrowthOptions): Promise<void> 
     }
     for (const size of sizes) {
       say(`looking up among ${size.users} users`);
+      await readAhead(size.dataset);
       size.lookUps.push(...(await measureLookUps(size.server, size.users)));
     }
     for (const size of sizes) await measure(size, WARM_UP_SECONDS);
@@ -68,6 +69,7 @@ export async function runGrowthBenchmark(options: GrowthOptions): Promise<void> 
     for (let round = 0; round < options.rounds; round++) {
       say(`round ${round + 1} of ${options.rounds}`);
       for (const size of sizes) {
+        await readAhead(size.dataset);
         const before = await readCounters(size.dataset);
         size.rounds.push(await measure(size, options.seconds / options.rounds));
         size.counted.push({ before, after: await readCounters(size.dataset) });

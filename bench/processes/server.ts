@@ -85,6 +85,8 @@ export async function startServer(
         PORT: "0",
         MANIFEST: manifest,
         ADMIN_TOKEN,
+        // All views come from one address.
+        PAGE_LIMIT: "1000000",
         // A copy of a database has another data folder, and no key of its own.
         SECRET_KEY,
         WEB_CONCURRENCY: workers === undefined ? "" : String(workers),

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { after, test } from "node:test";
-import { createThreadPool, defineWork } from "../src/threads/thread-pool.ts";
+import { createThreadPool, defineGroupedWork, defineWork } from "../src/threads/thread-pool.ts";
 import type * as work from "./thread-work.ts";
 
 const FILE = import.meta.resolve("./thread-work.js");
@@ -12,6 +12,7 @@ const SPIN = defineWork<typeof work.spin>(FILE, "spin", 1_000);
 const FILL_MEMORY = defineWork<typeof work.fillMemory>(FILE, "fillMemory", 60_000);
 const FAIL = defineWork<typeof work.fail>(FILE, "fail", 20_000);
 const HOLD = defineWork<typeof work.holdFor>(FILE, "holdFor", 20_000);
+const IN_GROUP = defineGroupedWork<typeof work.inGroup>(FILE, "inGroup", 1_000);
 
 const threads = createThreadPool(2);
 after(() => threads.stop());
@@ -50,5 +51,43 @@ test("calls beyond a workspace's share of the queue are refused with UNAVAILABLE
   const verdicts = await Promise.allSettled(slow);
   const refused = verdicts.filter((each) => each.status === "rejected");
   assert.ok(refused.length > 50 && refused.length < 150, String(refused.length));
+  for (const { reason } of refused) assert.equal(reason.code, "UNAVAILABLE");
+});
+
+const inGroup = (owner: string, milliseconds: number) => threads.run(IN_GROUP, owner, milliseconds);
+
+test("small calls that wait for a thread run as one group, in their order", async () => {
+  const first = inGroup("groups", 30);
+  const others = await Promise.all(Array.from({ length: 10 }, () => inGroup("groups", 0)));
+  assert.deepEqual(others, Array(10).fill((await first) + 1));
+});
+
+test("what a group does not manage in its slice of time runs in later groups", async () => {
+  const groups = await Promise.all(Array.from({ length: 6 }, () => inGroup("slices", 15)));
+  assert.deepEqual(
+    groups,
+    [...groups].sort((one, other) => one - other),
+  );
+  assert.ok(new Set(groups).size >= 3, groups.join());
+});
+
+test("a call that fails or never ends fails no other call of its group", async () => {
+  const first = inGroup("faults", 30);
+  const outcomes = await Promise.allSettled([
+    inGroup("faults", 0),
+    inGroup("faults", Number.NaN),
+    inGroup("faults", -1),
+    inGroup("faults", 0),
+  ]);
+  await first;
+  const reasons = outcomes.map((each) => (each.status === "rejected" ? each.reason.message : ""));
+  assert.deepEqual(reasons, ["", "No such thing.", "A call on a thread exceeded its time.", ""]);
+});
+
+test("grouped calls beyond a workspace's share of the queue are refused with UNAVAILABLE", async () => {
+  const calls = Array.from({ length: 400 }, () => inGroup("many", 1));
+  const verdicts = await Promise.allSettled(calls);
+  const refused = verdicts.filter((each) => each.status === "rejected");
+  assert.ok(refused.length > 150 && refused.length < 250, String(refused.length));
   for (const { reason } of refused) assert.equal(reason.code, "UNAVAILABLE");
 });

@@ -1,4 +1,5 @@
 /* What the tests of the thread pool run on threads. */
+import { ofGroup } from "../src/threads/call-groups.ts";
 
 export const double = (count: number): number => 2 * count;
 
@@ -21,3 +22,19 @@ export function holdFor(ms: number): number {
   while (Date.now() < until);
   return Date.now();
 }
+
+let groups = 0;
+
+/** Works for so many milliseconds, and tells which group it was in. A negative number never ends, `NaN` fails. */
+export const inGroup = (() => {
+  const run = ofGroup((milliseconds: number): number => {
+    if (Number.isNaN(milliseconds)) throw new Error("No such thing.");
+    if (milliseconds < 0) spin();
+    holdFor(milliseconds);
+    return groups;
+  });
+  return (inputs: readonly number[]): number[] => {
+    groups++;
+    return run(inputs);
+  };
+})();

@@ -41,8 +41,10 @@ export interface PageFrame {
 
 /** The names of standard attributes in Liquid, each with the attribute. */
 const STANDARD_NAMES = Object.entries(STANDARD_ATTRIBUTES).flatMap(([attribute, { liquid }]) =>
-  liquid === null ? [] : [[liquid, attribute] as const],
+  liquid === null ? [] : [[maskName(`\${${liquid}}`), attribute] as const],
 );
+
+const USER_ID = maskName(`\${user_id}`);
 
 /**
  * What a page can name (docs/preference-centers.md): the publicly known names, and also
@@ -52,16 +54,11 @@ const STANDARD_NAMES = Object.entries(STANDARD_ATTRIBUTES).flatMap(([attribute, 
 export function scopeOf(reader: Reader, frame: PageFrame): Record<string, unknown> {
   const { standardAttributes, customAttributes } = reader;
   const attributes = { ...standardAttributes, email: reader.email, phone: reader.phone };
-  const named = {
-    user_id: reader.externalId,
-    ...Object.fromEntries(
-      STANDARD_NAMES.map(([name, attribute]) => [name, ownValue(attributes, attribute)]),
-    ),
-  };
   const groups = reader.groups.map((group) => groupView(reader, group));
   return {
+    [USER_ID]: reader.externalId,
     ...Object.fromEntries(
-      Object.entries(named).map(([name, value]) => [maskName(`\${${name}}`), value]),
+      STANDARD_NAMES.map(([name, attribute]) => [name, ownValue(attributes, attribute)]),
     ),
     custom_attribute: byName(Object.entries(customAttributes)),
     subscribed_state: byName([

@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { countLiquid } from "../liquid/liquid.ts";
+import { ofGroup } from "../threads/call-groups.ts";
 import type { CenterContent } from "./center.ts";
 import {
   type CenterFault,
@@ -50,8 +51,10 @@ export interface PageToRender {
   readonly changes?: readonly Change[] | undefined;
 }
 
-/** @returns the whole document, or why there is none: it exceeds a budget. */
-export function renderForReader({
+/** The whole document of each page, or why there is none: it exceeds a budget. */
+export const renderForReaders = ofGroup(renderForReader);
+
+function renderForReader({
   source,
   reader,
   submitUrl,

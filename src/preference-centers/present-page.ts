@@ -1,14 +1,14 @@
 import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
 import { PAGE_HEADERS } from "../http/page-headers.ts";
-import { defineWork, type ThreadPool, WorkExceeded } from "../threads/thread-pool.ts";
+import { defineGroupedWork, type ThreadPool, WorkExceeded } from "../threads/thread-pool.ts";
 import { type PreferenceCenter, TITLE_ID } from "./center.ts";
 import type { PageName } from "./check-pages.ts";
 import { DEFAULT_CONFIRMATION, DEFAULT_PAGE } from "./default-page.ts";
 import { DEFAULT_TEXTS } from "./default-texts.ts";
 import { chooseLocale, type ReaderLanguages } from "./locales.ts";
 import type { Change, Reader } from "./page-scope.ts";
-import type { PageSource, renderForReader } from "./page-work.ts";
+import type { PageSource, renderForReaders } from "./page-work.ts";
 
 /** What a browser is sent with a page. */
 export interface ShownPage {
@@ -73,9 +73,9 @@ const READY_PAGES = {
 };
 
 /** Longer than all budgets allow, with the start of a thread: only a filter can take so long. */
-const RENDER = defineWork<typeof renderForReader>(
+const RENDER = defineGroupedWork<typeof renderForReaders>(
   import.meta.resolve("./page-work.js"),
-  "renderForReader",
+  "renderForReaders",
   5_000,
 );
 
@@ -101,9 +101,26 @@ export async function renderFor(
   }
 }
 
-const EXCEEDED = { reason: "it takes too much time or memory" };
+/** One object for each page of a center that is cached, so that pages that go to a thread together share it. */
+const sources = new WeakMap<PageOf["center"], Map<string, PageSource>>();
 
 function sourceOf(
+  workspaceId: number,
+  center: PageOf["center"],
+  page: PageName,
+  locale: string,
+): PageSource {
+  const own = sources.get(center) ?? new Map<string, PageSource>();
+  sources.set(center, own);
+  const name = `${page} ${locale}`;
+  const source = own.get(name) ?? makeSource(workspaceId, center, page, locale);
+  own.set(name, source);
+  return source;
+}
+
+const EXCEEDED = { reason: "it takes too much time or memory" };
+
+function makeSource(
   workspaceId: number,
   center: PageOf["center"],
   page: PageName,

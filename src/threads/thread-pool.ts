@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { Tinypool } from "tinypool";
 import { Problem } from "../problem.ts";
+import { createCallGroups } from "./call-groups.ts";
 import { createFairLine } from "./fair-line.ts";
 
 /*
@@ -15,6 +16,9 @@ import { createFairLine } from "./fair-line.ts";
  *     const RENDER = defineWork<typeof render>(import.meta.resolve("./render.js"), "render", 2_000);
  *     const result = await threads.run(RENDER, workspace.id, input);
  *
+ * Where calls are small and many, `defineGroupedWork` sends those of a workspace to a thread together; the file
+ * exports `ofGroup(render)`.
+ *
  * Return faults as values: an error arrives as a plain `Error` without its class. Keep deterministic
  * budgets inside the function, so that the same input always gets the same verdict; the deadline is for
  * what these do not foresee. A thread keeps its modules, and with them any cache they hold.
@@ -28,6 +32,8 @@ export interface Work<Input, Output> {
   readonly name: string;
   /** From the moment a thread takes the call, in milliseconds; the start of a thread counts. */
   readonly deadlineMs: number;
+  /** Whether the function takes several inputs and returns the outputs of the first ones (call-groups.ts). */
+  readonly isGrouped?: boolean;
   /** Only for the compiler. */
   readonly signature?: (input: Input) => Output;
 }
@@ -38,6 +44,19 @@ export const defineWork = <Run extends (input: any) => unknown>(
   name: string,
   deadlineMs: number,
 ): Work<Parameters<Run>[0], Awaited<ReturnType<Run>>> => ({ file, name, deadlineMs });
+
+/** The same for a function made with `ofGroup`. */
+// biome-ignore lint/suspicious/noExplicitAny: as above.
+export const defineGroupedWork = <Run extends (inputs: readonly any[]) => unknown[]>(
+  file: string,
+  name: string,
+  deadlineMs: number,
+): Work<Parameters<Run>[0][number], ReturnType<Run>[number]> => ({
+  file,
+  name,
+  deadlineMs,
+  isGrouped: true,
+});
 
 /** A call was ended because it exceeded the deadline or the memory of a thread. */
 export class WorkExceeded extends Error {
@@ -89,17 +108,34 @@ export function createThreadPool(size = threadsFor(availableParallelism())): Thr
     resourceLimits: { maxOldGenerationSizeMb: HEAP_LIMIT_MB },
   });
   const line = createFairLine({ places: size, mostWaiting: MOST_WAITING, refusal: tooManyWaiting });
+  const groups = createCallGroups(MOST_WAITING, tooManyWaiting);
+
+  function runGrouped<Input, Output>(
+    work: Work<Input, Output>,
+    owner: number | string,
+    input: Input,
+  ) {
+    return groups.call(`${work.file} ${work.name} ${owner}`, input, {
+      inTurn: (run) => line.run(owner, run),
+      run: (inputs) => call(pool, work, inputs),
+    }) as Promise<Output>;
+  }
+
   return {
-    run: (work, owner, input) => line.run(owner, () => call(pool, work, input)),
+    run: (work, owner, input) =>
+      work.isGrouped
+        ? runGrouped(work, owner, input)
+        : line.run(owner, () => call(pool, work, input)),
     stop: () => pool.destroy(),
   };
 }
 
-async function call<Input, Output>(
+/** @param input of a call, or those of a group. */
+async function call<Result>(
   pool: Tinypool,
-  { file, name, deadlineMs }: Work<Input, Output>,
-  input: Input,
-): Promise<Output> {
+  { file, name, deadlineMs }: Omit<Work<never, never>, "signature">,
+  input: unknown,
+): Promise<Result> {
   const deadline = new AbortController();
   const timer = setTimeout(() => deadline.abort(), deadlineMs);
   try {

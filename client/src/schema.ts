@@ -6144,15 +6144,21 @@ export interface operations {
                              * @constant
                              */
                             kind: "identity";
-                            /** @description ISO 8601. */
-                            at: string;
                             /** @description The id. */
                             id: string;
+                            /** @description When it happened. */
+                            at: string;
                             /**
                              * @description What was done.
                              * @enum {string}
                              */
                             action: "merge" | "identify" | "delete";
+                            /** @description The call that did it. */
+                            call: string;
+                            /** @description The name of the API key; null for others. */
+                            key_name: string | null;
+                            /** @description The `X-Request-Id` of the request. */
+                            request_id: string;
                             /** @description The id that Rapport gave the profile. */
                             platform_id: string;
                             /** @description The profile that was merged away; null for other actions. */
@@ -6166,12 +6172,6 @@ export interface operations {
                                 /** @description What happened to the field. */
                                 effect: string;
                             }[];
-                            /** @description The call that made the change. */
-                            call: string;
-                            /** @description The name of the API key; null for others. */
-                            key_name: string | null;
-                            /** @description The `X-Request-Id` of the request. */
-                            request_id: string;
                         })[];
                         /** @description The `cursor` of the next page; absent on the last. */
                         next_cursor?: string;

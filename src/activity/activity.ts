@@ -112,3 +112,12 @@ export interface RecentPurchases {
   /** An exact decimal, in the currency's base unit. */
   readonly revenue: string;
 }
+
+/** A part of a history, newest first; undefined members do not narrow. */
+export interface TimelineRange {
+  /** Only what has a time and id before these; the id decides between equal times. */
+  readonly before: { readonly at: Date; readonly id: string } | undefined;
+  /** Included. */
+  readonly since: Date | undefined;
+  readonly limit: number;
+}

@@ -1,17 +1,8 @@
 import { bucketOfId } from "../database/buckets.ts";
 import type { Queryable } from "../database/database.ts";
-import type { EventDetails, PurchaseDetails, SentMessage } from "./activity.ts";
+import type { EventDetails, PurchaseDetails, SentMessage, TimelineRange } from "./activity.ts";
 
 /* The activity of one person, newest first, in pages. Each statement reads a range of a primary key. */
-
-/** A part of a timeline; undefined members do not narrow. */
-export interface TimelineRange {
-  /** Only what has a time and id before these; the id decides between equal times. */
-  readonly before: { readonly at: Date; readonly id: string } | undefined;
-  /** Included. */
-  readonly since: Date | undefined;
-  readonly limit: number;
-}
 
 export type TimedEvent = EventDetails & { readonly id: string };
 

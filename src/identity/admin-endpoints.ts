@@ -1,9 +1,8 @@
 import Type from "typebox";
 import { type AuditingServices, recordRead } from "../audit/audit.ts";
 import { byAdministratorOfWorkspace, endpoint } from "../http/endpoint.ts";
+import { AuditEntryView, auditEntryView } from "./audit-view.ts";
 import { type AuditServices, readAudit } from "./read-audit.ts";
-
-const NullableText = Type.Union([Type.String(), Type.Null()]);
 
 const auditEndpoint = endpoint({
   method: "GET",
@@ -19,25 +18,7 @@ const auditEndpoint = endpoint({
   }),
   replies: {
     200: Type.Object({
-      entries: Type.Array(
-        Type.Object({
-          id: Type.String(),
-          at: Type.String(),
-          action: Type.Enum(["merge", "identify", "delete"]),
-          call: Type.String(),
-          key_name: NullableText,
-          request_id: Type.String(),
-          platform_id: Type.String(),
-          merged_platform_id: NullableText,
-          effects: Type.Array(
-            Type.Object({
-              field: Type.String(),
-              name: Type.Optional(Type.String()),
-              effect: Type.String(),
-            }),
-          ),
-        }),
-      ),
+      entries: Type.Array(AuditEntryView),
       next_cursor: Type.Optional(Type.String()),
       message: Type.Literal("success"),
     }),
@@ -46,24 +27,8 @@ const auditEndpoint = endpoint({
   const { rows, next } = await readAudit(services, context, query);
   const users = new Set(rows.flatMap((row) => [row.profileId, row.mergedProfileId ?? []]).flat());
   await recordRead(services, context, "identity_audit", users.size);
-  return {
-    status: 200,
-    body: {
-      entries: rows.map((entry) => ({
-        id: entry.id,
-        at: entry.at.toISOString(),
-        action: entry.action,
-        call: entry.call,
-        key_name: entry.keyName,
-        request_id: entry.requestId,
-        platform_id: entry.profileId,
-        merged_platform_id: entry.mergedProfileId,
-        effects: [...entry.effects],
-      })),
-      ...next,
-      message: "success",
-    },
-  };
+  const entries = rows.map(auditEntryView);
+  return { status: 200, body: { entries, ...next, message: "success" } };
 });
 
 export const identityAdminEndpoints = [auditEndpoint];

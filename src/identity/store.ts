@@ -1,3 +1,4 @@
+import type { TimelineRange } from "../activity/activity.ts";
 import { bucketsOfIds } from "../database/buckets.ts";
 import type { Queryable, Transaction } from "../database/database.ts";
 import { texts, timestamps, uuids } from "../database/typed-list.ts";
@@ -92,21 +93,12 @@ export async function selectAuditEntries(
   );
 }
 
-/** A part of the history of identities; undefined members do not narrow. */
-interface IdentityRange {
-  /** Only what has a time and id before these; the id decides between equal times. */
-  readonly before: { readonly at: Date; readonly id: string } | undefined;
-  /** Included. */
-  readonly since: Date | undefined;
-  readonly limit: number;
-}
-
 /** The entries about these profiles, newest first. */
 export async function selectIdentityChanges(
   database: Queryable,
   workspaceId: number,
   profileIds: readonly string[],
-  { before, since, limit }: IdentityRange,
+  { before, since, limit }: TimelineRange,
 ): Promise<AuditEntry[]> {
   return database.query<AuditEntry>(
     `select ${AUDIT_COLUMNS} from identity_audit

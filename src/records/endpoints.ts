@@ -1,19 +1,18 @@
 import Type from "typebox";
 import { type AuditingServices, recordRead } from "../audit/audit.ts";
 import { byAdministratorOfWorkspace, endpoint } from "../http/endpoint.ts";
+import { AuditedEffect } from "../identity/audit-view.ts";
 import type { IdentityServices } from "../identity/change-identities.ts";
 import type { WriteServices } from "../track/write-batch.ts";
 import { changeUser } from "./change-user.ts";
 import { eraseUser } from "./erase-user.ts";
 import { mergeUser } from "./merge-user.ts";
-import { type ReadRecordServices, readRecord } from "./read-record.ts";
-import { readTimeline } from "./read-timeline.ts";
-import { type RecordServices, searchUsers } from "./search-users.ts";
-import { TIMELINE_KINDS, TimelineEntry } from "./timeline-entry.ts";
+import { PersonRecord, type ReadRecordServices, readRecord } from "./read-record.ts";
+import { readTimeline, TimelineQuery } from "./read-timeline.ts";
+import { FoundUser, type RecordServices, searchUsers, UsersQuery } from "./search-users.ts";
+import { TimelineEntry } from "./timeline-entry.ts";
 
 const Success = Type.Literal("success");
-
-const NullableText = Type.Union([Type.String(), Type.Null()]);
 
 const PATH = "/admin/v1/workspaces/:name/users";
 
@@ -21,10 +20,6 @@ const OfUser = Type.Object({
   name: Type.String(),
   id: Type.String({ format: "uuid", description: "The platform_id." }),
 });
-
-const Cursor = Type.Optional(
-  Type.String({ maxLength: 4_096, description: "The next_cursor of the previous page." }),
-);
 
 /** The kept user of a merged one: the response to a request for the merged one. */
 const MergedInto = Type.Object({
@@ -49,47 +44,12 @@ const search = endpoint({
   summary: "Finds users by an identifier prefix, or by a whole platform_id.",
   access: byAdministratorOfWorkspace("view_user_profile", "view_pii"),
   params: Type.Object({ name: Type.String() }),
-  query: Type.Object({
-    query: Type.Optional(
-      Type.String({
-        maxLength: 1_000,
-        description:
-          "A prefix of an external_id, alias name, email address or phone number. Without it all users are listed.",
-      }),
-    ),
-    identifier: Type.Optional(
-      Type.Enum(["external_id", "alias", "email", "phone"], {
-        description: "Searches only identifiers of this kind.",
-      }),
-    ),
-    match: Type.Optional(
-      Type.Enum(["prefix", "exact"], {
-        description: "prefix by default; exact matches the whole identifier.",
-      }),
-    ),
-    cursor: Cursor,
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
-  }),
+  query: UsersQuery,
   replies: {
     200: Type.Object({
-      users: Type.Array(
-        Type.Object({
-          platform_id: Type.String(),
-          external_id: NullableText,
-          user_aliases: Type.Array(
-            Type.Object({ alias_name: Type.String(), alias_label: Type.String() }),
-          ),
-          email: NullableText,
-          phone: NullableText,
-          created_at: Type.String(),
-          updated_at: Type.String(),
-          matched: Type.Object({
-            identifier: Type.Enum(["platform_id", "external_id", "alias", "email", "phone"]),
-            value: Type.String(),
-          }),
-        }),
-        { description: "May be fewer than the limit although another page follows." },
-      ),
+      users: Type.Array(FoundUser, {
+        description: "May be fewer than the limit although another page follows.",
+      }),
       next_cursor: Type.Optional(Type.String()),
       message: Success,
     }),
@@ -107,45 +67,7 @@ const read = endpoint({
   access: byAdministratorOfWorkspace("view_user_profile", "view_pii"),
   params: OfUser,
   replies: {
-    200: Type.Object({
-      user: Type.Record(Type.String(), Type.Unknown(), {
-        description: "The profile with the fields of an export.",
-      }),
-      updated_at: Type.String(),
-      redirects: Type.Array(Type.Object({ platform_id: NullableText, external_id: NullableText }), {
-        description: "Merged users and renamed external ids that lead to this user.",
-      }),
-      subscriptions: Type.Object({
-        email: Type.Union([
-          Type.Object({
-            address: Type.String(),
-            state: Type.Union([
-              Type.Enum(["subscribed", "unsubscribed", "opted_in"]),
-              Type.Null({ description: "Never set, which counts as subscribed." }),
-            ]),
-            set_at: NullableText,
-            hard_bounced_at: NullableText,
-          }),
-          Type.Null(),
-        ]),
-        groups: Type.Array(
-          Type.Object({
-            subscription_group_id: Type.String(),
-            name: NullableText,
-            channel: NullableText,
-            address: NullableText,
-            state: Type.Enum(["subscribed", "unsubscribed"]),
-            changed_at: Type.String(),
-          }),
-        ),
-      }),
-      counts: Type.Object({
-        events: Type.Integer(),
-        purchases: Type.Integer(),
-        messages: Type.Integer(),
-      }),
-      message: Success,
-    }),
+    200: Type.Object({ ...PersonRecord.properties, message: Success }),
     301: MergedInto,
   },
   isHeavy: true,
@@ -188,12 +110,7 @@ const timeline = endpoint({
     "Reads the events, purchases, messages, subscription and identity changes of one user, newest first.",
   access: byAdministratorOfWorkspace("view_user_profile", "view_pii"),
   params: OfUser,
-  query: Type.Object({
-    kind: Type.Optional(Type.Array(Type.Enum([...TIMELINE_KINDS]), { minItems: 1, maxItems: 20 })),
-    since: Type.Optional(Type.String({ maxLength: 64, description: "ISO 8601; included." })),
-    cursor: Cursor,
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
-  }),
+  query: TimelineQuery,
   replies: {
     200: Type.Object({
       entries: Type.Array(TimelineEntry),
@@ -224,14 +141,9 @@ const erase = endpoint({
       audit: Type.Object({
         id: Type.String(),
         at: Type.String(),
-        effects: Type.Array(
-          Type.Object({
-            field: Type.String(),
-            name: Type.Optional(Type.String()),
-            effect: Type.String(),
-          }),
-          { description: "What the audit records: names and counts, no values." },
-        ),
+        effects: Type.Array(AuditedEffect, {
+          description: "What the audit records: names and counts, no values.",
+        }),
       }),
       message: Success,
     }),
@@ -267,9 +179,7 @@ const merge = endpoint({
       merged: Type.Boolean({ description: "false after a dry run." }),
       effects: Type.Array(
         Type.Object({
-          field: Type.String(),
-          name: Type.Optional(Type.String()),
-          effect: Type.String(),
+          ...AuditedEffect.properties,
           kept: Type.Unknown(),
           merged: Type.Unknown(),
           result: Type.Unknown(),

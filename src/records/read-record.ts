@@ -1,3 +1,5 @@
+import type { Static } from "typebox";
+import Type from "typebox";
 import { readMessageCounts, readSummaries } from "../activity/read-activity.ts";
 import type { Clock } from "../clock.ts";
 import type { WorkspaceContext } from "../context/context.ts";
@@ -12,6 +14,7 @@ import {
   selectAddressState,
   selectStandingGroupStates,
 } from "../subscriptions/person-states-store.ts";
+import { NullableText, nullable } from "../values/schemas.ts";
 import { readGroups } from "../workspaces/subscription-groups.ts";
 import { findRecord } from "./find-record.ts";
 
@@ -20,46 +23,48 @@ export interface ReadRecordServices {
   readonly clock: Clock;
 }
 
-/** An id that leads to the user besides the user's own. */
-export interface Redirect {
-  /** Null for a renamed external_id. */
-  readonly platform_id: string | null;
-  readonly external_id: string | null;
-}
-
-export interface GroupStateView {
-  readonly subscription_group_id: string;
-  /** Null where the workspace no longer has the group. */
-  readonly name: string | null;
-  readonly channel: Channel | null;
-  /** What messages of the group go to: the email address or the phone number. */
-  readonly address: string | null;
-  readonly state: "subscribed" | "unsubscribed";
-  readonly changed_at: string;
-}
-
 /** Everything that is stored about one person, but for the entries of the timeline. */
-export interface PersonRecord {
-  /** The profile as an export shows it. */
-  readonly user: Record<string, unknown>;
-  readonly updated_at: string;
-  readonly redirects: Redirect[];
-  readonly subscriptions: {
-    /** Null without an address. A state of null was never set and counts as subscribed. */
-    readonly email: {
-      readonly address: string;
-      readonly state: "subscribed" | "unsubscribed" | "opted_in" | null;
-      readonly set_at: string | null;
-      readonly hard_bounced_at: string | null;
-    } | null;
-    readonly groups: GroupStateView[];
-  };
-  readonly counts: {
-    readonly events: number;
-    readonly purchases: number;
-    readonly messages: number;
-  };
-}
+export const PersonRecord = Type.Object({
+  user: Type.Record(Type.String(), Type.Unknown(), {
+    description: "The profile with the fields of an export.",
+  }),
+  updated_at: Type.String(),
+  redirects: Type.Array(Type.Object({ platform_id: NullableText, external_id: NullableText }), {
+    description: "Merged users and renamed external ids that lead to this user.",
+  }),
+  subscriptions: Type.Object({
+    email: nullable(
+      Type.Object({
+        address: Type.String(),
+        state: Type.Union([
+          Type.Enum(["subscribed", "unsubscribed", "opted_in"]),
+          Type.Null({ description: "Never set, which counts as subscribed." }),
+        ]),
+        set_at: NullableText,
+        hard_bounced_at: NullableText,
+      }),
+    ),
+    groups: Type.Array(
+      Type.Object({
+        subscription_group_id: Type.String(),
+        /** Null where the workspace no longer has the group. */
+        name: NullableText,
+        channel: NullableText,
+        /** What messages of the group go to. */
+        address: NullableText,
+        state: Type.Enum(["subscribed", "unsubscribed"]),
+        changed_at: Type.String(),
+      }),
+    ),
+  }),
+  counts: Type.Object({
+    events: Type.Integer(),
+    purchases: Type.Integer(),
+    messages: Type.Integer(),
+  }),
+});
+
+type PersonRecord = Static<typeof PersonRecord>;
 
 /** The message history and single events are in the timeline; recent days can be counted from them. */
 const NOT_SHOWN: readonly ExportField[] = ["message_history", "recent_activity", "merged_ids"];
@@ -121,7 +126,7 @@ async function groupsOf(
   tx: Queryable,
   workspaceId: number,
   { id, email, phone }: ProfileRow,
-): Promise<GroupStateView[]> {
+): Promise<PersonRecord["subscriptions"]["groups"]> {
   const [states, groups] = await settleAll([
     selectStandingGroupStates(tx, workspaceId, id),
     readGroups(tx, workspaceId),

@@ -1,3 +1,6 @@
+import type { Static } from "typebox";
+import Type from "typebox";
+import type { TimelineRange } from "../activity/activity.ts";
 import {
   selectEventsBefore,
   selectMessagesBefore,
@@ -13,6 +16,7 @@ import { selectMergedInto } from "../people/merged-store.ts";
 import type { ProfileRow } from "../people/store.ts";
 import { Problem } from "../problem.ts";
 import { readEmailChangesBefore, readGroupChangesBefore } from "../subscriptions/person-states.ts";
+import { Cursor } from "../values/schemas.ts";
 import { parseTime } from "../values/times.ts";
 import { findRecord } from "./find-record.ts";
 import type { RecordServices } from "./search-users.ts";
@@ -23,6 +27,7 @@ import {
   identityEntry,
   messageEntry,
   purchaseEntry,
+  TIMELINE_KINDS,
   type TimelineEntry,
 } from "./timeline-entry.ts";
 
@@ -32,22 +37,14 @@ import {
  * repeated, and what is written meanwhile moves nothing.
  */
 
-export interface TimelineQuery {
-  /** All kinds, if it is absent. */
-  readonly kind?: readonly TimelineEntry["kind"][];
-  /** ISO 8601; included. */
-  readonly since?: string;
-  readonly cursor?: string;
-  readonly limit?: number;
-}
+const PAGE = 50;
 
-/** Part of what a source holds. */
-interface Range {
-  /** Only what has a time and id before these; the id decides between equal times. */
-  readonly before: { readonly at: Date; readonly id: string } | undefined;
-  readonly since: Date | undefined;
-  readonly limit: number;
-}
+export const TimelineQuery = Type.Object({
+  kind: Type.Optional(Type.Array(Type.Enum([...TIMELINE_KINDS]), { minItems: 1, maxItems: 20 })),
+  since: Type.Optional(Type.String({ maxLength: 64, description: "ISO 8601; included." })),
+  cursor: Cursor,
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: PAGE })),
+});
 
 interface Person {
   readonly profile: ProfileRow;
@@ -62,7 +59,12 @@ interface Source {
   /** An id before all others of the source. */
   readonly lowestId: string;
   /** The newest first; of equal times the highest id first. */
-  read(tx: Queryable, workspaceId: number, of: Person, range: Range): Promise<TimelineEntry[]>;
+  read(
+    tx: Queryable,
+    workspaceId: number,
+    of: Person,
+    range: TimelineRange,
+  ): Promise<TimelineEntry[]>;
 }
 
 const LOWEST_UUID = "00000000-0000-0000-0000-000000000000";
@@ -122,8 +124,6 @@ export type Timeline =
   | { readonly entries: readonly TimelineEntry[]; readonly next_cursor?: string }
   | { readonly mergedInto: string };
 
-const PAGE = 50;
-
 /**
  * Reads a page of a person's timeline.
  *
@@ -135,7 +135,7 @@ export async function readTimeline(
   { database }: RecordServices,
   { workspace }: WorkspaceContext,
   platformId: string,
-  { kind: kinds, since, cursor, limit = PAGE }: TimelineQuery,
+  { kind: kinds, since, cursor, limit = PAGE }: Static<typeof TimelineQuery>,
 ): Promise<Timeline> {
   const sources = SOURCES.filter(({ kind }) => kinds?.includes(kind) ?? true);
   const sinceTime = readQueryTime("since", since);

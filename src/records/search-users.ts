@@ -1,39 +1,57 @@
+import type { Static } from "typebox";
+import Type from "typebox";
 import type { WorkspaceContext } from "../context/context.ts";
 import type { Database } from "../database/database.ts";
-import { type Alias, type IdentifierKind, isProfileId } from "../people/identifiers.ts";
+import { isProfileId } from "../people/identifiers.ts";
 import { selectMerged } from "../people/merged-store.ts";
 import { searchPeople } from "../people/search.ts";
 import { type ProfileRow, selectProfiles } from "../people/store.ts";
+import { Cursor, NullableText } from "../values/schemas.ts";
 
 export interface RecordServices {
   readonly database: Database;
 }
 
-export interface UsersQuery {
-  readonly query?: string;
-  readonly identifier?: IdentifierKind;
-  readonly match?: "prefix" | "exact";
-  readonly cursor?: string;
-  readonly limit?: number;
-}
-
-/** A user as a search shows it. */
-export interface FoundUser {
-  readonly platform_id: string;
-  readonly external_id: string | null;
-  readonly user_aliases: Alias[];
-  readonly email: string | null;
-  readonly phone: string | null;
-  readonly created_at: string;
-  readonly updated_at: string;
-  /** Why the user was found. */
-  readonly matched: {
-    readonly identifier: IdentifierKind | "platform_id";
-    readonly value: string;
-  };
-}
-
 const PAGE = 20;
+
+export const UsersQuery = Type.Object({
+  query: Type.Optional(
+    Type.String({
+      maxLength: 1_000,
+      description:
+        "A prefix of an external_id, alias name, email address or phone number. Without it all users are listed.",
+    }),
+  ),
+  identifier: Type.Optional(
+    Type.Enum(["external_id", "alias", "email", "phone"], {
+      description: "Searches only identifiers of this kind.",
+    }),
+  ),
+  match: Type.Optional(
+    Type.Enum(["prefix", "exact"], {
+      description: "prefix by default; exact matches the whole identifier.",
+    }),
+  ),
+  cursor: Cursor,
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: PAGE })),
+});
+
+/** A user as a search shows it, and why the user was found. */
+export const FoundUser = Type.Object({
+  platform_id: Type.String(),
+  external_id: NullableText,
+  user_aliases: Type.Array(Type.Object({ alias_name: Type.String(), alias_label: Type.String() })),
+  email: NullableText,
+  phone: NullableText,
+  created_at: Type.String(),
+  updated_at: Type.String(),
+  matched: Type.Object({
+    identifier: Type.Enum(["platform_id", "external_id", "alias", "email", "phone"]),
+    value: Type.String(),
+  }),
+});
+
+export type FoundUser = Static<typeof FoundUser>;
 
 /**
  * Finds users by the beginning of an external_id, alias name, email address or phone number, or by a whole
@@ -44,7 +62,7 @@ const PAGE = 20;
 export async function searchUsers(
   { database }: RecordServices,
   { workspace }: WorkspaceContext,
-  { query = "", identifier, match = "prefix", cursor, limit = PAGE }: UsersQuery,
+  { query = "", identifier, match = "prefix", cursor, limit = PAGE }: Static<typeof UsersQuery>,
 ): Promise<{ users: FoundUser[]; next_cursor?: string }> {
   const isFirst = cursor === undefined && identifier === undefined;
   const owner = isFirst ? await findByPlatformId(database, workspace.id, query) : undefined;

@@ -1,12 +1,12 @@
 import Type, { type Static } from "typebox";
 import type { SentMessage } from "../activity/activity.ts";
 import type { TimedEvent, TimedPurchase } from "../activity/timeline-store.ts";
+import { AuditEntryView, auditEntryView } from "../identity/audit-view.ts";
 import type { AuditEntry } from "../identity/store.ts";
 import type { EmailStateChange, GroupStateChange } from "../subscriptions/history-store.ts";
+import { NullableText, nullable } from "../values/schemas.ts";
 
 /* The entries of a timeline: their declaration, and how they are built from what is stored. */
-
-const NullableText = Type.Union([Type.String(), Type.Null()]);
 
 const PLACE = { at: Type.String({ description: "ISO 8601." }), id: Type.String() };
 
@@ -16,7 +16,7 @@ const CALL = {
   request_id: Type.String(),
 };
 
-const Properties = Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()]);
+const Properties = nullable(Type.Record(Type.String(), Type.Unknown()));
 
 export const TimelineEntry = Type.Union([
   Type.Object({
@@ -52,18 +52,7 @@ export const TimelineEntry = Type.Union([
   }),
   Type.Object({
     kind: Type.Literal("identity"),
-    ...PLACE,
-    action: Type.Enum(["merge", "identify", "delete"]),
-    platform_id: Type.String(),
-    merged_platform_id: NullableText,
-    effects: Type.Array(
-      Type.Object({
-        field: Type.String(),
-        name: Type.Optional(Type.String()),
-        effect: Type.String(),
-      }),
-    ),
-    ...CALL,
+    ...AuditEntryView.properties,
   }),
 ]);
 
@@ -136,13 +125,5 @@ const callOf = ({ context }: GroupStateChange | EmailStateChange) => ({
 
 export const identityEntry = (entry: AuditEntry): TimelineEntry => ({
   kind: "identity",
-  at: entry.at.toISOString(),
-  id: entry.id,
-  action: entry.action,
-  platform_id: entry.profileId,
-  merged_platform_id: entry.mergedProfileId,
-  effects: [...entry.effects],
-  call: entry.call,
-  key_name: entry.keyName,
-  request_id: entry.requestId,
+  ...auditEntryView(entry),
 });

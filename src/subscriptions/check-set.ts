@@ -1,9 +1,12 @@
+import type { Static } from "typebox";
+import Type from "typebox";
 import type { Channel, Workspace } from "../context/workspace.ts";
 import type { Fault } from "../problem.ts";
 import { refuseUnstorable } from "../values/plain-json.ts";
 import {
   checkList,
   groupIdOf,
+  MOST_NAMES,
   NAME_KINDS,
   type NameKind,
   NOT_BOTH,
@@ -15,29 +18,41 @@ import {
 import type { GroupSet, Named, Place } from "./set-group-states.ts";
 import type { GroupState } from "./states.ts";
 
-type Id = string | number;
+/** Numbers are read as strings. docs/conformance.md#names-that-clients-use */
+const Id = Type.Union([Type.String(), Type.Number()]);
+const Ids = Type.Array(Id, { maxItems: MOST_NAMES });
+
+export const Addresses = Type.Array(Type.String(), { minItems: 1, maxItems: MOST_NAMES });
+
+const STATE = {
+  subscription_group_id: Id,
+  subscription_state: Type.Enum(["subscribed", "unsubscribed"]),
+};
 
 /** The body of `POST /subscription/status/set`. */
-export interface OneSet {
-  readonly subscription_group_id: Id;
-  readonly subscription_state: GroupState;
-  readonly external_id?: Id | readonly Id[];
-  readonly email?: string | readonly string[];
-  readonly phone?: string | readonly string[];
-  readonly use_double_opt_in_logic?: boolean;
-}
+export const OneSet = Type.Object({
+  ...STATE,
+  external_id: Type.Optional(Type.Union([Id, Ids])),
+  email: Type.Optional(Type.Union([Type.String(), Addresses])),
+  phone: Type.Optional(Type.Union([Type.String(), Addresses])),
+  use_double_opt_in_logic: Type.Optional(Type.Boolean()),
+});
 
 /** The body of `POST /v2/subscription/status/set`. */
-export interface ManySets {
-  readonly subscription_groups: readonly {
-    readonly subscription_group_id: Id;
-    readonly subscription_state: GroupState;
-    readonly external_ids?: readonly Id[];
-    readonly emails?: readonly string[];
-    readonly phones?: readonly string[];
-    readonly use_double_opt_in_logic?: boolean;
-  }[];
-}
+export const ManySets = Type.Object({
+  subscription_groups: Type.Array(
+    Type.Object({
+      ...STATE,
+      external_ids: Type.Optional(Ids),
+      emails: Type.Optional(Addresses),
+      phones: Type.Optional(Addresses),
+      use_double_opt_in_logic: Type.Optional(Type.Boolean()),
+    }),
+    { minItems: 1, maxItems: 50 },
+  ),
+});
+
+type Id = Static<typeof Id>;
 
 /** One object that sets a group, in either version. */
 interface RawSet {
@@ -58,7 +73,7 @@ interface RawSet {
  * @throws Problem INVALID_REQUEST with all faults in `errors`; the message is the first one's, or
  *   `Invalid subscription group ID` where a group is unknown.
  */
-export function checkManySets(workspace: Workspace, body: ManySets): GroupSet[] {
+export function checkManySets(workspace: Workspace, body: Static<typeof ManySets>): GroupSet[] {
   refuseUnstorable(body);
   const raw = body.subscription_groups.map((set, index) => ({
     prefix: `subscription_groups[${index}].`,
@@ -87,7 +102,7 @@ export function checkManySets(workspace: Workspace, body: ManySets): GroupSet[] 
  *
  * @throws Problem INVALID_REQUEST, as `checkManySets`.
  */
-export function checkOneSet(workspace: Workspace, body: OneSet): GroupSet[] {
+export function checkOneSet(workspace: Workspace, body: Static<typeof OneSet>): GroupSet[] {
   refuseUnstorable(body);
   const raw = {
     prefix: "",

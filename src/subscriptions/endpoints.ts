@@ -2,23 +2,14 @@ import Type from "typebox";
 import { endpoint, withPermission } from "../http/endpoint.ts";
 import { ItemNote } from "../http/verdicts.ts";
 import { checkAddresses, MOST_NAMES } from "./check-names.ts";
-import { checkManySets, checkOneSet } from "./check-set.ts";
+import { Addresses, checkManySets, checkOneSet, ManySets, OneSet } from "./check-set.ts";
 import { type ReadServices, readStatus } from "./read-status.ts";
-import { readUserGroups } from "./read-user-groups.ts";
+import { readUserGroups, UserGroups } from "./read-user-groups.ts";
 import { setEmailStates } from "./set-email-states.ts";
 import type { SetServices } from "./set-group-states.ts";
 import { type QueuedSetServices, setInTurn } from "./set-queue.ts";
 
 const NEWSLETTER = "ed06e19a-51bb-4c4e-8a3d-9b4a7d3a1c20";
-
-/** Numbers are read as strings. docs/conformance.md#names-that-clients-use */
-const Id = Type.Union([Type.String(), Type.Number()]);
-
-const Ids = Type.Array(Id, { maxItems: MOST_NAMES });
-
-const Addresses = Type.Array(Type.String(), { minItems: 1, maxItems: MOST_NAMES });
-
-const GroupState = Type.Enum(["subscribed", "unsubscribed"]);
 
 const Success = Type.Object({
   message: Type.Literal("success"),
@@ -54,19 +45,7 @@ const setManyEndpoint = endpoint({
     },
   },
   access: withPermission("subscription.status.set"),
-  body: Type.Object({
-    subscription_groups: Type.Array(
-      Type.Object({
-        subscription_group_id: Id,
-        subscription_state: GroupState,
-        external_ids: Type.Optional(Ids),
-        emails: Type.Optional(Addresses),
-        phones: Type.Optional(Addresses),
-        use_double_opt_in_logic: Type.Optional(Type.Boolean()),
-      }),
-      { minItems: 1, maxItems: 50 },
-    ),
-  }),
+  body: ManySets,
   replies: { 201: Success },
 }).handledBy(async (services: QueuedSetServices, context, { body }) =>
   successWith(await setInTurn(services, context, checkManySets(context.workspace, body))),
@@ -91,14 +70,7 @@ const setOneEndpoint = endpoint({
     },
   },
   access: withPermission("subscription.status.set"),
-  body: Type.Object({
-    subscription_group_id: Id,
-    subscription_state: GroupState,
-    external_id: Type.Optional(Type.Union([Id, Ids])),
-    email: Type.Optional(Type.Union([Type.String(), Addresses])),
-    phone: Type.Optional(Type.Union([Type.String(), Addresses])),
-    use_double_opt_in_logic: Type.Optional(Type.Boolean()),
-  }),
+  body: OneSet,
   replies: { 201: Success },
 }).handledBy(async (services: QueuedSetServices, context, { body }) =>
   successWith(await setInTurn(services, context, checkOneSet(context.workspace, body))),
@@ -149,8 +121,6 @@ const readStatusEndpoint = endpoint({
   body: { status: await readStatus(services, workspace, query), message: "success" },
 }));
 
-const NullableText = Type.Union([Type.String(), Type.Null()]);
-
 const userStatusEndpoint = endpoint({
   method: "GET",
   path: "/subscription/user/status",
@@ -165,21 +135,7 @@ const userStatusEndpoint = endpoint({
   }),
   replies: {
     200: Type.Object({
-      users: Type.Array(
-        Type.Object({
-          email: NullableText,
-          phone: NullableText,
-          external_id: NullableText,
-          subscription_groups: Type.Array(
-            Type.Object({
-              id: Type.String(),
-              name: Type.String(),
-              channel: Type.Enum(["email", "sms", "whatsapp"]),
-              status: Type.Enum(["Subscribed", "Unsubscribed"]),
-            }),
-          ),
-        }),
-      ),
+      users: Type.Array(UserGroups),
       total_count: Type.Integer({ minimum: 0 }),
       message: Type.Literal("success"),
     }),

@@ -1,3 +1,4 @@
+import type { TimelineRange } from "../activity/activity.ts";
 import { type Queryable, settleAll, type Transaction } from "../database/database.ts";
 import { deleteHardBounces } from "./email-list-store.ts";
 import {
@@ -11,16 +12,7 @@ import { deleteEmailStates } from "./store.ts";
 
 /* The history of one person, and what is stored for one address. */
 
-/** Part of a history, newest first; undefined members do not narrow. */
-export interface HistoryRange {
-  /** Only what has a time and id before these; the id decides between equal times. */
-  readonly before: { readonly at: Date; readonly id: string } | undefined;
-  /** Included. */
-  readonly since: Date | undefined;
-  readonly limit: number;
-}
-
-const filterOf = ({ before, since, limit }: HistoryRange) => ({
+const filterOf = ({ before, since, limit }: TimelineRange) => ({
   profileIds: undefined,
   emails: undefined,
   groupId: undefined,
@@ -34,7 +26,7 @@ export const readGroupChangesBefore = (
   database: Queryable,
   workspaceId: number,
   profileId: string,
-  range: HistoryRange,
+  range: TimelineRange,
 ): Promise<GroupStateChange[]> =>
   selectGroupStateChanges(database, workspaceId, { ...filterOf(range), profileIds: [profileId] });
 
@@ -43,7 +35,7 @@ export const readEmailChangesBefore = (
   database: Queryable,
   workspaceId: number,
   email: string,
-  range: HistoryRange,
+  range: TimelineRange,
 ): Promise<EmailStateChange[]> =>
   selectEmailStateChanges(database, workspaceId, { ...filterOf(range), emails: [email] });
 

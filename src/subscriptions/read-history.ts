@@ -1,3 +1,5 @@
+import type { Static } from "typebox";
+import Type from "typebox";
 import type { WorkspaceContext } from "../context/context.ts";
 import { type Database, type Queryable, readTogether, settleAll } from "../database/database.ts";
 import { forwardPage } from "../http/pages.ts";
@@ -6,6 +8,7 @@ import { findHolders } from "../people/find-holders.ts";
 import { emailValue, identifierKey, isProfileId } from "../people/identifiers.ts";
 import { selectProfileAddresses } from "../people/store.ts";
 import { Problem } from "../problem.ts";
+import { NullableText } from "../values/schemas.ts";
 import { parseTime } from "../values/times.ts";
 import {
   type EmailStateChange,
@@ -14,32 +17,35 @@ import {
   selectEmailStateChanges,
   selectGroupStateChanges,
 } from "./history-store.ts";
-import type { EmailState } from "./states.ts";
 
-export interface HistoryQuery {
-  readonly external_id?: string;
-  readonly email?: string;
-  readonly subscription_group_id?: string;
-  readonly since?: string;
-  readonly until?: string;
-  readonly cursor?: string;
-  readonly limit?: number;
-}
+export const HistoryQuery = Type.Object({
+  external_id: Type.Optional(Type.String()),
+  email: Type.Optional(Type.String()),
+  subscription_group_id: Type.Optional(Type.String()),
+  since: Type.Optional(Type.String({ description: "ISO 8601; included." })),
+  until: Type.Optional(Type.String({ description: "ISO 8601; not included." })),
+  cursor: Type.Optional(Type.String({ description: "The next_cursor of the previous page." })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500 })),
+});
+
+type HistoryQuery = Static<typeof HistoryQuery>;
 
 /** One change of a state of a profile or an address, and the call that made it. */
-export interface HistoryEntry {
-  readonly id: string;
-  readonly changed_at: string;
-  /** The group; null where it is the email state. */
-  readonly subscription_group_id: string | null;
-  readonly subscription_state: EmailState;
-  readonly platform_id: string | null;
-  readonly external_id: string | null;
-  readonly email: string | null;
-  readonly call: string;
-  readonly key_name: string | null;
-  readonly request_id: string;
-}
+export const HistoryEntry = Type.Object({
+  id: Type.String(),
+  changed_at: Type.String(),
+  /** Null where it is the email state. */
+  subscription_group_id: NullableText,
+  subscription_state: Type.Enum(["subscribed", "unsubscribed", "opted_in"]),
+  platform_id: NullableText,
+  external_id: NullableText,
+  email: NullableText,
+  call: Type.String(),
+  key_name: NullableText,
+  request_id: Type.String(),
+});
+
+type HistoryEntry = Static<typeof HistoryEntry>;
 
 type AnyChange = GroupStateChange | EmailStateChange;
 

@@ -1,22 +1,29 @@
-import type { Channel, Workspace } from "../context/workspace.ts";
+import type { Static } from "typebox";
+import Type from "typebox";
+import type { Workspace } from "../context/workspace.ts";
 import { readTogether } from "../database/database.ts";
 import type { ProfileAddresses } from "../people/store.ts";
+import { NullableText } from "../values/schemas.ts";
 import { readGroups, type SubscriptionGroup } from "../workspaces/subscription-groups.ts";
 import { checkNames, type NameQuery } from "./check-names.ts";
 import { READ_AS, type ReadServices, readHolders } from "./read-status.ts";
-import { type GroupState, type GroupStateRow, readGroupStates } from "./states.ts";
+import { type GroupStateRow, readGroupStates } from "./states.ts";
 
-export interface UserGroups {
-  readonly email: string | null;
-  readonly phone: string | null;
-  readonly external_id: string | null;
-  readonly subscription_groups: {
-    readonly id: string;
-    readonly name: string;
-    readonly channel: Channel;
-    readonly status: (typeof READ_AS)[GroupState];
-  }[];
-}
+export const UserGroups = Type.Object({
+  email: NullableText,
+  phone: NullableText,
+  external_id: NullableText,
+  subscription_groups: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      name: Type.String(),
+      channel: Type.Enum(["email", "sms", "whatsapp"]),
+      status: Type.Enum(["Subscribed", "Unsubscribed"]),
+    }),
+  ),
+});
+
+type UserGroups = Static<typeof UserGroups>;
 
 const MOST_USERS = 100;
 

@@ -1,0 +1,13 @@
+import Type, { type TSchema } from "typebox";
+
+/* Schemas that the endpoints of many features use. */
+
+export const nullable = <Schema extends TSchema>(schema: Schema) =>
+  Type.Union([schema, Type.Null()]);
+
+export const NullableText = nullable(Type.String());
+
+/** In the query of a list that is read page by page. */
+export const Cursor = Type.Optional(
+  Type.String({ maxLength: 4_096, description: "The next_cursor of the previous page." }),
+);

@@ -6,6 +6,7 @@ import {
   type Contract,
   type Endpoint,
 } from "../http/endpoint.ts";
+import { NullableText, nullable } from "../values/schemas.ts";
 import type { Entry } from "../workspaces/resource.ts";
 import {
   type CredentialKind,
@@ -29,10 +30,10 @@ import { SCIM_TOKENS } from "./scim-tokens.ts";
 const LIFE = {
   declared: Type.Boolean({ description: "Whether a manifest declared it." }),
   created_at: Type.String(),
-  last_seen_at: Type.Union([Type.String(), Type.Null()], {
+  last_seen_at: nullable(Type.String(), {
     description: "When it was last used, to the minute.",
   }),
-  revoked_at: Type.Union([Type.String(), Type.Null()]),
+  revoked_at: NullableText,
 };
 
 const lifeOf = (each: CredentialView<unknown>) => ({
@@ -127,7 +128,7 @@ function ofAll<Grant, Where extends Context>(
   const View = Type.Object({
     name: Type.String(),
     ...members,
-    [overlapEnd]: Type.Union([Type.String(), Type.Null()], {
+    [overlapEnd]: nullable(Type.String(), {
       description: "While two secrets are valid: when the previous one expires.",
     }),
     ...LIFE,

@@ -1,4 +1,5 @@
 import type { Queryable, Transaction } from "../database/database.ts";
+import { listsOf } from "../database/lists-of.ts";
 import type { StoredSecret } from "./secret-store.ts";
 
 /* API keys and SCIM tokens: two tables of one form, with different owners and grants. */
@@ -118,8 +119,7 @@ export async function insertCredentials<Grant>(
      returning ${table.id} as id`,
     [
       ownerId,
-      rows.map((row) => row.id),
-      rows.map((row) => row.name),
+      ...listsOf(rows, "id", "name"),
       rows.map((row) => JSON.stringify(row.grant)),
       rows.map((row) => row.secrets && JSON.stringify(row.secrets)),
       now,

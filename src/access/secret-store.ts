@@ -1,4 +1,5 @@
 import type { Queryable, Transaction } from "../database/database.ts";
+import { listsOf } from "../database/lists-of.ts";
 
 /** A stored secret, and until when it is valid; null until it is rotated or revoked. */
 export interface StoredSecret {
@@ -25,12 +26,7 @@ export async function insertSecrets(
      order by hash
      on conflict do nothing
      returning secret_hash as hash`,
-    [
-      secrets.map((secret) => secret.hash),
-      secrets.map((secret) => secret.ownerId),
-      secrets.map((secret) => secret.until),
-      now,
-    ],
+    [...listsOf(secrets, "hash", "ownerId", "until"), now],
   );
   return rows.map((row) => row.hash);
 }

@@ -1,5 +1,6 @@
 import { bucketsOfIds } from "../database/buckets.ts";
 import type { Queryable, Transaction } from "../database/database.ts";
+import { listsOf } from "../database/lists-of.ts";
 import type { AppUsage, Device, Interaction, Of } from "./activity.ts";
 
 export async function selectAppUsages(
@@ -39,11 +40,7 @@ export async function upsertAppUsages(
     [
       workspaceId,
       profileIds,
-      usages.map((usage) => usage.appId),
-      usages.map((usage) => usage.version),
-      usages.map((usage) => usage.sessions),
-      usages.map((usage) => usage.firstUsedAt),
-      usages.map((usage) => usage.lastUsedAt),
+      ...listsOf(usages, "appId", "version", "sessions", "firstUsedAt", "lastUsedAt"),
       buckets.each,
       buckets.all,
     ],
@@ -122,8 +119,7 @@ export async function upsertInteractions(
     [
       workspaceId,
       profileIds,
-      interactions.map((each) => each.kind),
-      interactions.map((each) => each.id),
+      ...listsOf(interactions, "kind", "id"),
       interactions.map((each) => JSON.stringify(each.details)),
       buckets.each,
       buckets.all,

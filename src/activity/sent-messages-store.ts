@@ -1,5 +1,6 @@
 import { bucketsOfIds } from "../database/buckets.ts";
 import type { Queryable, Transaction } from "../database/database.ts";
+import { listsOf } from "../database/lists-of.ts";
 import type { Of, SentMessage } from "./activity.ts";
 
 /** The message history of profiles, newest first. */
@@ -53,9 +54,7 @@ export async function upsertSentMessages(
     [
       workspaceId,
       profileIds,
-      messages.map((message) => message.messageId),
-      messages.map((message) => message.channel),
-      messages.map((message) => message.sentAt),
+      ...listsOf(messages, "messageId", "channel", "sentAt"),
       messages.map((message) => JSON.stringify(message.details)),
       buckets.each,
       buckets.all,

@@ -2,6 +2,7 @@ import Type, { type Static } from "typebox";
 import type { Database } from "../database/database.ts";
 import { byAdministrator, endpoint } from "../http/endpoint.ts";
 import { Problem } from "../problem.ts";
+import { NullableText, nullable } from "../values/schemas.ts";
 import { parseTime } from "../values/times.ts";
 import { readAuditChain, readAuditLog } from "./audit.ts";
 import type { StoredEntry } from "./chain.ts";
@@ -13,26 +14,24 @@ const MOST_ENTRIES = 1_000;
 
 const EXAMPLE_HASH = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
 
-const Nullable = Type.Union([Type.String(), Type.Null()]);
-
 const Entry = Type.Object({
   id: Type.String(),
   at: Type.String({ description: "ISO 8601." }),
-  workspace: Nullable,
+  workspace: NullableText,
   action: Type.String(),
   kind: Type.String(),
   name: Type.String(),
-  details: Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()]),
+  details: nullable(Type.Record(Type.String(), Type.Unknown())),
   actor: Type.String({ description: "administrator, key, server …" }),
-  actor_name: Nullable,
-  call: Nullable,
-  request_id: Nullable,
-  address: Nullable,
-  position: Type.Union([Type.Integer(), Type.Null()], {
+  actor_name: NullableText,
+  call: NullableText,
+  request_id: NullableText,
+  address: NullableText,
+  position: nullable(Type.Integer(), {
     description:
       "The position in the chain, from 1; null for entries written before the chain existed.",
   }),
-  hash: Type.Union([Type.String(), Type.Null()], {
+  hash: nullable(Type.String(), {
     description: "Covers the entry and the hash before it.",
     examples: [EXAMPLE_HASH],
   }),
@@ -138,7 +137,7 @@ const verifyEndpoint = endpoint({
           Type.Object({
             position: Type.Integer({ description: "The position of the first break." }),
             message: Type.String(),
-            entry: Type.Union([Entry, Type.Null()], {
+            entry: nullable(Entry, {
               description: "The entry there; null if it was removed.",
             }),
           }),

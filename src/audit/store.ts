@@ -1,4 +1,5 @@
 import type { Queryable, Transaction } from "../database/database.ts";
+import { listsOf } from "../database/lists-of.ts";
 import type { ChainedEntry, Head, StoredEntry } from "./chain.ts";
 
 const COLUMNS = `entry_id as id, at, workspace, action, kind, name, details, actor,
@@ -35,14 +36,9 @@ export async function insertEntries(
       entries[0]?.call,
       entries[0]?.requestId,
       entries[0]?.address,
-      entries.map((entry) => entry.id),
-      entries.map((entry) => entry.workspace),
-      entries.map((entry) => entry.action),
-      entries.map((entry) => entry.kind),
-      entries.map((entry) => entry.name),
+      ...listsOf(entries, "id", "workspace", "action", "kind", "name"),
       entries.map((entry) => entry.details && JSON.stringify(entry.details)),
-      entries.map((entry) => entry.position),
-      entries.map((entry) => entry.hash),
+      ...listsOf(entries, "position", "hash"),
     ],
   );
   await tx.query("update audit_heads set entries = $1, hash = $2 where chain = 'audit'", [

@@ -1,4 +1,5 @@
 import type { Queryable, Transaction } from "../database/database.ts";
+import { listsOf } from "../database/lists-of.ts";
 import type {
   Campaign,
   CampaignKind,
@@ -39,8 +40,7 @@ export async function upsertCampaigns(
     [
       workspaceId,
       kind,
-      campaigns.map((each) => each.id),
-      campaigns.map((each) => each.name),
+      ...listsOf(campaigns, "id", "name"),
       campaigns.map((each) => JSON.stringify(each.stepIds)),
       declared,
     ],
@@ -138,12 +138,7 @@ export async function upsertMessages(
      returning message_id as id`,
     [
       workspaceId,
-      messages.map((message) => message.messageId),
-      messages.map((message) => message.kind),
-      messages.map((message) => message.campaignId),
-      messages.map((message) => message.stepId),
-      messages.map((message) => message.channel),
-      messages.map((message) => message.multiLanguage),
+      ...listsOf(messages, "messageId", "kind", "campaignId", "stepId", "channel", "multiLanguage"),
       messages.map((message) => message.content && JSON.stringify(message.content)),
       messages.map((message) => JSON.stringify(message.source)),
       options.declared,

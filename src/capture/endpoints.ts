@@ -1,6 +1,7 @@
 import Type, { type Static } from "typebox";
 import type { AuditingServices } from "../audit/audit.ts";
 import { byAdministratorOfWorkspace, endpoint } from "../http/endpoint.ts";
+import { nullable } from "../values/schemas.ts";
 import { clearCapturedCalls, readCapturedCalls } from "./captured-calls.ts";
 import type { CapturedRow } from "./captured-store.ts";
 
@@ -18,7 +19,7 @@ const CapturedCall = Type.Object({
   query: Type.Record(Type.String(), Type.Unknown(), {
     description: "The parameters of the query.",
   }),
-  body: Type.Union([Anything, Type.Null()], {
+  body: nullable(Anything, {
     description: "The body as it was sent; null where there was none.",
     examples: [{ external_user_ids: ["ada"], messages: {} }],
   }),
@@ -27,7 +28,7 @@ const CapturedCall = Type.Object({
     description: "The body that it got.",
     examples: [{ dispatch_id: "4a8b1c0d2e3f4a5b6c7d8e9f0a1b2c3d", message: "success" }],
   }),
-  api_key: Type.Union([Type.String(), Type.Null()], {
+  api_key: nullable(Type.String(), {
     description: "The name of the key.",
     examples: ["dev"],
   }),

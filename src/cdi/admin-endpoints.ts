@@ -1,6 +1,7 @@
 import Type from "typebox";
 import { type AuditingServices, recordRead } from "../audit/audit.ts";
 import { byAdministrator, byAdministratorOfWorkspace, endpoint } from "../http/endpoint.ts";
+import { NullableText, nullable } from "../values/schemas.ts";
 import { runView } from "./endpoints.ts";
 import { JOB_STATUSES } from "./integration.ts";
 import { findIntegrations, getRun, type ListServices, listRunRows, listRuns } from "./list.ts";
@@ -10,8 +11,6 @@ import { type TriggerServices, triggerSync } from "./trigger.ts";
 
 /* What administrators see of syncs: runs, their status, and every row that failed. */
 
-const Nullable = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
-
 const Success = Type.Literal("success");
 
 const Cursor = Type.Object({ cursor: Type.Optional(Type.String()) });
@@ -19,11 +18,11 @@ const Cursor = Type.Object({ cursor: Type.Optional(Type.String()) });
 const Run = Type.Object({
   run_id: Type.String(),
   job_status: Type.Enum([...JOB_STATUSES]),
-  message: Nullable(Type.String()),
+  message: NullableText,
   sync_start_time: Type.String(),
-  sync_finish_time: Nullable(Type.String()),
-  last_timestamp_synced: Nullable(Type.String()),
-  rows_expected: Nullable(Type.Integer()),
+  sync_finish_time: NullableText,
+  last_timestamp_synced: NullableText,
+  rows_expected: nullable(Type.Integer()),
   rows_read: Type.Integer(),
   rows_synced: Type.Integer(),
   rows_skipped: Type.Integer(),
@@ -33,8 +32,8 @@ const Run = Type.Object({
 const Row = Type.Object({
   outcome: Type.Enum(["failed", "skipped", "waiting"]),
   identity: Type.Record(Type.String(), Type.String()),
-  updated_at: Nullable(Type.String()),
-  field: Nullable(Type.String()),
+  updated_at: NullableText,
+  field: NullableText,
   code: Type.String(),
   message: Type.String(),
 });
@@ -79,7 +78,7 @@ const findByName = endpoint({
           integration_name: Type.String(),
           integration_type: Type.String(),
           integration_status: Type.String(),
-          last_job_status: Nullable(Type.String()),
+          last_job_status: NullableText,
         }),
       ),
       next_cursor: Type.Optional(Type.String()),

@@ -1,10 +1,9 @@
 import Type from "typebox";
 import { endpoint, withPermission } from "../http/endpoint.ts";
+import { NullableText } from "../values/schemas.ts";
 import { type ListedIntegration, type ListServices, listIntegrations, listRuns } from "./list.ts";
 import type { RunRow } from "./store.ts";
 import { type TriggerServices, triggerSync } from "./trigger.ts";
-
-const Timestamp = Type.Union([Type.String(), Type.Null()]);
 
 /** spec: Integration. What has not happened yet, or is not planned, is null. */
 const Integration = Type.Object({
@@ -14,19 +13,19 @@ const Integration = Type.Object({
   integration_type: Type.String(),
   integration_status: Type.String(),
   contact_emails: Type.String(),
-  last_updated_at: Timestamp,
+  last_updated_at: NullableText,
   warehouse_type: Type.String(),
-  last_job_start_time: Timestamp,
-  last_job_status: Type.Union([Type.String(), Type.Null()]),
-  next_scheduled_run: Timestamp,
+  last_job_start_time: NullableText,
+  last_job_status: NullableText,
+  next_scheduled_run: NullableText,
 });
 
 /** spec: Sync job. */
 const SyncJob = Type.Object({
   job_status: Type.String(),
   sync_start_time: Type.String(),
-  sync_finish_time: Timestamp,
-  last_timestamp_synced: Timestamp,
+  sync_finish_time: NullableText,
+  last_timestamp_synced: NullableText,
   rows_synced: Type.Integer(),
   rows_failed_with_errors: Type.Integer(),
 });

@@ -2,6 +2,7 @@ import Type, { type Static } from "typebox";
 import { byAdministratorOfWorkspace, endpoint } from "../http/endpoint.ts";
 import { Problem } from "../problem.ts";
 import { refuseUnstorable } from "../values/plain-json.ts";
+import { NullableText } from "../values/schemas.ts";
 import { IntegrationBody, integrationOf } from "./declaration.ts";
 import { INTEGRATION_STATUSES, INTEGRATION_TYPES, isUuid } from "./integration.ts";
 import { getIntegration } from "./list.ts";
@@ -15,8 +16,6 @@ import type { IntegrationRow } from "./store.ts";
 import { storedPlaceIn } from "./stored-warehouse.ts";
 
 const Success = Type.Literal("success");
-
-const NullableText = Type.Union([Type.String(), Type.Null()]);
 
 const Integration = {
   integration_id: Type.String(),

@@ -1,4 +1,5 @@
 import type { Queryable, Transaction } from "../database/database.ts";
+import { listsOf } from "../database/lists-of.ts";
 import type { Boundary, BoundaryCount } from "./boundary.ts";
 
 /* How far an integration got, row by row: the rows at its boundary, and the log of its rows. */
@@ -95,13 +96,9 @@ export async function insertLogEntries(
       integrationId,
       runId,
       now,
-      entries.map((entry) => entry.id),
-      entries.map((entry) => entry.outcome),
+      ...listsOf(entries, "id", "outcome"),
       entries.map((entry) => JSON.stringify(entry.identity)),
-      entries.map((entry) => entry.updatedAt),
-      entries.map((entry) => entry.field),
-      entries.map((entry) => entry.code),
-      entries.map((entry) => entry.message),
+      ...listsOf(entries, "updatedAt", "field", "code", "message"),
     ],
   );
 }

@@ -1,4 +1,5 @@
 import type { Queryable, Transaction } from "../database/database.ts";
+import { listsOf } from "../database/lists-of.ts";
 import type { JobStatus } from "./integration.ts";
 import type { StoredIntegration, StoredWarehouse } from "./stored-warehouse.ts";
 
@@ -55,10 +56,7 @@ export async function upsertIntegrations(
        declared = integrations.declared or excluded.declared`,
     [
       workspaceId,
-      integrations.map((each) => each.id),
-      integrations.map((each) => each.name),
-      integrations.map((each) => each.type),
-      integrations.map((each) => each.status),
+      ...listsOf(integrations, "id", "name", "type", "status"),
       integrations.map((each) => JSON.stringify(each.contactEmails)),
       integrations.map((each) => each.schedule),
       integrations.map((each) => JSON.stringify(each.retry)),
@@ -89,11 +87,7 @@ export async function updateWarehouses(
     `update integrations set warehouse = new.warehouse::jsonb
      from unnest($1::int[], $2::uuid[], $3::text[]) as new (workspace_id, id, warehouse)
      where integrations.workspace_id = new.workspace_id and integration_id = new.id`,
-    [
-      rows.map((row) => row.workspaceId),
-      rows.map((row) => row.id),
-      rows.map((row) => JSON.stringify(row.warehouse)),
-    ],
+    [...listsOf(rows, "workspaceId", "id"), rows.map((row) => JSON.stringify(row.warehouse))],
   );
 }
 

@@ -1,4 +1,5 @@
 import type { Queryable, Transaction } from "../database/database.ts";
+import { listsOf } from "../database/lists-of.ts";
 import type { Declared } from "../workspaces/listed-resource.ts";
 
 /** A team as it is declared. */
@@ -27,12 +28,7 @@ export async function insertTeams(
     `insert into teams (workspace_id, team_id, name, declared)
      select $1, id, name, declared
      from unnest($2::text[], $3::text[], $4::boolean[]) as new (id, name, declared)`,
-    [
-      workspaceId,
-      teams.map((team) => team.id),
-      teams.map((team) => team.name),
-      teams.map((team) => team.declared),
-    ],
+    [workspaceId, ...listsOf(teams, "id", "name", "declared")],
   );
 }
 

@@ -2,7 +2,7 @@ import Type from "typebox";
 import { type AuditingServices, recordRead } from "../audit/audit.ts";
 import { byAdministratorOfWorkspace, endpoint } from "../http/endpoint.ts";
 import { AuditEntryView, auditEntryView } from "./audit-view.ts";
-import { type AuditServices, readAudit } from "./read-audit.ts";
+import { AuditQuery, type AuditServices, readAudit } from "./read-audit.ts";
 
 const auditEndpoint = endpoint({
   method: "GET",
@@ -11,11 +11,7 @@ const auditEndpoint = endpoint({
     "Lists merges, identifications and deletions of users with actor and time, newest first.",
   access: byAdministratorOfWorkspace("view_user_profile", "view_pii"),
   params: Type.Object({ name: Type.String() }),
-  query: Type.Object({
-    platform_id: Type.Optional(Type.String({ description: "Kept, merged or deleted." })),
-    cursor: Type.Optional(Type.String({ description: "The next_cursor of the previous page." })),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500 })),
-  }),
+  query: AuditQuery,
   replies: {
     200: Type.Object({
       entries: Type.Array(AuditEntryView),

@@ -1,3 +1,5 @@
+import type { Static } from "typebox";
+import Type from "typebox";
 import type { WorkspaceContext } from "../context/context.ts";
 import type { Database, Queryable } from "../database/database.ts";
 import { forwardPage } from "../http/pages.ts";
@@ -9,13 +11,11 @@ export interface AuditServices {
   readonly database: Database;
 }
 
-export interface AuditQuery {
-  /** Only entries about this profile: kept, merged or deleted. */
-  readonly platform_id?: string;
-  /** The `next_cursor` of the page before. */
-  readonly cursor?: string;
-  readonly limit?: number;
-}
+export const AuditQuery = Type.Object({
+  platform_id: Type.Optional(Type.String({ description: "Kept, merged or deleted." })),
+  cursor: Type.Optional(Type.String({ description: "The next_cursor of the previous page." })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500 })),
+});
 
 const PAGE = 100;
 
@@ -23,7 +23,7 @@ const PAGE = 100;
 export async function readAudit(
   { database }: AuditServices,
   context: WorkspaceContext,
-  { platform_id, cursor, limit = PAGE }: AuditQuery,
+  { platform_id, cursor, limit = PAGE }: Static<typeof AuditQuery>,
 ): Promise<ReturnType<typeof forwardPage<AuditEntry>>> {
   if (platform_id !== undefined && !isProfileId(platform_id)) {
     throw new Problem("INVALID_REQUEST", "'platform_id' must be the platform_id of a user.");

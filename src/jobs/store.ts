@@ -1,4 +1,5 @@
 import type { Database, Queryable, Transaction } from "../database/database.ts";
+import { listsOf } from "../database/lists-of.ts";
 import type { JobKey } from "./job.ts";
 
 /** Puts jobs into the table; there stays one of each key. @returns the keys that were new. */
@@ -13,13 +14,7 @@ export async function insertJobs(
        as new (id, workspace_id, kind, subject, run_at)
      on conflict (workspace_id, kind, subject) do nothing
      returning workspace_id as "workspaceId", kind, subject`,
-    [
-      jobs.map((job) => job.id),
-      jobs.map((job) => job.workspaceId),
-      jobs.map((job) => job.kind),
-      jobs.map((job) => job.subject),
-      jobs.map((job) => job.runAt),
-    ],
+    [...listsOf(jobs, "id", "workspaceId", "kind", "subject", "runAt")],
   );
 }
 
@@ -170,13 +165,7 @@ export async function upsertSchedules(
        as new (workspace_id, kind, subject, cron, next_at)
      on conflict (workspace_id, kind, subject) do update
        set cron = excluded.cron, next_at = excluded.next_at`,
-    [
-      schedules.map((each) => each.workspaceId),
-      schedules.map((each) => each.kind),
-      schedules.map((each) => each.subject),
-      schedules.map((each) => each.cron),
-      schedules.map((each) => each.nextAt),
-    ],
+    [...listsOf(schedules, "workspaceId", "kind", "subject", "cron", "nextAt")],
   );
 }
 

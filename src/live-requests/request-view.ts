@@ -1,11 +1,12 @@
 import Type, { type Static } from "typebox";
 import { isRefusal } from "../http/respond.ts";
+import { nullable } from "../values/schemas.ts";
 import type { KeptRequest } from "./request-log.ts";
 
 /* What is shown of a kept request: the items of its body, each with the verdict from the response. */
 
 const Nullable = (description: string, example: string) =>
-  Type.Union([Type.String(), Type.Null()], { description, examples: [example] });
+  nullable(Type.String(), { description, examples: [example] });
 
 const LiveItem = Type.Object({
   index: Type.Integer({ description: "Its place in its list, from 0." }),

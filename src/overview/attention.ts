@@ -1,27 +1,40 @@
+import type { Static } from "typebox";
+import Type from "typebox";
 import type { CredentialView } from "../access/credentials.ts";
 import type { KeyGrant } from "../access/keys.ts";
 import type { RecentSyncs } from "../cdi/recent-runs.ts";
 import { MOST_WAITING_ITEMS } from "../track/write-queue.ts";
+import { nullable } from "../values/schemas.ts";
 import { type CombinedCounts, sum } from "./combine.ts";
 
 /* What needs attention, from what the server knows anyway. Each finding is a sentence and a page. */
 
-export interface Finding {
-  readonly kind:
-    | "sync_failed"
-    | "items_rejected"
-    | "requests_failed"
-    | "queue_filling"
-    | "key_throttled"
-    | "secret_expires"
-    | "key_unused";
-  readonly severity: "bad" | "warn" | "info";
-  /** What it is about: an integration, a key, a code. */
-  readonly subject: string;
-  /** The id of the integration, for its page. */
-  readonly id: string | null;
-  readonly message: string;
-}
+export const Finding = Type.Object({
+  kind: Type.Enum(
+    [
+      "sync_failed",
+      "items_rejected",
+      "requests_failed",
+      "queue_filling",
+      "key_throttled",
+      "secret_expires",
+      "key_unused",
+    ],
+    { description: "What it is." },
+  ),
+  severity: Type.Enum(["bad", "warn", "info"], { description: "How urgent it is." }),
+  subject: Type.String({
+    description: "What it is about: an integration, a key, or a code.",
+    examples: ["INVALID_TIME"],
+  }),
+  id: nullable(Type.String(), { description: "The id of the integration." }),
+  message: Type.String({
+    description: "The finding as a sentence.",
+    examples: ["12 % of the items of the last hour were rejected, 40 with this code."],
+  }),
+});
+
+export type Finding = Static<typeof Finding>;
 
 /** Undefined is what the caller may not see. */
 export interface Known {

@@ -1,37 +1,14 @@
 import Type from "typebox";
 import { byAdministratorOfWorkspace, endpoint } from "../http/endpoint.ts";
+import { nullable } from "../values/schemas.ts";
+import { Finding } from "./attention.ts";
 import { type OverviewServices, readOverview } from "./read-overview.ts";
 
 const counts = (description: string) =>
   Type.Array(Type.Integer({ minimum: 0 }), { description, examples: [[0, 12]] });
 
 const latencies = (description: string) =>
-  Type.Array(Type.Union([Type.Number(), Type.Null()]), { description, examples: [[null, 4.2]] });
-
-const Finding = Type.Object({
-  kind: Type.Enum(
-    [
-      "sync_failed",
-      "items_rejected",
-      "requests_failed",
-      "queue_filling",
-      "key_throttled",
-      "secret_expires",
-      "key_unused",
-    ],
-    { description: "What it is." },
-  ),
-  severity: Type.Enum(["bad", "warn", "info"], { description: "How urgent it is." }),
-  subject: Type.String({
-    description: "What it is about: an integration, a key, or a code.",
-    examples: ["INVALID_TIME"],
-  }),
-  id: Type.Union([Type.String(), Type.Null()], { description: "The id of the integration." }),
-  message: Type.String({
-    description: "The finding as a sentence.",
-    examples: ["12 % of the items of the last hour were rejected, 40 with this code."],
-  }),
-});
+  Type.Array(nullable(Type.Number()), { description, examples: [[null, 4.2]] });
 
 const overview = endpoint({
   method: "GET",

@@ -1,4 +1,5 @@
 import Type, { type TSchema } from "typebox";
+import { nullable } from "../values/schemas.ts";
 import type { StandardAttributeName } from "./standard-attributes.ts";
 
 /*
@@ -68,7 +69,7 @@ export const IdentifierMembers = {
 
 const orNull = (schema: TSchema): TSchema =>
   Type.Optional(
-    Type.Union([schema, Type.Null()], {
+    nullable(schema, {
       description: `${(schema as { description: string }).description} Null removes it.`,
       examples: (schema as { examples: unknown[] }).examples,
     }),

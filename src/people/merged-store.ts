@@ -1,5 +1,6 @@
 import { bucketsOfIds } from "../database/buckets.ts";
 import type { Queryable, Transaction } from "../database/database.ts";
+import { listsOf } from "../database/lists-of.ts";
 
 /* Where the ids of merged profiles lead. */
 
@@ -65,10 +66,7 @@ export async function upsertMerged(
          external_id = excluded.external_id`,
     [
       workspaceId,
-      merged.map((each) => each.profileId),
-      merged.map((each) => each.keptProfileId),
-      merged.map((each) => each.externalId),
-      merged.map((each) => each.isRename),
+      ...listsOf(merged, "profileId", "keptProfileId", "externalId", "isRename"),
       now,
       buckets.each,
       buckets.all,

@@ -1,6 +1,7 @@
 import Type from "typebox";
 import { type AuditingServices, recordRead } from "../audit/audit.ts";
 import { byAdministrator, byAdministratorOfWorkspace, endpoint } from "../http/endpoint.ts";
+import { NullableText } from "../values/schemas.ts";
 import type { AdministerServices } from "../workspaces/administer.ts";
 import type { PreferenceCenter } from "./center.ts";
 import { type CheckServices, checkCenter, DECLARED_NAMES } from "./check-center.ts";
@@ -40,7 +41,7 @@ const Center = {
   ...Summary,
   page_html: Type.String(),
   confirmation_html: Type.String(),
-  redirect_url: Type.Union([Type.String(), Type.Null()]),
+  redirect_url: NullableText,
   options: ShownOptions,
   locale: Type.String(),
   translations: Translations,

@@ -3,6 +3,7 @@ import { defineWork, type ThreadPool, WorkExceeded } from "../threads/thread-poo
 import { findUnstorable } from "../values/plain-json.ts";
 import type { CenterContent } from "./center.ts";
 import type { CenterFault, PageName } from "./check-pages.ts";
+import type { CenterWarning } from "./content-form.ts";
 import { DEFAULT_CONFIRMATION, DEFAULT_PAGE } from "./default-page.ts";
 import { DEFAULT_TEXTS } from "./default-texts.ts";
 import { localeTag } from "./locales.ts";
@@ -24,14 +25,6 @@ export const DECLARED_NAMES: MemberNames = {
   confirmationHtml: "confirmation_html",
   redirectUrl: "redirect_url",
 };
-
-/** An accepted part of a page that has no effect. */
-export interface CenterWarning {
-  readonly code: "NO_EFFECT";
-  readonly message: string;
-  readonly field: string;
-  readonly line: number;
-}
 
 const MOST_WARNINGS = 50;
 

@@ -80,15 +80,17 @@ export function translationsOf(translations: Static<typeof Translations>) {
   return Object.fromEntries(read);
 }
 
-/** Accepted parts of the pages without effect, in a response. */
+/** An accepted part of a page that has no effect. */
+const CenterWarning = Type.Object({
+  code: Type.Literal("NO_EFFECT"),
+  message: Type.String(),
+  field: Type.String(),
+  line: Type.Integer({ minimum: 1 }),
+});
+
+export type CenterWarning = Static<typeof CenterWarning>;
+
+/** In a response. */
 export const Warnings = Type.Optional(
-  Type.Array(
-    Type.Object({
-      code: Type.Literal("NO_EFFECT"),
-      message: Type.String(),
-      field: Type.String(),
-      line: Type.Integer({ minimum: 1 }),
-    }),
-    { description: "Parts of the pages that have no effect." },
-  ),
+  Type.Array(CenterWarning, { description: "Parts of the pages that have no effect." }),
 );

@@ -1,4 +1,5 @@
 import Type, { type Static } from "typebox";
+import { nullable } from "../values/schemas.ts";
 import { DeclaredId } from "../workspaces/manifest.ts";
 import { DEFAULT_OPTIONS, DEFAULT_TITLE, type DeclaredCenter } from "./center.ts";
 import {
@@ -30,7 +31,7 @@ export const centerMembers = {
   ),
   confirmation_html: Type.Optional(Type.String({ description: "The page shown after saving." })),
   redirect_url: Type.Optional(
-    Type.Union([Type.String(), Type.Null()], {
+    nullable(Type.String(), {
       description: "A URL to open after saving, instead of the confirmation.",
     }),
   ),

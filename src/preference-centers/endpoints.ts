@@ -2,14 +2,16 @@ import Type, { type Static } from "typebox";
 import type { WorkspaceContext } from "../context/context.ts";
 import { type Contract, endpoint, type Input, withPermission } from "../http/endpoint.ts";
 import type { Idempotency } from "../http/idempotency.ts";
+import { NullableText, nullable } from "../values/schemas.ts";
 import {
   type CenterContent,
   DEFAULT_OPTIONS,
   DEFAULT_TITLE,
   type PreferenceCenter,
 } from "./center.ts";
-import { API_NAMES, type CenterWarning, type CheckServices, checkCenter } from "./check-center.ts";
+import { API_NAMES, type CheckServices, checkCenter } from "./check-center.ts";
 import {
+  type CenterWarning,
   localeOf,
   Options,
   optionsOf,
@@ -90,7 +92,7 @@ const readEndpoint = endpoint({
       preference_center_title: Type.String(),
       preference_center_page_html: Type.String(),
       confirmation_page_html: Type.String(),
-      redirect_page_html: Type.Union([Type.String(), Type.Null()]),
+      redirect_page_html: NullableText,
       preference_center_options: ShownOptions,
       state: State,
       locale: Type.String({ description: "The language that the pages are written in." }),
@@ -124,7 +126,7 @@ const content = {
   preference_center_page_html: Type.String(),
   confirmation_page_html: Type.String(),
   redirect_page_html: Type.Optional(
-    Type.Union([Type.String(), Type.Null()], {
+    nullable(Type.String(), {
       description: "A URL to open instead of the confirmation page.",
     }),
   ),

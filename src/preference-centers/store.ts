@@ -1,4 +1,5 @@
 import type { Queryable, Transaction } from "../database/database.ts";
+import { listsOf } from "../database/lists-of.ts";
 import type { CenterState, DeclaredCenter, PreferenceCenter } from "./center.ts";
 
 const CONTENT_COLUMNS = `center_id as id, name, title, state, page_html as "pageHtml",
@@ -127,18 +128,20 @@ export async function upsertCenters(
        updated_at = excluded.updated_at`,
     [
       workspaceId,
-      centers.map((center) => center.id),
-      centers.map((center) => center.name),
-      centers.map((center) => center.title),
-      centers.map((center) => center.state),
-      centers.map((center) => center.pageHtml),
-      centers.map((center) => center.confirmationHtml),
-      centers.map((center) => center.redirectUrl),
+      ...listsOf(
+        centers,
+        "id",
+        "name",
+        "title",
+        "state",
+        "pageHtml",
+        "confirmationHtml",
+        "redirectUrl",
+      ),
       centers.map((center) => JSON.stringify(center.options)),
       centers.map((center) => center.locale),
       centers.map((center) => JSON.stringify(center.translations)),
-      centers.map((center) => center.declared),
-      centers.map((center) => center.revision),
+      ...listsOf(centers, "declared", "revision"),
       now,
     ],
   );

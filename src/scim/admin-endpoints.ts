@@ -8,6 +8,7 @@ import type { UserAttributes } from "../dashboard-users/dashboard-user.ts";
 import { DEPARTMENTS } from "../dashboard-users/departments.ts";
 import type { UserServices } from "../dashboard-users/manage-users.ts";
 import { byAdministratorOfCompany, endpoint } from "../http/endpoint.ts";
+import { nullable } from "../values/schemas.ts";
 import {
   changePerson,
   createPerson,
@@ -87,7 +88,7 @@ const Department = Type.Enum([...DEPARTMENTS], { description: "The department." 
 const MEMBERS = {
   given_name: Type.String({ ...SHORT, description: "The given name.", examples: ["Ada"] }),
   family_name: Type.String({ ...SHORT, description: "The family name.", examples: ["Lovelace"] }),
-  display_name: Type.Union([Type.String(SHORT), Type.Null()], {
+  display_name: nullable(Type.String(SHORT), {
     description: "The name to show; null for given and family name.",
     examples: ["Ada Lovelace"],
   }),
@@ -113,7 +114,7 @@ const Person = Type.Object(
     from_scim: Type.Boolean({
       description: "Whether an identity provider manages the user: it may change them back.",
     }),
-    last_sign_in_at: Type.Union([Time("The last sign-in."), Type.Null()], {
+    last_sign_in_at: nullable(Time("The last sign-in."), {
       description: "The last sign-in; null before the first.",
     }),
     created_at: Time("When the user was created."),

@@ -1,17 +1,9 @@
 import Type from "typebox";
 import { byAdministrator, endpoint } from "../http/endpoint.ts";
-import { readSealing, rotateSealing, type SealingServices } from "./rotate.ts";
+import { NullableText, nullable } from "../values/schemas.ts";
+import { readSealing, rotateSealing, SealedCounts, type SealingServices } from "./rotate.ts";
 
 const Count = (description: string) => Type.Integer({ description });
-
-const Counts = Type.Object({
-  current: Count("Sealed with SECRET_KEY."),
-  previous: Count("Sealed with PREVIOUS_SECRET_KEY."),
-  plain: Count("Stored before sealing existed."),
-  unreadable: Count("Sealed with another key, or damaged."),
-});
-
-const KeyId = Type.Union([Type.String(), Type.Null()]);
 
 const Success = Type.Literal("success");
 
@@ -22,13 +14,13 @@ const readEndpoint = endpoint({
   access: byAdministrator("manage_company_settings"),
   replies: {
     200: Type.Object({
-      key_id: Type.Union([Type.String(), Type.Null()], {
+      key_id: nullable(Type.String(), {
         description:
           "The key in use; null if none is decided yet: on the embedded engine before the first secret is stored.",
       }),
-      secret_key_id: KeyId,
-      previous_secret_key_id: KeyId,
-      secrets: Counts,
+      secret_key_id: NullableText,
+      previous_secret_key_id: NullableText,
+      secrets: SealedCounts,
       message: Success,
     }),
   },

@@ -1,3 +1,5 @@
+import type { Static } from "typebox";
+import Type from "typebox";
 import { recordChanges } from "../audit/audit.ts";
 import type { Clock } from "../clock.ts";
 import type { Context } from "../context/context.ts";
@@ -29,17 +31,17 @@ export interface SealedKind {
   discard?(tx: Transaction, isLost: (stored: string, place: string) => boolean): Promise<void>;
 }
 
+const Count = (description: string) => Type.Integer({ description });
+
 /** How many stored secrets there are, by what they are sealed with. */
-export interface SealedCounts {
-  /** With SECRET_KEY. */
-  current: number;
-  /** With PREVIOUS_SECRET_KEY. */
-  previous: number;
-  /** Stored before sealing existed. */
-  plain: number;
-  /** With another key, or damaged. */
-  unreadable: number;
-}
+export const SealedCounts = Type.Object({
+  current: Count("Sealed with SECRET_KEY."),
+  previous: Count("Sealed with PREVIOUS_SECRET_KEY."),
+  plain: Count("Stored before sealing existed."),
+  unreadable: Count("Sealed with another key, or damaged."),
+});
+
+export type SealedCounts = Static<typeof SealedCounts>;
 
 export interface SealingServices {
   readonly database: Database;

@@ -2,6 +2,7 @@ import Type, { type Static } from "typebox";
 import { COMPANY_PERMISSIONS, WORKSPACE_PERMISSIONS } from "../context/dashboard-permissions.ts";
 import type { Session } from "../context/person.ts";
 import type { Database } from "../database/database.ts";
+import { nullable } from "../values/schemas.ts";
 import { listWorkspaces } from "../workspaces/manage-workspaces.ts";
 
 const Time = (description: string) =>
@@ -19,7 +20,7 @@ export const SessionView = Type.Object(
           description: "How to address the person.",
           examples: ["Ada Lovelace"],
         }),
-        id: Type.Union([Type.String(), Type.Null()], {
+        id: nullable(Type.String(), {
           description: "The dashboard user; null for the administrator.",
         }),
       },

@@ -1,5 +1,6 @@
 import type { Declared } from "../campaigns/campaign.ts";
 import type { Queryable, Transaction } from "../database/database.ts";
+import { listsOf } from "../database/lists-of.ts";
 import type { Locale } from "./locale.ts";
 
 /** The locales of a workspace, by key. */
@@ -32,12 +33,7 @@ export async function upsertLocales(
        locale_key = excluded.locale_key, declared = excluded.declared`,
     [
       workspaceId,
-      locales.map((locale) => locale.id),
-      locales.map((locale) => locale.name),
-      locales.map((locale) => locale.country),
-      locales.map((locale) => locale.language),
-      locales.map((locale) => locale.localeKey),
-      locales.map((locale) => locale.declared),
+      ...listsOf(locales, "id", "name", "country", "language", "localeKey", "declared"),
     ],
   );
 }

@@ -6,6 +6,7 @@ import { MESSAGE_PATH, MessageAddressFields, OfMessage } from "../campaigns/mess
 import { Success, success } from "../campaigns/success.ts";
 import { judgeTexts } from "../campaigns/texts.ts";
 import { byAdministratorOfWorkspace, endpoint } from "../http/endpoint.ts";
+import { NullableText } from "../values/schemas.ts";
 import { LocaleView, localeView } from "./locale.ts";
 import {
   changeTranslation,
@@ -101,7 +102,7 @@ const changeTranslationEndpoint = endpoint({
   params: OfTranslation,
   body: Type.Object(
     {
-      translation_map: Type.Record(Type.String(), Type.Union([Type.String(), Type.Null()]), {
+      translation_map: Type.Record(Type.String(), NullableText, {
         description: "The changed strings by id; null removes one.",
       }),
     },

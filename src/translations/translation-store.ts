@@ -1,6 +1,7 @@
 import type { Declared, MessageAddress, TranslationMap } from "../campaigns/campaign.ts";
 import type { Channel } from "../context/workspace.ts";
 import type { Queryable, Transaction } from "../database/database.ts";
+import { listsOf } from "../database/lists-of.ts";
 import { jsonByteLength } from "../values/plain-json.ts";
 import type { Locale } from "./locale.ts";
 
@@ -192,8 +193,7 @@ export async function upsertTranslations(
          declared = message_translations.declared or excluded.declared`,
     [
       workspaceId,
-      translations.map((each) => each.messageId),
-      translations.map((each) => each.localeId),
+      ...listsOf(translations, "messageId", "localeId"),
       translations.map((each) => JSON.stringify(each.map)),
       translations.map((each) => jsonByteLength(each.map)),
       declared,
@@ -229,11 +229,7 @@ export async function deleteTranslations(
      where t.workspace_id = $1 and t.message_id = any($2::uuid[])
        and t.message_id = gone.message_id and t.locale_id = gone.locale_id
      returning 1`,
-    [
-      workspaceId,
-      translations.map((each) => each.messageId),
-      translations.map((each) => each.localeId),
-    ],
+    [workspaceId, ...listsOf(translations, "messageId", "localeId")],
   );
   return rows.length;
 }

@@ -1,9 +1,9 @@
-import Type, { type TSchema } from "typebox";
+import Type, { type TSchema, type TSchemaOptions } from "typebox";
 
 /* Schemas that the endpoints of many features use. */
 
-export const nullable = <Schema extends TSchema>(schema: Schema) =>
-  Type.Union([schema, Type.Null()]);
+export const nullable = <Schema extends TSchema>(schema: Schema, options?: TSchemaOptions) =>
+  Type.Union([schema, Type.Null()], options);
 
 export const NullableText = nullable(Type.String());
 

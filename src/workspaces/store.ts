@@ -1,6 +1,7 @@
 import type { Channel, Workspace } from "../context/workspace.ts";
 import type { WorkspaceSettings } from "../context/workspace-settings.ts";
 import type { Queryable, Transaction } from "../database/database.ts";
+import { listsOf } from "../database/lists-of.ts";
 import type { Declared } from "./listed-resource.ts";
 
 /** Unlike any other lock in the database: one manifest is applied at a time. */
@@ -188,13 +189,7 @@ export async function upsertApps(
        as new (id, name, platform, declared)
      on conflict (workspace_id, app_id) do update
        set name = excluded.name, platform = excluded.platform, declared = excluded.declared`,
-    [
-      workspaceId,
-      apps.map((app) => app.id),
-      apps.map((app) => app.name),
-      apps.map((app) => app.platform),
-      apps.map((app) => app.declared),
-    ],
+    [workspaceId, ...listsOf(apps, "id", "name", "platform", "declared")],
   );
 }
 
@@ -259,10 +254,7 @@ export async function upsertGroups(
          description = excluded.description`,
     [
       workspaceId,
-      groups.map((group) => group.id),
-      groups.map((group) => group.name),
-      groups.map((group) => group.channel),
-      groups.map((group) => group.declared),
+      ...listsOf(groups, "id", "name", "channel", "declared"),
       groups.map((group) => group.description ?? null),
     ],
   );

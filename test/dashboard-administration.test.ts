@@ -15,7 +15,7 @@ describe("administration in the dashboard", { skip }, async () => {
 
   test("an API key is shown once, works with its permissions, and is refused once it is revoked", async () => {
     const { page, complaints } = await dashboard.open(`/w/${name}/settings/keys`);
-    await page.getByRole("button", { name: "Create", exact: true }).click();
+    await page.getByRole("button", { name: "Create an API key" }).click();
     await page.getByLabel("Name").fill("checkout");
     await page.getByRole("dialog").getByLabel("Permissions").first().click();
     await page.getByRole("option", { name: "users.track", exact: true }).click();
@@ -59,6 +59,64 @@ describe("administration in the dashboard", { skip }, async () => {
     await page.getByRole("button", { name: "Remove", exact: true }).click();
     await page.getByRole("cell", { name: "Sales", exact: true }).waitFor({ state: "detached" });
     assert.ok(!(await names()).includes("Sales"));
+    assert.deepEqual(complaints, []);
+  });
+
+  test("a group that is renamed in the dashboard keeps its description, which the dashboard sets too", async () => {
+    const path = `/admin/v1/workspaces/${name}/subscription-groups/described`;
+    const group = { name: "Tips", channel: "email", description: "Once a month." };
+    await server.admin("PUT", path, group);
+    const { page } = await dashboard.open(`/w/${name}/groups`);
+    const edit = async (label: string, text: string) => {
+      await page.getByRole("button", { name: "Actions for Tips" }).click();
+      await page.getByRole("menuitem", { name: "Edit…" }).click();
+      await page.getByRole("dialog").getByLabel(label).fill(text);
+      await page.getByRole("button", { name: "Save" }).click();
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+      return (await server.admin("GET", path)).body;
+    };
+    assert.equal((await edit("Name", "Tips and tricks")).description, "Once a month.");
+    assert.equal((await edit("Description", "Twice a month.")).description, "Twice a month.");
+  });
+
+  test("an integration that is changed in the dashboard keeps how often it is tried", async () => {
+    const retry = { attempts: 2, delay_seconds: 1 };
+    const body = {
+      name: "Nightly",
+      type: "attributes",
+      warehouse: { type: "files", url: "/nowhere.csv" },
+      retry,
+    };
+    const id = crypto.randomUUID();
+    const put = await server.admin("PUT", `/admin/v1/workspaces/${name}/integrations/${id}`, body);
+    assert.equal(put.status, 200, JSON.stringify(put.body));
+    const { page } = await dashboard.open(`/w/${name}/syncs/${id}`);
+    await page.getByRole("button", { name: "Actions for Nightly" }).click();
+    await page.getByRole("menuitem", { name: "Edit…" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Schedule").fill("0 3 * * *");
+    await dialog.getByLabel("Address").fill("/elsewhere.csv");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.waitFor({ state: "detached" });
+    const stored = await read(`/integrations/${id}`);
+    assert.deepEqual([stored.schedule, stored.retry], ["0 3 * * *", retry]);
+  });
+
+  test("the brand that is set in the dashboard is the one that preference pages show, and other settings stay", async () => {
+    const { page, complaints } = await dashboard.open(`/w/${name}/settings/brand`);
+    const before = (await read("/settings")).settings;
+    await page.getByLabel("Company").fill("Acme");
+    await page.getByLabel("Color", { exact: true }).fill("#0b6e4f");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Saved the brand.").waitFor();
+    const brand = { company: "Acme", color: "#0b6e4f" };
+    assert.deepEqual((await read("/settings")).settings, { ...before, brand });
+    await page.getByLabel("Logo").fill("http://acme.example/logo.png");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page
+      .getByRole("alert")
+      .getByText(/logo_url/)
+      .waitFor();
     assert.deepEqual(complaints, []);
   });
 

@@ -155,12 +155,12 @@ describe("dashboard users in the dashboard", { skip }, async () => {
     const { page, complaints } = await dashboard.open(LIST);
     await page.getByLabel("Find dashboard users").fill("noeth");
     await page.getByRole("link", { name: "Ada Noether" }).waitFor();
-    await page.getByText("1 shown").waitFor();
+    await page.getByText("1 in total").waitFor();
     assert.equal(new URL(page.url()).searchParams.get("query"), "noeth");
     await goTo(page, `${LIST}?query=byron`);
     assert.equal(await page.getByLabel("Find dashboard users").inputValue(), "byron");
     await page.keyboard.press("End");
-    await page.getByText("105 shown").waitFor();
+    await page.getByText("105 in total").waitFor();
     await goTo(page, `${LIST}?query=unknown`);
     await page.getByText("No dashboard user matches").waitFor();
     assert.deepEqual(complaints, []);

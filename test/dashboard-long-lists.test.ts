@@ -41,7 +41,7 @@ describe("long lists in the dashboard", { skip }, async () => {
   /** Scrolls to the end again and again, until everything is loaded. @returns the most rows and elements on the way. */
   async function scrollThrough(page: Page): Promise<{ rows: number; elements: number }> {
     const most = { rows: 0, elements: 0 };
-    const done = page.getByText(`${ENTRIES} shown`);
+    const done = page.getByText(`${ENTRIES} in total`);
     for (let steps = 0; steps < 200 && !(await done.isVisible()); steps += 1) {
       await page.mouse.wheel(0, 3_000);
       await page.evaluate("new Promise(requestAnimationFrame)");

@@ -41,6 +41,7 @@ describe("the pages of the dashboard", { skip }, async () => {
     "API keys": "/settings/keys",
     Apps: "/settings/apps",
     Teams: "/settings/teams",
+    Brand: "/settings/brand",
     Limits: "/settings/limits",
     Manifest: "/settings/manifest",
     "Dashboard users": "/company/dashboard-users",
@@ -75,18 +76,46 @@ describe("the pages of the dashboard", { skip }, async () => {
       isMobile: true,
     });
     const tooWide: string[] = [];
+    const hidden: string[] = [];
     for (const [title, path] of Object.entries(PAGES)) {
       await goTo(page, addressOf(path));
       const width = await page.evaluate("document.documentElement.scrollWidth");
       if (width !== SCREENS.phone.width) tooWide.push(`${title}: ${width}`);
+      for (const link of await page.locator(".settings > .nav a").all()) {
+        const { x = 0, width: long = 0 } = (await link.boundingBox()) ?? {};
+        if (x + long > SCREENS.phone.width) hidden.push(`${title}: ${await link.innerText()}`);
+      }
     }
-    assert.deepEqual(tooWide, []);
+    assert.deepEqual([tooWide, hidden], [[], []]);
     await page.getByRole("button", { name: "Open the navigation" }).click();
     await assertAccessible(page);
     await page.getByRole("dialog").getByRole("link", { name: "Users" }).click();
     await page.getByRole("heading", { name: "Users" }).waitFor();
     assert.deepEqual(complaints, []);
     await page.context().close();
+  });
+
+  test("the navigation marks the settings on each of their sections, and the window is named after the page", async () => {
+    const { page } = await dashboard.open("/");
+    await isLoaded(page);
+    for (const [entry, path, title] of [
+      ["Company settings", "/company/dashboard-users", "Dashboard users · Rapport"],
+      ["Company settings", "/company/audit", "Audit log · Rapport"],
+      ["Workspace settings", `/w/${name}/settings/limits`, `Limits · ${name} · Rapport`],
+      ["Users", `/w/${name}/users`, `Users · ${name} · Rapport`],
+    ] as const) {
+      await follow(page, path);
+      const here = page.locator(".sidebar [aria-current=page], .sidebar [aria-current=true]");
+      assert.deepEqual(await here.allInnerTexts(), [entry], path);
+      assert.equal(await page.title(), title);
+    }
+  });
+
+  test("what does not exist is named as such below the heading of its page, without a button that tries again", async () => {
+    const { page } = await dashboard.open(`/w/${name}/users/${crypto.randomUUID()}`);
+    await page.getByRole("heading", { level: 1, name: "User" }).waitFor();
+    await page.getByRole("alert").getByText("This does not exist").waitFor();
+    assert.equal(await page.getByRole("button", { name: "Try again" }).count(), 0);
   });
 
   test("an empty workspace explains on each page what would be there, and how to get it", async () => {

@@ -56,7 +56,7 @@ describe("the dashboard and a person's permissions", { skip }, async () => {
     ["/preference-centers", "Add a center", "manage_email_settings"],
     ["/settings/apps", "Add an app", "manage_apps"],
     ["/settings/teams", "Add a team", "manage_teams"],
-    ["/settings/keys", "Create", "admin"],
+    ["/settings/keys", "Create an API key", "admin"],
     ["/settings/limits", "Save", "admin"],
     ["/campaigns", "Add a campaign", "send_campaigns_canvases"],
     ["/campaigns", "Add a canvas", "send_campaigns_canvases"],
@@ -104,7 +104,7 @@ describe("the dashboard and a person's permissions", { skip }, async () => {
   test("what needs the company's admin says so to a person who may only see it", async () => {
     await openWith("/settings/scim-tokens", SEEING, ["manage_company_settings"]);
     for (const [path, label] of [
-      ["/settings/scim-tokens", "Create"],
+      ["/settings/scim-tokens", "Create a SCIM token"],
       ["/settings/permission-sets", "Add a set"],
       ["/settings/permission-sets", "Actions for Support"],
       ["/settings/dashboard-users", "Add a person"],

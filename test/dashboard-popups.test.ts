@@ -17,7 +17,7 @@ import { startServer } from "./harness.ts";
 
 /** The buttons that open a dialog on a page; of many alike, one. */
 const DIALOGS =
-  /^(Add an? .+|Create|Import|Set an attribute|Edit (plan|company permissions|the limit of users\.track))$/;
+  /^(Add an? .+|Create an? .+|Import|Set an attribute|Edit (plan|company permissions|the limit of users\.track))$/;
 
 /** Entries of menus that do something at once. */
 const AT_ONCE = /^(Export|CSV|XLIFF|Light|Dark|As the system|Reference|Sign out|Reactivate)/;

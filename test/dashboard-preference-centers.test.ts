@@ -72,6 +72,25 @@ describe("preference centers in the dashboard", { skip: skipWithoutBrowser }, as
     assert.deepEqual(complaints, []);
   });
 
+  test("a center is taken out of service only after a question, and a preview link to it needs no session", async () => {
+    const workspace = await begin({ state: "active" });
+    const { page } = await dashboard.open(addressOf(workspace));
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.getByRole("button", { name: "Actions for main" }).click();
+    await page.getByRole("menuitem", { name: "Copy a preview link" }).click();
+    await page.getByText("Copied a link to the saved page.").waitFor();
+    const link = (await page.evaluate("navigator.clipboard.readText()")) as string;
+    const opened = await server.send("GET", new URL(link).pathname);
+    assert.equal(opened.status, 200);
+    await page.getByRole("button", { name: "Make it a draft" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText("Users who open their links").waitFor();
+    assert.equal((await stored(workspace)).state, "active");
+    await dialog.getByRole("button", { name: "Make it a draft" }).click();
+    await page.getByText("Draft", { exact: true }).waitFor();
+    assert.equal((await stored(workspace)).state, "draft");
+  });
+
   test("the preview follows what is typed, in another language, and nothing is stored before it is saved", async () => {
     const workspace = await begin();
     const { page, complaints } = await dashboard.open(addressOf(workspace));
@@ -139,7 +158,7 @@ describe("preference centers in the dashboard", { skip: skipWithoutBrowser }, as
     await shown(page).getByRole("heading", { name: "Page" }).waitFor();
     await write(page, `${page_html}<p onclick="parent.document.title='run'">typed</p>`);
     await shown(page).getByText("typed").click();
-    assert.equal(await page.title(), "main · Rapport");
+    assert.equal(await page.title(), `main · ${workspace.name} · Rapport`);
     await page.getByRole("link", { name: "Preference centers" }).first().click();
     // Leaving asks about the changes.
     await page.getByRole("button", { name: "Discard changes" }).click();

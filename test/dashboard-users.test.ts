@@ -89,6 +89,51 @@ describe("users in the dashboard", { skip }, async () => {
     assert.deepEqual(complaints, []);
   });
 
+  test("a subscription state that was changed by mistake is brought back with one click", async () => {
+    const workspace = await server.workspace();
+    const subscribed = { subscription_group_id: NEWSLETTER, subscription_state: "subscribed" };
+    await workspace.track({
+      attributes: [
+        { external_id: "ada", email: "ada@example.com", subscription_groups: [subscribed] },
+      ],
+    });
+    const id = await platformIdOf(workspace, "ada");
+    const { page } = await dashboard.open(`/w/${workspace.name}/users/${id}?tab=subscriptions`);
+    const state = page.getByRole("combobox", { name: "State of Newsletter" });
+    await state.click();
+    await page.getByRole("option", { name: "Unsubscribed" }).click();
+    await page.getByText("Newsletter is set to Unsubscribed.").waitFor();
+    await assertAccessible(page);
+    await page.getByRole("button", { name: "Undo" }).click();
+    const history = page.getByRole("table", { name: "History of states" });
+    await history.getByRole("row").nth(3).waitFor();
+    assert.equal(await state.inputValue(), "Subscribed");
+  });
+
+  test("the search follows the address: a link to all users empties it, and Slash leads back into it", async () => {
+    const workspace = await server.workspace();
+    await workspace.track({ attributes: [{ external_id: "ada" }, { external_id: "grace" }] });
+    const { page } = await dashboard.open(`/w/${workspace.name}/users?query=ad`);
+    const [field, grace] = [
+      page.getByRole("textbox", { name: "Find users" }),
+      page.getByRole("link", { name: "grace" }),
+    ];
+    await page.getByRole("link", { name: "ada" }).waitFor();
+    assert.deepEqual([await field.inputValue(), await grace.count()], ["ad", 0]);
+    await page
+      .getByRole("navigation", { name: "Data" })
+      .getByRole("link", { name: "Users" })
+      .click();
+    await grace.waitFor();
+    assert.equal(await field.inputValue(), "");
+    await page.getByRole("heading", { name: "Users" }).click();
+    await page.keyboard.press("/");
+    await page.keyboard.type("gr");
+    await page.getByRole("link", { name: "ada" }).waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Clear" }).click();
+    await page.getByRole("link", { name: "ada" }).waitFor();
+  });
+
   test("a merge shows what it would do field by field and changes nothing before it is confirmed", async () => {
     const workspace = await server.workspace();
     await workspace.track({

@@ -1,3 +1,4 @@
+import "@fontsource-variable/inter/wght.css";
 import "@mantine/core/styles.css";
 import "@mantine/notifications/styles.css";
 import "./styles/theme.css";

@@ -93,3 +93,12 @@ function faultOf({ message, body }: ApiError): PageFault {
 /** The stored page. It is the document in whose frame unsaved pages are shown, because of its headers. */
 export const previewAddress = (name: string, id: string): string =>
   `/admin/v1/workspaces/${encodeURIComponent(name)}/preference-centers/${encodeURIComponent(id)}/preview`;
+
+/** @returns the address of the stored page with a sample user, which works for ten minutes. */
+export async function createPreviewLink(name: string, id: string): Promise<string> {
+  const { data } = await http.POST(`${CENTER}/preview-link`, {
+    params: { path: { name, id } },
+    body: {},
+  });
+  return data?.url ?? "";
+}

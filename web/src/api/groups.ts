@@ -5,6 +5,8 @@ export interface Group {
   readonly id: string;
   readonly name: string;
   readonly channel: "email" | "sms" | "whatsapp";
+  /** What subscribers get, for the page on which they choose. */
+  readonly description?: string;
   readonly declared: boolean;
 }
 
@@ -27,8 +29,11 @@ export function useChangeGroups(workspace: string) {
   const put = hooks.useMutation("put", `${GROUPS}/{id}`, { onSuccess });
   const remove = hooks.useMutation("delete", `${GROUPS}/{id}`, { onSuccess });
   return {
-    put: ({ id, name, channel }: Omit<Group, "declared">) =>
-      put.mutateAsync({ params: { path: { name: workspace, id } }, body: { name, channel } }),
+    put: ({ id, name, channel, description = "" }: Omit<Group, "declared">) =>
+      put.mutateAsync({
+        params: { path: { name: workspace, id } },
+        body: { name, channel, ...(description.trim() && { description }) },
+      }),
     remove: (id: string) => remove.mutateAsync({ params: { path: { name: workspace, id } } }),
   };
 }

@@ -6,17 +6,21 @@ export interface Line {
   readonly name: string;
   readonly values: readonly (number | null)[];
   readonly color: "good" | "bad" | "warn" | "info" | "plain";
+  /** What the legend says while no time is pointed at, such as the total. */
+  readonly whole: string;
 }
 
 export interface ChartProps {
   readonly label: string;
-  /** What the lines say, for those who do not see them. */
+  /** What a point of the chart stands for. */
   readonly summary: string;
   /** Seconds since 1970. */
   readonly times: readonly number[];
   readonly lines: readonly Line[];
   /** Behind each value, such as `ms`. */
   readonly unit?: string;
+  /** Whether each value counts what happened in its slot, and is drawn as an area. */
+  readonly isCount?: boolean;
 }
 
 /** The library comes with the first chart, not with the page. */
@@ -29,8 +33,12 @@ export const Chart = (props: ChartProps) => (
       <strong>{props.label}</strong>
       <span className="dim">{props.summary}</span>
     </figcaption>
-    <Suspense fallback={<Skeleton height={180} radius="sm" />}>
-      <Plot {...props} />
-    </Suspense>
+    {props.lines.length === 0 ? (
+      <p className="plot-empty dim">Nothing in this time</p>
+    ) : (
+      <Suspense fallback={<Skeleton height={208} radius="sm" />}>
+        <Plot {...props} />
+      </Suspense>
+    )}
   </figure>
 );

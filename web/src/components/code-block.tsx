@@ -23,6 +23,13 @@ export function CodeBlock({ code, label, children }: CodeBlockProps) {
   );
 }
 
+/** An id as requests name it, with a button that copies it. */
+export const Id = ({ value }: { readonly value: string }) => (
+  <span className="above">
+    <span className="mono dim">{value}</span> <CopyText text={value} label="Copy the id" />
+  </span>
+);
+
 /** A button that copies a text. */
 export function CopyText({
   text,

@@ -1,5 +1,4 @@
 import { Button, Loader } from "@mantine/core";
-import { useMediaQuery } from "@mantine/hooks";
 import {
   type ColumnDef,
   type Row,
@@ -8,15 +7,13 @@ import {
   useTable,
 } from "@tanstack/react-table";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
-import { memo, type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { memo, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
 
 const features = tableFeatures({});
 
 declare module "@tanstack/react-table" {
   interface ColumnMeta<TFeatures, TData extends RowData, TValue> {
-    /** Left out on a phone. */
-    wideOnly?: boolean;
-    /** Such as `10rem`; the others share the rest. */
+    /** Such as `10rem` on a wide screen; the others share the rest. */
     width?: string;
     /** Numbers. */
     end?: boolean;
@@ -56,18 +53,14 @@ const DRAWN_WHOLE = 60;
 
 /**
  * The one table. Of a long list it draws only the rows on the screen, and asks for the next page as the end comes near:
- * a list of a million rows scrolls like one of fifty. Rows may be of any height.
+ * a list of a million rows scrolls like one of fifty. Rows may be of any height. On a phone a row is a block: its first
+ * cell, and below it the others with the names of their columns (styles/table.css).
  */
 export function DataTable<Entry extends RowData>(props: DataTableProps<Entry>) {
-  const { rows, keyOf, more, empty } = props;
-  const isPhone = useMediaQuery("(max-width: 48em)", undefined, { getInitialValueInEffect: false });
-  const columns = useMemo(
-    () => props.columns.filter(({ meta }) => !(isPhone && meta?.wideOnly)),
-    [props.columns, isPhone],
-  );
+  const { rows, keyOf, columns, more, empty } = props;
   const table = useTable({
     features,
-    columns,
+    columns: columns as Column<Entry>[],
     data: rows as Entry[],
     getRowId: keyOf,
   });
@@ -95,12 +88,7 @@ export function DataTable<Entry extends RowData>(props: DataTableProps<Entry>) {
               </tr>
             ))}
           </thead>
-          <Rows
-            {...props}
-            columns={columns}
-            drawn={table.getRowModel().rows}
-            draw={table.FlexRender}
-          />
+          <Rows {...props} drawn={table.getRowModel().rows} draw={table.FlexRender} />
         </table>
       </div>
       <Foot count={rows.length} more={more} />
@@ -190,7 +178,11 @@ function DrawnRow<Entry extends RowData>(props: OneRowProps<Entry>) {
     <>
       <tr className={opens || detail ? "opens" : undefined}>
         {row.getAllCells().map((cell) => (
-          <td key={cell.id} className={classesOf(cell.column.columnDef.meta)}>
+          <td
+            key={cell.id}
+            className={classesOf(cell.column.columnDef.meta)}
+            data-label={labelOf(cell.column.columnDef.header)}
+          >
             <Draw cell={cell} />
           </td>
         ))}
@@ -206,6 +198,10 @@ function DrawnRow<Entry extends RowData>(props: OneRowProps<Entry>) {
 
 /** Scrolling draws the rows that come onto the screen, and no other one again. */
 const OneRow = memo(DrawnRow) as typeof DrawnRow;
+
+/** The name of a column before its value on a phone; the buttons at the end need none. */
+const labelOf = (header: unknown): string | undefined =>
+  typeof header === "string" ? header : undefined;
 
 interface Look {
   readonly end?: boolean;
@@ -225,7 +221,7 @@ function Foot({ count, more }: { readonly count: number; readonly more: MorePage
       {more.isLoading ? (
         <Loader size="xs" aria-label="Loading more" />
       ) : (
-        <span>{`${count.toLocaleString("en")} shown`}</span>
+        <span>{`${count.toLocaleString("en")} ${more.hasMore ? "shown" : "in total"}`}</span>
       )}
       {more.hasMore && !more.isLoading && (
         <Button variant="default" size="compact-sm" onClick={more.load}>

@@ -1,23 +1,27 @@
+import { useParams } from "@tanstack/react-router";
 import { type ReactNode, useEffect } from "react";
 
 interface PageProps {
   readonly title: string;
+  /** What the window is called, where that says more than the heading. */
+  readonly windowTitle?: string;
   /** One sentence: what the page is for. */
   readonly about?: ReactNode;
   readonly actions?: ReactNode;
   readonly children: ReactNode;
 }
 
-/** The frame of every page: its heading, which is also the title of the window, and its actions. */
-export function Page({ title, about, actions, children }: PageProps) {
+/** The frame of every page: its heading, which also names the window, and its actions. */
+export function Page({ title, windowTitle = title, about, actions, children }: PageProps) {
+  const { workspace } = useParams({ strict: false });
   useEffect(() => {
-    document.title = `${title} · Rapport`;
-  }, [title]);
+    document.title = [windowTitle, workspace, "Rapport"].filter(Boolean).join(" · ");
+  }, [windowTitle, workspace]);
   return (
     <div className="page">
       <header className="page-head">
         <div>
-          <h1>{title}</h1>
+          <h1 dir="auto">{title}</h1>
           {about && <p>{about}</p>}
         </div>
         {actions && <div className="page-actions">{actions}</div>}
@@ -29,18 +33,23 @@ export function Page({ title, about, actions, children }: PageProps) {
 
 interface CardProps {
   readonly title?: string;
+  /** One sentence: what it is for. */
+  readonly about?: ReactNode;
   readonly actions?: ReactNode;
   readonly children: ReactNode;
   /** Without space around the content, as for tables. */
   readonly flush?: boolean;
 }
 
-export function Card({ title, actions, children, flush = false }: CardProps) {
+export function Card({ title, about, actions, children, flush = false }: CardProps) {
   return (
     <section className="card" aria-label={title}>
       {(title || actions) && (
         <div className="card-head">
-          {title && <h2>{title}</h2>}
+          <div>
+            {title && <h2>{title}</h2>}
+            {about && <p>{about}</p>}
+          </div>
           {actions}
         </div>
       )}
@@ -49,6 +58,9 @@ export function Card({ title, actions, children, flush = false }: CardProps) {
   );
 }
 
+/** In the place of a value that is not there. */
+export const Absent = () => <span className="dim absent">–</span>;
+
 /** Names with their values. */
 export function Facts({ of: facts }: { readonly of: readonly (readonly [string, ReactNode])[] }) {
   return (
@@ -56,7 +68,7 @@ export function Facts({ of: facts }: { readonly of: readonly (readonly [string, 
       {facts.map(([name, value]) => (
         <div key={name}>
           <dt>{name}</dt>
-          <dd>{value ?? <span className="dim">–</span>}</dd>
+          <dd>{value ?? <Absent />}</dd>
         </div>
       ))}
     </dl>

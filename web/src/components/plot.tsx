@@ -8,7 +8,7 @@ import type { ChartProps, Line } from "./chart.tsx";
 
 const HEIGHT = 180;
 
-export default function Plot({ label, times, lines, unit = "" }: ChartProps) {
+export default function Plot({ label, times, lines, unit = "", isCount = false }: ChartProps) {
   const frame = useRef<HTMLDivElement>(null);
   const plot = useRef<UPlot>(undefined);
   const scheme = useComputedColorScheme();
@@ -24,7 +24,7 @@ export default function Plot({ label, times, lines, unit = "" }: ChartProps) {
     if (!element) return;
     const width = element.clientWidth;
     const created = new UPlot(
-      optionsOf(element, drawn.current, unit, width),
+      optionsOf(element, { lines: drawn.current, unit, isCount }, width),
       data.current,
       element,
     );
@@ -38,12 +38,13 @@ export default function Plot({ label, times, lines, unit = "" }: ChartProps) {
       resized.disconnect();
       created.destroy();
     };
-  }, [scheme, names, unit]);
+  }, [scheme, names, unit, isCount]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: what is drawn follows the data
   useEffect(() => plot.current?.setData(data.current), [times, lines]);
 
-  return <div ref={frame} role="img" aria-label={label} className="plot" />;
+  const said = lines.map(({ name, whole }) => `${name} ${whole}`).join(", ");
+  return <div ref={frame} role="img" aria-label={`${label}: ${said}`} className="plot" />;
 }
 
 const COLORS: Readonly<Record<Line["color"], string>> = {
@@ -54,14 +55,20 @@ const COLORS: Readonly<Record<Line["color"], string>> = {
   plain: "--chart-plain",
 };
 
+interface Drawn {
+  readonly lines: readonly Line[];
+  readonly unit: string;
+  readonly isCount: boolean;
+}
+
 function optionsOf(
   element: HTMLElement,
-  lines: readonly Line[],
-  unit: string,
+  { lines, unit, isCount }: Drawn,
   width: number,
 ): UPlot.Options {
   const style = getComputedStyle(element);
   const color = (name: string) => style.getPropertyValue(name).trim();
+  const colorOf = (line: number) => color(COLORS[lines[line]?.color ?? "plain"]);
   const axis = {
     stroke: color("--mantine-color-dimmed"),
     grid: { stroke: color("--line"), width: 1 },
@@ -71,36 +78,56 @@ function optionsOf(
   return {
     width,
     height: HEIGHT,
-    cursor: { y: false },
-    legend: { live: true },
+    // All charts of a page show the same moment.
+    cursor: { y: false, drag: { x: false, y: false }, sync: { key: "page" } },
+    legend: { live: true, markers: { width: 0, fill: (_plot, line) => colorOf(line - 1) } },
     scales: { y: { range: (_plot, _least, most) => [0, Math.max(most ?? 0, 1) * 1.08] } },
     axes: [
-      { ...axis, values: (_plot, times) => times.map((at) => HOURS.format(at * 1_000)) },
-      { ...axis, size: 48, values: (_plot, values) => values.map(shortNumber) },
+      { ...axis, size: 28, values: (_plot, times) => times.map((at) => HOURS.format(at * 1_000)) },
+      { ...axis, size: 44, values: (_plot, values) => values.map(shortNumber) },
     ],
     series: [
-      { value: (_plot, at) => (at ? TIME.format(new Date(at * 1_000)) : "–") },
-      ...lines.map((line) => ({
+      { label: "Time", value: (_plot, at) => (at ? TIME.format(new Date(at * 1_000)) : "all") },
+      ...lines.map((line, index) => ({
         label: line.name,
-        stroke: color(COLORS[line.color]),
+        stroke: colorOf(index),
         width: 1.5,
         spanGaps: false,
-        points: { size: 4 },
-        value: (_plot: UPlot, value: number | null) =>
-          value === null || value === undefined
-            ? "–"
-            : `${shortNumber(value)}${unit && ` ${unit}`}`,
+        ...(isCount && { fill: `${colorOf(index)}22`, ...(steps && { paths: steps }) }),
+        points: { size: 4, filter: aloneIn },
+        value: (plot: UPlot, value: number | null) => {
+          if (plot.cursor.idx === null || plot.cursor.idx === undefined) return line.whole;
+          return value === null ? "–" : `${shortNumber(value)}${unit && ` ${unit}`}`;
+        },
       })),
     ],
   };
 }
+
+/** A count holds for its whole slot. */
+const steps = UPlot.paths.stepped?.({ align: 1 });
+
+/** Only a value between two gaps is a point: no line leads to it. */
+const aloneIn: UPlot.Series.Points.Filter = (plot, line) => {
+  const values = plot.data[line] ?? [];
+  const isGap = (index: number) => (values[index] ?? null) === null;
+  return [...values.keys()].filter(
+    (index) => !isGap(index) && isGap(index - 1) && isGap(index + 1),
+  );
+};
 
 const HOURS = new Intl.DateTimeFormat("en", {
   hour: "2-digit",
   minute: "2-digit",
   hourCycle: "h23",
 });
-const TIME = new Intl.DateTimeFormat("en", { timeStyle: "medium", hourCycle: "h23" });
+const TIME = new Intl.DateTimeFormat("en", {
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+  hourCycle: "h23",
+  timeZoneName: "short",
+});
 const NUMBER = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
 
 const shortNumber = (value: number): string => NUMBER.format(value);

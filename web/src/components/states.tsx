@@ -1,8 +1,17 @@
 import { Button, Skeleton } from "@mantine/core";
-import { CircleAlert, CircleCheck, Info, Lock, type LucideIcon, TriangleAlert } from "lucide-react";
+import {
+  CircleAlert,
+  CircleCheck,
+  Compass,
+  Info,
+  Lock,
+  type LucideIcon,
+  TriangleAlert,
+} from "lucide-react";
 import type { ReactNode } from "react";
 import { ApiError, messageOf } from "../api/api-error.ts";
-import { CodeBlock } from "./code-block.tsx";
+import { CodeBlock, CopyText } from "./code-block.tsx";
+import { Page } from "./page.tsx";
 
 /* What a page shows while there is nothing to show yet: loading, empty, failed. Every page uses these. */
 
@@ -44,20 +53,35 @@ interface FailureProps {
   readonly retry?: (() => void) | undefined;
 }
 
+interface Failing {
+  readonly icon: LucideIcon;
+  readonly title: string;
+  /** Whether another try would end the same way. */
+  readonly isFinal?: boolean;
+}
+
+const FAILED: Failing = { icon: CircleAlert, title: "This could not be loaded" };
+
+const FAILURES: Readonly<Record<number, Failing>> = {
+  403: { icon: Lock, title: "You may not see this", isFinal: true },
+  404: { icon: Compass, title: "This does not exist, or not any more", isFinal: true },
+};
+
 export function Failure({ error, retry }: FailureProps) {
-  const isForbidden = error instanceof ApiError && error.status === 403;
+  const status = error instanceof ApiError ? error.status : undefined;
   const requestId = error instanceof ApiError ? error.requestId : null;
+  const { icon: Icon, title, isFinal = false } = FAILURES[status ?? 0] ?? FAILED;
   return (
     <div className="empty" role="alert">
-      {isForbidden ? (
-        <Lock size={28} strokeWidth={1.5} />
-      ) : (
-        <CircleAlert size={28} strokeWidth={1.5} />
-      )}
-      <h2>{isForbidden ? "You may not see this" : "This could not be loaded"}</h2>
+      <Icon size={28} strokeWidth={1.5} aria-hidden />
+      <h2>{title}</h2>
       <p>{messageOf(error)}</p>
-      {requestId && <p className="mono">Request {requestId}</p>}
-      {retry && !isForbidden && (
+      {requestId && !isFinal && (
+        <p className="mono">
+          Request {requestId} <CopyText text={requestId} label="Copy the id of the request" />
+        </p>
+      )}
+      {retry && !isFinal && (
         <Button variant="default" size="xs" mt="xs" onClick={retry}>
           Try again
         </Button>
@@ -76,14 +100,20 @@ interface Loadable<Data> {
 interface LoadedProps<Data> {
   readonly from: Loadable<Data>;
   readonly lines?: number;
+  /** The heading until the whole page is loaded, which then has its own. */
+  readonly page?: string;
   children(data: Data): ReactNode;
 }
 
 /** Shows what a query loaded, or how it stands. What was loaded once stays while a refresh fails. */
-export function Loaded<Data>({ from, lines = 6, children }: LoadedProps<Data>) {
+export function Loaded<Data>({ from, lines = 6, page, children }: LoadedProps<Data>) {
   if (from.data !== undefined) return children(from.data);
-  if (from.isPending) return <Loading lines={lines} />;
-  return <Failure error={from.error} retry={() => void from.refetch()} />;
+  const state = from.isPending ? (
+    <Loading lines={lines} />
+  ) : (
+    <Failure error={from.error} retry={() => void from.refetch()} />
+  );
+  return page === undefined ? state : <Page title={page}>{state}</Page>;
 }
 
 const NOTICE_ICONS = { info: Info, good: CircleCheck, warn: TriangleAlert, bad: CircleAlert };

@@ -1,7 +1,14 @@
 import { Tooltip } from "@mantine/core";
 
 const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "short" });
-const EXACT = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "medium" });
+
+const DAY = { day: "numeric", month: "short" } as const;
+const CLOCK = { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" } as const;
+const ZONE = { timeZoneName: "short" } as const;
+
+const EXACT = new Intl.DateTimeFormat("en", { ...DAY, year: "numeric", ...CLOCK, ...ZONE });
+const THIS_YEAR = new Intl.DateTimeFormat("en", { ...DAY, ...CLOCK });
+const OLDER = new Intl.DateTimeFormat("en", { ...DAY, year: "numeric", ...CLOCK });
 
 const STEPS: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
   ["year", 31_557_600],
@@ -20,20 +27,31 @@ export function relativeTime(iso: string, now = Date.now()): string {
   return RELATIVE.format(Math.round(seconds / length), unit);
 }
 
+/** `Nov 23, 2026, 14:05:09 GMT+1`, in the zone of the browser. */
 export const exactTime = (iso: string): string => EXACT.format(new Date(iso));
+
+/** `Nov 23, 14:05:09`: with the year only where it is another one. */
+function clockTime(iso: string): string {
+  const at = new Date(iso);
+  return (at.getFullYear() === new Date().getFullYear() ? THIS_YEAR : OLDER).format(at);
+}
+
+const SHOWN = { ago: relativeTime, clock: clockTime, exact: exactTime };
 
 interface TimeProps {
   readonly at: string | null | undefined;
   readonly absent?: string;
-  readonly exact?: boolean;
+  /** How long ago, to the second (where entries are compared), or with year and zone. */
+  readonly as?: keyof typeof SHOWN;
 }
 
-/** A time: how long ago, and exactly under the pointer. */
-export function Time({ at, absent = "Never", exact = false }: TimeProps) {
+/** A time; what it does not say itself is under the pointer. */
+export function Time({ at, absent = "Never", as = "ago" }: TimeProps) {
   if (!at || Number.isNaN(Date.parse(at))) return <span className="dim">{at ?? absent}</span>;
+  const more = as === "ago" ? exactTime(at) : relativeTime(at);
   return (
-    <Tooltip label={exact ? at : `${exactTime(at)} (${at})`}>
-      <time dateTime={at}>{exact ? exactTime(at) : relativeTime(at)}</time>
+    <Tooltip label={`${more} · ${at}`}>
+      <time dateTime={at}>{SHOWN[as](at)}</time>
     </Tooltip>
   );
 }

@@ -4,8 +4,12 @@ import { Layers, Lock } from "lucide-react";
 import { type Session, useSession } from "../api/session.ts";
 import { Card, Facts, Page } from "../components/page.tsx";
 import { Empty } from "../components/states.tsx";
-import { COMPANY_SECTIONS, companySectionsOf } from "../shell/company-sections.ts";
 import { firstEntry, NAVIGATION } from "../shell/navigation.ts";
+import {
+  COMPANY_SECTIONS,
+  companySectionsOf,
+  WORKSPACE_SECTIONS,
+} from "../shell/settings-sections.ts";
 
 /** Leads to the first page that a person may see, or says what is missing. */
 export function FirstPage() {
@@ -14,8 +18,7 @@ export function FirstPage() {
   for (const workspace of workspaces) {
     const entry = firstEntry(session, workspace);
     if (!entry) continue;
-    const { to, section = "" } = entry;
-    return <Navigate to={to} params={{ workspace, section }} replace />;
+    return <Navigate to={entry.to} params={{ workspace }} replace />;
   }
   if (administrator) return <NoWorkspace />;
   const [section] = companySectionsOf(session);
@@ -83,16 +86,11 @@ const openings = (pages: readonly (readonly [permission: string, label: string])
       .join(", "),
   ]);
 
-const IN_WORKSPACE = openings(
-  NAVIGATION.flatMap(({ entries }) =>
-    entries.flatMap((entry) => entry.for.map((permission) => [permission, entry.label] as const)),
-  ).filter(([permission]) => permission !== "admin"),
-).map(
-  ([permission, pages]): Opening =>
-    // Profiles are personal data.
-    permission === "view_user_profile"
-      ? [`${permission} and view_pii`, pages]
-      : [permission, pages],
-);
+const IN_WORKSPACE = openings([
+  ...NAVIGATION.flatMap(({ entries }) =>
+    entries.map(({ needs, label }) => [needs.join(" and "), label] as const),
+  ),
+  ...WORKSPACE_SECTIONS.map(({ needs, label }) => [needs, `Settings: ${label}`] as const),
+]);
 
 const IN_COMPANY = openings(COMPANY_SECTIONS.map(({ needs, label }) => [needs, label] as const));

@@ -7,7 +7,6 @@ import {
   Languages,
   type LucideIcon,
   Megaphone,
-  Settings,
   SlidersHorizontal,
   Users,
 } from "lucide-react";
@@ -17,12 +16,10 @@ import type { Session } from "../api/session.ts";
 export interface Entry {
   /** The page below its workspace. */
   readonly to: Extract<LinkProps["to"], `/w/$workspace/${string}`>;
-  /** The part of a page that has several. */
-  readonly section?: string;
   readonly label: string;
   readonly icon: LucideIcon;
-  /** Shown to people who have one of these in the workspace. docs/dashboard.md */
-  readonly for: readonly WorkspacePermission[];
+  /** Shown to people who have all of these in the workspace. docs/dashboard.md */
+  readonly needs: readonly WorkspacePermission[];
 }
 
 interface Section {
@@ -39,66 +36,66 @@ export const NAVIGATION: readonly Section[] = [
         to: "/w/$workspace/overview",
         label: "Overview",
         icon: ChartLine,
-        for: ["view_usage_data"],
+        needs: ["view_usage_data"],
       },
       {
         to: "/w/$workspace/requests",
         label: "Live requests",
         icon: Activity,
-        for: ["dev_console"],
+        needs: ["dev_console"],
       },
-      { to: "/w/$workspace/users", label: "Users", icon: Users, for: ["view_user_profile"] },
-      { to: "/w/$workspace/syncs", label: "Syncs", icon: DatabaseZap, for: ["basic_access"] },
+      {
+        to: "/w/$workspace/users",
+        label: "Users",
+        icon: Users,
+        needs: ["view_user_profile", "view_pii"],
+      },
+      { to: "/w/$workspace/syncs", label: "Syncs", icon: DatabaseZap, needs: ["basic_access"] },
     ],
   },
   {
-    title: "Subscriptions",
+    title: "Preferences",
     entries: [
-      { to: "/w/$workspace/groups", label: "Groups", icon: Bell, for: ["basic_access"] },
+      {
+        to: "/w/$workspace/groups",
+        label: "Subscription groups",
+        icon: Bell,
+        needs: ["basic_access"],
+      },
       {
         to: "/w/$workspace/preference-centers",
         label: "Preference centers",
         icon: SlidersHorizontal,
-        for: ["basic_access"],
+        needs: ["basic_access"],
       },
     ],
   },
   {
     title: "Messages",
     entries: [
-      { to: "/w/$workspace/campaigns", label: "Campaigns", icon: Megaphone, for: ["basic_access"] },
+      {
+        to: "/w/$workspace/campaigns",
+        label: "Campaigns",
+        icon: Megaphone,
+        needs: ["basic_access"],
+      },
       {
         to: "/w/$workspace/translations",
         label: "Translations",
         icon: Languages,
-        for: ["basic_access"],
-      },
-    ],
-  },
-  {
-    title: "Administration",
-    entries: [
-      {
-        to: "/w/$workspace/settings/$section",
-        section: "keys",
-        label: "Settings",
-        icon: Settings,
-        for: ["dev_console", "basic_access", "admin"],
+        needs: ["basic_access"],
       },
     ],
   },
 ];
 
-/** Whether a person sees a page: one of its permissions is enough. */
-export const isSeen = (entry: Entry, { administrator, permissions }: Session, workspace: string) =>
-  administrator ||
-  entry.for.some((each) => permissions.workspaces[workspace]?.includes(each) ?? false);
-
-/** Whether a person sees the settings of a workspace. */
-export const isSettingsSeen = (session: Session, workspace: string): boolean =>
-  NAVIGATION.flatMap(({ entries }) => entries).some(
-    (entry) => entry.to === "/w/$workspace/settings/$section" && isSeen(entry, session, workspace),
-  );
+/** Whether a person sees a page. */
+export const isSeen = (
+  { needs }: Entry,
+  { administrator, permissions }: Session,
+  workspace: string,
+): boolean =>
+  administrator || needs.every((each) => permissions.workspaces[workspace]?.includes(each));
 
 /** The page that a person sees first in a workspace. */
 export const firstEntry = (session: Session, workspace: string): Entry | undefined =>

@@ -33,7 +33,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
             <MenuIcon size={20} />
           </ActionIcon>
           <Logo size={22} />
-          <strong>Rapport</strong>
+          <strong className="one-line">{workspace ?? "Rapport"}</strong>
         </nav>
         <main id="main" ref={main} className="main" tabIndex={-1}>
           {children}

@@ -5,7 +5,7 @@ import { useSession } from "../api/session.ts";
 import { type Entry, firstEntry } from "./navigation.ts";
 
 /** Says what is missing to those who may see nothing. */
-const OVERVIEW: Pick<Entry, "to" | "section"> = { to: "/w/$workspace/overview" };
+const OVERVIEW: Pick<Entry, "to"> = { to: "/w/$workspace/overview" };
 
 /** Which workspace is shown, and a change to another one. */
 export function WorkspaceMenu({ workspace }: { readonly workspace: string }) {
@@ -15,9 +15,14 @@ export function WorkspaceMenu({ workspace }: { readonly workspace: string }) {
   return (
     <Menu width="target" position="bottom-start">
       <Menu.Target>
-        <button type="button" className="workspace-button" aria-label={`Workspace ${workspace}`}>
+        <button
+          type="button"
+          className="workspace-button"
+          title={workspace}
+          aria-label={`Workspace ${workspace}`}
+        >
           <Layers size={16} aria-hidden />
-          {workspace}
+          <span className="one-line">{workspace}</span>
           <ChevronsUpDown size={14} aria-hidden />
         </button>
       </Menu.Target>
@@ -28,8 +33,8 @@ export function WorkspaceMenu({ workspace }: { readonly workspace: string }) {
             key={name}
             rightSection={name === workspace ? <Check size={14} aria-label="current" /> : null}
             onClick={() => {
-              const { to, section = "" } = firstEntry(session, name) ?? OVERVIEW;
-              void navigate({ to, params: { workspace: name, section } });
+              const { to } = firstEntry(session, name) ?? OVERVIEW;
+              void navigate({ to, params: { workspace: name } });
             }}
           >
             {name}

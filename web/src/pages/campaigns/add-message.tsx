@@ -1,6 +1,6 @@
 import { Select, Switch, Textarea, TextInput } from "@mantine/core";
 import { useChangeCampaigns } from "../../api/messages.ts";
-import { tellDone } from "../../components/feedback.ts";
+import { tellDone } from "../../components/feedback.tsx";
 import { FormDialog, required } from "../../components/form.tsx";
 import { newId } from "../../components/new-id.ts";
 import { channelName } from "../../components/tag.tsx";

@@ -4,14 +4,15 @@ import { Mail, Megaphone, MessageSquare, Plus, Waypoints } from "lucide-react";
 import { useState } from "react";
 import { useCampaigns, useCanvases, useChangeCampaigns } from "../../api/messages.ts";
 import { Confirm } from "../../components/confirm.tsx";
-import { Declared } from "../../components/declared.tsx";
+import { type Column, DataTable } from "../../components/data-table.tsx";
+import { DeclaredName } from "../../components/declared-name.tsx";
 import { FormDialog, required } from "../../components/form.tsx";
 import { newId } from "../../components/new-id.ts";
 import { Card, Page } from "../../components/page.tsx";
 import { PermittedButton } from "../../components/permitted.tsx";
 import { RowActions } from "../../components/row-actions.tsx";
 import { Empty, Loaded } from "../../components/states.tsx";
-import { channelName, sentence, Tag } from "../../components/tag.tsx";
+import { channelName, Tag } from "../../components/tag.tsx";
 import { AddMessage, type MessagePlace } from "./add-message.tsx";
 
 const route = getRouteApi("/w/$workspace/campaigns");
@@ -112,44 +113,60 @@ interface HoldersProps {
   open(dialog: Dialog): void;
 }
 
-function Holders({ workspace, title, holders, open }: HoldersProps) {
-  if (holders.length === 0) {
-    return (
-      <Card title={title}>
+const Holders = ({ workspace, title, holders, open }: HoldersProps) => (
+  <Card
+    title={title}
+    about={
+      title === "Campaigns"
+        ? "Each has messages, one or more for every channel."
+        : "Each has steps, and every step has messages."
+    }
+    flush
+  >
+    <DataTable
+      label={title}
+      columns={columnsOf(workspace, open)}
+      rows={holders}
+      keyOf={({ id }) => id}
+      empty={
         <Empty
           icon={title === "Campaigns" ? Megaphone : Waypoints}
           title={`No ${title.toLowerCase()} yet`}
         >
-          {title === "Campaigns"
-            ? "A campaign has messages; each has a channel and strings."
-            : "A canvas has steps, and each step has messages."}
+          Add one here, or declare it in a manifest.
         </Empty>
-      </Card>
-    );
-  }
-  return (
-    <>
-      {holders.map((holder) => (
-        <Card
-          key={holder.id}
-          title={holder.name}
-          actions={
-            <>
-              <Tag>{sentence(holder.kind)}</Tag>
-              <Declared declared={holder.declared} />
-              <RowActions of={holder.name} needed={neededIn(workspace)}>
-                <Menu.Item onClick={() => open({ kind: "edit", holder })}>Edit…</Menu.Item>
-                <Menu.Item onClick={() => open({ kind: "remove", holder })}>Remove…</Menu.Item>
-              </RowActions>
-            </>
-          }
-        >
-          <Steps workspace={workspace} holder={holder} open={open} />
-        </Card>
-      ))}
-    </>
-  );
-}
+      }
+    />
+  </Card>
+);
+
+const columnsOf = (
+  workspace: string,
+  open: (dialog: Dialog) => void,
+): readonly Column<Holder>[] => [
+  {
+    id: "name",
+    header: "Name",
+    cell: ({ row }) => <DeclaredName of={row.original} />,
+  },
+  {
+    id: "messages",
+    header: "Messages",
+    meta: { width: "60%" },
+    cell: ({ row }) => <Steps workspace={workspace} holder={row.original} open={open} />,
+  },
+  {
+    id: "actions",
+    header: () => <span className="hidden">Actions</span>,
+    meta: { width: "4rem", end: true },
+    cell: ({ row: { original: holder } }) => (
+      <RowActions of={holder.name} needed={neededIn(workspace)}>
+        <Menu.Item onClick={() => open({ kind: "edit", holder })}>Edit…</Menu.Item>
+        <Menu.Item onClick={() => open({ kind: "remove", holder })}>Remove…</Menu.Item>
+      </RowActions>
+    ),
+  },
+];
 
 interface StepsProps {
   readonly workspace: string;

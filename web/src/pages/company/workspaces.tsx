@@ -1,10 +1,11 @@
 import { TextInput } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
 import { Layers, Plus } from "lucide-react";
 import { useState } from "react";
 import { useAddWorkspace, useWorkspaces } from "../../api/administration.ts";
 import { useSession } from "../../api/session.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
-import { tellDone } from "../../components/feedback.ts";
+import { tellDone } from "../../components/feedback.tsx";
 import { FormDialog, required } from "../../components/form.tsx";
 import { Card } from "../../components/page.tsx";
 import { PermittedButton } from "../../components/permitted.tsx";
@@ -24,6 +25,7 @@ export function Workspaces() {
   return (
     <Card
       title="Workspaces"
+      about="Each keeps the users of one product or brand, with keys and settings of its own."
       flush
       actions={
         <PermittedButton
@@ -43,6 +45,7 @@ export function Workspaces() {
             columns={COLUMNS}
             rows={body.workspaces as readonly Workspace[]}
             keyOf={({ name }) => name}
+            opens
             empty={
               <Empty icon={Layers} title="No workspaces yet">
                 A workspace keeps the users of one product or brand.
@@ -91,10 +94,22 @@ export function Workspaces() {
 }
 
 const COLUMNS: readonly Column<Workspace>[] = [
-  { id: "name", header: "Name", cell: ({ row }) => row.original.name },
+  {
+    id: "name",
+    header: "Name",
+    cell: ({ row: { original: workspace } }) => (
+      <Link
+        to="/w/$workspace/settings/$section"
+        params={{ workspace: workspace.name, section: "keys" }}
+        className="row-link"
+      >
+        {workspace.name}
+      </Link>
+    ),
+  },
   {
     id: "reset",
-    header: "Reset",
+    header: "Deleting all users at once",
     cell: ({ row }) =>
       row.original.allow_reset ? "Allowed" : <span className="dim">Not allowed</span>,
   },

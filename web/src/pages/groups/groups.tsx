@@ -3,11 +3,11 @@ import { getRouteApi } from "@tanstack/react-router";
 import { Bell, Plus } from "lucide-react";
 import { useState } from "react";
 import { type Group, useChangeGroups, useGroups } from "../../api/groups.ts";
-import { CopyText } from "../../components/code-block.tsx";
+import { Id } from "../../components/code-block.tsx";
 import { Confirm } from "../../components/confirm.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { DeclaredName } from "../../components/declared-name.tsx";
-import { tellDone } from "../../components/feedback.ts";
+import { tellDone } from "../../components/feedback.tsx";
 import { FormDialog, required } from "../../components/form.tsx";
 import { newId } from "../../components/new-id.ts";
 import { Page } from "../../components/page.tsx";
@@ -76,7 +76,12 @@ const columnsOf = (workspace: string, open: (dialog: Dialog) => void): readonly 
   {
     id: "name",
     header: "Name",
-    cell: ({ row: { original: group } }) => <DeclaredName of={group} />,
+    cell: ({ row: { original: group } }) => (
+      <>
+        <DeclaredName of={group} />
+        {group.description && <div className="dim">{group.description}</div>}
+      </>
+    ),
   },
   {
     id: "channel",
@@ -87,13 +92,8 @@ const columnsOf = (workspace: string, open: (dialog: Dialog) => void): readonly 
   {
     id: "id",
     header: "Id",
-    meta: { wideOnly: true, width: "24rem" },
-    cell: ({ row }) => (
-      <>
-        <span className="mono dim">{row.original.id}</span>{" "}
-        <CopyText text={row.original.id} label="Copy the id" />
-      </>
-    ),
+    meta: { width: "24rem" },
+    cell: ({ row }) => <Id value={row.original.id} />,
   },
   {
     id: "actions",
@@ -119,7 +119,12 @@ function EditGroup({ workspace, group, isNew, close }: DialogProps & { readonly 
   return (
     <FormDialog
       title={isNew ? "Add a group" : `Edit ${group.name}`}
-      initial={{ id: group.id, name: group.name, channel: group.channel }}
+      initial={{
+        id: group.id,
+        name: group.name,
+        channel: group.channel,
+        description: group.description ?? "",
+      }}
       validate={{ name: required, id: required }}
       close={close}
       save={async (values) => {
@@ -130,6 +135,13 @@ function EditGroup({ workspace, group, isNew, close }: DialogProps & { readonly 
       {(form) => (
         <>
           <TextInput label="Name" data-autofocus {...form.getInputProps("name")} />
+          <TextInput
+            label="Description"
+            description="What subscribers get. Preference pages show it below the name."
+            placeholder="Once a month, what is new."
+            maxLength={500}
+            {...form.getInputProps("description")}
+          />
           <Select
             label="Channel"
             allowDeselect={false}

@@ -54,68 +54,81 @@ interface ChartOf {
   readonly summary: string;
   readonly lines: readonly Line[];
   readonly unit?: string;
+  readonly isCount?: boolean;
 }
 
 function chartsOf(data: Overview, slot: string): readonly ChartOf[] {
   const { syncs } = data;
-  const line = (name: string, values: readonly (number | null)[], color: Line["color"]): Line => ({
-    name,
-    values,
-    color,
-  });
+  const counts = (name: string, values: readonly number[], color: Line["color"]): Line => {
+    return { name, values, color, whole: NUMBER.format(total(values)) };
+  };
+  const latest = (name: string, values: readonly (number | null)[], color: Line["color"]): Line => {
+    const last = lastOf(values);
+    return { name, values, color, whole: last === null ? "–" : `${last} ms` };
+  };
   const codes = [...data.rejections]
-    .filter(({ counts }) => total(counts) > 0)
+    .filter((each) => total(each.counts) > 0)
     .sort((one, other) => total(other.counts) - total(one.counts));
   return [
     {
       label: "Requests",
-      summary: `${total(data.requests)} requests, ${slot}`,
+      summary: slot,
+      isCount: true,
       lines: [
-        line("All", data.requests, "info"),
-        line("Refused (4xx)", data.refused, "warn"),
-        line("Failed (5xx)", data.failed, "bad"),
+        counts("All", data.requests, "info"),
+        counts("Refused (4xx)", data.refused, "warn"),
+        counts("Failed (5xx)", data.failed, "bad"),
       ],
     },
     {
       label: "Items",
-      summary: `${total(data.items_accepted)} accepted, ${slot}`,
+      summary: slot,
+      isCount: true,
       lines: [
-        line("Accepted", data.items_accepted, "good"),
-        line("Rejected", data.items_rejected, "bad"),
+        counts("Accepted", data.items_accepted, "good"),
+        counts("Rejected", data.items_rejected, "bad"),
       ],
     },
     {
       label: "Response times",
-      summary: `latest: p50 ${lastOf(data.p50_ms) ?? "–"} ms, p99 ${lastOf(data.p99_ms) ?? "–"} ms`,
+      summary: "milliseconds; the legend has the latest",
       unit: "ms",
-      lines: [line("p50", data.p50_ms, "info"), line("p99", data.p99_ms, "warn")],
+      lines: [latest("p50", data.p50_ms, "info"), latest("p99", data.p99_ms, "warn")],
     },
     {
       label: "Rejections by code",
-      summary:
-        codes.length === 0
-          ? "none"
-          : codes.map((each) => `${each.code} ${total(each.counts)}`).join(", "),
+      summary: codes.length > MOST_CODES ? `${slot}; the ${MOST_CODES} most frequent` : slot,
+      isCount: true,
       lines: codes
         .slice(0, MOST_CODES)
-        .map(({ code, counts }, index) => line(code, counts, CODE_COLORS[index] ?? "plain")),
+        .map(({ code, counts: each }, index) => counts(code, each, CODE_COLORS[index] ?? "plain")),
     },
     {
       label: "Write queue",
       summary: "the most items that waited, of all workspaces",
-      lines: [line("Items", data.queue_items, "info")],
+      lines: [
+        {
+          name: "Items",
+          values: data.queue_items,
+          color: "info",
+          whole: `at most ${NUMBER.format(Math.max(0, ...data.queue_items))}`,
+        },
+      ],
     },
     ...(syncs === null
       ? []
       : [
           {
             label: "Rows of syncs",
-            summary: `${total(syncs.rows_synced)} synced, ${total(syncs.rows_failed)} failed`,
+            summary: slot,
+            isCount: true,
             lines: [
-              line("Synced", syncs.rows_synced, "good"),
-              line("Failed", syncs.rows_failed, "bad"),
-            ],
+              counts("Synced", syncs.rows_synced, "good"),
+              counts("Failed", syncs.rows_failed, "bad"),
+            ].filter(({ values }) => values.some(Boolean)),
           },
         ]),
   ];
 }
+
+const NUMBER = new Intl.NumberFormat("en");

@@ -3,7 +3,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { Activity } from "lucide-react";
 import type { Overview, Period } from "../../api/overview.ts";
 import { useOverview } from "../../api/overview.ts";
-import { firstRequest } from "../../components/first-request.ts";
+import { firstRequest, KeysLink } from "../../components/first-request.tsx";
 import { Page } from "../../components/page.tsx";
 import { Empty, Loaded } from "../../components/states.tsx";
 import { Attention } from "./attention.tsx";
@@ -45,8 +45,8 @@ export function OverviewPage() {
                 title="No requests in this time"
                 command={firstRequest(location.origin)}
               >
-                Rates and latencies appear here within ten seconds. Send a request with an API key
-                of this workspace:
+                Rates and latencies appear here within ten seconds. Send a request with an{" "}
+                <KeysLink workspace={workspace} />:
               </Empty>
             ) : (
               <Charts data={data} period={period} />
@@ -67,9 +67,12 @@ function Tiles({ data }: { readonly data: Overview }) {
     ["Requests", NUMBER.format(total(data.requests))],
     ["Refused or failed", NUMBER.format(total(data.refused) + total(data.failed))],
     ["Items accepted", NUMBER.format(accepted)],
-    ["Items rejected", `${NUMBER.format(rejected)} (${share.toFixed(share < 10 ? 1 : 0)} %)`],
-    ["Latest p99", lastOf(data.p99_ms) === null ? "–" : `${lastOf(data.p99_ms)} ms`],
-    ["Write queue, most", NUMBER.format(Math.max(0, ...data.queue_items))],
+    [
+      "Items rejected",
+      `${NUMBER.format(rejected)} (${share.toFixed(share > 0 && share < 10 ? 1 : 0)} %)`,
+    ],
+    ["Response time, p99", lastOf(data.p99_ms) === null ? "–" : `${lastOf(data.p99_ms)} ms`],
+    ["Write queue, peak", `${NUMBER.format(Math.max(0, ...data.queue_items))} items`],
   ] as const;
   return (
     <dl className="tiles">

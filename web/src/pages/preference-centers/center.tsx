@@ -4,15 +4,17 @@ import { getRouteApi, Link, useBlocker, useNavigate } from "@tanstack/react-rout
 import { lazy, Suspense, useMemo, useState } from "react";
 import {
   type CenterBody,
+  createPreviewLink,
   type PageFault,
   useCenter,
   useChangeCenters,
   usePreview,
 } from "../../api/centers.ts";
+import { Id } from "../../components/code-block.tsx";
 import { Confirm } from "../../components/confirm.tsx";
-import { tellDone, tellFailed } from "../../components/feedback.ts";
+import { tellDone, tellFailed } from "../../components/feedback.tsx";
 import { Page } from "../../components/page.tsx";
-import { PermittedButton } from "../../components/permitted.tsx";
+import { PermittedButton, PermittedItem } from "../../components/permitted.tsx";
 import { RowActions } from "../../components/row-actions.tsx";
 import { Loaded, Loading, Notice } from "../../components/states.tsx";
 import { StateTag } from "../../components/tag.tsx";
@@ -30,7 +32,7 @@ export function CenterPage() {
   const { workspace, id } = route.useParams();
   const center = useCenter(workspace, id);
   return (
-    <Loaded from={center}>
+    <Loaded from={center} lines={12} page="Preference center">
       {({ title, name, state, page_html, confirmation_html, redirect_url, locale, ...more }) => (
         <Editor
           key={id}
@@ -70,6 +72,7 @@ function Editor({ workspace, id, stored }: EditorProps) {
   const [center, setCenter] = useState(stored);
   const [saved, setSaved] = useState(stored);
   const [tab, setTab] = useState<Tab>("page");
+  const [isWithdrawing, setWithdrawing] = useState(false);
   const [shown, setShown] = useState<Shown>({ externalId: "", locale: "", screen: "wide" });
   const { put, isSaving } = useChangeCenters(workspace);
   const [wanted] = useDebouncedValue(center, REST_MS);
@@ -103,8 +106,9 @@ function Editor({ workspace, id, stored }: EditorProps) {
         <>
           <Link to="/w/$workspace/preference-centers" params={{ workspace }} className="link">
             Preference centers
-          </Link>{" "}
-          <StateTag state={saved.state ?? "active"} />
+          </Link>
+          {" / "}
+          <Id value={id} /> <StateTag state={saved.state ?? "active"} />
         </>
       }
       actions={
@@ -114,9 +118,9 @@ function Editor({ workspace, id, stored }: EditorProps) {
             workspace={workspace}
             needs="manage_email_settings"
             variant="default"
-            onClick={() => void save({ state: isDraft ? "active" : "draft" })}
+            onClick={() => (isDraft ? void save({ state: "active" }) : setWithdrawing(true))}
           >
-            {isDraft ? "Save and publish" : "Make it a draft"}
+            {isDraft ? "Save and publish" : "Make it a draft…"}
           </PermittedButton>
           <PermittedButton
             workspace={workspace}
@@ -127,7 +131,7 @@ function Editor({ workspace, id, stored }: EditorProps) {
           >
             Save
           </PermittedButton>
-          <Remove workspace={workspace} id={id} name={center.name} />
+          <More workspace={workspace} id={id} name={center.name} />
         </>
       }
     >
@@ -166,6 +170,17 @@ function Editor({ workspace, id, stored }: EditorProps) {
         />
       </div>
       <Leaving isChanged={isChanged} />
+      {isWithdrawing && (
+        <Confirm
+          title={`Make ${center.name} a draft`}
+          action="Make it a draft"
+          close={() => setWithdrawing(false)}
+          run={() => save({ state: "draft" })}
+        >
+          Users who open their links see a page that says that it is not available, until you
+          publish it again. What they chose is kept.
+        </Confirm>
+      )}
     </Page>
   );
 }
@@ -266,20 +281,40 @@ const Settings = ({ center, set }: SettingsProps) => (
   </div>
 );
 
-interface RemoveProps {
+/** The page with a sample user, for ten minutes, as it is saved. */
+async function copyPreviewLink(workspace: string, id: string): Promise<void> {
+  try {
+    const url = await createPreviewLink(workspace, id);
+    await navigator.clipboard.writeText(url);
+    tellDone("Copied a link to the saved page. It works for ten minutes, without signing in.");
+  } catch (error) {
+    tellFailed(error);
+  }
+}
+
+interface MoreProps {
   readonly workspace: string;
   readonly id: string;
   readonly name: string;
 }
 
-function Remove({ workspace, id, name }: RemoveProps) {
+/** A link for people without the dashboard, and the end of the center. */
+function More({ workspace, id, name }: MoreProps) {
   const { remove } = useChangeCenters(workspace);
   const navigate = useNavigate();
   const [isOpen, setOpen] = useState(false);
   return (
     <>
-      <RowActions of={name} needed={{ workspace, needs: "manage_email_settings" }}>
-        <Menu.Item onClick={() => setOpen(true)}>Remove…</Menu.Item>
+      <RowActions of={name}>
+        <Menu.Item onClick={() => void copyPreviewLink(workspace, id)}>
+          Copy a preview link
+        </Menu.Item>
+        <PermittedItem
+          needed={{ workspace, needs: "manage_email_settings" }}
+          onClick={() => setOpen(true)}
+        >
+          Remove…
+        </PermittedItem>
       </RowActions>
       {isOpen && (
         <Confirm

@@ -3,6 +3,7 @@ import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { Plus, SlidersHorizontal } from "lucide-react";
 import { useMemo, useState } from "react";
 import { useCenters, useChangeCenters } from "../../api/centers.ts";
+import { Id } from "../../components/code-block.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { DeclaredName } from "../../components/declared-name.tsx";
 import { FormDialog, required } from "../../components/form.tsx";
@@ -107,7 +108,13 @@ const columnsOf = (workspace: string): readonly Column<Center>[] => [
       />
     ),
   },
-  { id: "title", header: "Title", meta: { wideOnly: true }, cell: ({ row }) => row.original.title },
+  { id: "title", header: "Title", cell: ({ row }) => row.original.title },
+  {
+    id: "id",
+    header: "Id",
+    meta: { width: "22rem" },
+    cell: ({ row }) => <Id value={row.original.id} />,
+  },
   {
     id: "state",
     header: "State",

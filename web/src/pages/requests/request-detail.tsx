@@ -1,34 +1,64 @@
+import { Link } from "@tanstack/react-router";
 import type { LiveItem, LiveRequest } from "../../api/requests.ts";
+import { CopyText } from "../../components/code-block.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Json } from "../../components/json.tsx";
+import { Absent } from "../../components/page.tsx";
+import { useMissing } from "../../components/permitted.tsx";
 import { Tag } from "../../components/tag.tsx";
+import { Time } from "../../components/time.tsx";
+
+interface RequestDetailProps {
+  readonly workspace: string;
+  readonly request: LiveRequest;
+}
 
 /** A request below its row: each item with its verdict, the body and the response. */
-export const RequestDetail = ({ request }: { readonly request: LiveRequest }) => (
-  <div className="stack">
-    {request.items.length > 0 && (
-      <DataTable
-        label="Items"
-        columns={COLUMNS}
-        rows={request.items}
-        keyOf={({ kind, index }) => `${kind} ${index}`}
-        empty={null}
-      />
-    )}
-    <div className="request-bodies">
-      <div>
-        <strong>Body</strong>
-        <Json value={request.body} label="the body" />
+export function RequestDetail({ workspace, request }: RequestDetailProps) {
+  const missing = useMissing({ workspace, needs: "view_pii" });
+  return (
+    <div className="stack">
+      <div className="dim">
+        <Time at={request.at} as="exact" /> · key {request.key.name} · {request.duration_ms} ms · id{" "}
+        <span className="mono">{request.id}</span>{" "}
+        <CopyText text={request.id} label="Copy the id of the request" />
       </div>
-      <div>
-        <strong>Response</strong>
-        <Json value={request.response} label="the response" />
+      {request.items.length > 0 && (
+        <DataTable
+          label="Items"
+          columns={columnsOf(workspace)}
+          rows={request.items}
+          keyOf={({ kind, index }) => `${kind} ${index}`}
+          empty={null}
+        />
+      )}
+      <div className="request-bodies">
+        <Part title="Body" value={request.body} missing={missing} />
+        <Part title="Response" value={request.response} missing={missing} />
       </div>
     </div>
+  );
+}
+
+interface PartProps {
+  readonly title: "Body" | "Response";
+  readonly value: unknown;
+  /** Why the person may not see it. */
+  readonly missing: string | undefined;
+}
+
+const Part = ({ title, value, missing }: PartProps) => (
+  <div>
+    <strong>{title}</strong>
+    {value === null ? (
+      <p className="dim">{missing ?? "There was none, or it was too large to be kept."}</p>
+    ) : (
+      <Json value={value} label={`the ${title.toLowerCase()}`} />
+    )}
   </div>
 );
 
-const COLUMNS: readonly Column<LiveItem>[] = [
+const columnsOf = (workspace: string): readonly Column<LiveItem>[] => [
   {
     id: "item",
     header: "Item",
@@ -42,8 +72,20 @@ const COLUMNS: readonly Column<LiveItem>[] = [
   {
     id: "user",
     header: "User",
-    meta: { wideOnly: true, width: "12rem" },
-    cell: ({ row }) => row.original.user ?? <span className="dim">–</span>,
+    meta: { width: "14rem" },
+    cell: ({ row: { original: item } }) =>
+      item.user ? (
+        <Link
+          to="/w/$workspace/users"
+          params={{ workspace }}
+          search={{ query: item.user }}
+          className="link clamped"
+        >
+          {item.user}
+        </Link>
+      ) : (
+        <Absent />
+      ),
   },
   {
     id: "verdict",

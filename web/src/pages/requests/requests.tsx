@@ -1,5 +1,4 @@
-import { Button, Select, TextInput } from "@mantine/core";
-import { useDebouncedCallback } from "@mantine/hooks";
+import { Button, Select } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { Activity, Pause, Play, Search } from "lucide-react";
 import { useMemo, useState } from "react";
@@ -7,9 +6,10 @@ import { morePages } from "../../api/pages.ts";
 import { type StreamState, useStream } from "../../api/request-stream.ts";
 import { type LiveRequest, type RequestFilter, useRequests } from "../../api/requests.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
-import { firstRequest } from "../../components/first-request.ts";
-import { Page } from "../../components/page.tsx";
+import { firstRequest, KeysLink } from "../../components/first-request.tsx";
+import { Absent, Page } from "../../components/page.tsx";
 import { RowButton } from "../../components/row-button.tsx";
+import { SearchField } from "../../components/search-field.tsx";
 import { Empty, Loaded, Notice } from "../../components/states.tsx";
 import { Tag, type Tone } from "../../components/tag.tsx";
 import { Time } from "../../components/time.tsx";
@@ -78,8 +78,14 @@ export function RequestsPage() {
               keyOf={({ id }) => id}
               more={morePages(pages)}
               openKey={open}
-              detail={(request) => <RequestDetail request={request} />}
-              empty={<NoRequests isFiltered={Object.values(filter).some(Boolean)} />}
+              detail={(request) => <RequestDetail workspace={workspace} request={request} />}
+              empty={
+                Object.values(filter).some(Boolean) ? (
+                  <NoneLikeThis clear={() => void navigate({ search: {}, replace: true })} />
+                ) : (
+                  <NoRequests workspace={workspace} />
+                )
+              }
             />
           </>
         )}
@@ -88,14 +94,25 @@ export function RequestsPage() {
   );
 }
 
-const NoRequests = ({ isFiltered }: { readonly isFiltered: boolean }) =>
-  isFiltered ? (
-    <Empty icon={Search} title="No request like this is kept" />
-  ) : (
-    <Empty icon={Activity} title="No requests yet" command={firstRequest(location.origin)}>
-      Requests appear here as they come in. Send one with an API key of this workspace:
-    </Empty>
-  );
+const NoneLikeThis = ({ clear }: { clear(): void }) => (
+  <Empty
+    icon={Search}
+    title="No request like this is kept"
+    action={
+      <Button mt="xs" variant="default" onClick={clear}>
+        Clear the filters
+      </Button>
+    }
+  >
+    Only the latest requests are kept, and a restart forgets them.
+  </Empty>
+);
+
+const NoRequests = ({ workspace }: { readonly workspace: string }) => (
+  <Empty icon={Activity} title="No requests yet" command={firstRequest(location.origin)}>
+    Requests appear here as they come in. Send one with an <KeysLink workspace={workspace} />:
+  </Empty>
+);
 
 const STREAM: Readonly<Record<StreamState, readonly [Tone, string]>> = {
   live: ["good", "Live"],
@@ -120,9 +137,8 @@ const FIELDS = [
 
 function Filters({ filter }: { readonly filter: RequestFilter }) {
   const navigate = route.useNavigate();
-  const set = useDebouncedCallback((change: RequestFilter) => {
+  const set = (change: RequestFilter) =>
     void navigate({ search: (now) => ({ ...now, ...change }), replace: true });
-  }, 250);
   return (
     <search className="toolbar">
       <Select
@@ -139,13 +155,13 @@ function Filters({ filter }: { readonly filter: RequestFilter }) {
         onChange={(status) => set({ status: status ?? "" })}
       />
       {FIELDS.map(([name, label, placeholder]) => (
-        <TextInput
+        <SearchField
           key={name}
+          isFilter
           label={label}
           placeholder={placeholder}
-          className="filter"
-          defaultValue={filter[name] ?? ""}
-          onChange={(event) => set({ [name]: event.currentTarget.value.trim() })}
+          value={filter[name]}
+          search={(wanted) => set({ [name]: wanted })}
         />
       ))}
     </search>
@@ -173,28 +189,28 @@ const columnsOf = (
   {
     id: "verdict",
     header: "Verdict",
-    meta: { width: "15rem" },
+    meta: { width: "20rem" },
     cell: ({ row }) => <Verdict request={row.original} />,
   },
   {
     id: "key",
     header: "Key",
-    meta: { wideOnly: true, width: "9rem", oneLine: true },
+    meta: { width: "10rem", oneLine: true },
     cell: ({ row }) => row.original.key.name,
   },
   {
     id: "duration",
     header: "Took",
-    meta: { wideOnly: true, width: "6.5rem", end: true },
+    meta: { width: "6.5rem", end: true },
     cell: ({ row }) => `${row.original.duration_ms} ms`,
   },
   {
     id: "at",
     header: "When",
-    meta: { wideOnly: true, width: "8.5rem" },
+    meta: { width: "9.5rem" },
     cell: ({ row }) => (
       <span className="above">
-        <Time at={row.original.at} />
+        <Time at={row.original.at} as="clock" />
       </span>
     ),
   },
@@ -203,7 +219,7 @@ const columnsOf = (
 function Verdict({ request: { items, rejected } }: { readonly request: LiveRequest }) {
   const accepted = items.filter((item) => item.accepted).length;
   const [first] = items.flatMap(({ code }) => code ?? []);
-  if (items.length === 0 && rejected === 0) return <span className="dim">–</span>;
+  if (items.length === 0 && rejected === 0) return <Absent />;
   return (
     <>
       {accepted > 0 && <Tag tone="good">{accepted} accepted</Tag>}{" "}

@@ -2,7 +2,7 @@ import { Menu, Select, TextInput } from "@mantine/core";
 import { Plus, Smartphone } from "lucide-react";
 import { useState } from "react";
 import { useApps, useChangeApps } from "../../api/administration.ts";
-import { CopyText } from "../../components/code-block.tsx";
+import { Id } from "../../components/code-block.tsx";
 import { Confirm } from "../../components/confirm.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { DeclaredName } from "../../components/declared-name.tsx";
@@ -12,9 +12,19 @@ import { Card } from "../../components/page.tsx";
 import { PermittedButton } from "../../components/permitted.tsx";
 import { RowActions } from "../../components/row-actions.tsx";
 import { Empty, Loaded } from "../../components/states.tsx";
-import { sentence } from "../../components/tag.tsx";
 
-const PLATFORMS = "android fire_os ios macos roku tvos unity web windows".split(" ");
+/** With the names that their makers give them. */
+const PLATFORMS: Readonly<Record<string, string>> = {
+  android: "Android",
+  fire_os: "Fire OS",
+  ios: "iOS",
+  macos: "macOS",
+  roku: "Roku",
+  tvos: "tvOS",
+  unity: "Unity",
+  web: "Web",
+  windows: "Windows",
+};
 
 interface App {
   readonly id: string;
@@ -35,6 +45,7 @@ export function Apps({ workspace }: { readonly workspace: string }) {
   return (
     <Card
       title="Apps"
+      about="Where events, purchases and push tokens come from. They name an app by its id."
       flush
       actions={
         <PermittedButton
@@ -77,7 +88,7 @@ export function Apps({ workspace }: { readonly workspace: string }) {
               <Select
                 label="Platform"
                 allowDeselect={false}
-                data={PLATFORMS.map((value) => ({ value, label: sentence(value) }))}
+                data={Object.entries(PLATFORMS).map(([value, label]) => ({ value, label }))}
                 {...form.getInputProps("platform")}
               />
             </>
@@ -108,18 +119,13 @@ const columnsOf = (workspace: string, open: (dialog: Dialog) => void): readonly 
     id: "platform",
     header: "Platform",
     meta: { width: "8rem" },
-    cell: ({ row }) => sentence(row.original.platform),
+    cell: ({ row: { original: app } }) => PLATFORMS[app.platform] ?? app.platform,
   },
   {
     id: "id",
     header: "app_id",
-    meta: { wideOnly: true, width: "24rem" },
-    cell: ({ row }) => (
-      <>
-        <span className="mono dim">{row.original.id}</span>{" "}
-        <CopyText text={row.original.id} label="Copy the app_id" />
-      </>
-    ),
+    meta: { width: "24rem" },
+    cell: ({ row }) => <Id value={row.original.id} />,
   },
   {
     id: "actions",

@@ -1,6 +1,6 @@
-import { Button, TextInput } from "@mantine/core";
-import { useDebouncedValue } from "@mantine/hooks";
+import { Button } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
 import { ScrollText, ShieldCheck } from "lucide-react";
 import { useMemo, useState } from "react";
 import { useAudit, verifyAudit } from "../../api/administration.ts";
@@ -8,10 +8,14 @@ import { messageOf } from "../../api/api-error.ts";
 import { morePages } from "../../api/pages.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Json } from "../../components/json.tsx";
+import { Card } from "../../components/page.tsx";
 import { RowButton } from "../../components/row-button.tsx";
+import { SearchField } from "../../components/search-field.tsx";
 import { Empty, Loaded, Notice } from "../../components/states.tsx";
 import { sentence } from "../../components/tag.tsx";
 import { Time } from "../../components/time.tsx";
+
+const route = getRouteApi("/company/$section");
 
 interface Entry {
   readonly id: string;
@@ -26,27 +30,42 @@ interface Entry {
 }
 
 export function Audit() {
-  const [text, setText] = useState("");
-  const [name] = useDebouncedValue(text.trim(), 250);
+  const { query: name } = route.useSearch();
+  const navigate = route.useNavigate();
   const [open, setOpen] = useState<string>();
   const pages = useAudit(name ? { name } : {});
+  const verify = useMutation({ mutationFn: verifyAudit });
   const entries = useMemo(
     () => pages.data?.pages.flatMap((page) => page.entries) ?? [],
     [pages.data],
   );
   const columns = useMemo(() => columnsOf(open, setOpen), [open]);
   return (
-    <>
-      <div className="toolbar">
-        <TextInput
-          className="grow"
-          aria-label="Only changes of"
+    <Card
+      title="Audit log"
+      about="Every change by an administrator, a manifest or an identity provider, newest first."
+      flush
+      actions={
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={<ShieldCheck size={14} />}
+          loading={verify.isPending}
+          onClick={() => verify.mutate()}
+        >
+          Verify
+        </Button>
+      }
+    >
+      <Verdict {...verify} />
+      <search className="toolbar card-toolbar">
+        <SearchField
+          label="Only changes of"
           placeholder="The whole name or id of what was changed"
-          value={text}
-          onChange={(event) => setText(event.currentTarget.value)}
+          value={name}
+          search={(wanted) => void navigate({ search: { query: wanted }, replace: true })}
         />
-        <Verify />
-      </div>
+      </search>
       <Loaded from={pages}>
         {() => (
           <DataTable
@@ -57,28 +76,29 @@ export function Audit() {
             more={morePages(pages)}
             openKey={open}
             detail={(entry) => <Json value={entry} label="Entry" />}
-            empty={<Empty icon={ScrollText} title="No change with this name" />}
+            empty={
+              <Empty icon={ScrollText} title={name ? `No change of “${name}”` : "No changes yet"}>
+                {name && "The search compares whole names and ids, with upper and lower case."}
+              </Empty>
+            }
           />
         )}
       </Loaded>
-    </>
+    </Card>
   );
 }
 
-/** Checks the chain of the whole audit. */
-function Verify() {
-  const { mutate, data, error, isPending } = useMutation({ mutationFn: verifyAudit });
+interface VerdictProps {
+  readonly data: Awaited<ReturnType<typeof verifyAudit>>;
+  readonly error: unknown;
+}
+
+/** What the check of the whole chain found. */
+function Verdict({ data, error }: VerdictProps) {
+  if (!data && !error) return null;
   return (
-    <>
-      <Button
-        variant="default"
-        leftSection={<ShieldCheck size={15} />}
-        loading={isPending}
-        onClick={() => mutate()}
-      >
-        Verify
-      </Button>
-      {error && <Notice tone="bad">{messageOf(error)}</Notice>}
+    <div className="card-body">
+      {error ? <Notice tone="bad">{messageOf(error)}</Notice> : null}
       {data && (
         <Notice tone={data.intact ? "good" : "bad"}>
           {data.intact
@@ -86,7 +106,7 @@ function Verify() {
             : `Broken at entry ${data.broken_at?.position}.`}
         </Notice>
       )}
-    </>
+    </div>
   );
 }
 
@@ -110,13 +130,13 @@ const columnsOf = (
   {
     id: "workspace",
     header: "Workspace",
-    meta: { wideOnly: true, width: "9rem" },
+    meta: { width: "9rem" },
     cell: ({ row }) => row.original.workspace ?? <span className="dim">Company</span>,
   },
   {
     id: "actor",
     header: "By",
-    meta: { wideOnly: true, width: "14rem" },
+    meta: { width: "14rem" },
     cell: ({ row: { original: entry } }) => (
       <>
         {entry.actor_name ?? sentence(entry.actor)}

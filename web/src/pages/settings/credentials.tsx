@@ -4,7 +4,7 @@ import { type ReactNode, useState } from "react";
 import { Confirm } from "../../components/confirm.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Declared } from "../../components/declared.tsx";
-import { tellDone } from "../../components/feedback.ts";
+import { tellDone } from "../../components/feedback.tsx";
 import { Card } from "../../components/page.tsx";
 import { type Needed, PermittedButton } from "../../components/permitted.tsx";
 import { RowActions } from "../../components/row-actions.tsx";
@@ -31,6 +31,8 @@ interface CredentialsProps {
   /** `API key` or `SCIM token`. */
   readonly noun: string;
   readonly title: string;
+  /** What the button that creates one says. */
+  readonly action: string;
   readonly about: string;
   readonly scopeTitle: string;
   readonly list: readonly Credential[];
@@ -45,13 +47,14 @@ interface CredentialsProps {
 type Dialog = { readonly kind: "create" | "rotate" | "revoke"; readonly name: string };
 
 export function Credentials(props: CredentialsProps) {
-  const { noun, title, about, scopeTitle, list, needed, rotate, revoke, create } = props;
+  const { noun, title, action, about, scopeTitle, list, needed, rotate, revoke, create } = props;
   const [dialog, setDialog] = useState<Dialog>();
   const [secret, setSecret] = useState<string>();
   const close = () => setDialog(undefined);
   return (
     <Card
       title={title}
+      about={about}
       flush
       actions={
         <PermittedButton
@@ -60,7 +63,7 @@ export function Credentials(props: CredentialsProps) {
           leftSection={<Plus size={14} />}
           onClick={() => setDialog({ kind: "create", name: "" })}
         >
-          Create
+          {action}
         </PermittedButton>
       }
     >
@@ -69,11 +72,7 @@ export function Credentials(props: CredentialsProps) {
         columns={columnsOf(scopeTitle, needed, setDialog)}
         rows={list}
         keyOf={(each) => `${each.name} ${each.created_at}`}
-        empty={
-          <Empty icon={KeyRound} title={`No ${noun}s yet`}>
-            {about}
-          </Empty>
-        }
+        empty={<Empty icon={KeyRound} title={`No ${noun}s yet`} />}
       />
       {dialog?.kind === "create" && create(close, setSecret)}
       {dialog?.kind === "rotate" && (
@@ -127,13 +126,13 @@ const columnsOf = (
   {
     id: "scope",
     header: scopeTitle,
-    meta: { wideOnly: true, width: "34%" },
+    meta: { width: "34%" },
     cell: ({ row }) => row.original.scope,
   },
   {
     id: "created",
     header: "Created",
-    meta: { wideOnly: true, width: "8.5rem" },
+    meta: { width: "8.5rem" },
     cell: ({ row }) => <Time at={row.original.created_at} />,
   },
   {

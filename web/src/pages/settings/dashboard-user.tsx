@@ -12,7 +12,7 @@ import {
 import { useState } from "react";
 import { nameOfPerson, type Person, useChangePeople, usePerson } from "../../api/people.ts";
 import { Confirm } from "../../components/confirm.tsx";
-import { tellDone, tellFailed } from "../../components/feedback.ts";
+import { tellDone, tellFailed } from "../../components/feedback.tsx";
 import { FormDialog, required } from "../../components/form.tsx";
 import { Card, Facts, Page } from "../../components/page.tsx";
 import { PermittedItem } from "../../components/permitted.tsx";
@@ -29,7 +29,7 @@ export function DashboardUserPage() {
   const { id } = route.useParams();
   const found = usePerson(id);
   return (
-    <Loaded from={found} lines={12}>
+    <Loaded from={found} lines={12} page="Dashboard user">
       {({ person }) => <PersonView person={person} />}
     </Loaded>
   );

@@ -1,15 +1,16 @@
 import { Select, TextInput } from "@mantine/core";
-import { useDebouncedCallback } from "@mantine/hooks";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
-import { Plus, Search, UserSearch, Users } from "lucide-react";
+import { Plus, UserSearch, Users } from "lucide-react";
 import { useMemo, useState } from "react";
 import { DEPARTMENTS } from "../../../../src/dashboard-users/departments.ts";
 import { morePages } from "../../api/pages.ts";
 import { nameOfPerson, type Person, useChangePeople, usePeople } from "../../api/people.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
-import { tellDone } from "../../components/feedback.ts";
+import { tellDone } from "../../components/feedback.tsx";
 import { FormDialog, required } from "../../components/form.tsx";
+import { Card } from "../../components/page.tsx";
 import { PermittedButton } from "../../components/permitted.tsx";
+import { SearchField } from "../../components/search-field.tsx";
 import { Empty, Loaded, Notice } from "../../components/states.tsx";
 import { sentence, Tag } from "../../components/tag.tsx";
 import { Time } from "../../components/time.tsx";
@@ -20,38 +21,35 @@ const route = getRouteApi("/company/$section");
 export function DashboardUsers() {
   const { query = "" } = route.useSearch();
   const navigate = route.useNavigate();
-  const [text, setText] = useState(query);
   const [isAdding, setAdding] = useState(false);
-  const search = useDebouncedCallback((wanted: string) => {
-    void navigate({ search: { query: wanted.trim() }, replace: true });
-  }, 200);
   const pages = usePeople(query);
   const people = useMemo(
     () => pages.data?.pages.flatMap((page) => page.people) ?? [],
     [pages.data],
   );
   return (
-    <>
-      <search className="toolbar">
-        <TextInput
-          className="grow"
-          aria-label="Find dashboard users"
-          placeholder="A part of the name or of the email address"
-          leftSection={<Search size={15} />}
-          value={text}
-          maxLength={255}
-          onChange={(event) => {
-            setText(event.currentTarget.value);
-            search(event.currentTarget.value);
-          }}
-        />
+    <Card
+      title="Dashboard users"
+      about="The people who may sign in here, and what they may do."
+      flush
+      actions={
         <PermittedButton
           needs="admin"
-          leftSection={<Plus size={15} />}
+          size="xs"
+          leftSection={<Plus size={14} />}
           onClick={() => setAdding(true)}
         >
           Add a person
         </PermittedButton>
+      }
+    >
+      <search className="toolbar card-toolbar">
+        <SearchField
+          label="Find dashboard users"
+          placeholder="A part of the name or of the email address"
+          value={query}
+          search={(wanted) => void navigate({ search: { query: wanted }, replace: true })}
+        />
       </search>
       <Loaded from={pages}>
         {() => (
@@ -67,7 +65,7 @@ export function DashboardUsers() {
         )}
       </Loaded>
       {isAdding && <AddPerson close={() => setAdding(false)} />}
-    </>
+    </Card>
   );
 }
 
@@ -109,7 +107,7 @@ const COLUMNS: readonly Column<Person>[] = [
   {
     id: "address",
     header: "Email address",
-    meta: { wideOnly: true, oneLine: true },
+    meta: { oneLine: true },
     cell: ({ row }) => row.original.user_name,
   },
   {

@@ -14,6 +14,7 @@ export function Keys({ workspace }: { readonly workspace: string }) {
         <Credentials
           noun="API key"
           title="API keys"
+          action="Create an API key"
           about="Clients send a key with every request. Give each client its own, with the permissions that it needs."
           scopeTitle="Permissions"
           list={api_keys.map(({ previous_key_until, permissions, ip_allowlist, ...key }) => ({

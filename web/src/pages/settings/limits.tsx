@@ -5,7 +5,7 @@ import { useState } from "react";
 import { PERMISSIONS } from "../../../../src/context/permissions.ts";
 import { useChangeSettings, useSettings } from "../../api/administration.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
-import { tellDone } from "../../components/feedback.ts";
+import { tellDone } from "../../components/feedback.tsx";
 import { FormDialog, SaveFailure } from "../../components/form.tsx";
 import { Card } from "../../components/page.tsx";
 import { PermittedButton } from "../../components/permitted.tsx";
@@ -14,13 +14,16 @@ import { Loaded } from "../../components/states.tsx";
 type Settings = Readonly<Record<string, unknown>>;
 type Limit = "off" | { readonly requests: number; readonly per_seconds: number };
 
-/** The settings that are numbers, with what they bound. */
+/** The settings that are numbers, with what they bound and what an empty field stands for. */
 const NUMBERS = [
-  ["track_max_updates", "Objects per track request"],
-  ["profile_max_bytes", "Bytes of a profile's attributes"],
-  ["max_attribute_names", "Names of custom attributes"],
-  ["max_event_names", "Names of events"],
-  ["max_users", "Users (0: as many as come)"],
+  ["track_max_updates", "Objects per track request", "50"],
+  ["profile_max_bytes", "Bytes of a user's custom attributes", "1,048,576"],
+  ["max_attribute_names", "Names of custom attributes", "5,000"],
+  ["max_event_names", "Names of events", "5,000"],
+  ["max_users", "Users (0: unlimited)", "0"],
+  ["keep_events_days", "Days that events are kept (0: forever)", "0"],
+  ["keep_purchases_days", "Days that purchases are kept (0: forever)", "0"],
+  ["keep_row_log_days", "Days that rejected rows of syncs are listed", "30"],
 ] as const;
 
 export function Limits({ workspace }: { readonly workspace: string }) {
@@ -64,16 +67,19 @@ function SettingsForm({ workspace, settings }: PartProps) {
     onSuccess: () => tellDone("Saved the settings."),
   });
   return (
-    <Card title="Limits and intake">
+    <Card
+      title="Limits and intake"
+      about="What requests of this workspace may hold, and how it is kept."
+    >
       <form onSubmit={form.onSubmit((values) => saving.mutate(values))}>
         <Stack>
           <SaveFailure error={saving.error} />
           <div className="fields">
-            {NUMBERS.map(([name, label]) => (
+            {NUMBERS.map(([name, label, standard]) => (
               <NumberInput
                 key={name}
                 label={label}
-                placeholder="Default"
+                placeholder={`${standard} by default`}
                 min={0}
                 allowDecimal={false}
                 thousandSeparator=","
@@ -132,7 +138,11 @@ function RateLimits({ workspace, settings }: PartProps) {
   const rows = PERMISSIONS.map((permission) => ({ permission, limit: limits[permission] }));
   const { requests, per_seconds } = typeof edited?.limit === "object" ? edited.limit : DEFAULT;
   return (
-    <Card title="Rate limits" flush>
+    <Card
+      title="Rate limits"
+      about="How many requests each permission of an API key allows. Beyond that they get 429."
+      flush
+    >
       <DataTable
         label="Rate limits"
         columns={columnsOf(workspace, setEdited)}

@@ -20,6 +20,7 @@ export function Manifest({ workspace }: { readonly workspace: string }) {
         return (
           <Card
             title="Manifest"
+            about="What this workspace declares, as a file that creates it elsewhere."
             actions={
               <Button
                 size="xs"
@@ -35,8 +36,13 @@ export function Manifest({ workspace }: { readonly workspace: string }) {
               <Notice>
                 Apply it with <code>rapport apply {workspace}.json</code>.{" "}
                 {body && body.variables.length > 0
-                  ? `Secrets are left out: set ${body.variables.join(", ")} in the environment.`
+                  ? "Secrets are left out. Set these in the environment:"
                   : "It needs no variables."}
+                {body?.variables.map((name) => (
+                  <div key={name} className="mono">
+                    {name}
+                  </div>
+                ))}
               </Notice>
               <Json value={body?.manifest} label="Manifest" />
             </div>

@@ -28,6 +28,7 @@ export function PermissionSets() {
   return (
     <Card
       title="Permission sets"
+      about="Names for permissions that several dashboard users have, such as Support."
       flush
       actions={
         <PermittedButton

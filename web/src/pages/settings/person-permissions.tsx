@@ -7,7 +7,7 @@ import { useSession } from "../../api/session.ts";
 import { Confirm } from "../../components/confirm.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { FormDialog } from "../../components/form.tsx";
-import { Card } from "../../components/page.tsx";
+import { Absent, Card } from "../../components/page.tsx";
 import { PermittedButton } from "../../components/permitted.tsx";
 import { RowActions } from "../../components/row-actions.tsx";
 import { Empty, Notice } from "../../components/states.tsx";
@@ -153,7 +153,7 @@ const CompanyDialog = ({ permissions, close, save }: CompanyDialogProps) => (
 );
 
 const List = ({ of: names }: { readonly of: readonly string[] }) =>
-  names.length > 0 ? names.join(", ") : <span className="dim">–</span>;
+  names.length > 0 ? names.join(", ") : <Absent />;
 
 const columnsOf = (open: (dialog: Dialog) => void): readonly Column<Access>[] => [
   {
@@ -170,7 +170,7 @@ const columnsOf = (open: (dialog: Dialog) => void): readonly Column<Access>[] =>
   {
     id: "sets",
     header: "Permission sets",
-    meta: { wideOnly: true, width: "11rem" },
+    meta: { width: "11rem" },
     cell: ({ row }) => (
       <List
         of={(row.original.appGroupPermissionSets ?? []).map(
@@ -182,7 +182,7 @@ const columnsOf = (open: (dialog: Dialog) => void): readonly Column<Access>[] =>
   {
     id: "teams",
     header: "Teams",
-    meta: { wideOnly: true, width: "14rem" },
+    meta: { width: "14rem" },
     cell: ({ row }) => (
       <List
         of={(row.original.team ?? []).map(({ teamName, teamPermissions = [] }) =>

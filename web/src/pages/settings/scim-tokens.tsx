@@ -13,6 +13,7 @@ export function ScimTokens() {
         <Credentials
           noun="SCIM token"
           title="SCIM tokens"
+          action="Create a SCIM token"
           about="An identity provider creates and removes dashboard users with such a token."
           scopeTitle="Service origin"
           list={scim_tokens.map(({ previous_token_until, service_origin, ...token }) => ({

@@ -2,13 +2,17 @@ import { getRouteApi, Link, Navigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { useSession } from "../../api/session.ts";
 import { Page } from "../../components/page.tsx";
-import { COMPANY_SECTIONS, companySectionsOf } from "../../shell/company-sections.ts";
-import { isSettingsSeen } from "../../shell/navigation.ts";
-import { useShownWorkspace } from "../../shell/shown-workspace.ts";
+import {
+  COMPANY_SECTIONS,
+  companySectionsOf,
+  WORKSPACE_SECTIONS,
+  workspaceSectionsOf,
+} from "../../shell/settings-sections.ts";
 import { Workspaces } from "../company/workspaces.tsx";
 import { NotFound } from "../not-found.tsx";
 import { Apps } from "./apps.tsx";
 import { Audit } from "./audit.tsx";
+import { Brand } from "./brand.tsx";
 import { DashboardUsers } from "./dashboard-users.tsx";
 import { Keys } from "./keys.tsx";
 import { Limits } from "./limits.tsx";
@@ -19,23 +23,13 @@ import { Teams } from "./teams.tsx";
 
 const route = getRouteApi("/w/$workspace/settings/$section");
 
-interface Section {
-  readonly name: string;
-  readonly label: string;
-  show(workspace: string): ReactNode;
-}
+type NameIn<Sections extends readonly { readonly name: string }[]> = Sections[number]["name"];
 
-const OF_WORKSPACE: readonly Section[] = [
-  { name: "keys", label: "API keys", show: (workspace) => <Keys workspace={workspace} /> },
-  { name: "apps", label: "Apps", show: (workspace) => <Apps workspace={workspace} /> },
-  { name: "teams", label: "Teams", show: (workspace) => <Teams workspace={workspace} /> },
-  { name: "limits", label: "Limits", show: (workspace) => <Limits workspace={workspace} /> },
-  { name: "manifest", label: "Manifest", show: (workspace) => <Manifest workspace={workspace} /> },
-];
+const OF_WORKSPACE: Readonly<
+  Record<NameIn<typeof WORKSPACE_SECTIONS>, (props: { readonly workspace: string }) => ReactNode>
+> = { keys: Keys, apps: Apps, teams: Teams, brand: Brand, limits: Limits, manifest: Manifest };
 
-type CompanySectionName = (typeof COMPANY_SECTIONS)[number]["name"];
-
-const OF_COMPANY: Readonly<Record<CompanySectionName, () => ReactNode>> = {
+const OF_COMPANY: Readonly<Record<NameIn<typeof COMPANY_SECTIONS>, () => ReactNode>> = {
   "dashboard-users": DashboardUsers,
   "scim-tokens": ScimTokens,
   "permission-sets": PermissionSets,
@@ -46,11 +40,27 @@ const OF_COMPANY: Readonly<Record<CompanySectionName, () => ReactNode>> = {
 /** The settings of a workspace. Those of the company had addresses here; bookmarks still lead to them. */
 export function SettingsPage() {
   const { workspace, section } = route.useParams();
-  const shown = OF_WORKSPACE.find(({ name }) => name === section);
+  const sections = workspaceSectionsOf(useSession(), workspace);
+  const shown = WORKSPACE_SECTIONS.find(({ name }) => name === section);
   if (shown) {
+    const Shown = OF_WORKSPACE[shown.name];
     return (
-      <SettingsFrame about={`${shown.label} of ${workspace}`}>
-        {shown.show(workspace)}
+      <SettingsFrame
+        title="Workspace settings"
+        about={workspace}
+        shown={shown.label}
+        links={sections.map(({ name, label }) => (
+          <Link
+            key={name}
+            to="/w/$workspace/settings/$section"
+            params={{ workspace, section: name }}
+            className="nav-link"
+          >
+            {label}
+          </Link>
+        ))}
+      >
+        <Shown workspace={workspace} />
       </SettingsFrame>
     );
   }
@@ -64,63 +74,43 @@ export function SettingsPage() {
 
 /** The settings of the company. */
 export function CompanySettings({ section }: { readonly section: string }) {
+  const sections = companySectionsOf(useSession());
   const shown = COMPANY_SECTIONS.find(({ name }) => name === section);
   if (!shown) return <NotFound />;
   const Shown = OF_COMPANY[shown.name];
   return (
-    <SettingsFrame about={`${shown.label} of the company`}>
+    <SettingsFrame
+      title="Company settings"
+      about="They apply to all workspaces."
+      shown={shown.label}
+      links={sections.map(({ name, label }) => (
+        <Link key={name} to="/company/$section" params={{ section: name }} className="nav-link">
+          {label}
+        </Link>
+      ))}
+    >
       <Shown />
     </SettingsFrame>
   );
 }
 
 interface FrameProps {
+  readonly title: "Workspace settings" | "Company settings";
   readonly about: string;
+  /** The section, for the title of the window. */
+  readonly shown: string;
+  readonly links: ReactNode;
   readonly children: ReactNode;
 }
 
 /** The page with the sections that the person may see beside it. */
-function SettingsFrame({ about, children }: FrameProps) {
-  const session = useSession();
-  const workspace = useShownWorkspace();
-  const ofCompany = companySectionsOf(session);
-  return (
-    <Page title="Settings" about={about}>
-      <div className="settings">
-        <div>
-          {workspace !== undefined && isSettingsSeen(session, workspace) && (
-            <nav className="nav" aria-label="Workspace settings">
-              <div className="nav-title">Workspace</div>
-              {OF_WORKSPACE.map(({ name, label }) => (
-                <Link
-                  key={name}
-                  to="/w/$workspace/settings/$section"
-                  params={{ workspace, section: name }}
-                  className="nav-link"
-                >
-                  {label}
-                </Link>
-              ))}
-            </nav>
-          )}
-          {ofCompany.length > 0 && (
-            <nav className="nav" aria-label="Company settings">
-              <div className="nav-title">Company</div>
-              {ofCompany.map(({ name, label }) => (
-                <Link
-                  key={name}
-                  to="/company/$section"
-                  params={{ section: name }}
-                  className="nav-link"
-                >
-                  {label}
-                </Link>
-              ))}
-            </nav>
-          )}
-        </div>
-        <div className="settings-body">{children}</div>
-      </div>
-    </Page>
-  );
-}
+const SettingsFrame = ({ title, about, shown, links, children }: FrameProps) => (
+  <Page title={title} windowTitle={shown} about={about}>
+    <div className="settings">
+      <nav className="nav" aria-label={title}>
+        {links}
+      </nav>
+      <div className="settings-body">{children}</div>
+    </div>
+  </Page>
+);

@@ -2,7 +2,7 @@ import { Menu, TextInput } from "@mantine/core";
 import { Plus, UsersRound } from "lucide-react";
 import { useState } from "react";
 import { useChangeTeams, useTeams } from "../../api/people.ts";
-import { CopyText } from "../../components/code-block.tsx";
+import { Id } from "../../components/code-block.tsx";
 import { Confirm } from "../../components/confirm.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { DeclaredName } from "../../components/declared-name.tsx";
@@ -28,6 +28,7 @@ export function Teams({ workspace }: { readonly workspace: string }) {
   return (
     <Card
       title="Teams"
+      about="Names that identity providers use in the permissions of dashboard users."
       flush
       actions={
         <PermittedButton
@@ -85,14 +86,9 @@ const columnsOf = (workspace: string, open: (dialog: Dialog) => void): readonly 
   { id: "name", header: "Name", cell: ({ row }) => <DeclaredName of={row.original} /> },
   {
     id: "id",
-    header: "teamId",
-    meta: { wideOnly: true, width: "24rem" },
-    cell: ({ row: { original: team } }) => (
-      <>
-        <span className="mono dim">{team.id}</span>{" "}
-        {team.id && <CopyText text={team.id} label="Copy the teamId" />}
-      </>
-    ),
+    header: "Id",
+    meta: { width: "24rem" },
+    cell: ({ row: { original: team } }) => team.id && <Id value={team.id} />,
   },
   {
     id: "actions",

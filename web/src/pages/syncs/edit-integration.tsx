@@ -1,7 +1,7 @@
 import { PasswordInput, Select, TextInput } from "@mantine/core";
 import type { UseFormReturnType } from "@mantine/form";
 import { type Integration, type IntegrationBody, useChangeIntegrations } from "../../api/syncs.ts";
-import { tellDone } from "../../components/feedback.ts";
+import { tellDone } from "../../components/feedback.tsx";
 import { FormDialog, required } from "../../components/form.tsx";
 import { newId } from "../../components/new-id.ts";
 import { Notice } from "../../components/states.tsx";
@@ -63,7 +63,7 @@ export function EditIntegration({ workspace, integration, close }: EditIntegrati
       size="lg"
       close={close}
       save={async (values) => {
-        await put(id, bodyOf(values));
+        await put(id, { ...bodyOf(values), ...(integration && { retry: integration.retry }) });
         tellDone(`Saved ${values.name}.`);
       }}
     >

@@ -1,5 +1,5 @@
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { CircleCheck } from "lucide-react";
+import { CircleCheck, CircleSlash, Hourglass } from "lucide-react";
 import { useMemo } from "react";
 import { morePages } from "../../api/pages.ts";
 import { type Run, type RunRow, useRun, useRunRows } from "../../api/syncs.ts";
@@ -16,19 +16,25 @@ export function RunPage() {
   const { workspace, id, run: runId } = route.useParams();
   const run = useRun(workspace, id, runId);
   return (
-    <Loaded from={run}>
+    <Loaded from={run} page="Run">
       {(body) => (
         <Page
           title={`Run of ${exactTime(body.run.sync_start_time)}`}
           about={
-            <Link to="/w/$workspace/syncs/$id" params={{ workspace, id }} className="link">
-              Back to the integration
-            </Link>
+            <>
+              <Link to="/w/$workspace/syncs" params={{ workspace }} className="link">
+                Syncs
+              </Link>
+              {" / "}
+              <Link to="/w/$workspace/syncs/$id" params={{ workspace, id }} className="link">
+                Integration
+              </Link>
+            </>
           }
         >
           <div className="stack">
             <Outcome run={body.run} />
-            <Rows workspace={workspace} id={id} run={runId} />
+            <Rows workspace={workspace} id={id} run={body.run} />
           </div>
         </Page>
       )}
@@ -53,8 +59,11 @@ function Outcome({ run }: { readonly run: Run }) {
           ["Synced", count(run.rows_synced)],
           ["Skipped", count(run.rows_skipped)],
           ["Failed", count(run.rows_failed_with_errors)],
-          ["Finished", <Time key="end" at={run.sync_finish_time} absent="Not yet" exact />],
-          ["Synced through", run.last_timestamp_synced],
+          ["Finished", <Time key="end" at={run.sync_finish_time} absent="Not yet" as="exact" />],
+          [
+            "Synced through",
+            run.last_timestamp_synced && <span className="mono">{run.last_timestamp_synced}</span>,
+          ],
         ]}
       />
     </Card>
@@ -64,12 +73,12 @@ function Outcome({ run }: { readonly run: Run }) {
 interface RowsProps {
   readonly workspace: string;
   readonly id: string;
-  readonly run: string;
+  readonly run: Run;
 }
 
 /** What did not arrive, row by row, and why. */
 function Rows({ workspace, id, run }: RowsProps) {
-  const pages = useRunRows(workspace, id, run);
+  const pages = useRunRows(workspace, id, run.run_id);
   const rows = useMemo(
     () =>
       pages.data?.pages
@@ -87,12 +96,19 @@ function Rows({ workspace, id, run }: RowsProps) {
             rows={rows}
             keyOf={({ key }) => key}
             more={morePages(pages)}
-            empty={<Empty icon={CircleCheck} title="Every row arrived" />}
+            empty={<NoRows run={run} />}
           />
         )}
       </Loaded>
     </Card>
   );
+}
+
+/** A run that read nothing, because its source failed, says nothing about its rows. */
+function NoRows({ run: { rows_read, job_status } }: { readonly run: Run }) {
+  if (job_status === "running") return <Empty icon={Hourglass} title="None so far" />;
+  if (rows_read === 0) return <Empty icon={CircleSlash} title="The run read no rows" />;
+  return <Empty icon={CircleCheck} title="Every row arrived" />;
 }
 
 type Keyed = RunRow & { readonly key: string };
@@ -130,7 +146,7 @@ const COLUMNS: readonly Column<Keyed>[] = [
   {
     id: "at",
     header: "UPDATED_AT",
-    meta: { wideOnly: true, width: "13rem" },
-    cell: ({ row }) => row.original.updated_at,
+    meta: { width: "16rem" },
+    cell: ({ row }) => <span className="mono">{row.original.updated_at}</span>,
   },
 ];

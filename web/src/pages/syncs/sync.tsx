@@ -10,9 +10,10 @@ import {
   useIntegration,
   useRuns,
 } from "../../api/syncs.ts";
+import { Id } from "../../components/code-block.tsx";
 import { Confirm } from "../../components/confirm.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
-import { tellDone, tellFailed } from "../../components/feedback.ts";
+import { tellDone, tellFailed } from "../../components/feedback.tsx";
 import { Card, Facts, Page } from "../../components/page.tsx";
 import { PermittedButton } from "../../components/permitted.tsx";
 import { RowActions } from "../../components/row-actions.tsx";
@@ -28,7 +29,7 @@ export function SyncPage() {
   const { workspace, id } = route.useParams();
   const integration = useIntegration(workspace, id);
   return (
-    <Loaded from={integration}>
+    <Loaded from={integration} page="Integration">
       {(body) => <IntegrationView workspace={workspace} integration={body} />}
     </Loaded>
   );
@@ -87,15 +88,10 @@ function IntegrationView({ workspace, integration }: ViewProps) {
               ["Status", <StateTag key="status" state={status} />],
               ["Brings", sentence(type)],
               ["From", `${warehouse.type}: ${warehouse.place}`],
-              ["Schedule", schedule ? <code key="schedule">{schedule}</code> : "By hand"],
-              ["Retries", `${retry.attempts}, ${retry.delay_seconds} s apart`],
+              ["Schedule", schedule ? <code key="schedule">{schedule} UTC</code> : "By hand"],
+              ["Attempts", `${retry.attempts}, ${retry.delay_seconds} s apart`],
               ["Contacts", integration.contact_emails || null],
-              [
-                "Id",
-                <span key="id" className="mono">
-                  {id}
-                </span>,
-              ],
+              ["Id", <Id key="id" value={id} />],
             ]}
           />
         </Card>
@@ -160,7 +156,7 @@ const columnsOf = (workspace: string, id: string): readonly Column<Run>[] => [
         params={{ workspace, id, run: run.run_id }}
         className="row-link"
       >
-        <Time at={run.sync_start_time} exact />
+        <Time at={run.sync_start_time} as="exact" />
       </Link>
     ),
   },
@@ -173,7 +169,7 @@ const columnsOf = (workspace: string, id: string): readonly Column<Run>[] => [
   {
     id: "progress",
     header: "Rows",
-    meta: { wideOnly: true, width: "16rem" },
+    meta: { width: "16rem" },
     cell: ({ row }) => <Progress run={row.original} />,
   },
 ];

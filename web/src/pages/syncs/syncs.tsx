@@ -77,7 +77,7 @@ const columnsOf = (workspace: string): readonly Column<Integration>[] => [
   {
     id: "warehouse",
     header: "From",
-    meta: { wideOnly: true, oneLine: true },
+    meta: { oneLine: true },
     cell: ({ row: { original: each } }) => (
       <span className="dim">
         {each.warehouse.type}: {each.warehouse.place}
@@ -87,10 +87,10 @@ const columnsOf = (workspace: string): readonly Column<Integration>[] => [
   {
     id: "schedule",
     header: "Schedule",
-    meta: { wideOnly: true, width: "10rem" },
+    meta: { width: "10rem" },
     cell: ({ row }) =>
       row.original.schedule ? (
-        <code>{row.original.schedule}</code>
+        <code>{row.original.schedule} UTC</code>
       ) : (
         <span className="dim">By hand</span>
       ),

@@ -9,7 +9,7 @@ import {
   importTranslations,
 } from "../../api/messages.ts";
 import { download } from "../../components/download.ts";
-import { tellFailed } from "../../components/feedback.ts";
+import { tellFailed } from "../../components/feedback.tsx";
 import { SaveFailure } from "../../components/form.tsx";
 import { PermittedButton } from "../../components/permitted.tsx";
 import { Notice } from "../../components/states.tsx";

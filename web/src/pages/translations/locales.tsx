@@ -40,6 +40,7 @@ export function Locales({ workspace }: { readonly workspace: string }) {
   return (
     <Card
       title="Locales"
+      about="The languages that messages are translated into. Each is a column of the grid."
       flush
       actions={
         <PermittedButton
@@ -128,13 +129,13 @@ const columnsOf = (
   {
     id: "language",
     header: "Language",
-    meta: { wideOnly: true, width: "8rem" },
+    meta: { width: "8rem" },
     cell: ({ row }) => row.original.language,
   },
   {
     id: "country",
     header: "Country",
-    meta: { wideOnly: true, width: "8rem" },
+    meta: { width: "8rem" },
     cell: ({ row }) => row.original.country,
   },
   {

@@ -1,8 +1,8 @@
-import { Button, Select, Switch, TextInput } from "@mantine/core";
-import { useDebouncedCallback, useMediaQuery } from "@mantine/hooks";
+import { Button, Select, Switch } from "@mantine/core";
+import { useMediaQuery } from "@mantine/hooks";
 import { getRouteApi } from "@tanstack/react-router";
-import { CircleCheck, Languages, Search, SearchX } from "lucide-react";
-import { useMemo, useRef, useState } from "react";
+import { CircleCheck, Languages, SearchX } from "lucide-react";
+import { useMemo, useRef } from "react";
 import {
   type TranslatedLocale,
   type TranslatedMessage,
@@ -10,6 +10,7 @@ import {
   useMessage,
 } from "../../api/messages.ts";
 import { useMissing } from "../../components/permitted.tsx";
+import { SearchField } from "../../components/search-field.tsx";
 import { Empty, Loaded, Notice } from "../../components/states.tsx";
 import { Grid } from "./grid.tsx";
 import { shownStrings } from "./shown-strings.ts";
@@ -46,8 +47,6 @@ function Filtered({ workspace, message, locales: all }: FilteredProps) {
   const { find = "", show = "", locale: chosen } = route.useSearch();
   const navigate = route.useNavigate();
   const isPhone = useMediaQuery("(max-width: 48em)", undefined, { getInitialValueInEffect: false });
-  const [text, setText] = useState(find);
-  const search = useDebouncedCallback((wanted: string) => set({ find: wanted }), 150);
   const set = (change: { find?: string; show?: string; locale?: string }) =>
     void navigate({ search: (now) => ({ ...now, ...change }), replace: true });
   // A phone has room for one locale.
@@ -69,17 +68,11 @@ function Filtered({ workspace, message, locales: all }: FilteredProps) {
       ) : (
         <>
           <search className="toolbar">
-            <TextInput
-              className="grow"
-              aria-label="Find strings"
+            <SearchField
+              label="Find strings"
               placeholder="Find an id, a source text or a translation"
-              leftSection={<Search size={15} />}
-              value={text}
-              maxLength={1_000}
-              onChange={(event) => {
-                setText(event.currentTarget.value);
-                search(event.currentTarget.value);
-              }}
+              value={find}
+              search={(wanted) => set({ find: wanted })}
             />
             <Select
               aria-label="Locale"
@@ -117,10 +110,7 @@ function Filtered({ workspace, message, locales: all }: FilteredProps) {
           ) : (
             <NothingShown
               isMissing={show === "missing" && !find}
-              clear={() => {
-                setText("");
-                set({ find: "", show: "" });
-              }}
+              clear={() => set({ find: "", show: "" })}
             />
           )}
         </>

@@ -2,6 +2,7 @@ import { Button, Select, Tabs } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { Languages } from "lucide-react";
 import { useCampaigns, useCanvases } from "../../api/messages.ts";
+import { Id } from "../../components/code-block.tsx";
 import { Page } from "../../components/page.tsx";
 import { Empty, Loaded, Loading } from "../../components/states.tsx";
 import { channelName } from "../../components/tag.tsx";
@@ -105,6 +106,9 @@ function Chosen({ workspace, messages }: ChosenProps) {
         />
         <Files key={chosen.id} workspace={workspace} message={chosen} />
       </div>
+      <p className="below-toolbar">
+        <span className="dim">Message id</span> <Id value={chosen.id} />
+      </p>
       <Strings key={chosen.id} workspace={workspace} id={chosen.id} />
     </>
   );

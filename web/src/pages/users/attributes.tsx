@@ -2,10 +2,10 @@ import { Textarea, TextInput } from "@mantine/core";
 import { Pencil, Plus } from "lucide-react";
 import { useState } from "react";
 import { type Profile, useChangeUser } from "../../api/users.ts";
-import { tellDone } from "../../components/feedback.ts";
+import { tellDone } from "../../components/feedback.tsx";
 import { FormDialog, required } from "../../components/form.tsx";
 import { Json, shortValue } from "../../components/json.tsx";
-import { Card, Facts } from "../../components/page.tsx";
+import { Absent, Card, Facts } from "../../components/page.tsx";
 import { PermittedButton, PermittedIcon } from "../../components/permitted.tsx";
 import { Empty } from "../../components/states.tsx";
 import { sentence } from "../../components/tag.tsx";
@@ -47,7 +47,9 @@ interface AttributesProps {
 export function Attributes({ workspace, profile }: AttributesProps) {
   const [edited, setEdited] = useState<Edited>();
   const standard = Object.entries(profile).filter(([name]) => !ELSEWHERE.has(name));
-  const custom = Object.entries(profile.custom_attributes);
+  const custom = Object.entries(profile.custom_attributes).sort(([one], [other]) =>
+    one.localeCompare(other, "en"),
+  );
   const edit = (name: string, value: unknown) => (
     <PermittedIcon
       needed={changeUsersIn(workspace)}
@@ -86,8 +88,8 @@ export function Attributes({ workspace, profile }: AttributesProps) {
           <Facts of={custom.map((each) => line(each, each[0]))} />
         ) : (
           <Empty icon={Plus} title="No custom attributes">
-            Any name that is not a standard attribute becomes a custom one, when it is set here or
-            sent to /users/track.
+            A name that is not a standard attribute becomes a custom one, set here or sent to
+            /users/track.
           </Empty>
         )}
       </Card>
@@ -107,9 +109,13 @@ export function Attributes({ workspace, profile }: AttributesProps) {
 }
 
 function Value({ value, name }: { readonly value: unknown; readonly name: string }) {
-  if (value === null || value === undefined) return <span className="dim">–</span>;
+  if (value === null || value === undefined) return <Absent />;
   if (typeof value === "object") return <Json value={value} label={name} />;
-  return <span>{shortValue(value)}</span>;
+  return (
+    <span className="attribute" dir="auto">
+      {shortValue(value)}
+    </span>
+  );
 }
 
 interface Edited {

@@ -1,31 +1,63 @@
 import { MonitorSmartphone } from "lucide-react";
 import type { Profile } from "../../api/users.ts";
-import { Json } from "../../components/json.tsx";
-import { Card } from "../../components/page.tsx";
+import { type Column, DataTable } from "../../components/data-table.tsx";
+import { shortValue } from "../../components/json.tsx";
+import { Absent, Card } from "../../components/page.tsx";
 import { Empty } from "../../components/states.tsx";
+import { sentence } from "../../components/tag.tsx";
+import { Time } from "../../components/time.tsx";
 
+type Entry = Readonly<Record<string, unknown>>;
+
+/** What the user was seen with: each list as a table whose columns are the fields that its entries have. */
 export function Devices({ profile }: { readonly profile: Profile }) {
-  const parts = [
-    ["Devices", profile.devices],
-    ["Apps", profile.apps],
-    ["Push tokens", profile.push_tokens],
-  ] as const;
-  const known = parts.filter(([, list]) => (list ?? []).length > 0);
-  if (known.length === 0) {
+  const lists = (
+    [
+      ["Apps", profile.apps],
+      ["Devices", profile.devices],
+      ["Push tokens", profile.push_tokens],
+    ] as const
+  ).filter(([, list]) => (list ?? []).length > 0);
+  if (lists.length === 0) {
     return (
-      <Empty icon={MonitorSmartphone} title="No devices or apps">
-        Apps come with app_id on events, purchases and sessions; devices and push tokens with
-        push_tokens or an import.
-      </Empty>
+      <div className="table-frame">
+        <Empty icon={MonitorSmartphone} title="No devices or apps">
+          Apps come with app_id on events, purchases and sessions; devices and push tokens with
+          push_tokens or an import.
+        </Empty>
+      </div>
     );
   }
   return (
     <div className="stack">
-      {known.map(([title, list]) => (
-        <Card key={title} title={title}>
-          <Json value={list} label={title} />
+      {lists.map(([title, list]) => (
+        <Card key={title} title={title} flush>
+          <DataTable
+            label={title}
+            columns={columnsOf(list)}
+            rows={list}
+            keyOf={(entry) => JSON.stringify(entry)}
+            empty={null}
+          />
         </Card>
       ))}
     </div>
   );
+}
+
+const columnsOf = (list: readonly Entry[]): readonly Column<Entry>[] =>
+  [...new Set(list.flatMap((entry) => Object.keys(entry)))].map((name) => ({
+    id: name,
+    header: sentence(name),
+    cell: ({ row }) => <Value name={name} value={row.original[name]} />,
+  }));
+
+/** As the export names times. */
+const IS_TIME = /^(first|last)_used$|_at$/;
+
+function Value({ name, value }: { readonly name: string; readonly value: unknown }) {
+  if (value === null || value === undefined) return <Absent />;
+  if (IS_TIME.test(name) && typeof value === "string") return <Time at={value} />;
+  const text = shortValue(value);
+  return /(_id|token)$/.test(name) ? <span className="mono">{text}</span> : text;
 }

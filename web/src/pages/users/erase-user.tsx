@@ -1,6 +1,6 @@
 import { type Profile, useEraseUser } from "../../api/users.ts";
 import { Confirm } from "../../components/confirm.tsx";
-import { tellDone } from "../../components/feedback.ts";
+import { tellDone } from "../../components/feedback.tsx";
 import { nameOf } from "./name-of.ts";
 
 interface EraseUserProps {

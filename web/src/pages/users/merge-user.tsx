@@ -10,9 +10,10 @@ import {
   useUserSearch,
 } from "../../api/users.ts";
 import { DataTable } from "../../components/data-table.tsx";
-import { tellDone } from "../../components/feedback.ts";
+import { tellDone } from "../../components/feedback.tsx";
 import { SaveFailure } from "../../components/form.tsx";
 import { shortValue } from "../../components/json.tsx";
+import { Absent } from "../../components/page.tsx";
 import { Notice } from "../../components/states.tsx";
 import { sentence, Tag } from "../../components/tag.tsx";
 import { nameOf } from "./name-of.ts";
@@ -150,13 +151,13 @@ const Effects = ({ effects }: { readonly effects: readonly Effect[] }) => (
       {
         id: "kept",
         header: "Kept user",
-        meta: { wideOnly: true },
+
         cell: ({ row }) => <Side value={row.original.kept} />,
       },
       {
         id: "merged",
         header: "Merged user",
-        meta: { wideOnly: true },
+
         cell: ({ row }) => <Side value={row.original.merged} />,
       },
       { id: "result", header: "Result", cell: ({ row }) => <Side value={row.original.result} /> },
@@ -172,7 +173,7 @@ const Effects = ({ effects }: { readonly effects: readonly Effect[] }) => (
 
 const Side = ({ value }: { readonly value: unknown }) =>
   value === null || value === undefined ? (
-    <span className="dim">–</span>
+    <Absent />
   ) : (
     <span className="mono">{shortValue(value).slice(0, 400)}</span>
   );

@@ -4,8 +4,8 @@ import { useMemo } from "react";
 import { useGroupNames, useGroups } from "../../api/groups.ts";
 import { profileOf, type UserRecord, useChangeUser, useTimeline } from "../../api/users.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
-import { tellDone, tellFailed } from "../../components/feedback.ts";
-import { Card } from "../../components/page.tsx";
+import { tellDone, tellFailed } from "../../components/feedback.tsx";
+import { Absent, Card } from "../../components/page.tsx";
 import { useMissing } from "../../components/permitted.tsx";
 import { Empty, Loaded } from "../../components/states.tsx";
 import { channelName, StateTag, sentence } from "../../components/tag.tsx";
@@ -31,14 +31,19 @@ export function Subscriptions({ workspace, record }: SubscriptionsProps) {
   const groups = useGroups(workspace);
   const change = useChangeUser(workspace, profileOf(record).platform_id);
   const missing = useMissing(changeUsersIn(workspace));
+  const write = ({ id }: State, state: string) =>
+    change(
+      id === "email"
+        ? { email_subscribe: state }
+        : { subscription_groups: [{ subscription_group_id: id, subscription_state: state }] },
+    );
   const set = async (row: State, state: string) => {
+    const { name, state: before } = row;
     try {
-      await change(
-        row.id === "email"
-          ? { email_subscribe: state }
-          : { subscription_groups: [{ subscription_group_id: row.id, subscription_state: state }] },
-      );
-      tellDone(`${row.name} is set to ${sentence(state)}.`);
+      await write(row, state);
+      // A state that was never set cannot be brought back.
+      const undo = before ? () => write(row, before) : undefined;
+      tellDone(`${name} is set to ${sentence(state)}.`, undo);
     } catch (error) {
       tellFailed(error);
     }
@@ -80,7 +85,10 @@ function statesOf({ subscriptions }: UserRecord, groups: readonly Group[]): Stat
   });
   if (!email) return ofGroups;
   const { address, state, set_at: changedAt } = email;
-  return [{ id: "email", name: "Email", channel: "email", address, state, changedAt }, ...ofGroups];
+  return [
+    { id: "email", name: "All email", channel: "email", address, state, changedAt },
+    ...ofGroups,
+  ];
 }
 
 const columnsOf = (
@@ -100,14 +108,14 @@ const columnsOf = (
   {
     id: "channel",
     header: "Channel",
-    meta: { wideOnly: true, width: "8rem" },
+    meta: { width: "8rem" },
     cell: ({ row }) => channelName(row.original.channel),
   },
   {
     id: "address",
     header: "Address",
-    meta: { wideOnly: true },
-    cell: ({ row }) => row.original.address ?? <span className="dim">–</span>,
+
+    cell: ({ row }) => row.original.address ?? <Absent />,
   },
   {
     id: "state",
@@ -132,8 +140,9 @@ const columnsOf = (
   {
     id: "changed",
     header: "Changed",
-    meta: { width: "8.5rem", wideOnly: true },
-    cell: ({ row }) => <Time at={row.original.changedAt} />,
+    meta: { width: "8.5rem" },
+    cell: ({ row: { original: row } }) =>
+      row.changedAt ? <Time at={row.changedAt} /> : <Absent />,
   },
 ];
 
@@ -167,7 +176,7 @@ function StateHistory({ workspace, id }: { readonly workspace: string; readonly 
               columns={[
                 {
                   id: "what",
-                  header: "Of",
+                  header: "Group or address",
                   cell: ({ row }) =>
                     row.original.email ??
                     names.get(row.original.subscription_group_id ?? "") ??
@@ -181,15 +190,15 @@ function StateHistory({ workspace, id }: { readonly workspace: string; readonly 
                 },
                 {
                   id: "call",
-                  header: "Through",
-                  meta: { wideOnly: true },
+                  header: "Changed by",
+
                   cell: ({ row }) => row.original.call,
                 },
                 {
                   id: "at",
                   header: "When",
-                  meta: { width: "8.5rem" },
-                  cell: ({ row }) => <Time at={row.original.at} />,
+                  meta: { width: "11rem" },
+                  cell: ({ row }) => <Time at={row.original.at} as="clock" />,
                 },
               ]}
             />

@@ -22,8 +22,8 @@ const TONES: Readonly<Record<TimelineKind, Tone>> = {
   event: "info",
   purchase: "good",
   message: "plain",
-  subscription: "warn",
-  identity: "bad",
+  subscription: "plain",
+  identity: "plain",
 };
 
 const KINDS = Object.keys(TONES) as TimelineKind[];
@@ -95,7 +95,8 @@ const columnsOf = (
       const key = keyOf(entry);
       return (
         <RowButton isOpen={key === open} onClick={() => setOpen(key === open ? undefined : key)}>
-          <Tag tone={TONES[entry.kind]}>{sentence(entry.kind)}</Tag> {titleOf(entry, groups)}
+          <Tag tone={TONES[entry.kind]}>{sentence(entry.kind)}</Tag>{" "}
+          <span dir="auto">{titleOf(entry, groups)}</span>
         </RowButton>
       );
     },
@@ -103,16 +104,16 @@ const columnsOf = (
   {
     id: "properties",
     header: "Properties",
-    meta: { wideOnly: true, oneLine: true },
+    meta: { oneLine: true },
     cell: ({ row }) => <span className="dim">{summaryOf(row.original)}</span>,
   },
   {
     id: "at",
     header: "When",
-    meta: { width: "8.5rem" },
+    meta: { width: "11rem" },
     cell: ({ row }) => (
       <span className="above">
-        <Time at={row.original.at} />
+        <Time at={row.original.at} as="clock" />
       </span>
     ),
   },
@@ -139,12 +140,20 @@ function summaryOf(entry: TimelineEntry): string {
   return `${entry.call}${entry.key_name ? ` with the key ${entry.key_name}` : ""}`;
 }
 
+/** The first properties in a line; those of an object under its name: `product.price: 149.9`. */
 const inALine = (properties: Readonly<Record<string, unknown>>): string =>
   Object.entries(properties)
     .slice(0, 6)
-    .map(([name, value]) => `${name}: ${shortValue(value)}`)
+    .flatMap(([name, value]) =>
+      isObject(value)
+        ? Object.entries(value).map(([part, each]) => `${name}.${part}: ${shortValue(each)}`)
+        : [`${name}: ${shortValue(value)}`],
+    )
     .join(", ")
     .slice(0, 300);
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const detailsOf = ({ kind: _, ...details }: TimelineEntry): unknown => details;
 

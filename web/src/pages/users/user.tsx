@@ -5,7 +5,7 @@ import { lazy, Suspense, useState } from "react";
 import { exportUser, type Profile, profileOf, type UserRecord, useUser } from "../../api/users.ts";
 import { CopyText } from "../../components/code-block.tsx";
 import { download } from "../../components/download.ts";
-import { tellDone, tellFailed } from "../../components/feedback.ts";
+import { tellDone, tellFailed } from "../../components/feedback.tsx";
 import { Page } from "../../components/page.tsx";
 import { PermittedItem } from "../../components/permitted.tsx";
 import { Loaded, Loading, Notice } from "../../components/states.tsx";
@@ -34,7 +34,7 @@ export function UserPage() {
   const { workspace, id } = route.useParams();
   const user = useUser(workspace, id);
   return (
-    <Loaded from={user} lines={12}>
+    <Loaded from={user} lines={12} page="User">
       {(record) => <UserView workspace={workspace} id={id} record={record} />}
     </Loaded>
   );

@@ -1,13 +1,13 @@
-import { Select, TextInput } from "@mantine/core";
-import { useDebouncedCallback } from "@mantine/hooks";
+import { Select } from "@mantine/core";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { Search, UserSearch, Users } from "lucide-react";
-import { useMemo, useState } from "react";
+import { UserSearch, Users } from "lucide-react";
+import { useMemo } from "react";
 import { morePages } from "../../api/pages.ts";
 import { type FoundUser, type IdentifierKind, useUserSearch } from "../../api/users.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
-import { firstRequest } from "../../components/first-request.ts";
-import { Page } from "../../components/page.tsx";
+import { firstRequest, KeysLink } from "../../components/first-request.tsx";
+import { Absent, Page } from "../../components/page.tsx";
+import { SearchField } from "../../components/search-field.tsx";
 import { Empty, Failure, Loading } from "../../components/states.tsx";
 import { Tag } from "../../components/tag.tsx";
 import { Time } from "../../components/time.tsx";
@@ -19,25 +19,17 @@ export function UsersPage() {
   const { workspace } = route.useParams();
   const { query, identifier } = route.useSearch();
   const navigate = route.useNavigate();
-  const [text, setText] = useState(query ?? "");
-  const search = useDebouncedCallback((wanted: string) => {
-    void navigate({ search: (now) => ({ ...now, query: wanted.trim() }), replace: true });
-  }, 200);
   return (
     <Page title="Users" about="Everyone this workspace knows, by external id.">
       <search className="toolbar">
-        <TextInput
-          className="grow"
-          aria-label="Find users"
+        <SearchField
+          label="Find users"
           placeholder="External id, alias, email, phone number or platform id"
-          leftSection={<Search size={15} />}
-          value={text}
-          autoFocus
-          maxLength={1_000}
-          onChange={(event) => {
-            setText(event.currentTarget.value);
-            search(event.currentTarget.value);
-          }}
+          value={query}
+          isFirst
+          search={(wanted) =>
+            void navigate({ search: (now) => ({ ...now, query: wanted }), replace: true })
+          }
         />
         <Select
           aria-label="Kind of identifier"
@@ -83,7 +75,7 @@ function Found({ workspace, query, identifier }: FoundProps) {
       keyOf={(user) => user.platform_id}
       more={morePages(found)}
       opens
-      empty={query ? <NobodyFound query={query} /> : <NoUsers />}
+      empty={query ? <NobodyFound query={query} /> : <NoUsers workspace={workspace} />}
     />
   );
 }
@@ -95,10 +87,10 @@ const NobodyFound = ({ query }: { readonly query: string }) => (
   </Empty>
 );
 
-const NoUsers = () => (
+const NoUsers = ({ workspace }: { readonly workspace: string }) => (
   <Empty icon={Users} title="No users yet" command={firstRequest(location.origin)}>
-    The first event, purchase or attribute of a user creates the profile. Send one with an API key
-    of this workspace:
+    The first event, purchase or attribute of a user creates the profile. Send one with an{" "}
+    <KeysLink workspace={workspace} />:
   </Empty>
 );
 
@@ -110,7 +102,9 @@ const columnsOf = (workspace: string): readonly Column<FoundUser>[] => [
       <Link
         to="/w/$workspace/users/$id"
         params={{ workspace, id: user.platform_id }}
-        className="row-link"
+        className="row-link clamped"
+        title={nameOf(user)}
+        dir="auto"
       >
         {nameOf(user)}
       </Link>
@@ -119,19 +113,19 @@ const columnsOf = (workspace: string): readonly Column<FoundUser>[] => [
   {
     id: "email",
     header: "Email",
-    meta: { wideOnly: true, oneLine: true },
-    cell: ({ row }) => row.original.email ?? <span className="dim">–</span>,
+    meta: { oneLine: true },
+    cell: ({ row }) => row.original.email ?? <Absent />,
   },
   {
     id: "phone",
     header: "Phone",
-    meta: { wideOnly: true, width: "10rem" },
-    cell: ({ row }) => row.original.phone ?? <span className="dim">–</span>,
+    meta: { width: "10rem" },
+    cell: ({ row }) => row.original.phone ?? <Absent />,
   },
   {
     id: "aliases",
     header: "Aliases",
-    meta: { wideOnly: true, oneLine: true },
+    meta: { oneLine: true },
     cell: ({ row }) =>
       row.original.user_aliases.slice(0, 3).map(({ alias_label, alias_name }) => (
         <Tag key={`${alias_label}:${alias_name}`}>

@@ -1,0 +1,111 @@
+import { ColorInput, Group, Stack, TextInput } from "@mantine/core";
+import { useForm } from "@mantine/form";
+import { useMutation } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useChangeSettings, useSettings } from "../../api/administration.ts";
+import { tellDone } from "../../components/feedback.tsx";
+import { SaveFailure } from "../../components/form.tsx";
+import { Card } from "../../components/page.tsx";
+import { PermittedButton } from "../../components/permitted.tsx";
+import { Loaded } from "../../components/states.tsx";
+
+type Settings = Readonly<Record<string, unknown>>;
+type Values = Record<"company" | "logo_url" | "color" | "color_dark", string>;
+
+/** How the built-in preference page presents the workspace. */
+export function Brand({ workspace }: { readonly workspace: string }) {
+  const settings = useSettings(workspace);
+  return (
+    <Card
+      title="Brand"
+      about={
+        <>
+          How the built-in{" "}
+          <Link to="/w/$workspace/preference-centers" params={{ workspace }} className="link">
+            preference pages
+          </Link>{" "}
+          present the workspace. Users see a change the next time they open their page.
+        </>
+      }
+    >
+      <Loaded from={settings}>
+        {(body) => <BrandForm workspace={workspace} settings={body.settings} />}
+      </Loaded>
+    </Card>
+  );
+}
+
+interface BrandFormProps {
+  readonly workspace: string;
+  readonly settings: Settings;
+}
+
+function BrandForm({ workspace, settings }: BrandFormProps) {
+  const change = useChangeSettings(workspace);
+  const stored = (settings.brand ?? {}) as Partial<Values>;
+  const form = useForm<Values>({
+    initialValues: { company: "", logo_url: "", color: "", color_dark: "", ...stored },
+  });
+  const saving = useMutation({
+    mutationFn: (values: Values) => {
+      const set = Object.entries(values).filter(([, value]) => value.trim() !== "");
+      return change({ ...settings, brand: Object.fromEntries(set) });
+    },
+    onSuccess: () => tellDone("Saved the brand."),
+  });
+  const text = (name: keyof Values, label: string, description: string, placeholder: string) => (
+    <TextInput
+      label={label}
+      description={description}
+      placeholder={placeholder}
+      {...form.getInputProps(name)}
+    />
+  );
+  return (
+    <form onSubmit={form.onSubmit((values) => saving.mutate(values))}>
+      <Stack>
+        <SaveFailure error={saving.error} />
+        {text(
+          "company",
+          "Company",
+          "The name that users know. Shown where there is no logo.",
+          "Acme",
+        )}
+        {text(
+          "logo_url",
+          "Logo",
+          "An https address, or the image itself as a data URL of at most 64 KB.",
+          "https://acme.example/logo.png",
+        )}
+        <div className="fields">
+          {(["color", "color_dark"] as const).map((name) => (
+            <ColorInput
+              key={name}
+              label={name === "color" ? "Color" : "Color on dark screens"}
+              description={
+                name === "color"
+                  ? "Of buttons and switches. Black or white is written on it."
+                  : "The other one where this is empty."
+              }
+              placeholder="#0b6e4f"
+              format="hex"
+              withEyeDropper={false}
+              {...form.getInputProps(name)}
+            />
+          ))}
+        </div>
+        <Group justify="flex-end">
+          <PermittedButton
+            workspace={workspace}
+            needs="admin"
+            type="submit"
+            loading={saving.isPending}
+            disabled={!form.isDirty()}
+          >
+            Save
+          </PermittedButton>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

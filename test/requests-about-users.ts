@@ -32,17 +32,15 @@ export type Look = (
 
 /** The database; each statement of which a plan can be made is looked at before it runs. */
 function watched(database: Database, look: Look): Database {
-  const lookAt: Look = async (...statement) => {
-    if (/^\s*(select|insert|update|delete)/.test(statement[1])) await look(...statement);
-  };
+  const hasPlan = (sql: string) => /^\s*(select|insert|update|delete)/.test(sql);
   const watching = <Each extends Queryable>(queryable: Each): Each => ({
     ...queryable,
     async query<Row>(sql: string, parameters: readonly unknown[] = []) {
-      await lookAt(queryable, sql, parameters);
+      if (hasPlan(sql)) await look(queryable, sql, parameters);
       return queryable.query<Row>(sql, parameters);
     },
     async execute(sql: string, parameters: readonly unknown[] = [], mustWrite?: number) {
-      await lookAt(queryable, sql, parameters);
+      if (hasPlan(sql)) await look(queryable, sql, parameters);
       return queryable.execute(sql, parameters, mustWrite);
     },
   });

@@ -79,6 +79,8 @@ export interface Database extends Queryable {
 /**
  * Runs reads on one snapshot: all see the database as it was at the first read. Within a running
  * transaction, which also writes, each sees everything committed so far.
+ *
+ * Planning such reads by key took PostgreSQL longer than running them, so it may keep their plans.
  */
 export function readTogether<Result>(
   database: Database,
@@ -86,8 +88,13 @@ export function readTogether<Result>(
 ): Promise<Result> {
   if (database.isWithin || database.isSerialized) return database.transaction(work);
   return database.transaction(async (tx) => {
-    await tx.query("set transaction isolation level repeatable read, read only");
-    return work(tx);
+    // Sent along with the first read.
+    const [, , result] = await settleAll([
+      tx.query("set transaction isolation level repeatable read, read only"),
+      tx.query("set local plan_cache_mode = auto"),
+      work(tx),
+    ]);
+    return result;
   });
 }
 

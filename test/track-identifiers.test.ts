@@ -149,11 +149,14 @@ describe("an object with an unknown identifier creates a profile or is skipped",
       { alias_label: "a", alias_name: "bc" },
       { alias_label: "ab", alias_name: "c" },
       { alias_label: "1:a", alias_name: "b" },
+      // With the character that is stored between the two.
+      { alias_label: "c", alias_name: "a\u001fb" },
+      { alias_label: "b\u001fc", alias_name: "a" },
     ];
     for (const user_alias of pairs) {
       await workspace.track({ attributes: [{ user_alias, _update_existing_only: false }] });
     }
-    assert.equal((await workspace.profiles({ user_aliases: pairs })).length, 3);
+    assert.equal((await workspace.profiles({ user_aliases: pairs })).length, pairs.length);
   });
 
   test("a new external_id creates a profile even if another profile has the email", async () => {

@@ -7051,7 +7051,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Where the page begins: from the previous page.
+                 * @description The next_cursor of the previous page.
                  * @example text
                  */
                 cursor?: string;
@@ -7128,7 +7128,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Where the page begins: from the previous page.
+                 * @description The next_cursor of the previous page.
                  * @example text
                  */
                 cursor?: string;
@@ -7364,7 +7364,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Where the page begins: from the previous page.
+                 * @description The next_cursor of the previous page.
                  * @example text
                  */
                 cursor?: string;
@@ -7543,7 +7543,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Where the page begins: from the previous page.
+                 * @description The next_cursor of the previous page.
                  * @example text
                  */
                 cursor?: string;

@@ -56,9 +56,7 @@ const listEndpoint = endpoint({
     workspace: Type.Optional(Type.String()),
     kind: Type.Optional(Type.String()),
     name: Type.Optional(Type.String()),
-    cursor: Type.Optional(
-      Type.String({ format: "uuid", description: "The next_cursor of the previous page." }),
-    ),
+    cursor: Type.Optional(Type.String({ format: "uuid" })),
     limit: Limit,
   }),
   replies: {
@@ -88,7 +86,7 @@ const exportEndpoint = endpoint({
         description: "The position of the last entry already read; only later ones are returned.",
       }),
     ),
-    since: Type.Optional(Type.String({ description: "ISO 8601; included." })),
+    since: Type.Optional(Type.String()),
     limit: Limit,
   }),
   produces: "application/x-ndjson",

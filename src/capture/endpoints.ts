@@ -55,7 +55,6 @@ const listEndpoint = endpoint({
       Type.Integer({
         minimum: 1,
         maximum: Number.MAX_SAFE_INTEGER,
-        description: "The next_cursor of the previous page.",
       }),
     ),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MOST_CALLS, default: DEFAULT_LIMIT })),

@@ -63,7 +63,7 @@ const findByName = endpoint({
   query: Type.Object({
     name: Type.Optional(Type.String()),
     workspace: Type.Optional(Type.String({ description: "The name of one; all without it." })),
-    cursor: Type.Optional(Type.String({ description: "The next_cursor of the previous page." })),
+    cursor: Type.Optional(Type.String()),
     limit: Type.Optional(
       Type.Integer({ minimum: 1, maximum: MOST_LISTED, default: DEFAULT_LISTED }),
     ),

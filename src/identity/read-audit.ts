@@ -13,7 +13,7 @@ export interface AuditServices {
 
 export const AuditQuery = Type.Object({
   platform_id: Type.Optional(Type.String({ description: "Kept, merged or deleted." })),
-  cursor: Type.Optional(Type.String({ description: "The next_cursor of the previous page." })),
+  cursor: Type.Optional(Type.String()),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500 })),
 });
 

@@ -47,9 +47,7 @@ const list = endpoint({
   params: OfWorkspace,
   query: Type.Object({
     ...filter,
-    cursor: Type.Optional(
-      Type.String({ format: "uuid", description: "The next_cursor of the previous page." }),
-    ),
+    cursor: Type.Optional(Type.String({ format: "uuid" })),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 50 })),
   }),
   isHeavy: true,

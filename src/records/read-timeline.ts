@@ -41,7 +41,7 @@ const PAGE = 50;
 
 export const TimelineQuery = Type.Object({
   kind: Type.Optional(Type.Array(Type.Enum([...TIMELINE_KINDS]), { minItems: 1, maxItems: 20 })),
-  since: Type.Optional(Type.String({ maxLength: 64, description: "ISO 8601; included." })),
+  since: Type.Optional(Type.String({ maxLength: 64 })),
   cursor: Cursor,
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: PAGE })),
 });

@@ -105,7 +105,7 @@ const NOTES: readonly (readonly [name: string, description: string, example?: un
   // Lists and audits
   ["limit", "The most entries in the response.", 100],
   ["offset", "How many entries to skip.", 0],
-  ["cursor", "Where the page begins: from the previous page."],
+  ["cursor", "The next_cursor of the previous page."],
   [
     "next_cursor",
     "The `cursor` of the next page; absent on the last.",
@@ -358,8 +358,8 @@ const NOTES: readonly (readonly [name: string, description: string, example?: un
   ["filter", "Which to list.", 'userName eq "ada@acme.example"'],
   ["attributes", "Which attributes the response holds, separated by commas.", "userName,active"],
   ["excludedAttributes", "Which attributes the response leaves out.", "permissions"],
-  ["since", "From when on, ISO 8601.", "2026-01-01T00:00:00Z"],
-  ["until", "Until when, ISO 8601, not included.", "2026-02-01T00:00:00Z"],
+  ["since", "ISO 8601; included.", "2026-01-01T00:00:00Z"],
+  ["until", "ISO 8601; not included.", "2026-02-01T00:00:00Z"],
 ];
 
 const BY_NAME: ReadonlyMap<string, FieldNote> = new Map(

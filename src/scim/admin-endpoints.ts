@@ -171,9 +171,7 @@ const list = endpoint({
         description: "A part of the user name or of the name; upper and lower case are the same.",
       }),
     ),
-    cursor: Type.Optional(
-      Type.String({ maxLength: 1_024, description: "The next_cursor of the previous page." }),
-    ),
+    cursor: Type.Optional(Type.String({ maxLength: 1_024 })),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 50 })),
   }),
   replies: {

@@ -22,9 +22,9 @@ export const HistoryQuery = Type.Object({
   external_id: Type.Optional(Type.String()),
   email: Type.Optional(Type.String()),
   subscription_group_id: Type.Optional(Type.String()),
-  since: Type.Optional(Type.String({ description: "ISO 8601; included." })),
-  until: Type.Optional(Type.String({ description: "ISO 8601; not included." })),
-  cursor: Type.Optional(Type.String({ description: "The next_cursor of the previous page." })),
+  since: Type.Optional(Type.String()),
+  until: Type.Optional(Type.String()),
+  cursor: Type.Optional(Type.String()),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500 })),
 });
 

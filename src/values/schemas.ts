@@ -8,6 +8,4 @@ export const nullable = <Schema extends TSchema>(schema: Schema, options?: TSche
 export const NullableText = nullable(Type.String());
 
 /** In the query of a list that is read page by page. */
-export const Cursor = Type.Optional(
-  Type.String({ maxLength: 4_096, description: "The next_cursor of the previous page." }),
-);
+export const Cursor = Type.Optional(Type.String({ maxLength: 4_096 }));

@@ -21,7 +21,8 @@ import { countingDatabase } from "./counted-statements.ts";
 import { testConfig } from "./harness.ts";
 import { contextIn, testWorkspace } from "./test-context.ts";
 
-const database = await openDatabase(await testConfig());
+// On Citus through the coordinator: past it, the count of removed ids is one statement more.
+const database = await openDatabase(await testConfig({ citusDirect: false }));
 after(() => database.close());
 await migrate(database);
 

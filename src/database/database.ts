@@ -43,6 +43,11 @@ export interface Transaction extends Queryable {
 export interface Database extends Queryable {
   /** The same database for statements of another use; a running transaction stays what it is. */
   for(use: Use): Database;
+  /**
+   * The same database past the coordinator of a cluster: through the node that has all rows of these buckets. Small
+   * tables are not there. Undefined where there is no such node, or none that this process reaches.
+   */
+  readonly near?: (buckets: Iterable<number>) => Database | undefined;
   readonly engine: "embedded" | "postgres";
   /** How many transactions can usefully run at the same time in this process. */
   readonly concurrency: number;
@@ -97,6 +102,20 @@ export function readTogether<Result>(
     return result;
   });
 }
+
+/** `near` of a database in another form: each that it returns gets that form too. */
+export const nearOf = (
+  { near }: Database,
+  form: (database: Database) => Database,
+): Pick<Database, "near"> =>
+  near
+    ? {
+        near(buckets) {
+          const holder = near(buckets);
+          return holder && form(holder);
+        },
+      }
+    : {};
 
 /** A running transaction in the place of a database: what begins within it is part of it. */
 export function within(database: Database, tx: Transaction): Database {

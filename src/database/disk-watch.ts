@@ -1,4 +1,4 @@
-import type { Database, Queryable, Transaction } from "./database.ts";
+import { type Database, nearOf, type Queryable, type Transaction } from "./database.ts";
 
 /** What PostgreSQL reports where it finds no space, and what the operating system does. */
 const DISK_FULL = /^(53100|ENOSPC)$/;
@@ -83,6 +83,7 @@ function watched(inner: Database, notice: Notice): Database {
     ...inner,
     ...queryable,
     for: (use) => watched(inner.for(use), notice),
+    ...nearOf(inner, (holder) => watched(holder, notice)),
     transaction: transaction(inner.transaction),
     transactionAtOnce: transaction(inner.transactionAtOnce),
   };

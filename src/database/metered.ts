@@ -1,4 +1,4 @@
-import { type Database, isAborted, type Queryable, type Transaction } from "./database.ts";
+import { type Database, isAborted, nearOf, type Queryable, type Transaction } from "./database.ts";
 import type { Use } from "./planner.ts";
 
 /** How a transaction ended. An aborted one met another (serialization failure, deadlock) and is run again. */
@@ -40,6 +40,7 @@ export function metered(database: Database, meter: Meter, use: Use = "intake"): 
     ...database,
     ...queryable(database),
     for: (other) => metered(database.for(other), meter, other),
+    ...nearOf(database, (holder) => metered(holder, meter, use)),
     transaction: (work) => counted(database.transaction(watch(work))),
     transactionAtOnce: (work) => counted(database.transactionAtOnce(watch(work))),
   };

@@ -17,6 +17,7 @@ import {
 import { commitError } from "./lost-node.ts";
 import { encodeParameters, readTimestamp } from "./parameters.ts";
 import { plannerSettings, type Use } from "./planner.ts";
+import { createWorkers, type Workers } from "./workers.ts";
 
 /** How many connections one process keeps, at most, for each use. */
 const CONNECTIONS: Readonly<Record<Use, number>> = { intake: 8, lookup: 4, analysis: 3 };
@@ -41,11 +42,29 @@ const STATEMENT_SECONDS = 15;
  *
  * @param url `postgres://user:password@host:port/database`
  * @param statementSeconds how long a statement may take; work for `analysis` has deadlines of its own.
+ * @param usesWorkers whether statements may go to the workers of a cluster past its coordinator.
  */
 export async function openPostgres(
   url: string,
   statementSeconds = STATEMENT_SECONDS,
+  usesWorkers = false,
 ): Promise<Database> {
+  const open = (node: string) => openNode(node, statementSeconds);
+  const database = open(url);
+  await database.query("select 1");
+  return usesWorkers ? withWorkers(database, createWorkers(database, url, open)) : database;
+}
+
+/** The coordinator of a cluster, if it is one, with the way past it. */
+const withWorkers = (database: Database, workers: Workers): Database => ({
+  ...database,
+  near: workers.holderOf,
+  async close() {
+    await Promise.all([database.close(), workers.close()]);
+  },
+});
+
+function openNode(url: string, statementSeconds: number): Database {
   const deadlines = deadlinesOf(statementSeconds * 1_000);
   const pools = new Map<Use, Pool>();
   const poolFor = (use: Use): Pool => {
@@ -77,9 +96,7 @@ export async function openPostgres(
       close,
     };
   };
-  const database = databaseFor("intake");
-  await database.query("select 1");
-  return database;
+  return databaseFor("intake");
 }
 
 interface Pool {

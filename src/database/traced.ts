@@ -1,4 +1,4 @@
-import type { Database, Queryable, Transaction } from "./database.ts";
+import { type Database, nearOf, type Queryable, type Transaction } from "./database.ts";
 import type { Use } from "./planner.ts";
 
 /** Records pieces of work below the one that runs (`observe/tracing.ts`). */
@@ -45,6 +45,7 @@ export function traced(database: Database, tracer: WorkTracer, use: Use = "intak
     ...database,
     ...queryable(database),
     for: (other) => traced(database.for(other), tracer, other),
+    ...nearOf(database, (holder) => traced(holder, tracer, use)),
     transaction: transaction(database.transaction),
     transactionAtOnce: transaction(database.transactionAtOnce),
   };

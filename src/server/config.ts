@@ -29,6 +29,7 @@ export interface Config {
   readonly databaseUrl: string | undefined;
   /** Null leaves it to the cluster. */
   readonly citusShards: number | null;
+  readonly citusDirect: boolean;
   /** A path. */
   readonly manifest: string | undefined;
   readonly adminToken: string | undefined;
@@ -108,6 +109,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     dataDir: text("DATA_DIR"),
     databaseUrl: readDatabaseUrl(text("DATABASE_URL")),
     citusShards: text("CITUS_SHARDS") ? count("CITUS_SHARDS", BUCKET_COUNT) : null,
+    citusDirect: oneOf("CITUS_DIRECT", text("CITUS_DIRECT"), ["true", "false"]) === "true",
     manifest: text("MANIFEST") || undefined,
     adminToken: text("ADMIN_TOKEN") || undefined,
     ...readSecretKeySettings(text),

@@ -11,7 +11,8 @@ import type { Config } from "./config.ts";
 export async function openDatabase(config: Config): Promise<Database> {
   if (!config.databaseUrl) return openEmbedded(config.dataDir);
   const { openPostgres } = await import("../database/postgres.ts");
-  return openPostgres(config.databaseUrl, config.databaseTimeoutSeconds).catch(refuseDatabase);
+  const { databaseUrl, databaseTimeoutSeconds, citusDirect } = config;
+  return openPostgres(databaseUrl, databaseTimeoutSeconds, citusDirect).catch(refuseDatabase);
 }
 
 function refuseDatabase(error: Error): never {

@@ -22,6 +22,12 @@ export const SETTINGS = {
       "How many shards the tables of user data are cut into when they are distributed on Citus: 1 to 256. " +
       "By default four for each node, rounded up to a power of two.",
   },
+  CITUS_DIRECT: {
+    default: "true",
+    about:
+      "Whether track writes through the Citus worker that has the rows, where the server reaches it; false: " +
+      "everything goes through the coordinator.",
+  },
   MANIFEST: { default: "", about: "A manifest (YAML or JSON) that is applied before serving." },
   ADMIN_TOKEN: {
     default: "",

@@ -2,9 +2,11 @@ import { addActivity } from "../activity/write-activity.ts";
 import type { Clock } from "../clock.ts";
 import type { WorkspaceContext } from "../context/context.ts";
 import type { Workspace } from "../context/workspace.ts";
+import { bucketOfId, bucketOfValue } from "../database/buckets.ts";
 import {
   type Database,
   isAborted,
+  isUnavailable,
   settleAll,
   type Transaction,
   withRetries,
@@ -16,7 +18,7 @@ import type { Tracing } from "../observe/tracing.ts";
 import type { AddressCache } from "../people/address-cache.ts";
 import { startRequestWork } from "../people/attribute-rules/work-budgets.ts";
 import type { IdCache } from "../people/id-cache.ts";
-import { writePeopleAt } from "../people/id-removals-store.ts";
+import { writePeopleAt, writePeopleNear } from "../people/id-removals-store.ts";
 import { knownIds, refreshIds } from "../people/known-ids.ts";
 import { loadPeople, readPeople, storeWritten } from "../people/load-people.ts";
 import type { People, PeopleChanges } from "../people/people.ts";
@@ -101,10 +103,10 @@ export async function writeBatch(
   const { newId } = clock;
   const quotas = await services.quotas.of(workspace, targets);
   let cached = await knownIds(services, workspace.id);
-  const ahead = await readPeople(database, workspace.id, targets, { newId, cached })
+  const worked = await readPeople(database, workspace.id, targets, { newId, cached })
     .then((people) => workOut(services, requests, people, quotas))
-    .then((worked) => saveAhead(services, workspace, worked, cached.removals))
     .catch(unlessAborted);
+  const ahead = worked && (await saveAhead(services, workspace, worked, cached.removals));
   if (!ahead) cached = await refreshIds(services, workspace.id);
   const written =
     ahead ??
@@ -167,17 +169,40 @@ async function applyAll(
   return verdicts;
 }
 
-/** Writes what was worked out before the transaction began. */
-function saveAhead(
+/**
+ * Writes what was worked out before the transaction began: on the node of a cluster that has all of its rows, if one does.
+ *
+ * @returns undefined if the transaction conflicted with another.
+ */
+async function saveAhead(
   services: WriteServices,
   workspace: Workspace,
   worked: Worked,
   removals: number,
-): Promise<Worked> {
+): Promise<Worked | undefined> {
   const { database } = services;
-  const work = (tx: Transaction) =>
-    save(tx, services, workspace, worked, writePeopleAt(tx, workspace.id, removals));
-  return asksAllAtOnce(worked) ? database.transactionAtOnce(work) : database.transaction(work);
+  const work =
+    (started: (tx: Transaction) => Promise<void>) =>
+    (tx: Transaction): Promise<Worked> =>
+      save(tx, services, workspace, worked, started(tx));
+  const at = work((tx) => writePeopleAt(tx, workspace.id, removals));
+  if (!asksAllAtOnce(worked)) return database.transaction(at).catch(unlessAborted);
+  const holder = database.near?.(bucketsOf(worked.changes, workspace.id));
+  if (!holder) return database.transactionAtOnce(at).catch(unlessAborted);
+  const near = work((tx) => writePeopleNear(tx, database, workspace.id, removals));
+  // Whatever the node has against it, nothing is committed: the coordinator decides.
+  return holder.transaction(near).catch((error) => {
+    if (isUnavailable(error)) throw error;
+    return undefined;
+  });
+}
+
+/** Where the rows lie that `save` writes if it asks all at once. */
+function* bucketsOf(changes: PeopleChanges, workspaceId: number): Iterable<number> {
+  for (const { id } of changes.updated) yield bucketOfId(id);
+  for (const { id } of changes.created) yield bucketOfId(id);
+  for (const { value } of changes.addedIdentifiers) yield bucketOfValue(workspaceId, value);
+  for (const { value } of changes.removedIdentifiers) yield bucketOfValue(workspaceId, value);
 }
 
 /** Whether none of the statements of `save` depends on what another one finds. */

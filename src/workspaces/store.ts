@@ -21,8 +21,15 @@ export async function lockPeopleShared(tx: Transaction, workspaceId: number): Pr
   ]);
 }
 
+/** On a cluster the lock is taken on every node, for transactions hold it where they begin. */
 export async function lockPeople(tx: Transaction, workspaceId: number): Promise<void> {
+  // On one connection to each node: on two the transaction would wait for itself.
+  await tx.query("set local citus.max_adaptive_executor_pool_size = 1");
   await tx.query("select pg_advisory_xact_lock($1::int, $2::int)", [
+    PEOPLE_LOCK_CLASS,
+    workspaceId,
+  ]);
+  await tx.query("select max(pg_advisory_xact_lock($1::int, $2::int)::text) from buckets", [
     PEOPLE_LOCK_CLASS,
     workspaceId,
   ]);

@@ -2,7 +2,7 @@ import Type, { type Static } from "typebox";
 import type { Database } from "../database/database.ts";
 import { byAdministrator, endpoint } from "../http/endpoint.ts";
 import { Problem } from "../problem.ts";
-import { NullableText, nullable } from "../values/schemas.ts";
+import { NullableText, nullable, Success } from "../values/schemas.ts";
 import { parseTime } from "../values/times.ts";
 import { readAuditChain, readAuditLog } from "./audit.ts";
 import type { StoredEntry } from "./chain.ts";
@@ -40,8 +40,6 @@ const Entry = Type.Object({
 interface Services {
   readonly database: Database;
 }
-
-const Success = Type.Literal("success");
 
 const Limit = Type.Optional(
   Type.Integer({ minimum: 1, maximum: MOST_ENTRIES, default: DEFAULT_LIMIT }),

@@ -1,5 +1,6 @@
 import Type from "typebox";
 import { byAdministrator, endpoint } from "../http/endpoint.ts";
+import { Success } from "../values/schemas.ts";
 import { type CopyServices, copyEngine } from "./copy-engine.ts";
 
 const copyEndpoint = endpoint({
@@ -14,7 +15,7 @@ const copyEndpoint = endpoint({
         description: "The folder of the copy, on the server's machine.",
         examples: ["/srv/rapport/data/copy-019a8b54-7c1e-7a5b-9f0e-3d2c1b0a9f8e"],
       }),
-      message: Type.Literal("success"),
+      message: Success,
     }),
   },
 }).handledBy(async (services: CopyServices, context) => ({

@@ -1,5 +1,6 @@
 import Type from "typebox";
 import { byAdministratorOfWorkspace, endpoint } from "../http/endpoint.ts";
+import { OfWorkspace } from "../values/schemas.ts";
 import { Name } from "../workspaces/manifest.ts";
 import type { CampaignKind, MessageHead } from "./campaign.ts";
 import { stepIdsOf, Uuid } from "./declarations.ts";
@@ -10,12 +11,10 @@ import {
   removeCampaign,
 } from "./manage-campaigns.ts";
 import { messageEndpoints } from "./message-endpoints.ts";
-import { Success, success } from "./success.ts";
+import { OnlySuccess, success } from "./success.ts";
 import type { RemovedWithMessages } from "./write-campaigns.ts";
 
 /* Campaigns and canvases in the admin API; their messages are in message-endpoints.ts. */
-
-const OfWorkspace = Type.Object({ name: Type.String() });
 
 const OfCampaign = Type.Object({ name: Type.String(), id: Uuid });
 
@@ -99,7 +98,7 @@ const putCampaignEndpoint = endpoint({
   access: byAdministratorOfWorkspace("send_campaigns_canvases"),
   params: OfCampaign,
   body: Type.Object({ name: Name }, { additionalProperties: false }),
-  replies: { 200: Success },
+  replies: { 200: OnlySuccess },
 }).handledBy(async (services: ManageServices, context, { params, body }) => {
   const campaign = { id: params.id, name: body.name, stepIds: [] };
   await putCampaign(services, context, "campaign", campaign);
@@ -113,7 +112,7 @@ const putCanvasEndpoint = endpoint({
   access: byAdministratorOfWorkspace("send_campaigns_canvases"),
   params: OfCampaign,
   body: Type.Object({ name: Name, step_ids: Type.Array(Uuid) }, { additionalProperties: false }),
-  replies: { 200: Success },
+  replies: { 200: OnlySuccess },
 }).handledBy(async (services: ManageServices, context, { params, body }) => {
   const stepIds = stepIdsOf(body.step_ids, ["step_ids"]);
   const canvas = { id: params.id, name: body.name, stepIds };
@@ -128,7 +127,7 @@ const removeEndpoint = (path: string, kind: CampaignKind, extension: RemovedWith
     summary: `Removes a ${kind} with its messages and their translations.`,
     access: byAdministratorOfWorkspace("send_campaigns_canvases"),
     params: OfCampaign,
-    replies: { 200: Success },
+    replies: { 200: OnlySuccess },
   }).handledBy(async (services: ManageServices, context, { params }) => {
     await removeCampaign(services, context, extension, kind, params.id);
     return success;

@@ -5,7 +5,7 @@ import type { MessageAddress } from "./campaign.ts";
 import { declaredTexts, messageMembers, messageOf, Uuid } from "./declarations.ts";
 import type { ManageServices, TextServices } from "./manage-campaigns.ts";
 import { putMessage, removeMessage } from "./manage-messages.ts";
-import { Success, success } from "./success.ts";
+import { OnlySuccess, success } from "./success.ts";
 import { judgeTexts } from "./texts.ts";
 import type { RemovedWithMessages } from "./write-campaigns.ts";
 
@@ -40,7 +40,7 @@ const putEndpoint = endpoint({
     { ...MessageAddressFields, ...messageMembers },
     { additionalProperties: false },
   ),
-  replies: { 200: Success },
+  replies: { 200: OnlySuccess },
 }).handledBy(async (services: TextServices, context, { params, body }) => {
   const address = { ...readAddress(body), messageId: params.id };
   await judgeTexts(services.threads, context.workspace.id, declaredTexts([body]));
@@ -76,7 +76,7 @@ const removeEndpoint = (extension: RemovedWithMessages) =>
     summary: "Removes a message with its translations.",
     access: byAdministratorOfWorkspace("send_campaigns_canvases"),
     params: OfMessage,
-    replies: { 200: Success },
+    replies: { 200: OnlySuccess },
   }).handledBy(async (services: ManageServices, context, { params }) => {
     await removeMessage(services, context, extension, params.id);
     return success;

@@ -1,6 +1,7 @@
 import Type from "typebox";
+import { Success } from "../values/schemas.ts";
 
 /** A response without further content. */
-export const Success = Type.Object({ message: Type.Literal("success") });
+export const OnlySuccess = Type.Object({ message: Success });
 
 export const success = { status: 200, body: { message: "success" } } as const;

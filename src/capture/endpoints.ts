@@ -1,7 +1,7 @@
 import Type, { type Static } from "typebox";
 import type { AuditingServices } from "../audit/audit.ts";
 import { byAdministratorOfWorkspace, endpoint } from "../http/endpoint.ts";
-import { nullable } from "../values/schemas.ts";
+import { nullable, OfWorkspace, Success } from "../values/schemas.ts";
 import { clearCapturedCalls, readCapturedCalls } from "./captured-calls.ts";
 import type { CapturedRow } from "./captured-store.ts";
 
@@ -43,7 +43,7 @@ const listEndpoint = endpoint({
     "A workspace keeps the last 10,000 calls, 64 MB and seven days, whichever is less. A page ends early where its " +
     "calls are large.",
   access: byAdministratorOfWorkspace("dev_console", "view_pii"),
-  params: Type.Object({ name: Type.String() }),
+  params: OfWorkspace,
   query: Type.Object({
     path: Type.Optional(
       Type.String({
@@ -64,7 +64,7 @@ const listEndpoint = endpoint({
     200: Type.Object({
       captured: Type.Array(CapturedCall, { description: "The calls." }),
       next_cursor: Type.Optional(Type.String()),
-      message: Type.Literal("success"),
+      message: Success,
     }),
   },
 }).handledBy(async (services: AuditingServices, context, { query }) => {
@@ -91,11 +91,11 @@ const clearEndpoint = endpoint({
   path: "/admin/v1/workspaces/:name/captured",
   summary: "Deletes the captured calls of a workspace.",
   access: byAdministratorOfWorkspace("dev_console"),
-  params: Type.Object({ name: Type.String() }),
+  params: OfWorkspace,
   replies: {
     200: Type.Object({
       deleted: Type.Integer({ minimum: 0, description: "How many there were." }),
-      message: Type.Literal("success"),
+      message: Success,
     }),
   },
 }).handledBy(async (services: AuditingServices, context) => {

@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { type AuditingServices, recordRead } from "../audit/audit.ts";
 import { byAdministrator, byAdministratorOfWorkspace, endpoint } from "../http/endpoint.ts";
-import { NullableText, nullable } from "../values/schemas.ts";
+import { NullableText, nullable, Success } from "../values/schemas.ts";
 import { runView } from "./endpoints.ts";
 import { JOB_STATUSES } from "./integration.ts";
 import { findIntegrations, getRun, type ListServices, listRunRows, listRuns } from "./list.ts";
@@ -10,8 +10,6 @@ import type { RunRow } from "./store.ts";
 import { type TriggerServices, triggerSync } from "./trigger.ts";
 
 /* What administrators see of syncs: runs, their status, and every row that failed. */
-
-const Success = Type.Literal("success");
 
 const Cursor = Type.Object({ cursor: Type.Optional(Type.String()) });
 

@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { endpoint, withPermission } from "../http/endpoint.ts";
-import { NullableText } from "../values/schemas.ts";
+import { NullableText, Success } from "../values/schemas.ts";
 import { type ListedIntegration, type ListServices, listIntegrations, listRuns } from "./list.ts";
 import type { RunRow } from "./store.ts";
 import { type TriggerServices, triggerSync } from "./trigger.ts";
@@ -29,8 +29,6 @@ const SyncJob = Type.Object({
   rows_synced: Type.Integer(),
   rows_failed_with_errors: Type.Integer(),
 });
-
-const Success = Type.Literal("success");
 
 const Cursor = Type.Object({ cursor: Type.Optional(Type.String()) });
 

@@ -2,7 +2,7 @@ import Type, { type Static } from "typebox";
 import { byAdministratorOfWorkspace, endpoint } from "../http/endpoint.ts";
 import { Problem } from "../problem.ts";
 import { refuseUnstorable } from "../values/plain-json.ts";
-import { NullableText } from "../values/schemas.ts";
+import { NullableText, OfWorkspace, Success } from "../values/schemas.ts";
 import { IntegrationBody, integrationOf } from "./declaration.ts";
 import { INTEGRATION_STATUSES, INTEGRATION_TYPES, isUuid } from "./integration.ts";
 import { getIntegration } from "./list.ts";
@@ -14,8 +14,6 @@ import {
 } from "./manage.ts";
 import type { IntegrationRow } from "./store.ts";
 import { storedPlaceIn } from "./stored-warehouse.ts";
-
-const Success = Type.Literal("success");
 
 const Integration = {
   integration_id: Type.String(),
@@ -55,7 +53,7 @@ const listEndpoint = endpoint({
   path: LIST,
   summary: "Lists the warehouse integrations of a workspace as they are declared.",
   access: byAdministratorOfWorkspace("basic_access"),
-  params: Type.Object({ name: Type.String() }),
+  params: OfWorkspace,
   replies: {
     200: Type.Object({ integrations: Type.Array(Type.Object(Integration)), message: Success }),
   },

@@ -1,6 +1,7 @@
 import Type from "typebox";
 import { type AuditingServices, recordRead } from "../audit/audit.ts";
 import { byAdministratorOfWorkspace, endpoint } from "../http/endpoint.ts";
+import { OfWorkspace, Success } from "../values/schemas.ts";
 import { AuditEntryView, auditEntryView } from "./audit-view.ts";
 import { AuditQuery, type AuditServices, readAudit } from "./read-audit.ts";
 
@@ -10,13 +11,13 @@ const auditEndpoint = endpoint({
   summary:
     "Lists merges, identifications and deletions of users with actor and time, newest first.",
   access: byAdministratorOfWorkspace("view_user_profile", "view_pii"),
-  params: Type.Object({ name: Type.String() }),
+  params: OfWorkspace,
   query: AuditQuery,
   replies: {
     200: Type.Object({
       entries: Type.Array(AuditEntryView),
       next_cursor: Type.Optional(Type.String()),
-      message: Type.Literal("success"),
+      message: Success,
     }),
   },
 }).handledBy(async (services: AuditServices & AuditingServices, context, { query }) => {

@@ -3,6 +3,7 @@ import { described, describedList, firstExample } from "../http/described.ts";
 import { endpoint, withPermission } from "../http/endpoint.ts";
 import { ItemNote } from "../http/verdicts.ts";
 import { ExternalId, PlatformId, UserAlias } from "../people/described.ts";
+import { Success } from "../values/schemas.ts";
 import type { IdentityServices } from "./change-identities.ts";
 import { deleteUsers } from "./delete-users.ts";
 import {
@@ -21,8 +22,6 @@ import { identifyUsers } from "./identify-users.ts";
 import { type MergingServices, mergeUsers } from "./merge-users.ts";
 import { addAliases } from "./new-aliases.ts";
 import { renameAliases } from "./rename-aliases.ts";
-
-const Success = Type.Literal("success");
 
 const Count = Type.Integer({ minimum: 0 });
 

@@ -3,6 +3,7 @@ import { describedList } from "../http/described.ts";
 import { byAdministratorOfWorkspace, endpoint } from "../http/endpoint.ts";
 import { ItemNote } from "../http/verdicts.ts";
 import type { WriteServices } from "../track/write-batch.ts";
+import { OfWorkspace, Success } from "../values/schemas.ts";
 import { ImportedUser } from "./described.ts";
 import { forgetImport, importBatch, readImport } from "./import-batch.ts";
 import { IMPORT_KINDS, type RowNote } from "./import-kind.ts";
@@ -16,13 +17,13 @@ const importEndpoint = endpoint({
   takesLong: true,
   summary: "Imports apps, devices, interactions and message history, which no other call writes.",
   access: byAdministratorOfWorkspace("import_update_user_data"),
-  params: Type.Object({ name: Type.String() }),
+  params: OfWorkspace,
   body: Type.Object({ users: describedList(ImportedUser, "Users, one object each.") }),
   hasItems: true,
   replies: {
     200: Type.Object({
       imported: Type.Integer({ minimum: 0 }),
-      message: Type.Literal("success"),
+      message: Success,
       errors: Notes,
       skipped: Notes,
     }),
@@ -85,7 +86,7 @@ const batchEndpoint = endpoint({
       imported: Type.Integer({ minimum: 0 }),
       notes: RowNotes,
       repeated: Type.Boolean({ description: "Whether the batch was already committed." }),
-      message: Type.Literal("success"),
+      message: Success,
     }),
   },
 }).handledBy(async (services: WriteServices, context, { params, body }) => {
@@ -127,7 +128,7 @@ const progressEndpoint = endpoint({
         },
         { description: "The batch that was committed last." },
       ),
-      message: Type.Literal("success"),
+      message: Success,
     }),
   },
 }).handledBy(async (services: WriteServices, context, { params }) => {
@@ -152,7 +153,7 @@ const forgetEndpoint = endpoint({
   summary: "Deletes the progress of an import, so that the file can be imported again.",
   access: byAdministratorOfWorkspace("import_update_user_data"),
   params: Type.Object({ name: Type.String(), import_id: ImportId }),
-  replies: { 200: Type.Object({ message: Type.Literal("success") }) },
+  replies: { 200: Type.Object({ message: Success }) },
 }).handledBy(async (services: WriteServices, context, { params }) => {
   await forgetImport(services, context, params.import_id);
   return { status: 200, body: { message: "success" } };

@@ -1,5 +1,6 @@
 import Type from "typebox";
 import { byAdministratorOfWorkspace, endpoint, type TextStream } from "../http/endpoint.ts";
+import { OfWorkspace, Success } from "../values/schemas.ts";
 import { type LiveServices, readRequest, readRequests } from "./read-requests.ts";
 import { LiveRequest } from "./request-view.ts";
 import { type StreamServices, streamRequests } from "./stream-requests.ts";
@@ -34,8 +35,6 @@ const filter = {
   ),
 };
 
-const OfWorkspace = Type.Object({ name: Type.String() });
-
 const list = endpoint({
   method: "GET",
   path: PATH,
@@ -60,7 +59,7 @@ const list = endpoint({
         examples: [1_000],
       }),
       next_cursor: Type.Optional(Type.String()),
-      message: Type.Literal("success"),
+      message: Success,
     }),
   },
 }).handledBy(async (services: LiveServices, context, { query }) => {
@@ -76,7 +75,7 @@ const read = endpoint({
   summary: "Reads one of the latest requests of API keys.",
   access,
   params: Type.Object({ name: Type.String(), id: Type.String({ format: "uuid" }) }),
-  replies: { 200: Type.Object({ request: LiveRequest, message: Type.Literal("success") }) },
+  replies: { 200: Type.Object({ request: LiveRequest, message: Success }) },
 }).handledBy(async (services: LiveServices, context, { params }) => ({
   status: 200,
   body: { request: await readRequest(services, context, params.id), message: "success" },

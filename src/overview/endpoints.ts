@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { byAdministratorOfWorkspace, endpoint } from "../http/endpoint.ts";
-import { nullable } from "../values/schemas.ts";
+import { nullable, OfWorkspace, Success } from "../values/schemas.ts";
 import { Finding } from "./attention.ts";
 import { type OverviewServices, readOverview } from "./read-overview.ts";
 
@@ -18,7 +18,7 @@ const overview = endpoint({
     "Every list has a number for each slot, oldest first. Each server process counts in memory since it started, and all " +
     "processes of the machine are asked. Findings about syncs need basic_access, those about keys dev_console.",
   access: byAdministratorOfWorkspace("view_usage_data"),
-  params: Type.Object({ name: Type.String() }),
+  params: OfWorkspace,
   query: Type.Object({
     period: Type.Optional(
       Type.Enum(["hour", "day"], {
@@ -60,7 +60,7 @@ const overview = endpoint({
         { description: "Warehouse syncs; null without basic_access." },
       ),
       attention: Type.Array(Finding, { description: "What needs attention, the worst first." }),
-      message: Type.Literal("success"),
+      message: Success,
     }),
   },
 }).handledBy(async (services: OverviewServices, context, { query: { period = "hour" } }) => {

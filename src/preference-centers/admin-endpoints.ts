@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { type AuditingServices, recordRead } from "../audit/audit.ts";
 import { byAdministrator, byAdministratorOfWorkspace, endpoint } from "../http/endpoint.ts";
-import { NullableText } from "../values/schemas.ts";
+import { NullableText, OfWorkspace, Success } from "../values/schemas.ts";
 import type { AdministerServices } from "../workspaces/administer.ts";
 import type { PreferenceCenter } from "./center.ts";
 import { type CheckServices, checkCenter, DECLARED_NAMES } from "./check-center.ts";
@@ -22,8 +22,6 @@ import type { CenterSummary } from "./store.ts";
 /* Preference centers one at a time, in the words of the manifest. */
 
 const PATH = "/admin/v1/workspaces/:name/preference-centers";
-
-const Success = Type.Literal("success");
 
 const OfCenter = Type.Object({ name: Type.String(), id: CenterId });
 
@@ -72,7 +70,7 @@ const listEndpoint = endpoint({
   path: PATH,
   summary: "Lists the preference centers of a workspace.",
   access: byAdministratorOfWorkspace("basic_access"),
-  params: Type.Object({ name: Type.String() }),
+  params: OfWorkspace,
   replies: {
     200: Type.Object({ preference_centers: Type.Array(Type.Object(Summary)), message: Success }),
   },

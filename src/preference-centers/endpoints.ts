@@ -2,7 +2,7 @@ import Type, { type Static } from "typebox";
 import type { WorkspaceContext } from "../context/context.ts";
 import { type Contract, endpoint, type Input, withPermission } from "../http/endpoint.ts";
 import type { Idempotency } from "../http/idempotency.ts";
-import { NullableText, nullable } from "../values/schemas.ts";
+import { NullableText, nullable, Success } from "../values/schemas.ts";
 import {
   type CenterContent,
   DEFAULT_OPTIONS,
@@ -38,8 +38,6 @@ const PATH = "/preference_center/v1";
 interface ChangeServices extends CenterServices, CheckServices {
   readonly idempotency: Idempotency;
 }
-
-const Success = Type.Literal("success");
 
 const Summary = {
   name: Type.String(),

@@ -4,6 +4,7 @@ import { byAdministratorOfWorkspace, endpoint } from "../http/endpoint.ts";
 import { AuditedEffect } from "../identity/audit-view.ts";
 import type { IdentityServices } from "../identity/change-identities.ts";
 import type { WriteServices } from "../track/write-batch.ts";
+import { OfWorkspace, Success } from "../values/schemas.ts";
 import { changeUser } from "./change-user.ts";
 import { eraseUser } from "./erase-user.ts";
 import { mergeUser } from "./merge-user.ts";
@@ -11,8 +12,6 @@ import { PersonRecord, type ReadRecordServices, readRecord } from "./read-record
 import { readTimeline, TimelineQuery } from "./read-timeline.ts";
 import { FoundUser, type RecordServices, searchUsers, UsersQuery } from "./search-users.ts";
 import { TimelineEntry } from "./timeline-entry.ts";
-
-const Success = Type.Literal("success");
 
 const PATH = "/admin/v1/workspaces/:name/users";
 
@@ -43,7 +42,7 @@ const search = endpoint({
   path: PATH,
   summary: "Finds users by an identifier prefix, or by a whole platform_id.",
   access: byAdministratorOfWorkspace("view_user_profile", "view_pii"),
-  params: Type.Object({ name: Type.String() }),
+  params: OfWorkspace,
   query: UsersQuery,
   replies: {
     200: Type.Object({

@@ -69,36 +69,27 @@ interface Source {
 
 const LOWEST_UUID = "00000000-0000-0000-0000-000000000000";
 
+/** A source whose rows have the id of their profile. */
+const ofProfile = <Row>(
+  name: string,
+  kind: Source["kind"],
+  select: (tx: Queryable, workspaceId: number, id: string, range: TimelineRange) => Promise<Row[]>,
+  entryOf: (row: Row) => TimelineEntry,
+  lowestId = LOWEST_UUID,
+): Source => ({
+  name,
+  kind,
+  lowestId,
+  read: async (tx, workspaceId, { profile }, range) =>
+    (await select(tx, workspaceId, profile.id, range)).map(entryOf),
+});
+
 /** The order of entries with equal times. */
 const SOURCES: readonly Source[] = [
-  {
-    name: "events",
-    kind: "event",
-    lowestId: LOWEST_UUID,
-    read: async (tx, workspaceId, { profile }, range) =>
-      (await selectEventsBefore(tx, workspaceId, profile.id, range)).map(eventEntry),
-  },
-  {
-    name: "purchases",
-    kind: "purchase",
-    lowestId: LOWEST_UUID,
-    read: async (tx, workspaceId, { profile }, range) =>
-      (await selectPurchasesBefore(tx, workspaceId, profile.id, range)).map(purchaseEntry),
-  },
-  {
-    name: "messages",
-    kind: "message",
-    lowestId: "",
-    read: async (tx, workspaceId, { profile }, range) =>
-      (await selectMessagesBefore(tx, workspaceId, profile.id, range)).map(messageEntry),
-  },
-  {
-    name: "groups",
-    kind: "subscription",
-    lowestId: LOWEST_UUID,
-    read: async (tx, workspaceId, { profile }, range) =>
-      (await readGroupChangesBefore(tx, workspaceId, profile.id, range)).map(groupEntry),
-  },
+  ofProfile("events", "event", selectEventsBefore, eventEntry),
+  ofProfile("purchases", "purchase", selectPurchasesBefore, purchaseEntry),
+  ofProfile("messages", "message", selectMessagesBefore, messageEntry, ""),
+  ofProfile("groups", "subscription", readGroupChangesBefore, groupEntry),
   {
     name: "emails",
     kind: "subscription",

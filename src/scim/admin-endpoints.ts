@@ -8,7 +8,7 @@ import type { UserAttributes } from "../dashboard-users/dashboard-user.ts";
 import { DEPARTMENTS } from "../dashboard-users/departments.ts";
 import type { UserServices } from "../dashboard-users/manage-users.ts";
 import { byAdministratorOfCompany, endpoint } from "../http/endpoint.ts";
-import { nullable } from "../values/schemas.ts";
+import { nullable, Success } from "../values/schemas.ts";
 import {
   changePerson,
   createPerson,
@@ -25,8 +25,6 @@ import {
  */
 
 const PATH = "/admin/v1/dashboard-users";
-
-const Success = Type.Literal("success");
 
 const MOST_ENTRIES = 500;
 

@@ -1,11 +1,9 @@
 import Type from "typebox";
 import { byAdministrator, endpoint } from "../http/endpoint.ts";
-import { NullableText, nullable } from "../values/schemas.ts";
+import { NullableText, nullable, Success } from "../values/schemas.ts";
 import { readSealing, rotateSealing, SealedCounts, type SealingServices } from "./rotate.ts";
 
 const Count = (description: string) => Type.Integer({ description });
-
-const Success = Type.Literal("success");
 
 const readEndpoint = endpoint({
   method: "GET",

@@ -4,6 +4,7 @@ import type { DiskWatch } from "../database/disk-watch.ts";
 import { byAnybody, endpoint } from "../http/endpoint.ts";
 import type { Load } from "../http/load.ts";
 import { Problem } from "../problem.ts";
+import { Success } from "../values/schemas.ts";
 
 export interface HealthServices {
   readonly database: Database;
@@ -13,7 +14,7 @@ export interface HealthServices {
   readonly disk: Pick<DiskWatch, "hasSpace">;
 }
 
-const Ok = Type.Object({ message: Type.Literal("success") });
+const Ok = Type.Object({ message: Success });
 
 const live = endpoint({
   method: "GET",

@@ -3,6 +3,7 @@ import type { Sessions } from "../dashboard-users/sessions.ts";
 import type { Database } from "../database/database.ts";
 import { endedCookie, sessionCookie } from "../http/browser.ts";
 import { byAdministrator, byAnybody, bySession, endpoint } from "../http/endpoint.ts";
+import { Success } from "../values/schemas.ts";
 import { type AdminTokenServices, signInWithAdminToken } from "./admin-token.ts";
 import { createSignInLink, type LinkServices } from "./links.ts";
 import { SessionView, viewSession } from "./session-view.ts";
@@ -84,7 +85,7 @@ const startEndpoint = endpoint({
   };
 });
 
-const Done = Type.Object({ message: Type.Literal("success") });
+const Done = Type.Object({ message: Success });
 
 const endEndpoint = endpoint({
   method: "DELETE",
@@ -125,7 +126,7 @@ const linkEndpoint = endpoint({
         description: "Until when it works.",
         examples: ["2026-01-01T12:15:00.000Z"],
       }),
-      message: Type.Literal("success"),
+      message: Success,
     }),
   },
 }).handledBy(async (services: LinkServices, context, { baseUrl }) => {

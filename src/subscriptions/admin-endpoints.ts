@@ -3,14 +3,11 @@ import { type AuditingServices, recordRead } from "../audit/audit.ts";
 import { byAdministratorOfWorkspace, endpoint } from "../http/endpoint.ts";
 import { checkEmailIdentifier } from "../people/identifiers.ts";
 import { Problem } from "../problem.ts";
+import { OfWorkspace, Success } from "../values/schemas.ts";
 import { HistoryEntry, HistoryQuery, readHistory } from "./read-history.ts";
 import type { ReadServices } from "./read-status.ts";
 import { eraseEmailState } from "./set-email-states.ts";
 import type { SetServices } from "./set-group-states.ts";
-
-const Success = Type.Literal("success");
-
-const OfWorkspace = Type.Object({ name: Type.String() });
 
 const historyEndpoint = endpoint({
   method: "GET",

@@ -1,5 +1,6 @@
 import Type from "typebox";
 import { endpoint, withPermission } from "../http/endpoint.ts";
+import { Success } from "../values/schemas.ts";
 import { checkAddresses, MOST_NAMES } from "./check-names.ts";
 import {
   blockEmails,
@@ -9,8 +10,6 @@ import {
 } from "./email-lists.ts";
 import type { ReadServices } from "./read-status.ts";
 import type { SetServices } from "./set-group-states.ts";
-
-const Success = Type.Literal("success");
 
 const Day = (description: string) => Type.Optional(Type.String({ description }));
 

@@ -11,7 +11,7 @@ import { type QueuedSetServices, setInTurn } from "./set-queue.ts";
 
 const NEWSLETTER = "ed06e19a-51bb-4c4e-8a3d-9b4a7d3a1c20";
 
-const Success = Type.Object({
+const SetReply = Type.Object({
   message: Type.Literal("success"),
   skipped: Type.Optional(Type.Array(ItemNote)),
 });
@@ -46,7 +46,7 @@ const setManyEndpoint = endpoint({
   },
   access: withPermission("subscription.status.set"),
   body: ManySets,
-  replies: { 201: Success },
+  replies: { 201: SetReply },
 }).handledBy(async (services: QueuedSetServices, context, { body }) =>
   successWith(await setInTurn(services, context, checkManySets(context.workspace, body))),
 );
@@ -71,7 +71,7 @@ const setOneEndpoint = endpoint({
   },
   access: withPermission("subscription.status.set"),
   body: OneSet,
-  replies: { 201: Success },
+  replies: { 201: SetReply },
 }).handledBy(async (services: QueuedSetServices, context, { body }) =>
   successWith(await setInTurn(services, context, checkOneSet(context.workspace, body))),
 );
@@ -89,7 +89,7 @@ const emailStatusEndpoint = endpoint({
     email: Type.Union([Type.String(), Addresses]),
     subscription_state: Type.Enum(["subscribed", "unsubscribed", "opted_in"]),
   }),
-  replies: { 201: Success },
+  replies: { 201: SetReply },
 }).handledBy(async (services: SetServices, context, { body }) => {
   const addresses = checkAddresses(body).map(({ identifier }) => identifier);
   await setEmailStates(services, context, addresses, body.subscription_state);

@@ -1,6 +1,6 @@
 import Type, { type Static, type TProperties } from "typebox";
 import type { MessageAddress } from "../campaigns/campaign.ts";
-import { Success, success } from "../campaigns/success.ts";
+import { OnlySuccess, success } from "../campaigns/success.ts";
 import { endpoint, withPermission } from "../http/endpoint.ts";
 import {
   addressInCampaign,
@@ -180,7 +180,7 @@ const writeEndpoint = (kind: Kind) =>
     summary: `Sets all strings of a ${kind.noun}'s message in one locale.`,
     access: withPermission(kind.writes),
     body: Type.Object({ ...kind.fields, ...Update }),
-    replies: { 200: Success },
+    replies: { 200: OnlySuccess },
     dialect,
   }).handledBy(async (services: WriteServices, { workspace }, { body }) => {
     requireMultiLanguage(workspace);

@@ -4,6 +4,7 @@ import { MESSAGE_PATH, OfMessage } from "../campaigns/message-endpoints.ts";
 import type { WorkspaceContext } from "../context/context.ts";
 import { byAdministratorOfWorkspace, endpoint } from "../http/endpoint.ts";
 import { ItemNote } from "../http/verdicts.ts";
+import { Success } from "../values/schemas.ts";
 import {
   exportTranslations,
   type FileFormat,
@@ -24,7 +25,7 @@ const Imported = Type.Object({
   ),
   skipped: Type.Optional(Type.Array(ItemNote, { description: "The first 1,000." })),
   skipped_count: Type.Optional(Type.Integer({ description: "How many there are." })),
-  message: Type.Literal("success"),
+  message: Success,
 });
 
 async function importFile(

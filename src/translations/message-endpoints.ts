@@ -3,7 +3,7 @@ import type { MessageAddress } from "../campaigns/campaign.ts";
 import { refuseFaulty, Uuid } from "../campaigns/declarations.ts";
 import type { ManageServices, TextServices } from "../campaigns/manage-campaigns.ts";
 import { MESSAGE_PATH, MessageAddressFields, OfMessage } from "../campaigns/message-endpoints.ts";
-import { Success, success } from "../campaigns/success.ts";
+import { OnlySuccess, success } from "../campaigns/success.ts";
 import { judgeTexts } from "../campaigns/texts.ts";
 import { byAdministratorOfWorkspace, endpoint } from "../http/endpoint.ts";
 import { NullableText } from "../values/schemas.ts";
@@ -83,7 +83,7 @@ const putTranslationEndpoint = endpoint({
   access: byAdministratorOfWorkspace("send_campaigns_canvases"),
   params: OfTranslation,
   body: Type.Object({ translation_map: Strings }, { additionalProperties: false }),
-  replies: { 200: Success },
+  replies: { 200: OnlySuccess },
 }).handledBy(async (services: TextServices, context, { params, body }) => {
   const texts = { maps: [body.translation_map], contents: [] };
   await judgeTexts(services.threads, context.workspace.id, texts);
@@ -108,7 +108,7 @@ const changeTranslationEndpoint = endpoint({
     },
     { additionalProperties: false },
   ),
-  replies: { 200: Success },
+  replies: { 200: OnlySuccess },
 }).handledBy(async (services: TextServices, context, { params, body }) => {
   const changes = Object.entries(body.translation_map);
   const texts = Object.fromEntries(
@@ -126,7 +126,7 @@ const removeTranslationEndpoint = endpoint({
   summary: "Removes the strings of a message in one locale.",
   access: byAdministratorOfWorkspace("send_campaigns_canvases"),
   params: OfTranslation,
-  replies: { 200: Success },
+  replies: { 200: OnlySuccess },
 }).handledBy(async (services: ManageServices, context, { params }) => {
   await removeTranslation(services, context, translationAddress(params));
   return success;

@@ -9,3 +9,9 @@ export const NullableText = nullable(Type.String());
 
 /** In the query of a list that is read page by page. */
 export const Cursor = Type.Optional(Type.String({ maxLength: 4_096 }));
+
+/** The `message` of a response that has nothing else to say. */
+export const Success = Type.Literal("success");
+
+/** The parameters of a path below `/admin/v1/workspaces/:name`. */
+export const OfWorkspace = Type.Object({ name: Type.String() });

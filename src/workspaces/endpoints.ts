@@ -5,6 +5,7 @@ import {
   byAnybody,
   endpoint,
 } from "../http/endpoint.ts";
+import { OfWorkspace, Success } from "../values/schemas.ts";
 import {
   type ApplyServices,
   applyManifest,
@@ -67,7 +68,7 @@ const applyEndpoint = endpoint({
     },
   ),
   replies: {
-    200: Type.Object({ changes: Type.Array(Change), message: Type.Literal("success") }),
+    200: Type.Object({ changes: Type.Array(Change), message: Success }),
   },
 }).handledBy(async (services: ApplyServices, context, { body, query }) => {
   const options = { dryRun: query.dry_run, prune: query.prune };
@@ -95,8 +96,8 @@ const resetEndpoint = endpoint({
   refusals: ["FORBIDDEN"],
   summary: "Deletes the user data of a workspace that has allow_reset: true.",
   access: byAdministratorOfWorkspace("admin"),
-  params: Type.Object({ name: Type.String() }),
-  replies: { 200: Type.Object({ message: Type.Literal("success") }) },
+  params: OfWorkspace,
+  replies: { 200: Type.Object({ message: Success }) },
 }).handledBy(async (services: ResetServices, context) => {
   await resetWorkspace(services, context);
   return { status: 200, body: { message: "success" } };
@@ -107,7 +108,7 @@ const exportEndpoint = endpoint({
   path: "/admin/v1/workspaces/:name/manifest",
   summary: "Writes the manifest that creates this workspace, with variables in place of secrets.",
   access: byAdministratorOfWorkspace("admin"),
-  params: Type.Object({ name: Type.String() }),
+  params: OfWorkspace,
   replies: {
     200: Type.Object({
       manifest: Type.Record(Type.String(), Type.Unknown(), { description: "A manifest." }),
@@ -115,7 +116,7 @@ const exportEndpoint = endpoint({
         description: "The environment variables that it needs; the value of DOLLAR is $.",
         examples: [["API_KEY_DEMO_DEV"]],
       }),
-      message: Type.Literal("success"),
+      message: Success,
     }),
   },
   isHeavy: true,

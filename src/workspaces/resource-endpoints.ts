@@ -8,6 +8,7 @@ import {
   type Contract,
   type Endpoint,
 } from "../http/endpoint.ts";
+import { Success } from "../values/schemas.ts";
 import { type AdministerServices, entryNamed, putEntry, removeEntry } from "./administer.ts";
 import {
   type Editable,
@@ -87,7 +88,7 @@ function administering(
   reply: Readonly<Record<string, TSchema>>,
   respond: (services: AdministerServices, request: Checked) => Promise<Entry>,
 ): Endpoint<AdministerServices> {
-  const replies = { 200: Type.Object({ ...reply, message: Type.Literal("success") }) };
+  const replies = { 200: Type.Object({ ...reply, message: Success }) };
   return {
     contract: { ...contract, replies },
     async handler(services, context, { params, body }) {

@@ -16,32 +16,53 @@ const settle = (colorScheme: string) => `(async () => {
   await new Promise(requestAnimationFrame);
 })()`;
 
+const isThorough = Boolean(process.env.TEST_THOROUGH);
+
 /**
  * The rules that a theme is checked with. The themes differ in colours, so `npm test` checks the dark one with the two
  * rules that look at colours; with TEST_THOROUGH=1, as `.ci/run` sets it, each theme is checked with every rule.
  */
 const RULES_OF = {
   light: {},
-  dark: process.env.TEST_THOROUGH ? {} : { runOnly: ["color-contrast", "link-in-text-block"] },
+  dark: isThorough ? {} : { runOnly: ["color-contrast", "link-in-text-block"] },
 } as const;
 
-/** What axe finds on a page with these rules, or with all. */
-export async function violationsIn(page: Page, rules: object = {}): Promise<string[]> {
+/**
+ * What axe finds on a page with these rules, or with all.
+ *
+ * @param within a selector of what is looked at; by default the whole page.
+ */
+export async function violationsIn(
+  page: Page,
+  rules: object = {},
+  within?: string,
+): Promise<string[]> {
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(AXE);
   // What else axe could report is not read: the nodes without a violation, and what it would load for other rules.
   const options = { ...rules, resultTypes: ["violations"], elementRef: false, preload: false };
+  const context = within === undefined ? "document" : JSON.stringify(within);
   return page.evaluate(
-    `axe.run(${JSON.stringify(options)}).then(({ violations }) =>
+    `axe.run(${context}, ${JSON.stringify(options)}).then(({ violations }) =>
       violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" ")))`,
   );
 }
 
+/** What has opened on a page that is checked by itself. */
+interface Opened {
+  /** A selector of all that `npm test` looks at: with TEST_THOROUGH=1 the page behind it is checked again. */
+  readonly within: string;
+  /** Built of the same parts as another of its kind: `npm test` looks at the colours of the dark theme once a kind. */
+  readonly isFirstOfKind: boolean;
+}
+
 /** Checks what is shown for accessibility in the light and in the dark theme. */
-export async function assertAccessible(page: Page): Promise<void> {
-  for (const colorScheme of ["light", "dark"] as const) {
+export async function assertAccessible(page: Page, opened?: Opened): Promise<void> {
+  const within = isThorough ? undefined : opened?.within;
+  const hasDark = isThorough || (opened?.isFirstOfKind ?? true);
+  for (const colorScheme of hasDark ? (["light", "dark"] as const) : (["light"] as const)) {
     await page.emulateMedia({ colorScheme });
     await page.evaluate(settle(colorScheme));
-    const found = await violationsIn(page, RULES_OF[colorScheme]);
+    const found = await violationsIn(page, RULES_OF[colorScheme], within);
     assert.deepEqual(found, [], `${colorScheme} theme`);
   }
   await page.emulateMedia({ colorScheme: "light" });

@@ -22,6 +22,10 @@ const DIALOGS =
 /** Entries of menus that do something at once. */
 const AT_ONCE = /^(Export|CSV|XLIFF|Light|Dark|As the system|Reference|Sign out|Reactivate)/;
 
+/** The name of what is open without its page and without what it is about: "Add", "Actions, Remove…, list". */
+const kindOf = (what: string): string =>
+  what.replace(/^\/\S+ (\w+)[^,]*/, "$1").replace(/^(Actions|Workspace)[^,]*/, "$1");
+
 describe("menus, dialogs and lists of the dashboard", { skip }, async () => {
   if (skip) return;
   const server = await startServer();
@@ -63,17 +67,24 @@ describe("menus, dialogs and lists of the dashboard", { skip }, async () => {
     "/company/workspaces",
   ];
 
+  const kinds = new Set<string>();
+
   /** Opens everything on a page, one after the other. @returns what axe found, with the name of what was open. */
   async function checkPage(page: Page, path: string, seen: Set<string>): Promise<string[]> {
     const found: string[] = [];
-    const check = async (what: string) => {
+    const check = async (what: string, within: string) => {
       seen.add(what);
-      await assertAccessible(page).catch(({ message }) => found.push(`${what}: ${message}`));
+      const kind = kindOf(what);
+      const opened = { within, isFirstOfKind: !kinds.has(kind) };
+      kinds.add(kind);
+      await assertAccessible(page, opened).catch(({ message }) =>
+        found.push(`${what}: ${message}`),
+      );
     };
     const dialogOf = async (what: string) => {
       const dialog = page.getByRole("dialog");
       await dialog.waitFor();
-      await check(what);
+      await check(what, "[role=dialog]");
       await checkLists(dialog, what);
       await page.keyboard.press("Escape");
       await dialog.waitFor({ state: "detached" });
@@ -84,7 +95,8 @@ describe("menus, dialogs and lists of the dashboard", { skip }, async () => {
           continue;
         await list.click();
         const options = page.getByRole("listbox");
-        if ((await options.count()) > 0) await check(`${what}, list`);
+        if ((await options.count()) > 0)
+          await check(`${what}, list`, "[role=listbox], [aria-expanded=true]");
         await page.keyboard.press("Escape");
         await options.waitFor({ state: "detached" });
       }
@@ -104,7 +116,7 @@ describe("menus, dialogs and lists of the dashboard", { skip }, async () => {
       const entries = page.getByRole("menuitem");
       await button.click();
       await entries.first().waitFor();
-      await check(label);
+      await check(label, "[role=menu], [aria-expanded=true]");
       const names = await entries.allInnerTexts();
       await page.keyboard.press("Escape");
       await page.getByRole("menu").waitFor({ state: "detached" });

@@ -14,6 +14,7 @@ import { measure } from "../bench/attack/measure.ts";
 import { targetOf } from "../bench/attack/target.ts";
 import { freshDatabase } from "./fresh-database.ts";
 import { ENGINE } from "./harness.ts";
+import { sized } from "./sizes.ts";
 
 const LONGEST_STALL_MS = 50;
 
@@ -25,7 +26,7 @@ const LONGEST_OF: Readonly<Record<string, number>> = {
 const ATTEMPTS = 4;
 
 /** The counts of attacks that repeat something are so many times smaller. */
-const SHRINK = 4;
+const SHRINK = sized(10, 4);
 
 const started = startOnce();
 

@@ -97,6 +97,26 @@ describe("the pages of the dashboard", { skip }, async () => {
     await page.context().close();
   });
 
+  test("every column of every table has room on a small laptop", async () => {
+    const { page } = await dashboard.open("/");
+    await isLoaded(page);
+    const narrow: string[] = [];
+    await page.setViewportSize({ width: 1_024, height: 720 });
+    for (const [title, path] of Object.entries(PAGES)) {
+      await follow(page, addressOf(path));
+      const columns = (await page.evaluate(
+        `[...document.querySelectorAll(".table > thead th")].map((each) => [each.innerText, each.clientWidth])`,
+      )) as [string, number][];
+      narrow.push(
+        ...columns
+          .filter(([name, width]) => name !== "Actions" && width < 80)
+          .map(([name, width]) => `${title}, ${name}: ${width}`),
+      );
+    }
+    await page.setViewportSize(SCREENS.wide);
+    assert.deepEqual(narrow, []);
+  });
+
   test("the navigation marks the settings on each of their sections, and the window is named after the page", async () => {
     const { page } = await dashboard.open("/");
     await isLoaded(page);

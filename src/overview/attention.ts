@@ -146,7 +146,7 @@ const secrets = ({ keys = [], now }: Known): Finding[] =>
     .filter(({ revokedAt }) => revokedAt === null)
     .flatMap(({ name, overlapUntil, lastSeenAt, createdAt }): Finding[] => {
       if (overlapUntil && overlapUntil.getTime() - now.getTime() < DAY_MS) {
-        const message = `The previous secret of this key stops working at ${overlapUntil.toISOString()}.`;
+        const message = `The previous secret of this key stops working at ${toMinute(overlapUntil)}.`;
         return [{ kind: "secret_expires", severity: "warn", subject: name, id: null, message }];
       }
       const age = now.getTime() - createdAt.getTime();
@@ -154,3 +154,6 @@ const secrets = ({ keys = [], now }: Known): Finding[] =>
       const message = `This key was created ${Math.floor(age / DAY_MS)} days ago and never used. Revoke it if nobody needs it.`;
       return [{ kind: "key_unused", severity: "info", subject: name, id: null, message }];
     });
+
+/** `2026-01-01 12:00 UTC`: for a sentence. */
+const toMinute = (at: Date): string => `${at.toISOString().slice(0, 16).replace("T", " ")} UTC`;

@@ -8,6 +8,7 @@ import type { Filled } from "./pictures.ts";
 import { IDS, KEYS, manifestOf, WORKSPACE } from "./sample-company.ts";
 import {
   ADA,
+  AMAL,
   addPeople,
   addUnusedKey,
   runSync,
@@ -36,14 +37,21 @@ export async function fillServer(server: TestServer): Promise<Filled> {
     ownCenter: IDS.ownCenter,
     message: IDS.welcome,
     preferencePage: await pageOf(server, IDS.center, key),
+    arabicPage: await pageOf(server, IDS.center, key, AMAL),
     plainPage: plain,
   };
 }
 
-/** The path of Ada's page. */
-async function pageOf(server: TestServer, center: string, key: string): Promise<string> {
-  const path = `/preference_center/v1/${center}/url/${ADA}`;
+/** The path of a user's page. */
+async function pageOf(
+  server: TestServer,
+  center: string,
+  key: string,
+  user = ADA,
+): Promise<string> {
+  const path = `/preference_center/v1/${center}/url/${user}`;
   const { body } = await server.send("GET", path, undefined, { key });
+  assert.ok(body.preference_center_url, JSON.stringify(body));
   return new URL(body.preference_center_url).pathname;
 }
 

@@ -31,6 +31,8 @@ async function take(
   });
   const [name = "", value = ""] = cookie.split("=");
   await context.addCookies([{ name, value, url: server.url }]);
+  // Pages of the company show the workspace that was looked at before.
+  await context.addInitScript(`sessionStorage.setItem("rapport-workspace", "${filled.workspace}")`);
   const page = await context.newPage();
   watchRequests(page);
   await page.goto(server.url + path(filled));

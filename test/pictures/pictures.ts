@@ -1,5 +1,6 @@
 /* The pictures of docs/images: which page, on which screen, in which theme. */
 import type { Page } from "playwright-core";
+import { KEYS } from "./sample-company.ts";
 import { ADA } from "./sample-traffic.ts";
 
 export interface Filled {
@@ -12,6 +13,8 @@ export interface Filled {
   readonly message: string;
   /** Addresses of preference pages, from the API. */
   readonly preferencePage: string;
+  /** That of a user who speaks Arabic. */
+  readonly arabicPage: string;
   /** One of a workspace without a brand. */
   readonly plainPage: string;
 }
@@ -100,7 +103,12 @@ const preferencePage = ({ preferencePage: path }: Filled): string => path;
 const preferencePages: readonly Picture[] = [
   { file: "preference-brand-wide", path: preferencePage, screen: CARD },
   { file: "preference-brand-dark", path: preferencePage, screen: CARD, theme: "dark" },
-  { file: "preference-brand-phone-rtl", path: preferencePage, screen: PHONE, locale: "ar" },
+  {
+    file: "preference-brand-phone-rtl",
+    path: (filled) => filled.arabicPage,
+    screen: PHONE,
+    locale: "ar",
+  },
   {
     file: "preference-brand-dead-link",
     path: (filled) => `${filled.preferencePage}x`,
@@ -120,22 +128,35 @@ const preferencePages: readonly Picture[] = [
   },
 ];
 
-/** Opens the console of an operation and sends its example. */
+/** The operation that the pictures of the reference show. */
+const OPERATION = "/docs#tag/tracking/POST/users/track";
+
+/** Enters a key, opens the console of an operation and sends its example. */
 const sendExample = async (page: Page): Promise<void> => {
+  const { origin } = new URL(page.url());
+  await page.goto(`${origin}/docs`);
+  await page.getByPlaceholder("Token").first().fill(KEYS["checkout-service"]);
+  await page.goto(origin + OPERATION);
   await page
     .getByRole("button", { name: /Test Request/ })
     .first()
     .click();
   await page.getByRole("button", { name: /^Send/ }).first().click();
-  await page.getByText("success").first().waitFor();
+  await page.getByText("201 Created").first().waitFor();
 };
 
 const reference: readonly Picture[] = (["wide", "phone"] as const).flatMap((look) => {
   const screen = look === "wide" ? ([1280, 800] as const) : ([390, 780] as const);
-  const path = () => "/docs#tag/tracking/POST/users/track";
+  const path = () => OPERATION;
   const name = look === "wide" ? "reference" : "reference-phone";
   return [
-    { file: look === "wide" ? "reference-wide" : "reference-phone", path, screen },
+    {
+      file: look === "wide" ? "reference-wide" : "reference-phone",
+      path,
+      screen,
+      // The operation of the address has the focus, with a frame.
+      prepare: async (page: Page) => page.evaluate("document.activeElement.blur()"),
+    },
     { file: `${name}-console`, path, screen, prepare: sendExample },
   ];
 });

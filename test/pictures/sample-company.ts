@@ -144,7 +144,10 @@ export const manifestOf = (warehouse: string) => ({
       settings: {
         multi_language: true,
         blocked_external_ids: ["null", "undefined"],
-        rate_limits: { "users.export.ids": { requests: 1_000, per_seconds: 60 } },
+        rate_limits: {
+          "users.track": "off",
+          "users.export.ids": { requests: 1_000, per_seconds: 60 },
+        },
         brand: { company: "Acme", logo_url: LOGO, color: "#0b6e4f", color_dark: "#5cd6a9" },
       },
       api_keys: Object.entries(KEYS).map(([name, key]) => ({

@@ -35,6 +35,9 @@ const idOf = (index: number) => `cust-${String(10_000 + index)}`;
 /** The user whose page the pictures show. */
 export const ADA = "ada";
 
+/** One who speaks Arabic. */
+export const AMAL = "amal";
+
 const USERS = 320;
 
 type Send = (key: keyof typeof KEYS, path: string, body: unknown) => Promise<number>;
@@ -48,7 +51,14 @@ export async function sendTraffic(server: TestServer): Promise<void> {
   await sendUsers(send, now);
   await sendHour(send, now);
   setClock();
-  await sendAda(send, now);
+  // Not all in one slot of the overview.
+  let sent = 0;
+  await sendAda((...request) => {
+    sent += 1;
+    setClock(now + (sent - 8) * SLOT_MS);
+    return send(...request);
+  }, now);
+  setClock();
 }
 
 async function sendUsers(send: Send, now: number): Promise<void> {
@@ -161,6 +171,13 @@ async function sendAda(send: Send, now: number): Promise<void> {
         subscription_groups: [subscribed(IDS.newsletter), subscribed(IDS.deliveries)],
       },
       { external_id: "ada-old", plan: "free", visits: 12 },
+      {
+        external_id: AMAL,
+        email: "amal@example.com",
+        phone: "+14155552672",
+        language: "ar",
+        subscription_groups: [subscribed(IDS.newsletter)],
+      },
       { user_alias: { alias_label: "crm", alias_name: "C-1815" }, _update_existing_only: false },
     ],
   });

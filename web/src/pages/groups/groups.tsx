@@ -92,7 +92,7 @@ const columnsOf = (workspace: string, open: (dialog: Dialog) => void): readonly 
   {
     id: "id",
     header: "Id",
-    meta: { width: "24rem" },
+    meta: { width: "38%" },
     cell: ({ row }) => <Id value={row.original.id} />,
   },
   {

@@ -112,7 +112,7 @@ const columnsOf = (workspace: string): readonly Column<Center>[] => [
   {
     id: "id",
     header: "Id",
-    meta: { width: "22rem" },
+    meta: { width: "32%" },
     cell: ({ row }) => <Id value={row.original.id} />,
   },
   {

@@ -72,7 +72,7 @@ const columnsOf = (workspace: string): readonly Column<LiveItem>[] => [
   {
     id: "user",
     header: "User",
-    meta: { width: "14rem" },
+    meta: { width: "22%" },
     cell: ({ row: { original: item } }) =>
       item.user ? (
         <Link

@@ -189,19 +189,19 @@ const columnsOf = (
   {
     id: "verdict",
     header: "Verdict",
-    meta: { width: "20rem" },
+    meta: { width: "29%" },
     cell: ({ row }) => <Verdict request={row.original} />,
   },
   {
     id: "key",
     header: "Key",
-    meta: { width: "10rem", oneLine: true },
+    meta: { width: "14%", oneLine: true },
     cell: ({ row }) => row.original.key.name,
   },
   {
     id: "duration",
     header: "Took",
-    meta: { width: "6.5rem", end: true },
+    meta: { width: "6rem", end: true },
     cell: ({ row }) => `${row.original.duration_ms} ms`,
   },
   {

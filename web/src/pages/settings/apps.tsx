@@ -124,7 +124,7 @@ const columnsOf = (workspace: string, open: (dialog: Dialog) => void): readonly 
   {
     id: "id",
     header: "app_id",
-    meta: { width: "24rem" },
+    meta: { width: "42%" },
     cell: ({ row }) => <Id value={row.original.id} />,
   },
   {

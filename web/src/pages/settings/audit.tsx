@@ -130,13 +130,13 @@ const columnsOf = (
   {
     id: "workspace",
     header: "Workspace",
-    meta: { width: "9rem" },
+    meta: { width: "16%" },
     cell: ({ row }) => row.original.workspace ?? <span className="dim">Company</span>,
   },
   {
     id: "actor",
     header: "By",
-    meta: { width: "14rem" },
+    meta: { width: "22%" },
     cell: ({ row: { original: entry } }) => (
       <>
         {entry.actor_name ?? sentence(entry.actor)}

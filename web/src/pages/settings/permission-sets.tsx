@@ -100,7 +100,7 @@ const columnsOf = (open: (dialog: Dialog) => void): readonly Column<PermissionSe
   {
     id: "name",
     header: "Name",
-    meta: { width: "14rem" },
+    meta: { width: "26%" },
     cell: ({ row: { original: set } }) => (
       <>
         <strong>{set.name}</strong> <Declared declared={set.declared} />

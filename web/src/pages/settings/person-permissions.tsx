@@ -159,7 +159,7 @@ const columnsOf = (open: (dialog: Dialog) => void): readonly Column<Access>[] =>
   {
     id: "name",
     header: "Workspace",
-    meta: { width: "10rem" },
+    meta: { width: "16%" },
     cell: ({ row }) => <strong>{row.original.appGroupName}</strong>,
   },
   {
@@ -170,7 +170,7 @@ const columnsOf = (open: (dialog: Dialog) => void): readonly Column<Access>[] =>
   {
     id: "sets",
     header: "Permission sets",
-    meta: { width: "11rem" },
+    meta: { width: "16%" },
     cell: ({ row }) => (
       <List
         of={(row.original.appGroupPermissionSets ?? []).map(
@@ -182,7 +182,7 @@ const columnsOf = (open: (dialog: Dialog) => void): readonly Column<Access>[] =>
   {
     id: "teams",
     header: "Teams",
-    meta: { width: "14rem" },
+    meta: { width: "22%" },
     cell: ({ row }) => (
       <List
         of={(row.original.team ?? []).map(({ teamName, teamPermissions = [] }) =>

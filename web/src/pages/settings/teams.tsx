@@ -87,7 +87,7 @@ const columnsOf = (workspace: string, open: (dialog: Dialog) => void): readonly 
   {
     id: "id",
     header: "Id",
-    meta: { width: "24rem" },
+    meta: { width: "50%" },
     cell: ({ row: { original: team } }) => team.id && <Id value={team.id} />,
   },
   {

@@ -146,7 +146,7 @@ const COLUMNS: readonly Column<Keyed>[] = [
   {
     id: "at",
     header: "UPDATED_AT",
-    meta: { width: "16rem" },
+    meta: { width: "24%" },
     cell: ({ row }) => <span className="mono">{row.original.updated_at}</span>,
   },
 ];

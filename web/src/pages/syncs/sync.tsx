@@ -169,7 +169,7 @@ const columnsOf = (workspace: string, id: string): readonly Column<Run>[] => [
   {
     id: "progress",
     header: "Rows",
-    meta: { width: "16rem" },
+    meta: { width: "32%" },
     cell: ({ row }) => <Progress run={row.original} />,
   },
 ];

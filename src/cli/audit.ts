@@ -3,7 +3,7 @@ import { type AdminTarget, callAdmin, openAdmin } from "./admin-client.ts";
 import { writeOutput } from "./output-file.ts";
 import { count } from "./progress.ts";
 import { type TargetOptions, targetOf, withTarget } from "./target.ts";
-import { printJson, printLines } from "./terminal.ts";
+import { printResult } from "./terminal.ts";
 
 const VERIFY_HELP = `
 Keep the printed head elsewhere and pass it the next time: it shows whether entries were removed from the
@@ -40,8 +40,7 @@ export function define(audit: Command): void {
     .action(async (options: TargetOptions & { expect?: string }) => {
       const query = options.expect ? `?expect=${options.expect}` : "";
       const found = await callAdmin<Verified>(targetOf(options), "GET", `/audit/verify${query}`);
-      if (options.json) printJson(found);
-      else printLines(describe(found));
+      printResult(options, found, describe);
       if (!found.intact) process.exitCode = 2;
     });
 

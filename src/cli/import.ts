@@ -18,7 +18,7 @@ import { openSource, type Source } from "./import/source.ts";
 import { count, counted, displayProgress } from "./progress.ts";
 import { type TargetOptions, targetOf, withTarget } from "./target.ts";
 import { printJson } from "./terminal.ts";
-import { findWorkspaceName } from "./workspace-option.ts";
+import { findWorkspaceName, workspacePath } from "./workspace-option.ts";
 
 const HELP = `
 Files are NDJSON (one JSON object a line) or CSV, packed with gzip or not. Each row is judged by the rules of the
@@ -153,7 +153,7 @@ async function readingOf(
   target: AdminTarget,
   workspace: string,
 ): Promise<ReadOptions> {
-  const path = `/workspaces/${encodeURIComponent(workspace)}/apps`;
+  const path = `${workspacePath(workspace)}/apps`;
   const apps =
     preset === "braze"
       ? (await callAdmin<{ apps: ReadOptions["apps"] }>(target, "GET", path)).apps

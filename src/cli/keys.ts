@@ -10,6 +10,7 @@ import {
   rotate,
 } from "./secrets.ts";
 import { withTarget } from "./target.ts";
+import { workspacePath } from "./workspace-option.ts";
 
 interface ListedKey extends Listed {
   readonly permissions: readonly string[];
@@ -23,7 +24,7 @@ interface ListedKey extends Listed {
  */
 export function define(keys: Command): void {
   keys.addHelpText("after", "\nExample:\n  rapport keys create demo ci --permission users.track");
-  const pathOf = (workspace: string) => `/workspaces/${encodeURIComponent(workspace)}/api-keys`;
+  const pathOf = (workspace: string) => `${workspacePath(workspace)}/api-keys`;
 
   withTarget(keys.command("list <workspace>"))
     .description("Lists the keys of a workspace.")

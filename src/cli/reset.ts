@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { callAdmin } from "./admin-client.ts";
 import { type TargetOptions, targetOf, withTarget } from "./target.ts";
 import { type ConfirmOptions, confirm, printJson } from "./terminal.ts";
+import { workspacePath } from "./workspace-option.ts";
 
 const HELP = `
 The manifest must say allow_reset: true. Keys, apps, groups and everything else it declares stay.
@@ -19,7 +20,7 @@ export function define(command: Command): void {
         `This deletes every user of the workspace '${workspace}' at ${target.url} with all their data.`,
         options,
       );
-      const path = `/workspaces/${encodeURIComponent(workspace)}/reset`;
+      const path = `${workspacePath(workspace)}/reset`;
       await callAdmin(target, "POST", path);
       if (options.json) printJson({ workspace, message: "success" });
       else process.stdout.write(`The workspace '${workspace}' is empty.\n`);

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { callAdmin } from "./admin-client.ts";
 import { counted } from "./progress.ts";
 import { type TargetOptions, targetOf, withTarget } from "./target.ts";
-import { type ConfirmOptions, confirm, printJson, printLines } from "./terminal.ts";
+import { type ConfirmOptions, confirm, printJson, printLines, printResult } from "./terminal.ts";
 
 const HELP = `
 To change the key, restart the servers with the new one as SECRET_KEY and the earlier one as
@@ -33,8 +33,7 @@ export function define(secrets: Command): void {
     .addHelpText("after", "\nExample:\n  rapport secrets status")
     .action(async (options: TargetOptions) => {
       const status = await callAdmin<Status>(targetOf(options), "GET", "/secret-key");
-      if (options.json) printJson(status);
-      else printLines(describe(status));
+      printResult(options, status, describe);
     });
 
   withTarget(secrets.command("rotate"))
@@ -47,8 +46,7 @@ export function define(secrets: Command): void {
     .action(async (options: TargetOptions) => {
       const path = "/secret-key/rotate";
       const done = await callAdmin<Rotation>(targetOf(options), "POST", path);
-      if (options.json) printJson(done);
-      else printLines(describeRotation(done));
+      printResult(options, done, describeRotation);
       if (done.unreadable > 0) process.exitCode = 2;
     });
 

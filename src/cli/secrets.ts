@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from "commander";
 import { callAdmin } from "./admin-client.ts";
 import { type TargetOptions, targetOf } from "./target.ts";
-import { type ConfirmOptions, confirm, printJson, printLines } from "./terminal.ts";
+import { type ConfirmOptions, confirm, printJson, printResult } from "./terminal.ts";
 
 /* What the commands for API keys and for SCIM tokens have in common. */
 
@@ -67,8 +67,7 @@ export async function printListed<Entry extends Listed>(
   describe: (entry: Entry) => string,
 ): Promise<void> {
   const answer = await callAdmin<Record<string, Entry[]>>(targetOf(options), "GET", path);
-  if (options.json) printJson(answer);
-  else printLines((answer[key] ?? []).map(describe));
+  printResult(options, answer, () => (answer[key] ?? []).map(describe));
 }
 
 export function describeLife(each: Listed, olderUntil: string | null): string[] {

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { callAdmin } from "./admin-client.ts";
 import { type TargetOptions, targetOf, withTarget } from "./target.ts";
-import { printJson, printLines } from "./terminal.ts";
+import { printResult } from "./terminal.ts";
 
 const HELP = `
 The link signs in as the administrator. It works once, for 15 minutes, for the first person who opens it.
@@ -21,7 +21,6 @@ export function define(command: Command): void {
     .addHelpText("after", HELP)
     .action(async (options: TargetOptions) => {
       const link = await callAdmin<Link>(targetOf(options), "POST", "/sign-in-links");
-      if (options.json) printJson(link);
-      else printLines([link.url]);
+      printResult(options, link, ({ url }) => [url]);
     });
 }

@@ -7,7 +7,7 @@ import { describeRequest } from "./tail/describe-request.ts";
 import { eventsIn } from "./tail/events.ts";
 import { type TargetOptions, targetOf, withTarget } from "./target.ts";
 import { printLines } from "./terminal.ts";
-import { findWorkspaceName } from "./workspace-option.ts";
+import { findWorkspaceName, workspacePath } from "./workspace-option.ts";
 
 const HELP = `
 Examples:
@@ -62,7 +62,7 @@ export function define(command: Command): void {
 async function tail(options: Options): Promise<void> {
   const target = targetOf(options);
   const workspace = await findWorkspaceName(target, options.workspace);
-  const stream = `/workspaces/${encodeURIComponent(workspace)}/requests/stream`;
+  const stream = `${workspacePath(workspace)}/requests/stream`;
   const endsAt = performance.now() + (options.for ?? Number.POSITIVE_INFINITY) * 1_000;
   const open = () => openAdmin(target, `${stream}?${queryOf(options, endsAt)}`);
   let left = options.limit ?? Number.POSITIVE_INFINITY;

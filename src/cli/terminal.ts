@@ -14,6 +14,16 @@ export function paint(style: Style, text: string, stream: NodeJS.WriteStream = p
 export const printJson = (value: unknown): void =>
   void process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
 
+/** Prints the result of a command: as JSON with `--json`, else as lines. */
+export function printResult<Result>(
+  { json }: { readonly json?: true },
+  result: Result,
+  describe: (result: Result) => readonly string[],
+): void {
+  if (json) printJson(result);
+  else printLines(describe(result));
+}
+
 /** Prints text lines on standard output. */
 export const printLines = (lines: readonly string[]): void =>
   void process.stdout.write(lines.map((line) => `${line}\n`).join(""));

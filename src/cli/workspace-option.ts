@@ -1,5 +1,8 @@
 import { type AdminTarget, callAdmin } from "./admin-client.ts";
 
+/** The path of a workspace in the admin API. */
+export const workspacePath = (name: string): string => `/workspaces/${encodeURIComponent(name)}`;
+
 /**
  * The workspace that a command works on.
  *

@@ -2,11 +2,10 @@ import { isDeepStrictEqual } from "node:util";
 import { type AuditedChange, recordChanges } from "../audit/audit.ts";
 import type { Clock } from "../clock.ts";
 import type { CompanyContext } from "../context/context.ts";
-import type { Database, Queryable, Transaction } from "../database/database.ts";
+import type { Database, Transaction } from "../database/database.ts";
 import { forwardPage } from "../http/pages.ts";
 import { Problem } from "../problem.ts";
 import type {
-  Organisation,
   PeopleQuery,
   SearchableForm,
   User,
@@ -19,7 +18,6 @@ import {
   deleteUser,
   insertUser,
   selectHasAdministrator,
-  selectOrganisation,
   selectPage,
   selectPeople,
   selectUser,
@@ -174,8 +172,7 @@ async function requireAdministrator(tx: Transaction, context: CompanyContext): P
 }
 
 /** The names that the permissions of a company's users may use. */
-export const readOrganisation = (database: Queryable, companyId: string): Promise<Organisation> =>
-  selectOrganisation(database, companyId);
+export { selectOrganisation as readOrganisation } from "./store.ts";
 
 const record = (
   tx: Transaction,

@@ -9,7 +9,6 @@ import { type Database, type Transaction, withRetries } from "../database/databa
 import { Problem } from "../problem.ts";
 import { ADMINISTRATOR, personOf } from "./effective-permissions.ts";
 import {
-  deleteExpiredSessions,
   deleteSession,
   deleteSessionsOf,
   insertSession,
@@ -155,7 +154,3 @@ export const findActiveUser = (
   { database }: { readonly database: Database },
   userName: string,
 ): Promise<{ readonly id: string } | undefined> => selectActiveUser(database, userName);
-
-/** Deletes sessions that have expired. */
-export const sweepSessions = (database: Database, now: Date): Promise<void> =>
-  deleteExpiredSessions(database, now);

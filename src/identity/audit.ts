@@ -5,12 +5,7 @@ import { isJsonObject, type Json } from "../values/plain-json.ts";
 import type { AuditedChange } from "./belongings.ts";
 import type { Effect } from "./combine/effects.ts";
 import type { Change } from "./identity-graph.ts";
-import {
-  type AuditEntry,
-  type AuditedEffect,
-  deleteAllAuditEntries,
-  insertAuditEntries,
-} from "./store.ts";
+import { type AuditEntry, type AuditedEffect, insertAuditEntries } from "./store.ts";
 
 /** Records what happened to users, without any value of theirs. */
 export async function recordAudit(
@@ -79,6 +74,3 @@ function numbersIn(value: Json): Json {
   if (!isJsonObject(value)) return typeof value === "number" ? value : null;
   return Object.fromEntries(Object.entries(value).filter(([, each]) => typeof each === "number"));
 }
-
-export const eraseAudit = (tx: Transaction, workspaceId: number): Promise<void> =>
-  deleteAllAuditEntries(tx, workspaceId);

@@ -3,7 +3,6 @@ import type { Clock } from "../clock.ts";
 import type { Database, Queryable, Transaction } from "../database/database.ts";
 import type { JobKey } from "./job.ts";
 import {
-  deleteSchedules,
   hasDueSchedule,
   insertJobs,
   selectDueSchedules,
@@ -45,12 +44,7 @@ const withNextTimes = <Schedule extends { readonly cron: string }>(
     return nextAt ? [{ ...schedule, nextAt }] : [];
   });
 
-export const removeSchedules = (
-  tx: Transaction,
-  workspaceId: number,
-  kind: string,
-  subjects: readonly string[],
-): Promise<void> => deleteSchedules(tx, workspaceId, kind, subjects);
+export { deleteSchedules as removeSchedules } from "./store.ts";
 
 /** When each subject of a kind is due next, by subject. */
 export async function readNextTimes(

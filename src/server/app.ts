@@ -23,13 +23,13 @@ import {
   DASHBOARD_USER_COMPANY_RESOURCES,
   DASHBOARD_USER_RESOURCES,
 } from "../dashboard-users/sections.ts";
-import { sweepSessions } from "../dashboard-users/sessions.ts";
+import { deleteExpiredSessions } from "../dashboard-users/sessions-store.ts";
 import type { Database } from "../database/database.ts";
 import { exportEndpoints } from "../export/endpoints.ts";
 import { deleteAllAnswers } from "../http/store.ts";
 import { identityAdminEndpoints } from "../identity/admin-endpoints.ts";
-import { eraseAudit } from "../identity/audit.ts";
 import { identityEndpoints } from "../identity/endpoints.ts";
+import { deleteAllAuditEntries } from "../identity/store.ts";
 import { importEndpoints } from "../import/endpoints.ts";
 import { sweepImports } from "../import/import-batch.ts";
 import { deleteAllImports } from "../import/imports-store.ts";
@@ -162,7 +162,7 @@ export const ERASERS: readonly Eraser[] = [
   eraseSyncs,
   eraseSubscriptions,
   deleteAllActivity,
-  eraseAudit,
+  deleteAllAuditEntries,
   deleteAllMerged,
   deleteAllNames,
   deleteAllProfiles,
@@ -178,7 +178,7 @@ export const SEALED_KINDS: readonly SealedKind[] = [warehouseCredentials, linkSe
 export const SWEEPERS: readonly ((database: Database, now: Date) => Promise<void>)[] = [
   sweepSyncs,
   sweepImports,
-  sweepSessions,
+  deleteExpiredSessions,
   deleteExpiredLinks,
   scheduleRetention,
 ];

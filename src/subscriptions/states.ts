@@ -1,6 +1,6 @@
 import type { Clock } from "../clock.ts";
 import type { CallRecord } from "../context/context.ts";
-import { type Queryable, settleAll, type Transaction } from "../database/database.ts";
+import { settleAll, type Transaction } from "../database/database.ts";
 import {
   deleteAllChanges,
   insertEmailStateChanges,
@@ -12,8 +12,6 @@ import {
   type EmailStateRow,
   type GroupStateRow,
   repeatRefusals,
-  selectEmailStates,
-  selectGroupStates,
   selectStatesIn,
   upsertEmailStates,
   upsertGroupStates,
@@ -192,19 +190,11 @@ async function writeSteps<Key, Row extends Key & { readonly state: string }>(
   return steps.filter((row) => row !== first.get(keyOf(row)) || changed.has(keyOf(row)));
 }
 
-/** The group states of profiles. */
-export const readGroupStates = (
-  database: Queryable,
-  workspaceId: number,
-  profileIds: readonly string[],
-): Promise<GroupStateRow[]> => selectGroupStates(database, workspaceId, profileIds);
-
-/** The email states that are stored for addresses (lower case); an address without one is subscribed. */
-export const readEmailStates = (
-  database: Queryable,
-  workspaceId: number,
-  emails: readonly string[],
-): Promise<EmailStateRow[]> => selectEmailStates(database, workspaceId, emails);
+/** Of profiles, and of addresses in lower case; an address without a state is subscribed. */
+export {
+  selectEmailStates as readEmailStates,
+  selectGroupStates as readGroupStates,
+} from "./store.ts";
 
 export async function eraseSubscriptions(tx: Transaction, workspaceId: number): Promise<void> {
   await deleteAllStates(tx, workspaceId);

@@ -1,10 +1,8 @@
 import type { Workspace } from "../context/workspace.ts";
-import type { WorkspaceSettings } from "../context/workspace-settings.ts";
 import type { Queryable } from "../database/database.ts";
 import { Problem } from "../problem.ts";
 import {
   type CompanyRow,
-  selectBrand,
   selectCompany,
   selectWorkspace,
   selectWorkspaces,
@@ -34,8 +32,7 @@ export const loadWorkspace = async (
 ): Promise<Workspace | undefined> => (await loadWorkspaces(database, [id])).get(id);
 
 /** How a workspace presents itself; empty for one that does not exist. */
-export const readBrand = (database: Queryable, id: number): Promise<WorkspaceSettings["brand"]> =>
-  selectBrand(database, id);
+export { selectBrand as readBrand } from "./store.ts";
 
 /** The names of all workspaces, by id. */
 export async function readWorkspaceNames(

@@ -6,7 +6,7 @@ import {
   type DeclaredSettings,
   type WorkspaceSettings,
 } from "../context/workspace-settings.ts";
-import type { Queryable, Transaction } from "../database/database.ts";
+import type { Transaction } from "../database/database.ts";
 import type { Change, ResourceServices } from "./resource.ts";
 import {
   insertCompany,
@@ -14,7 +14,6 @@ import {
   renameCompany,
   selectCompany,
   selectWorkspaceBefore,
-  selectWorkspaces,
   updateWorkspace,
   type WorkspaceRow,
 } from "./store.ts";
@@ -78,8 +77,7 @@ const settingsOf = (declared: WantedWorkspace["settings"]): WorkspaceSettings =>
   ({ ...DEFAULT_SETTINGS, ...declared }) as WorkspaceSettings;
 
 /** All workspaces, in the order of their creation. */
-export const listWorkspaces = (database: Queryable): Promise<WorkspaceRow[]> =>
-  selectWorkspaces(database);
+export { selectWorkspaces as listWorkspaces } from "./store.ts";
 
 /**
  * Creates the defaults of a new workspace.

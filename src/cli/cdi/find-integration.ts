@@ -1,4 +1,5 @@
 import { type AdminTarget, callAdmin } from "../admin-client.ts";
+import { workspacePath } from "../workspace-option.ts";
 
 interface Found {
   readonly workspace: string;
@@ -26,6 +27,5 @@ export async function findIntegration(
       `Several workspaces have an integration '${name}': pass --workspace (${names}).`,
     );
   }
-  const workspacePath = `/workspaces/${encodeURIComponent(first.workspace)}`;
-  return `${workspacePath}/integrations/${first.integration_id}`;
+  return `${workspacePath(first.workspace)}/integrations/${first.integration_id}`;
 }

@@ -1,4 +1,5 @@
 import { type AdminTarget, openAdmin } from "../admin-client.ts";
+import { workspacePath } from "../workspace-option.ts";
 
 /** Which rows to export. */
 export interface ExportSelection {
@@ -25,7 +26,7 @@ export async function* readExport(
 ): AsyncGenerator<Uint8Array> {
   const query = new URLSearchParams({ ...(since && { since }), ...(until && { until }) });
   for (const each of attribute) query.append("attribute", each);
-  const path = `/workspaces/${encodeURIComponent(workspace)}/export/${kind}?${query}`;
+  const path = `${workspacePath(workspace)}/export/${kind}?${query}`;
   const { body } = await openAdmin(target, path);
   let rows = 0;
   // From the last whole line on: it may be the end.

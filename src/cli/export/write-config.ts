@@ -1,5 +1,6 @@
 import { stringify } from "yaml";
 import { type AdminTarget, callAdmin } from "../admin-client.ts";
+import { workspacePath } from "../workspace-option.ts";
 
 interface ExportedManifest {
   readonly manifest: unknown;
@@ -11,7 +12,7 @@ export async function configText(
   target: AdminTarget,
   workspace: string,
 ): Promise<{ readonly text: string; readonly variables: readonly string[] }> {
-  const path = `/workspaces/${encodeURIComponent(workspace)}/manifest`;
+  const path = `${workspacePath(workspace)}/manifest`;
   const { manifest, variables } = await callAdmin<ExportedManifest>(target, "GET", path);
   const head = [
     `# The manifest of the workspace ${workspace}. Apply it with: rapport apply FILE`,

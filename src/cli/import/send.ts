@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ImportKind, RowNote } from "../../import/import-kind.ts";
 import { AdminError, type AdminTarget, callAdmin, JsonText } from "../admin-client.ts";
+import { workspacePath } from "../workspace-option.ts";
 import type { Row } from "./rows.ts";
 
 /** An import as the server knows it. */
@@ -24,7 +25,7 @@ export interface BatchReply {
 }
 
 const pathOf = ({ workspace, importId }: Import): string =>
-  `/workspaces/${encodeURIComponent(workspace)}/imports/${importId}`;
+  `${workspacePath(workspace)}/imports/${importId}`;
 
 /** How far an earlier run came; undefined where there was none. */
 export const readProgress = (run: Import): Promise<Progress | undefined> =>

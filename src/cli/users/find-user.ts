@@ -1,5 +1,5 @@
 import { type AdminTarget, callAdmin } from "../admin-client.ts";
-import { findWorkspaceName } from "../workspace-option.ts";
+import { findWorkspaceName, workspacePath } from "../workspace-option.ts";
 
 /** A user as the search of a server shows it. */
 export interface FoundUser {
@@ -25,7 +25,7 @@ export interface UserOptions {
 /** The path of a workspace's users in the admin API. */
 export async function usersPath(target: AdminTarget, { workspace }: UserOptions): Promise<string> {
   const name = await findWorkspaceName(target, workspace);
-  return `/workspaces/${encodeURIComponent(name)}/users`;
+  return `${workspacePath(name)}/users`;
 }
 
 /**

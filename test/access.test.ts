@@ -16,8 +16,15 @@ import {
   sampleRequests,
   sampleWorkspace,
 } from "./sample-requests.ts";
+import { sized } from "./sizes.ts";
 
 const server = await startOwnServer();
+
+/**
+ * One in so many pairs of an endpoint and a permission that it does not require is tried. That no other permission
+ * opens an endpoint is shown for all of them by keys with every permission but the required one.
+ */
+const SHARE = sized(7, 1);
 
 const keyFor = (permission: Permission) => `key-for-${permission}`;
 const keyWithout = (permission: Permission) => `key-for-all-but-${permission}`;
@@ -269,10 +276,12 @@ describe("every endpoint requires its own permission", () => {
   });
 
   test("a key with a single permission gets 403 from every endpoint that requires another one", async () => {
+    let turn = 0;
     for (const contract of contracts) {
       if (contract.access.by !== "key") continue;
       const { permission } = contract.access;
       for (const other of PERMISSIONS.filter((each) => each !== permission)) {
+        if (turn++ % SHARE !== 0) continue;
         await assertAll(contract, `Bearer ${keyFor(other)}`, 403, /lacks the permission/);
       }
     }

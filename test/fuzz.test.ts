@@ -22,7 +22,7 @@ import { anyValue, mutationOf, valueFor } from "./schema-arbitrary.ts";
 import { TOKEN } from "./scim-client.ts";
 import { sized } from "./sizes.ts";
 
-const REQUESTS_FOR_EACH = sized(10, 25);
+const REQUESTS_FOR_EACH = sized(5, 25);
 
 const server = await startOwnServer();
 const workspace = await server.workspace(sampleWorkspace());

@@ -15,7 +15,7 @@ import { sized } from "./sizes.ts";
 import { temporaryFolder } from "./stored-rows.ts";
 
 const SEED = Number(process.env.RAPPORT_TEST_SEED ?? 1);
-const OPERATIONS = Number(process.env.RAPPORT_TEST_OPERATIONS ?? sized(500, 2_000));
+const OPERATIONS = Number(process.env.RAPPORT_TEST_OPERATIONS ?? sized(250, 2_000));
 
 const server = await startOwnServer({ dataDir: await temporaryFolder() });
 

@@ -15,13 +15,14 @@ describe("the reference in a browser", { skip }, async () => {
   // Built with `npm run build`.
   assert.ok(readViewer(), "The viewer is missing: npm run build.");
   const server = await startServer();
-  const browser = await launchChromium();
+  // One window for both: its cache keeps the viewer, compiled.
+  const context = await (await launchChromium()).newContext();
 
   for (const [screen, viewport] of Object.entries(SCREENS)) {
     test(`the reference shows an operation and sends its example with the key on a ${screen} screen, without another host`, async () => {
       const { key, profile } = await server.workspace();
-      const context = await browser.newContext({ viewport });
       const page = await context.newPage();
+      await page.setViewportSize(viewport);
       page.setDefaultTimeout(60_000);
       const [complaints, foreign]: string[][] = [[], []];
       page.on("console", (message) => {
@@ -47,7 +48,7 @@ describe("the reference in a browser", { skip }, async () => {
       const width = await page.evaluate("document.documentElement.scrollWidth");
       assert.equal(width, viewport.width);
       assert.deepEqual([complaints, foreign], [[], []]);
-      await context.close();
+      await page.close();
     });
   }
 });

@@ -118,7 +118,7 @@ async function sameTogether(lists: readonly (readonly Sent[])[]): Promise<void> 
 }
 
 test("objects have the same effects and results in one request as in separate requests", async () => {
-  await fc.assert(fc.asyncProperty(requests, sameTogether), { numRuns: sized(10, 20) });
+  await fc.assert(fc.asyncProperty(requests, sameTogether), { numRuns: sized(5, 20) });
 });
 
 const emailStates: fc.Arbitrary<Sent> = fc
@@ -136,7 +136,7 @@ const emailStates: fc.Arbitrary<Sent> = fc
 
 test("email states end the same in one request as in separate requests", async () => {
   const lists = fc.array(fc.array(emailStates, { minLength: 1, maxLength: 8 }), { maxLength: 3 });
-  await fc.assert(fc.asyncProperty(lists, sameTogether), { numRuns: sized(12, 25) });
+  await fc.assert(fc.asyncProperty(lists, sameTogether), { numRuns: sized(6, 25) });
 });
 
 test("a pending email state counts as newer than a state that the same request set for the address before", async () => {

@@ -1,4 +1,4 @@
-import Type from "typebox";
+import Type, { type Static } from "typebox";
 import { type AuditingServices, recordRead } from "../audit/audit.ts";
 import { byAdministrator, byAdministratorOfWorkspace, endpoint } from "../http/endpoint.ts";
 import { NullableText, nullable, Success } from "../values/schemas.ts";
@@ -27,6 +27,8 @@ const Run = Type.Object({
   rows_failed_with_errors: Type.Integer(),
 });
 
+export type Run = Static<typeof Run>;
+
 const Row = Type.Object({
   outcome: Type.Enum(["failed", "skipped", "waiting"]),
   identity: Type.Record(Type.String(), Type.String()),
@@ -35,6 +37,8 @@ const Row = Type.Object({
   code: Type.String(),
   message: Type.String(),
 });
+
+export type Row = Static<typeof Row>;
 
 const wholeRunView = (run: RunRow) => ({
   run_id: run.id,

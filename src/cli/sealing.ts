@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import type { SealedCounts } from "../sealing/rotate.ts";
 import { callAdmin } from "./admin-client.ts";
 import { counted } from "./progress.ts";
 import { type TargetOptions, targetOf, withTarget } from "./target.ts";
@@ -16,7 +17,7 @@ interface Status {
   readonly key_id: string | null;
   readonly secret_key_id: string | null;
   readonly previous_secret_key_id: string | null;
-  readonly secrets: Readonly<Record<"current" | "previous" | "plain" | "unreadable", number>>;
+  readonly secrets: SealedCounts;
 }
 
 interface Rotation {

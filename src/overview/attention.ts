@@ -1,5 +1,4 @@
-import type { Static } from "typebox";
-import Type from "typebox";
+import Type, { type Static } from "typebox";
 import type { CredentialView } from "../access/credentials.ts";
 import type { KeyGrant } from "../access/keys.ts";
 import type { RecentSyncs } from "../cdi/recent-runs.ts";

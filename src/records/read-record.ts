@@ -1,5 +1,4 @@
-import type { Static } from "typebox";
-import Type from "typebox";
+import Type, { type Static } from "typebox";
 import { readMessageCounts, readSummaries } from "../activity/read-activity.ts";
 import type { Clock } from "../clock.ts";
 import type { WorkspaceContext } from "../context/context.ts";

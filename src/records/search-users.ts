@@ -1,5 +1,4 @@
-import type { Static } from "typebox";
-import Type from "typebox";
+import Type, { type Static } from "typebox";
 import type { WorkspaceContext } from "../context/context.ts";
 import type { Database } from "../database/database.ts";
 import { isProfileId } from "../people/identifiers.ts";

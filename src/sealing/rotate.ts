@@ -1,5 +1,4 @@
-import type { Static } from "typebox";
-import Type from "typebox";
+import Type, { type Static } from "typebox";
 import { recordChanges } from "../audit/audit.ts";
 import type { Clock } from "../clock.ts";
 import type { Context } from "../context/context.ts";

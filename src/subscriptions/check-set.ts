@@ -1,5 +1,4 @@
-import type { Static } from "typebox";
-import Type from "typebox";
+import Type, { type Static } from "typebox";
 import type { Channel, Workspace } from "../context/workspace.ts";
 import type { Fault } from "../problem.ts";
 import { refuseUnstorable } from "../values/plain-json.ts";

@@ -1,5 +1,4 @@
-import type { Static } from "typebox";
-import Type from "typebox";
+import Type, { type Static } from "typebox";
 import type { Workspace } from "../context/workspace.ts";
 import { readTogether } from "../database/database.ts";
 import type { ProfileAddresses } from "../people/store.ts";

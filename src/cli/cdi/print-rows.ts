@@ -1,15 +1,7 @@
+import type { Row } from "../../cdi/admin-endpoints.ts";
 import { type AdminTarget, callAdmin, openPages } from "../admin-client.ts";
 import { printJson, printLines } from "../terminal.ts";
 import { findIntegration } from "./find-integration.ts";
-
-interface Row {
-  readonly outcome: string;
-  readonly identity: Readonly<Record<string, string>>;
-  readonly updated_at: string | null;
-  readonly field: string | null;
-  readonly code: string;
-  readonly message: string;
-}
 
 export interface WantedRows {
   /** Of the integration. */

@@ -1,19 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { WriteStream } from "node:tty";
+import type { Run } from "../../cdi/admin-endpoints.ts";
 import { type AdminTarget, callAdmin } from "../admin-client.ts";
 import { count, counted, displayProgress } from "../progress.ts";
 import { printJson } from "../terminal.ts";
 import { findIntegration } from "./find-integration.ts";
-
-/** What the admin API says of a run, as far as it is shown. */
-interface Run {
-  readonly job_status: string;
-  readonly message: string | null;
-  readonly rows_expected: number | null;
-  readonly rows_read: number;
-  readonly rows_synced: number;
-  readonly rows_failed_with_errors: number;
-}
 
 const ASK_EVERY_MS = 250;
 

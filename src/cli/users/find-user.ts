@@ -1,15 +1,6 @@
+import type { FoundUser } from "../../records/search-users.ts";
 import { type AdminTarget, callAdmin } from "../admin-client.ts";
 import { findWorkspaceName, workspacePath } from "../workspace-option.ts";
-
-/** A user as the search of a server shows it. */
-export interface FoundUser {
-  readonly platform_id: string;
-  readonly external_id: string | null;
-  readonly user_aliases: readonly { readonly alias_name: string; readonly alias_label: string }[];
-  readonly email: string | null;
-  readonly phone: string | null;
-  readonly updated_at: string;
-}
 
 export interface UsersPage {
   readonly users: readonly FoundUser[];

@@ -48,6 +48,8 @@ export interface Database extends Queryable {
    * tables are not there. Undefined where there is no such node, or none that this process reaches.
    */
   readonly near?: (buckets: Iterable<number>) => Database | undefined;
+  /** A number for the node of each bucket, in the order of `BUCKETS`, from 0 on, if `near` reaches all of them. */
+  readonly nodes?: () => readonly number[] | undefined;
   readonly engine: "embedded" | "postgres";
   /** How many transactions can usefully run at the same time in this process. */
   readonly concurrency: number;

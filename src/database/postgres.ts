@@ -59,6 +59,7 @@ export async function openPostgres(
 const withWorkers = (database: Database, workers: Workers): Database => ({
   ...database,
   near: workers.holderOf,
+  nodes: workers.numbers,
   async close() {
     await Promise.all([database.close(), workers.close()]);
   },

@@ -14,6 +14,8 @@ export interface Workers {
    * @returns undefined where no single worker has them, where it was not reached, and without a cluster.
    */
   holderOf(buckets: Iterable<number>): Database | undefined;
+  /** A number for the worker of each bucket, in the order of `BUCKETS`; undefined unless all of them are reached. */
+  numbers(): readonly number[] | undefined;
   close(): Promise<void>;
 }
 
@@ -40,6 +42,7 @@ export function createWorkers(
 ): Workers {
   /** By bucket. */
   let holders: readonly (Worker | undefined)[] = [];
+  let numbers: readonly number[] = [];
   const known = new Map<string, Worker>();
   let lookedAt = -Infinity;
   let isClosed = false;
@@ -59,6 +62,8 @@ export function createWorkers(
     const found: (Worker | undefined)[] = [];
     for (const { place, bucket } of placements) found[bucket] = known.get(place);
     holders = found;
+    const workers = [...new Set(BUCKETS.map((bucket) => found[bucket]))];
+    numbers = BUCKETS.map((bucket) => workers.indexOf(found[bucket]));
   }
 
   /** A name may lead to another server from here than from the coordinator. */
@@ -88,6 +93,7 @@ export function createWorkers(
       }
       return holder?.database;
     },
+    numbers: () => (BUCKETS.every((bucket) => holders[bucket]?.isReached) ? numbers : undefined),
     async close() {
       isClosed = true;
       await Promise.all([...known.values()].map(({ database }) => database.close()));

@@ -3,6 +3,19 @@ import { identifierKey } from "../people/identifiers.ts";
 import type { Item } from "./item.ts";
 import type { WriteRequest } from "./write-batch.ts";
 
+/** Which lane writes which bucket. */
+export interface Lanes {
+  readonly count: number;
+  /** The lane of the bucket at this place in `BUCKETS`. */
+  of(place: number): number;
+}
+
+/** Lanes with as many buckets each. With as many lanes as a cluster has shards, each lane writes to one shard. */
+export const evenLanes = (count: number): Lanes => ({
+  count,
+  of: (place) => Math.floor(((place + 0.5) * count) / BUCKET_COUNT),
+});
+
 /** Items of a request that one lane writes, in their order. */
 export interface Part {
   readonly lane: number;
@@ -19,14 +32,18 @@ export interface Part {
  * a person may be named in two ways, and where it must be applied whole (an Idempotency-Key, or
  * something else that is committed with it).
  */
-export function splitRequest(request: WriteRequest, lanes: number): Part[] {
+export function splitRequest(request: WriteRequest, lanes: Lanes): Part[] {
   const { items, context } = request;
   const workspaceId = context.workspace.id;
   const isIndivisible = !!(request.recorded || request.alsoWrite || request.readBack);
   // Where merged external ids lead to the kept user, two of them may name one person.
   const hasTwoNames = context.workspace.settings.redirect_merged_ids;
   const isWhole =
-    lanes === 1 || items.length === 1 || isIndivisible || hasTwoNames || !items.every(isOnItsOwn);
+    lanes.count === 1 ||
+    items.length === 1 ||
+    isIndivisible ||
+    hasTwoNames ||
+    !items.every(isOnItsOwn);
   const whole = (lane: number): Part[] => [{ lane, items, places: [...items.keys()] }];
   if (isWhole) return whole(laneOf(workspaceId, items[0], lanes));
   const laneOfAddress = new Map<string, number>();
@@ -52,8 +69,5 @@ const isOnItsOwn = ({ identifier, spreads, work }: Item): boolean =>
   !spreads &&
   !(work.kind === "attributes" && work.emailState !== undefined);
 
-/** The lane of a bucket. With as many lanes as a cluster has shards, each lane writes to one shard. */
-function laneOf(workspaceId: number, item: Item | undefined, lanes: number): number {
-  const place = placeOf(workspaceId, item?.identifier.value ?? "");
-  return Math.floor(((place + 0.5) * lanes) / BUCKET_COUNT);
-}
+const laneOf = (workspaceId: number, item: Item | undefined, lanes: Lanes): number =>
+  lanes.of(placeOf(workspaceId, item?.identifier.value ?? ""));

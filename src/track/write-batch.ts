@@ -103,9 +103,10 @@ export async function writeBatch(
   const { newId } = clock;
   const quotas = await services.quotas.of(workspace, targets);
   let cached = await knownIds(services, workspace.id);
-  const worked = await readPeople(database, workspace.id, targets, { newId, cached })
+  const holder = database.near?.([bucketOfValue(workspace.id, targets[0]?.identifier.value ?? "")]);
+  const worked = await readPeople(holder ?? database, workspace.id, targets, { newId, cached })
     .then((people) => workOut(services, requests, people, quotas))
-    .catch(unlessAborted);
+    .catch(holder ? unlessUnavailable : unlessAborted);
   const ahead = worked && (await saveAhead(services, workspace, worked, cached.removals));
   if (!ahead) cached = await refreshIds(services, workspace.id);
   const written =
@@ -130,6 +131,11 @@ export async function writeBatch(
  */
 function unlessAborted(error: unknown): undefined {
   if (!isAborted(error)) throw error;
+}
+
+/** The same on a node past the coordinator: whatever it has against it, nothing is committed, and the coordinator decides. */
+function unlessUnavailable(error: unknown): undefined {
+  if (isUnavailable(error)) throw error;
 }
 
 /** A batch as it is to be written. */
@@ -190,11 +196,7 @@ async function saveAhead(
   const holder = database.near?.(bucketsOf(worked.changes, workspace.id));
   if (!holder) return database.transactionAtOnce(at).catch(unlessAborted);
   const near = work((tx) => writePeopleNear(tx, database, workspace.id, removals));
-  // Whatever the node has against it, nothing is committed: the coordinator decides.
-  return holder.transaction(near).catch((error) => {
-    if (isUnavailable(error)) throw error;
-    return undefined;
-  });
+  return holder.transaction(near).catch(unlessUnavailable);
 }
 
 /** Where the rows lie that `save` writes if it asks all at once. */

@@ -4,7 +4,7 @@ import { createPool } from "../http/pool.ts";
 import type { Place } from "../observe/tracing.ts";
 import { Problem } from "../problem.ts";
 import type { Verdict } from "./item.ts";
-import { createLaneChoice } from "./lane-choice.ts";
+import { chooseLanes, chooseLanesOnCluster } from "./lane-choice.ts";
 import { type Part, splitRequest } from "./split-request.ts";
 import { type WriteRequest, type WriteServices, writeBatch } from "./write-batch.ts";
 
@@ -28,7 +28,7 @@ const MOST_LANES_AMONG_OTHERS = 2;
 const IN_TURNS = { lanes: 1, depth: 2, atOnce: 2 };
 
 /**
- * On a cluster there is a lane for each shard, and so many of them write at the same time. A request waits for all lanes
+ * On a cluster there is a lane for each shard (track/lane-choice.ts), and so many of them write at the same time. A request waits for all lanes
  * that have a part of it. While more of them write, fewer requests are complete, so each transaction finds less to take: of
  * 3,200 updates in flight in 8 lanes it took 160 with six at a time, 240 with three and 285 with two. What a transaction
  * costs before its first row is as much as a hundred rows.
@@ -63,15 +63,15 @@ interface Waiting {
  * Several lanes write at the same time, each for its share of the buckets, so that their transactions
  * do not wait for each other's rows. A request is split among them where that cannot be noticed. Where
  * transactions take turns anyway, one lane prepares a second one while the first runs. On a cluster each
- * shard has a lane, so that most transactions begin and commit on one node.
+ * shard or node has a lane, so that most transactions begin and commit on one node.
  *
  * @param processes how many server processes there are, each with such a queue.
  * @param shards how many shards the tables are cut into; 1 where there is no cluster.
  */
 export function createWriteQueue(services: WriteServices, processes = 1, shards = 1): WriteQueue {
   const { lanes: count, depth, atOnce } = planLanes(services.database, processes, shards);
-  // On a cluster the lanes are the shards, and where transactions take turns there is one.
-  const lanesInUse = shards > 1 || count === 1 ? () => count : createLaneChoice(count);
+  const { nodes = () => undefined } = services.database;
+  const lanesInUse = shards > 1 ? chooseLanesOnCluster(shards, nodes) : chooseLanes(count);
   const slots = createSlots(atOnce);
   const lanes = Array.from({ length: count }, () => createLane(services, depth, slots));
   const room = createPool(MOST_WAITING_ITEMS);

@@ -20,7 +20,7 @@ const inShell = promisify(execFile);
 describe("the first minutes with the dashboard", { skip }, () => {
   if (skip) return;
 
-  test("the printed link opens the dashboard once, and the printed command shows up as a user", async () => {
+  test("the printed link opens the dashboard once, and the printed command shows up as a user and as a request", async () => {
     const [port, cwd] = [await freePort(), await temporaryFolder()];
     const child = spawn(
       process.execPath,
@@ -50,6 +50,9 @@ describe("the first minutes with the dashboard", { skip }, () => {
     await page.reload();
     await page.getByRole("link", { name: "ada" }).click();
     await page.getByRole("button", { name: /signed_up/ }).waitFor();
+    await page.getByRole("link", { name: "Live requests" }).click();
+    await page.getByRole("button", { name: "201 POST /users/track" }).click();
+    await page.getByRole("table", { name: "Items" }).getByText("Accepted").waitFor();
     assert.deepEqual(complaints, []);
     const again = await openAt(link);
     // A page without the dashboard: the link is used up.

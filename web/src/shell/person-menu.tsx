@@ -1,5 +1,5 @@
 import { Menu, useMantineColorScheme } from "@mantine/core";
-import { BookOpen, LogOut, MonitorCog, MonitorX, Moon, Sun, UserRound } from "lucide-react";
+import { BookOpen, Check, LogOut, MonitorCog, MonitorX, Moon, Sun, UserRound } from "lucide-react";
 import { useSession, useSignOut } from "../api/session.ts";
 
 const SCHEMES = [
@@ -29,6 +29,7 @@ export function PersonMenu() {
             key={scheme}
             leftSection={<Icon size={14} />}
             onClick={() => setColorScheme(scheme)}
+            rightSection={scheme === colorScheme && <Check size={14} aria-hidden />}
             aria-current={scheme === colorScheme}
           >
             {label}

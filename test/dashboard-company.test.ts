@@ -33,8 +33,11 @@ async function cookieOf(company: readonly string[], demo: readonly string[] = []
   return (await visit(server, "/dashboard/sign-in/oidc")).cookie;
 }
 
+// Before any test: those below sign in other people meanwhile, and the provider signs in one after the other.
+const managerCookie = await cookieOf(["manage_company_settings"]);
+
 test("a person with company permissions alone has a session without a workspace, and reads what they permit", async () => {
-  const browser = await continueSession(server, await cookieOf(["manage_company_settings"]));
+  const browser = await continueSession(server, managerCookie);
   const { body } = await browser.call("GET", "/dashboard/session");
   assert.deepEqual(
     [body.administrator, body.workspaces, body.permissions],

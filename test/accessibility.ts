@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
+import { DRAWN, runIn } from "./settled-page.ts";
 
 const AXE = readFileSync(new URL(import.meta.resolve("axe-core/axe.min.js")), "utf8");
 
@@ -11,9 +12,9 @@ const settle = (colorScheme: string) => `(async () => {
   still.replaceSync("*, ::before, ::after { transition: none !important; animation: none !important; }");
   document.adoptedStyleSheets = [still];
   while (document.documentElement.dataset.mantineColorScheme !== "${colorScheme}") {
-    await new Promise(requestAnimationFrame);
+    await ${DRAWN};
   }
-  await new Promise(requestAnimationFrame);
+  await ${DRAWN};
 })()`;
 
 const isThorough = Boolean(process.env.TEST_THOROUGH);
@@ -41,7 +42,9 @@ export async function violationsIn(
   // What else axe could report is not read: the nodes without a violation, and what it would load for other rules.
   const options = { ...rules, resultTypes: ["violations"], elementRef: false, preload: false };
   const context = within === undefined ? "document" : JSON.stringify(within);
-  return page.evaluate(
+  return runIn(
+    page,
+    "be checked by axe",
     `axe.run(${context}, ${JSON.stringify(options)}).then(({ violations }) =>
       violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" ")))`,
   );
@@ -61,7 +64,7 @@ export async function assertAccessible(page: Page, opened?: Opened): Promise<voi
   const hasDark = isThorough || (opened?.isFirstOfKind ?? true);
   for (const colorScheme of hasDark ? (["light", "dark"] as const) : (["light"] as const)) {
     await page.emulateMedia({ colorScheme });
-    await page.evaluate(settle(colorScheme));
+    await runIn(page, `show the ${colorScheme} theme`, settle(colorScheme));
     const found = await violationsIn(page, RULES_OF[colorScheme], within);
     assert.deepEqual(found, [], `${colorScheme} theme`);
   }

@@ -10,7 +10,7 @@ import type { BrowserContextOptions, Page } from "playwright-core";
 import { packageRoot } from "../src/database/migrate.ts";
 import { launchChromium, skipWithoutChromium } from "./chromium.ts";
 import type { TestServer } from "./harness.ts";
-import { isSettled, watchRequests } from "./settled-page.ts";
+import { DRAWN, isSettled, runIn, watchRequests } from "./settled-page.ts";
 import { signIn } from "./signed-in.ts";
 
 const isBuilt = existsSync(join(packageRoot(), "dist", "web", "index.html"));
@@ -120,7 +120,7 @@ const isChanged = (before: string) => `(async () => {
   const until = performance.now() + 30_000;
   while (document.body.innerText === ${JSON.stringify(before)}) {
     if (performance.now() > until) return false;
-    await new Promise(requestAnimationFrame);
+    await ${DRAWN};
   }
   return true;
 })()`;
@@ -129,7 +129,8 @@ const isChanged = (before: string) => `(async () => {
 export async function follow(page: Page, path: string): Promise<void> {
   const before = await page.locator("body").innerText();
   await page.evaluate(`history.pushState(null, "", ${JSON.stringify(`/dashboard${path}`)})`);
-  assert.ok(await page.evaluate(isChanged(before)), `${path} shows what the page before it shows.`);
+  const hasChanged = await runIn<boolean>(page, "follow a link", isChanged(before));
+  assert.ok(hasChanged, `${path} shows what the page before it shows.`);
   await isLoaded(page);
 }
 

@@ -22,19 +22,42 @@ export function watchRequests(page: Page): void {
   }
 }
 
+/** The longest that a page may take to say something. */
+const LONGEST_MS = 30_000;
+
+/**
+ * Runs a script in a page. Playwright waits for its result without end.
+ *
+ * @param what it does, for the error after half a minute.
+ */
+export async function runIn<Result>(page: Page, what: string, script: string): Promise<Result> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const error = new Error(`${page.url()} takes longer than ${LONGEST_MS} ms to ${what}.`);
+    timer = setTimeout(() => reject(error), LONGEST_MS);
+  });
+  try {
+    return await Promise.race([page.evaluate<Result>(script), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Resolves, in the page, when it has drawn; a page that draws nothing at the moment does not hold up the test. */
+export const DRAWN =
+  "new Promise((resolve) => { requestAnimationFrame(resolve); setTimeout(resolve, 500); })";
+
 /**
  * Two turns of drawing and then having nothing to do: what a response changes is drawn in the first, and what is
  * then requested shows in the second. @returns whether a placeholder is still shown in place of data.
  */
 const PAGE_IS_QUIET = `(async () => {
   for (let turn = 0; turn < 2; turn++) {
-    await new Promise(requestAnimationFrame);
-    await new Promise(requestIdleCallback);
+    await ${DRAWN};
+    await new Promise((resolve) => requestIdleCallback(resolve, { timeout: 500 }));
   }
   return document.querySelector("[class*=Skeleton-root], [aria-busy=true]") === null;
 })()`;
-
-const LONGEST_MS = 30_000;
 
 /** Waits until a page has loaded and drawn everything. */
 export async function isSettled(page: Page): Promise<void> {
@@ -42,7 +65,7 @@ export async function isSettled(page: Page): Promise<void> {
   assert.ok(requests, "watchRequests() was not called for this page.");
   const until = Date.now() + LONGEST_MS;
   for (;;) {
-    const isQuiet = await page.evaluate(PAGE_IS_QUIET);
+    const isQuiet = await runIn<boolean>(page, "be drawn", PAGE_IS_QUIET);
     if (isQuiet && requests.size === 0) return;
     const waitsFor = [...requests].map((request) => request.url());
     assert.ok(

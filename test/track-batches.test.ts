@@ -139,6 +139,23 @@ test("email states end the same in one request as in separate requests", async (
   await fc.assert(fc.asyncProperty(lists, sameTogether), { numRuns: sized(6, 25) });
 });
 
+test("an email state that a request sets again counts from its last object, whatever the request set in between", async () => {
+  const email = "x@example.com";
+  const set = (email_subscribe: string) => ({ external_id: "a", email, email_subscribe });
+  const pending = { external_id: "b", email_subscribe: "opted_in" };
+  const requests = [
+    [[set("unsubscribed")], [pending], [set("unsubscribed"), set("opted_in"), set("unsubscribed")]],
+    [[set("opted_in"), set("unsubscribed"), pending, set("unsubscribed")]],
+  ];
+  for (const lists of requests) {
+    const workspace = await server.workspace();
+    for (const attributes of lists) await workspace.track({ attributes });
+    await workspace.track({ attributes: [{ external_id: "b", email }] });
+    const [profile] = await workspace.profiles({ external_ids: ["a"] });
+    assert.equal(profile?.email_subscribe, "unsubscribed");
+  }
+});
+
 test("a pending email state counts as newer than a state that the same request set for the address before", async () => {
   const [single, together] = [await server.workspace(), await server.workspace()];
   const both = [

@@ -16,6 +16,7 @@ import {
   upsertEmailStates,
   upsertGroupStates,
   upsertLinkedEmailStates,
+  writeEmailStates,
   writeGroupStates,
 } from "./store.ts";
 
@@ -71,13 +72,15 @@ export async function writeSubscriptions(
   const { groupStates, linkedEmailStates } = changes;
   const now = clock.now();
   const emailStates = changes.emailStates.map((row) => ({ setAt: now.getTime() * 1_000, ...row }));
-  const groups = writeSteps(groupStates, groupKey, (rows) =>
-    upsertGroupStates(tx, workspaceId, rows, now),
-  );
+  const groups = writeSteps(groupStates, groupKey, {
+    upsert: (rows) => upsertGroupStates(tx, workspaceId, rows, now),
+    write: (rows) => writeGroupStates(tx, workspaceId, rows, now),
+  });
   const linked = upsertLinkedEmailStates(tx, workspaceId, linkedEmailStates);
-  const emails = writeSteps(emailStates, emailKey, (rows) =>
-    upsertEmailStates(tx, workspaceId, rows),
-  );
+  const emails = writeSteps(emailStates, emailKey, {
+    upsert: (rows) => upsertEmailStates(tx, workspaceId, rows),
+    write: (rows) => writeEmailStates(tx, workspaceId, rows),
+  });
   await settleAll([
     groups.then((changed) => insertGroupStateChanges(tx, workspaceId, dated(changed, clock))),
     settleAll([linked, emails]).then(([taken, changed]) => {
@@ -147,11 +150,9 @@ function repeatedRefusals(
   set: readonly DatedEmailStateRow[],
   changed: readonly EmailStateRow[],
 ): DatedEmailStateRow[] {
-  const hasChanged = new Set(changed.map(emailKey));
+  const hasChanged = new Set(changed);
   const last = new Map(set.map((row) => [row.email, row]));
-  return [...last.values()].filter(
-    ({ email, state }) => state === "unsubscribed" && !hasChanged.has(email),
-  );
+  return [...last.values()].filter((row) => row.state === "unsubscribed" && !hasChanged.has(row));
 }
 
 /** Sets as entries of the history, in their order. */
@@ -166,14 +167,22 @@ const emailKey = ({ email }: EmailStateRow): string => email;
 
 /**
  * Writes states that may be set several times. For each key the first is written, so that the engine reports
- * whether it is a change, then the last; one in between is a change if it differs from the one before.
+ * whether it is a change, then the last; one in between is a change if it differs from the one before. The last one
+ * is written even if it was stored before, for what came in between makes its time count.
  *
  * @returns those that changed something, in order.
  */
 async function writeSteps<Key, Row extends Key & { readonly state: string }>(
   rows: readonly Row[],
   keyOf: (row: Key) => string,
-  upsert: (rows: readonly Row[]) => Promise<readonly Key[]>,
+  {
+    upsert,
+    write,
+  }: {
+    /** @returns those that were new or different before. */
+    upsert(rows: readonly Row[]): Promise<readonly Key[]>;
+    write(rows: readonly Row[]): Promise<void>;
+  },
 ): Promise<Row[]> {
   const first = new Map<string, Row>();
   const last = new Map<string, Row>();
@@ -185,7 +194,7 @@ async function writeSteps<Key, Row extends Key & { readonly state: string }>(
     return true;
   });
   const further = [...last].filter(([key, row]) => row !== first.get(key)).map(([, row]) => row);
-  const [written] = await settleAll([upsert([...first.values()]), upsert(further)]);
+  const [written] = await settleAll([upsert([...first.values()]), write(further)]);
   const changed = new Set(written.map(keyOf));
   return steps.filter((row) => row !== first.get(keyOf(row)) || changed.has(keyOf(row)));
 }

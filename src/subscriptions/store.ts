@@ -177,6 +177,21 @@ export async function upsertEmailStates(
   );
 }
 
+/** The same with their times, even where the state is already stored. */
+export async function writeEmailStates(
+  tx: Transaction,
+  workspaceId: number,
+  states: readonly DatedEmailStateRow[],
+): Promise<void> {
+  if (states.length === 0) return;
+  await tx.query(
+    `${INSERT_DATED_STATES}
+     on conflict (workspace_id, email, bucket) do update
+       set state = excluded.state, set_at = greatest(email_states.set_at, excluded.set_at)`,
+    datedParameters(workspaceId, states),
+  );
+}
+
 /**
  * Sets the state of addresses unless a newer one is stored; of two set at the same time, the refusal
  * stays. At most one row for each address.

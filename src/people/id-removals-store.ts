@@ -1,6 +1,5 @@
-import { type Queryable, settleAll, type Transaction } from "../database/database.ts";
-import { PEOPLE_LOCK_CLASS, writePeopleOf } from "../workspaces/reset.ts";
-import { StaleRead } from "./stale-read.ts";
+import type { Queryable, Transaction } from "../database/database.ts";
+import { PEOPLE_LOCK_CLASS } from "../workspaces/reset.ts";
 
 /* Counts how often an external_id was removed from a user who still exists. Id caches are valid for one count. */
 
@@ -40,23 +39,4 @@ export async function writePeopleAt(
     [PEOPLE_LOCK_CLASS, workspaceId, removals],
     1,
   );
-}
-
-/**
- * The same for a transaction past the coordinator of a cluster, which has the count. Whoever removes an external id that a
- * transaction relies on waits for the lock of its profile, so it may be read beside the transaction.
- *
- * @throws as above.
- */
-export async function writePeopleNear(
-  tx: Transaction,
-  coordinator: Queryable,
-  workspaceId: number,
-  removals: number,
-): Promise<void> {
-  const [, current] = await settleAll([
-    writePeopleOf(tx, workspaceId),
-    selectIdRemovals(coordinator, workspaceId),
-  ]);
-  if (current !== removals) throw new StaleRead("external ids were removed");
 }

@@ -18,7 +18,7 @@ import type { Tracing } from "../observe/tracing.ts";
 import type { AddressCache } from "../people/address-cache.ts";
 import { startRequestWork } from "../people/attribute-rules/work-budgets.ts";
 import type { IdCache } from "../people/id-cache.ts";
-import { writePeopleAt, writePeopleNear } from "../people/id-removals-store.ts";
+import { selectIdRemovals, writePeopleAt } from "../people/id-removals-store.ts";
 import { knownIds, refreshIds } from "../people/known-ids.ts";
 import { loadPeople, readPeople, storeWritten } from "../people/load-people.ts";
 import type { People, PeopleChanges } from "../people/people.ts";
@@ -195,7 +195,10 @@ async function saveAhead(
   if (!asksAllAtOnce(worked)) return database.transaction(at).catch(unlessAborted);
   const holder = database.near?.(bucketsOf(worked.changes, workspace.id));
   if (!holder) return database.transactionAtOnce(at).catch(unlessAborted);
-  const near = work((tx) => writePeopleNear(tx, database, workspace.id, removals));
+  // Only the coordinator has the count. Asked for before the transaction locks anything: those who wait for its
+  // locks may have all connections to the coordinator.
+  if ((await selectIdRemovals(database, workspace.id)) !== removals) return undefined;
+  const near = work((tx) => writePeopleOf(tx, workspace.id));
   return holder.transaction(near).catch(unlessUnavailable);
 }
 

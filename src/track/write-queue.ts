@@ -28,10 +28,10 @@ const MOST_LANES_AMONG_OTHERS = 2;
 const IN_TURNS = { lanes: 1, depth: 2, atOnce: 2 };
 
 /**
- * On a cluster there is a lane for each shard (track/lane-choice.ts), and so many of them write at the same time. A request waits for all lanes
- * that have a part of it. While more of them write, fewer requests are complete, so each transaction finds less to take: of
- * 3,200 updates in flight in 8 lanes it took 160 with six at a time, 240 with three and 285 with two. What a transaction
- * costs before its first row is as much as a hundred rows.
+ * On a cluster there is a lane for each shard (`chooseLanesOnCluster`), and so many of them write at the same time. A
+ * request waits for all lanes that have a part of it. While more of them write, fewer requests are complete, so each
+ * transaction finds less to take: of 3,200 updates in flight in 8 lanes it took 160 with six at a time, 240 with three
+ * and 285 with two. What a transaction costs before its first row is as much as a hundred rows.
  */
 const AT_ONCE_ON_CLUSTER = 3;
 const AT_ONCE_ON_CLUSTER_AMONG_OTHERS = 2;

@@ -143,7 +143,7 @@ describe("administration in the dashboard", { skip }, async () => {
     await frame.getByText("sam.sample@example.com").first().waitFor();
     const code = page.getByRole("textbox", { name: "HTML of the page" });
     await code.fill(`<h1>Bonjour</h1>\n<p style="color: red">{{ \${first_name} }}</p>`);
-    await frame.getByRole("heading", { name: "Bonjour" }).waitFor();
+    await frame.getByRole("heading", { name: "Bonjour", exact: true }).waitFor();
     const colour = await frame
       .getByText("Sam")
       .evaluate((element) => (globalThis as any).getComputedStyle(element).color);
@@ -156,7 +156,7 @@ describe("administration in the dashboard", { skip }, async () => {
       .getByText(/'page_html'.*line 2/)
       .waitFor();
     await code.fill("<h1>Salut</h1>\n<script>alert(1)</script>");
-    await frame.getByRole("heading", { name: "Salut" }).waitFor();
+    await frame.getByRole("heading", { name: "Salut", exact: true }).waitFor();
     await page.getByText(/'page_html', line 2/).waitFor();
     await page.getByRole("button", { name: "Save", exact: true }).click();
     await page.getByText("Saved main.").waitFor();

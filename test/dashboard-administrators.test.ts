@@ -67,7 +67,7 @@ describe("dashboard users in the dashboard", { skip }, async () => {
     await tabTo(page, /Family name/);
     await page.keyboard.type("Hopper");
     await page.keyboard.press("Enter");
-    await page.getByRole("heading", { name: "Grace Hopper" }).waitFor();
+    await page.getByRole("heading", { name: "Grace Hopper", exact: true }).waitFor();
     const person = await read(idIn(page));
     assert.deepEqual(
       [person.user_name, person.department, person.active, person.permissions],
@@ -124,7 +124,7 @@ describe("dashboard users in the dashboard", { skip }, async () => {
     await act("Edit…");
     await page.getByLabel("Given name").fill("Augusta");
     await page.getByRole("button", { name: "Save" }).click();
-    await page.getByRole("heading", { name: "Augusta Lovelace" }).waitFor();
+    await page.getByRole("heading", { name: "Augusta Lovelace", exact: true }).waitFor();
     // The only administrator stays one.
     await act("Deactivate…");
     await page.getByRole("button", { name: "Deactivate", exact: true }).click();

@@ -47,7 +47,7 @@ describe("the overview in the dashboard", { skip }, async () => {
     const attention = page.getByRole("region", { name: "Needs attention" });
     await attention.getByRole("link").focus();
     await page.keyboard.press("Enter");
-    await page.getByRole("heading", { name: "Live requests" }).waitFor();
+    await page.getByRole("heading", { name: "Live requests", exact: true }).waitFor();
     assert.match(page.url(), /code=[A-Z_]+/);
     await page.getByText("10 rejected").waitFor();
     assert.deepEqual(complaints, []);

@@ -92,7 +92,7 @@ describe("the pages of the dashboard", { skip }, async () => {
     await page.getByRole("button", { name: "Open the navigation" }).click();
     await assertAccessible(page);
     await page.getByRole("dialog").getByRole("link", { name: "Users" }).click();
-    await page.getByRole("heading", { name: "Users" }).waitFor();
+    await page.getByRole("heading", { name: "Users", exact: true }).waitFor();
     assert.deepEqual(complaints, []);
     await page.context().close();
   });
@@ -171,7 +171,7 @@ describe("the pages of the dashboard", { skip }, async () => {
     await page.getByRole("alert").waitFor();
     await page.getByLabel("Admin token").fill(server.adminToken);
     await page.getByRole("button", { name: "Sign in" }).click();
-    await page.getByRole("heading", { name: "Subscription groups" }).waitFor();
+    await page.getByRole("heading", { name: "Subscription groups", exact: true }).waitFor();
     assert.deepEqual(complaints, []);
     await page.context().close();
   });

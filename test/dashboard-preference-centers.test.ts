@@ -55,7 +55,7 @@ describe("preference centers in the dashboard", { skip: skipWithoutBrowser }, as
     await dialog.getByRole("alert").filter({ hasText: "'name' must be" }).waitFor();
     await dialog.getByLabel("Name").fill("spring");
     await page.keyboard.press("Enter");
-    await page.getByRole("heading", { name: "spring" }).waitFor();
+    await page.getByRole("heading", { name: "spring", exact: true }).waitFor();
     const [, id = ""] = /preference-centers\/([^?]+)/.exec(page.url()) ?? [];
     assert.equal((await stored(workspace, id)).state, "draft");
     await page.getByRole("button", { name: "Save and publish" }).click();
@@ -94,14 +94,14 @@ describe("preference centers in the dashboard", { skip: skipWithoutBrowser }, as
   test("the preview follows what is typed, in another language, and nothing is stored before it is saved", async () => {
     const workspace = await begin();
     const { page, complaints } = await dashboard.open(addressOf(workspace));
-    await shown(page).getByRole("heading", { name: "Hello Sam" }).waitFor();
+    await shown(page).getByRole("heading", { name: "Hello Sam", exact: true }).waitFor();
     await code(page).waitFor();
     await assertAccessible(page);
     await page.getByRole("combobox", { name: "Language of the preview" }).click();
     await page.getByRole("option", { name: "es" }).click();
-    await shown(page).getByRole("heading", { name: "Hola Sam" }).waitFor();
+    await shown(page).getByRole("heading", { name: "Hola Sam", exact: true }).waitFor();
     await write(page, `<h1>{% translation t %}Hi{% endtranslation %}, {{\${last_name}}}</h1>`);
-    await shown(page).getByRole("heading", { name: "Hola, Sample" }).waitFor();
+    await shown(page).getByRole("heading", { name: "Hola, Sample", exact: true }).waitFor();
     assert.equal((await stored(workspace)).page_html, PAGE);
     await page.keyboard.press("Control+S");
     await page.getByText("Unsaved changes").waitFor({ state: "detached" });
@@ -146,7 +146,7 @@ describe("preference centers in the dashboard", { skip: skipWithoutBrowser }, as
     assert.match(page.url(), new RegExp(ID));
     await users.click();
     await dialog.getByRole("button", { name: "Discard changes" }).click();
-    await page.getByRole("heading", { name: "Users" }).waitFor();
+    await page.getByRole("heading", { name: "Users", exact: true }).waitFor();
     assert.equal((await stored(workspace)).page_html, PAGE);
   });
 
@@ -155,7 +155,7 @@ describe("preference centers in the dashboard", { skip: skipWithoutBrowser }, as
     const page_html = `<h1>Page</h1>${evil}<script>parent.document.title = 'run'</script>`;
     const workspace = await begin({ title: evil, page_html });
     const { page } = await dashboard.open(addressOf(workspace));
-    await shown(page).getByRole("heading", { name: "Page" }).waitFor();
+    await shown(page).getByRole("heading", { name: "Page", exact: true }).waitFor();
     await write(page, `${page_html}<p onclick="parent.document.title='run'">typed</p>`);
     await shown(page).getByText("typed").click();
     assert.equal(await page.title(), `main · ${workspace.name} · Rapport`);

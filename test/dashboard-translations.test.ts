@@ -93,7 +93,7 @@ describe("translations in the dashboard", { skip: skipWithoutBrowser }, async ()
     const { page } = await dashboard.open(gridOf(workspace));
     await cell(page, "0:1").click();
     await page.keyboard.type("{{ broken");
-    await page.getByRole("heading", { name: "Translations" }).click();
+    await page.getByRole("heading", { name: "Translations", exact: true }).click();
     await cell(page, "0:1")
       .getByRole("alert")
       .filter({ hasText: "translation_map.id_0" })

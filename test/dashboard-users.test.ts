@@ -32,14 +32,14 @@ describe("users in the dashboard", { skip }, async () => {
     await tabTo(page, /Admin token/);
     await page.keyboard.type(server.adminToken);
     await page.keyboard.press("Enter");
-    await page.getByRole("heading", { name: "Users" }).waitFor();
+    await page.getByRole("heading", { name: "Users", exact: true }).waitFor();
     await page.getByRole("link", { name: "grace" }).waitFor();
     // The field of the search has the focus.
     await page.keyboard.type("ad");
     await page.getByRole("link", { name: "grace" }).waitFor({ state: "detached" });
     await tabTo(page, /^ ada/);
     await page.keyboard.press("Enter");
-    await page.getByRole("heading", { name: "ada" }).waitFor();
+    await page.getByRole("heading", { name: "ada", exact: true }).waitFor();
     await page.getByRole("button", { name: /signed_up/ }).waitFor();
     await tabTo(page, /signed_up/);
     await page.keyboard.press("Enter");
@@ -126,7 +126,7 @@ describe("users in the dashboard", { skip }, async () => {
       .click();
     await grace.waitFor();
     assert.equal(await field.inputValue(), "");
-    await page.getByRole("heading", { name: "Users" }).click();
+    await page.getByRole("heading", { name: "Users", exact: true }).click();
     await page.keyboard.press("/");
     await page.keyboard.type("gr");
     await page.getByRole("link", { name: "ada" }).waitFor({ state: "detached" });
@@ -153,7 +153,7 @@ describe("users in the dashboard", { skip }, async () => {
     await assertAccessible(page);
     assert.equal((await workspace.profile({ external_ids: ["old"] })).platform_id, old);
     await page.getByRole("button", { name: "Merge", exact: true }).click();
-    await page.getByRole("heading", { name: "ada" }).waitFor();
+    await page.getByRole("heading", { name: "ada", exact: true }).waitFor();
     await page.waitForURL(new RegExp(ada));
     const kept = await workspace.profile({ external_ids: ["ada"] });
     assert.deepEqual(kept.custom_attributes, { plan: "gold", city: "Paris" });

@@ -31,4 +31,22 @@ describe("commits on Citus", { skip }, () => {
     assert.equal((await server.admin("POST", path, body)).status, 200);
     assert.ok((await twoPhased()) > 0, "an import commits in two phases");
   });
+
+  test("the removal of an external_id is counted once in its transaction and once after all nodes have committed it", async () => {
+    const server = await startOwnServer();
+    const workspace = await server.workspace();
+    const send = (path: string, body: object) => workspace.call<any>("POST", path, body);
+    await workspace.track({ attributes: [{ external_id: "old" }] });
+    const renames = [{ current_external_id: "old", new_external_id: "new" }];
+    assert.equal(
+      (await send("/users/external_ids/rename", { external_id_renames: renames })).status,
+      201,
+    );
+    const removed = await send("/users/external_ids/remove", { external_ids: ["old"] });
+    assert.deepEqual(removed.body.removed_ids, ["old"]);
+    const [row] = await server.database.query<{ removals: number }>(
+      "select removals from external_id_removals",
+    );
+    assert.equal(row?.removals, 2);
+  });
 });

@@ -27,7 +27,7 @@ import {
 } from "./belongings.ts";
 import type { Change, GraphChanges, IdentityGraph } from "./identity-graph.ts";
 import { type LoadGraphOptions, loadGraph } from "./load-graph.ts";
-import { findAbandoned, saveGraph } from "./save-graph.ts";
+import { countAgainOnCluster, findAbandoned, saveGraph } from "./save-graph.ts";
 
 export interface IdentityServices {
   readonly database: Database;
@@ -132,16 +132,18 @@ export async function changeTogether(
       return (await workOut(tx, services, workspace, calls, { mostUsers, read })).results;
     });
   }
-  return withRetries(database, async (tx, attempt) => {
+  const { results, written } = await withRetries(database, async (tx, attempt) => {
     const isLocked = attempt >= LOCKING_TRY;
     const readOrLock = isLocked ? lockProfiles : selectProfiles;
     const read = (ids: readonly string[]) => readOrLock(tx, workspace.id, ids);
     await writePeopleOf(tx, workspace.id);
     const work = await workOut(tx, services, workspace, calls, { mostUsers, read });
-    await save(tx, services, workspace.id, work, isLocked);
+    const written = await save(tx, services, workspace.id, work, isLocked);
     await alsoWrite?.(tx, work.results);
-    return work.results;
+    return { results: work.results, written };
   });
+  await countAgainOnCluster(database, workspace.id, written);
+  return results;
 }
 
 /** From which try on profiles are locked before they are read: see LOCKING_TRY in track/write-batch.ts. */
@@ -236,7 +238,7 @@ async function save(
   workspaceId: number,
   { graph, changes, before, outcome, callers }: Work,
   isLocked: boolean,
-): Promise<void> {
+): Promise<GraphChanges> {
   const now = clock.now();
   await nextTurn();
   const written = graph.changes(now);
@@ -248,6 +250,7 @@ async function save(
     writeSubscriptions(tx, workspaceId, emailStates(written, callers), clock),
     recordAudit(tx, workspaceId, outcome.audited, callers.of, clock),
   ]);
+  return written;
 }
 
 const emailStates = ({ linkedEmailStates }: GraphChanges, callers: Callers) => ({

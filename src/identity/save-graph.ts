@@ -1,5 +1,6 @@
 import { commitTogether } from "../database/commit-together.ts";
-import { settleAll, type Transaction } from "../database/database.ts";
+import { type Database, settleAll, type Transaction } from "../database/database.ts";
+import { isCitus } from "../database/distribute.ts";
 import { countIdRemoval } from "../people/id-removals-store.ts";
 import { emailValue, identifierKey } from "../people/identifiers.ts";
 import { deleteMerged, upsertMerged } from "../people/merged-store.ts";
@@ -51,6 +52,19 @@ export async function saveGraph(
     upsertMerged(tx, workspaceId, changes.redirected, now),
     ...(takesExternalIds(changes) ? [commitTogether(tx), countIdRemoval(tx, workspaceId)] : []),
   ]);
+}
+
+/**
+ * The coordinator of a cluster commits the count of removals a moment before the workers commit the removals. Another
+ * process may have read the new count and the old id in between, so it is counted again once all have committed.
+ */
+export async function countAgainOnCluster(
+  database: Database,
+  workspaceId: number,
+  changes: GraphChanges,
+): Promise<void> {
+  if (!takesExternalIds(changes) || !(await isCitus(database))) return;
+  await database.transaction((tx) => countIdRemoval(tx, workspaceId));
 }
 
 /** Whether an external_id leaves a user who still exists, which id caches cannot notice by themselves. */

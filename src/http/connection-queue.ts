@@ -10,12 +10,15 @@ import { createPool } from "./pool.ts";
  * than one slot. Knowing which connection works on what also lets a server stop: Node closes only
  * connections that are idle at that moment, and enforces no timeout while it closes.
  *
- * Requests of many connections that arrive at once start over several turns of the event loop, so that
+ * Many connections or requests that arrive at once start over several turns of the event loop, so that
  * everything else gets its turn between them.
  */
 
 /** Requests start for no longer than this in one turn of the event loop. */
-const STARTING_MS = 5;
+const REQUESTS_MS = 5;
+
+/** Connections that come and go have a line of their own: requests of the others do not wait behind thousands of them. */
+const CONNECTIONS_MS = 2;
 
 /** Beyond that new connections are closed at once: each takes some kilobytes, and a descriptor. */
 export const MOST_CONNECTIONS = 10_000;
@@ -43,6 +46,8 @@ interface Connection {
 export interface ConnectionQueue {
   /** Passes the requests of a server on to `handle`, one at a time per connection. */
   attach(server: Server, handle: RequestListener): void;
+  /** Closes a connection whose client has gone: thousands may go at once. */
+  drop(socket: Socket): void;
   /**
    * Closes every connection once its current request is answered. A client that has not sent its whole
    * request, or not read its response, within the patience is disconnected: a request that has not
@@ -61,11 +66,13 @@ export function createConnectionQueue(
 ): ConnectionQueue {
   const addresses = createPool(MOST_CONNECTIONS);
   const connections = new Map<Socket, Connection>();
-  const inTurn = createStartingLine();
+  const comeAndGo = createStartingLine(CONNECTIONS_MS);
+  const startInTurn = createStartingLine(REQUESTS_MS);
   let isStopping = false;
   let waiting = 0;
 
-  function open(socket: Socket): void {
+  /** Node reads from the connection, and so sees its requests, from its turn on. */
+  function open(socket: Socket, read: () => void): void {
     const address = isBehindProxy ? "" : (socket.remoteAddress ?? "");
     if (!isBehindProxy && !addresses.take(address, 1)) return void socket.destroy();
     const connection: Connection = { socket, current: undefined, waiting: [] };
@@ -75,6 +82,9 @@ export function createConnectionQueue(
       if (!isBehindProxy) addresses.give(address, 1);
       waiting -= connection.waiting.length;
       connection.waiting = [];
+    });
+    comeAndGo(() => {
+      if (!socket.destroyed) read();
     });
   }
 
@@ -101,14 +111,23 @@ export function createConnectionQueue(
         end(connection.socket);
       }
     });
-    inTurn(() => {
+    startInTurn(() => {
       if (!connection.socket.destroyed) handle(exchange.request, exchange.response);
     });
   }
 
   return {
     attach(server, handle) {
-      server.on("connection", open);
+      const nodes = server.listeners("connection");
+      server.removeAllListeners("connection");
+      // Node would otherwise read at once what the socket has received.
+      Object.assign(server, { pauseOnConnect: true });
+      server.on("connection", (socket: Socket) =>
+        open(socket, () => {
+          for (const listener of nodes) listener.call(server, socket);
+          socket.resume();
+        }),
+      );
       server.on("request", (request: IncomingMessage, response: ServerResponse) => {
         const connection = connections.get(request.socket);
         if (connection && !request.socket.destroyed) {
@@ -121,6 +140,7 @@ export function createConnectionQueue(
         server.emit("request", request, response),
       );
     },
+    drop: (socket) => comeAndGo(() => socket.destroy()),
     close() {
       isStopping = true;
       for (const { socket, current } of connections.values()) if (!current) end(socket);
@@ -136,13 +156,13 @@ export function createConnectionQueue(
   };
 }
 
-/** Runs what is given at once, or in a later turn of the event loop once this one has run for long enough. */
-function createStartingLine(): (start: () => void) => void {
+/** Runs what is given at once, or in a later turn of the event loop once this one has run for so long. */
+function createStartingLine(mostMs: number): (start: () => void) => void {
   const line: (() => void)[] = [];
   let turnStartedAt: number | undefined;
 
   const isOver = (): boolean =>
-    turnStartedAt !== undefined && performance.now() - turnStartedAt > STARTING_MS;
+    turnStartedAt !== undefined && performance.now() - turnStartedAt > mostMs;
 
   function nextTurn(): void {
     turnStartedAt = undefined;

@@ -24,7 +24,10 @@ const KEEP_ALIVE_MS = 72_000;
 const SILENCE_MS = 60_000;
 
 /** Framework settings that keep a caller from holding a connection for ever. */
-export function connectionOptions({ requestTimeoutSeconds }: ConnectionLimits) {
+export function connectionOptions(
+  { requestTimeoutSeconds }: ConnectionLimits,
+  queue: ConnectionQueue,
+) {
   const requestMs = requestTimeoutSeconds * 1_000;
   return {
     requestTimeout: requestMs,
@@ -35,7 +38,7 @@ export function connectionOptions({ requestTimeoutSeconds }: ConnectionLimits) {
       headersTimeout: requestMs / 4,
       connectionsCheckingInterval: Math.min(5_000, requestMs / 4),
     },
-    clientErrorHandler,
+    clientErrorHandler: (error: Error, socket: Socket) => refuseUnparsed(error, socket, queue),
   };
 }
 
@@ -60,10 +63,17 @@ export function createHttpServer(
   return server;
 }
 
+/** The other side went away in the middle of a request. */
+const GONE = new Set(["ECONNRESET", "HPE_INVALID_EOF_STATE"]);
+
 /** What the parser refuses before there is a request. Nothing of what was sent is repeated. */
-function clientErrorHandler(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === "ECONNRESET" || socket.destroyed || !socket.writable) {
-    socket.destroy(error);
+function refuseUnparsed(
+  error: Error & { code?: string },
+  socket: Socket,
+  queue: ConnectionQueue,
+): void {
+  if (GONE.has(error.code ?? "") || socket.destroyed || !socket.writable) {
+    queue.drop(socket);
     return;
   }
   const { status, body } = problemReply(problemOf(error.code));

@@ -64,7 +64,7 @@ export function createServer<Services extends HttpServices>(
   const connections = createConnectionQueue(patienceOf(settings), {
     isBehindProxy: settings.trustedProxies.length > 0,
   });
-  const options = connectionOptions(settings);
+  const options = connectionOptions(settings, connections);
   const server = fastify({
     ...options,
     serverFactory: (handle) => createHttpServer(options, connections, handle),

@@ -5645,6 +5645,8 @@ export interface operations {
                      *           ],
                      *           "email": "ada@example.com",
                      *           "phone": "+14155552671",
+                     *           "first_name": "text",
+                     *           "last_name": "text",
                      *           "created_at": "2026-01-01T12:00:00.000Z",
                      *           "updated_at": "2026-01-01T12:00:00.000Z",
                      *           "matched": {
@@ -5675,6 +5677,8 @@ export interface operations {
                             email: string | null;
                             /** @description A phone number in E.164. */
                             phone: string | null;
+                            first_name: string | null;
+                            last_name: string | null;
                             /** @description When it was created. */
                             created_at: string;
                             /** @description When it last changed. */

@@ -42,6 +42,8 @@ export const FoundUser = Type.Object({
   user_aliases: Type.Array(Type.Object({ alias_name: Type.String(), alias_label: Type.String() })),
   email: NullableText,
   phone: NullableText,
+  first_name: NullableText,
+  last_name: NullableText,
   created_at: Type.String(),
   updated_at: Type.String(),
   matched: Type.Object({
@@ -91,12 +93,16 @@ async function findByPlatformId(
   return profile && viewOf(profile, { identifier: "platform_id", value: id });
 }
 
+const textOf = (value: unknown): string | null => (typeof value === "string" ? value : null);
+
 const viewOf = (profile: ProfileRow, matched: FoundUser["matched"]): FoundUser => ({
   platform_id: profile.id,
   external_id: profile.externalId,
   user_aliases: [...profile.aliases],
   email: profile.email,
   phone: profile.phone,
+  first_name: textOf(profile.standardAttributes.first_name),
+  last_name: textOf(profile.standardAttributes.last_name),
   created_at: profile.createdAt.toISOString(),
   updated_at: new Date(profile.updatedAtMicros / 1_000).toISOString(),
   matched,

@@ -7,6 +7,7 @@ import "./styles/parts.css";
 import "./styles/table.css";
 import "./styles/grid.css";
 import "./styles/overview.css";
+import "./styles/quick-search.css";
 import { MantineProvider } from "@mantine/core";
 import { Notifications } from "@mantine/notifications";
 import { QueryClientProvider } from "@tanstack/react-query";

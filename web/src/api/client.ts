@@ -14,9 +14,12 @@ export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 5_000,
+      // A server on this machine is reached without a network too.
+      networkMode: "always",
       // Only what the network or an overloaded server may have caused is worth repeating.
       retry: (failures, error) => failures < 2 && (!isRefusal(error) || error.status >= 500),
     },
+    mutations: { networkMode: "always" },
   },
 });
 
@@ -31,6 +34,7 @@ const session: Middleware = {
     if (response.ok) return;
     const error = await errorOf(response);
     if (response.status === 401) showSignIn(error.message);
+    if (response.status === 403) void checkPermissions();
     throw error;
   },
 };
@@ -40,6 +44,20 @@ function showSignIn(message: string): void {
   queryClient.setQueryData<SessionState>(SESSION_KEY, (state) =>
     state?.session ? { session: null, message, oidc: state.oidc } : state,
   );
+}
+
+/**
+ * A permission may have been revoked, or another person signed in, while the page was open: the navigation follows, and
+ * every page asks again for what it shows.
+ */
+async function checkPermissions(): Promise<void> {
+  const held = () => {
+    const session = queryClient.getQueryData<SessionState>(SESSION_KEY)?.session;
+    return JSON.stringify([session?.person, session?.administrator, session?.permissions]);
+  };
+  const before = held();
+  await queryClient.refetchQueries({ queryKey: SESSION_KEY });
+  if (held() !== before) await queryClient.invalidateQueries();
 }
 
 export const http = createFetch<paths>({ baseUrl: "" });

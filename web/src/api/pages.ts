@@ -11,6 +11,7 @@ interface Pages {
 export const morePages = (pages: Pages): MorePages => ({
   hasMore: pages.hasNextPage,
   isLoading: pages.isFetchingNextPage,
+  hasFailed: pages.isFetchNextPageError,
   load: () => void pages.fetchNextPage(),
 });
 

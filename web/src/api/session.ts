@@ -39,6 +39,9 @@ export const SESSION_KEY = ["session"] as const;
 export const sessionQuery = queryOptions({
   queryKey: SESSION_KEY,
   staleTime: 60_000,
+  // Another tab may have signed out, or signed another person in.
+  refetchOnWindowFocus: "always",
+  networkMode: "always",
   queryFn: async ({ signal }): Promise<SessionState> => {
     const response = await fetch(PATH, { signal });
     if (response.ok) return { session: (await response.json()) as Session, oidc: null };

@@ -52,6 +52,15 @@ export const useUserSearch = (name: string, query: UserSearch) =>
     { ...BY_CURSOR, placeholderData: (shown) => shown },
   );
 
+/** The first users of a search, for a choice among few. */
+export const useFirstUsers = (name: string, query: string, enabled: boolean) =>
+  hooks.useQuery(
+    "get",
+    USERS,
+    { params: { path: { name }, query: { query, limit: 8 } } },
+    { enabled, placeholderData: (shown) => shown },
+  );
+
 export const useUser = (name: string, id: string) =>
   hooks.useQuery("get", USER, { params: { path: { name, id } } });
 

@@ -28,6 +28,8 @@ export type Column<Entry extends RowData> = ColumnDef<typeof features, Entry, un
 export interface MorePages {
   readonly hasMore: boolean;
   readonly isLoading: boolean;
+  /** Whether the last try failed: the next one is the person's. */
+  readonly hasFailed: boolean;
   load(): void;
 }
 
@@ -91,7 +93,7 @@ export function DataTable<Entry extends RowData>(props: DataTableProps<Entry>) {
           <Rows {...props} drawn={table.getRowModel().rows} draw={table.FlexRender} />
         </table>
       </div>
-      <Foot count={rows.length} more={more} />
+      <ListFoot count={rows.length} more={more} />
     </>
   );
 }
@@ -125,7 +127,8 @@ function Rows<Entry extends RowData>(props: RowsProps<Entry>) {
   const last = isWhole ? drawn.length - 1 : (items.at(-1)?.index ?? 0);
   const isNearEnd = last >= drawn.length - OVERSCAN;
   useEffect(() => {
-    if (isNearEnd && !isWhole && more?.hasMore && !more.isLoading) more.load();
+    const isWanted = isNearEnd && !isWhole && more?.hasMore;
+    if (isWanted && !more.isLoading && !more.hasFailed) more.load();
   }, [isNearEnd, isWhole, more]);
 
   const shown = isWhole ? drawn.map((_, index) => index) : items.map(({ index }) => index);
@@ -213,19 +216,27 @@ function classesOf(meta: Look | undefined): string | undefined {
   return names.filter(Boolean).join(" ") || undefined;
 }
 
+interface ListFootProps {
+  readonly count: number;
+  readonly more: MorePages | undefined;
+}
+
 /** How much is shown, and a button for those who do not scroll. */
-function Foot({ count, more }: { readonly count: number; readonly more: MorePages | undefined }) {
+export function ListFoot({ count, more }: ListFootProps) {
   if (!more) return null;
   return (
     <div className="table-foot" role="status">
       {more.isLoading ? (
         <Loader size="xs" aria-label="Loading more" />
       ) : (
-        <span>{`${count.toLocaleString("en")} ${more.hasMore ? "shown" : "in total"}`}</span>
+        <span>
+          {`${count.toLocaleString("en")} ${more.hasMore ? "shown" : "in total"}`}
+          {more.hasFailed && ". The next ones could not be loaded."}
+        </span>
       )}
       {more.hasMore && !more.isLoading && (
         <Button variant="default" size="compact-sm" onClick={more.load}>
-          Load more
+          {more.hasFailed ? "Try again" : "Load more"}
         </Button>
       )}
     </div>

@@ -1,8 +1,9 @@
-import { Button, Group, Modal, Stack } from "@mantine/core";
+import { Button, Group, Stack } from "@mantine/core";
 import { type FormValidateInput, type UseFormReturnType, useForm } from "@mantine/form";
 import { useMutation } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { messageOf } from "../api/api-error.ts";
+import { Dialog } from "./dialog.tsx";
 import { Notice } from "./states.tsx";
 
 /* The one pattern of forms: a dialog with fields, what the server refused above them, and Save below. */
@@ -36,13 +37,7 @@ export function FormDialog<Values extends Record<string, unknown>>(props: FormDi
   const form = useForm<Values>({ initialValues: initial, ...(validate && { validate }) });
   const saving = useMutation({ mutationFn: save, onSuccess: close });
   return (
-    <Modal
-      opened
-      onClose={close}
-      title={title}
-      size={size}
-      closeButtonProps={{ "aria-label": "Close" }}
-    >
+    <Dialog title={title} size={size} close={close}>
       <form onSubmit={form.onSubmit((values) => saving.mutate(values))}>
         <Stack>
           <SaveFailure error={saving.error} />
@@ -57,7 +52,7 @@ export function FormDialog<Values extends Record<string, unknown>>(props: FormDi
           </Group>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   );
 }
 

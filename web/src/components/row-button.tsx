@@ -8,7 +8,7 @@ interface RowButtonProps {
 
 /** The first cell of a row that opens: the whole row is this button. */
 export const RowButton = ({ isOpen, onClick, children }: RowButtonProps) => (
-  <button type="button" className="row-link" aria-expanded={isOpen} onClick={onClick}>
+  <button type="button" className="row-link clamped" aria-expanded={isOpen} onClick={onClick}>
     {children}
   </button>
 );

@@ -1,5 +1,6 @@
 import { Button, Group, Modal, Stack } from "@mantine/core";
 import { CodeBlock } from "./code-block.tsx";
+import { useReturnFocus } from "./return-focus.ts";
 import { Notice } from "./states.tsx";
 
 interface SecretDialogProps {
@@ -9,24 +10,27 @@ interface SecretDialogProps {
 }
 
 /** A secret that is shown this once. Only its button closes the dialog, so that no stray click loses it. */
-export const SecretDialog = ({ title, secret, close }: SecretDialogProps) => (
-  <Modal
-    opened
-    onClose={close}
-    title={title}
-    closeOnClickOutside={false}
-    closeOnEscape={false}
-    withCloseButton={false}
-    size="lg"
-  >
-    <Stack>
-      <Notice tone="warn">Copy it now: it is not stored and is never shown again.</Notice>
-      <CodeBlock code={secret} label="Secret" />
-      <Group justify="flex-end">
-        <Button onClick={close} data-autofocus>
-          I have copied it
-        </Button>
-      </Group>
-    </Stack>
-  </Modal>
-);
+export function SecretDialog({ title, secret, close }: SecretDialogProps) {
+  useReturnFocus();
+  return (
+    <Modal
+      opened
+      onClose={close}
+      title={title}
+      closeOnClickOutside={false}
+      closeOnEscape={false}
+      withCloseButton={false}
+      size="lg"
+    >
+      <Stack>
+        <Notice tone="warn">Copy it now: it is not stored and is never shown again.</Notice>
+        <CodeBlock code={secret} label="Secret" />
+        <Group justify="flex-end">
+          <Button onClick={close} data-autofocus>
+            I have copied it
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}

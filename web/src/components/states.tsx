@@ -90,10 +90,26 @@ export function Failure({ error, retry }: FailureProps) {
   );
 }
 
+const isRefused = (error: unknown): boolean =>
+  error instanceof ApiError && FAILURES[error.status] !== undefined;
+
+const OutOfDate = ({ retry }: { retry(): void }) => (
+  <div className="out-of-date">
+    <Notice tone="warn">
+      This could not be refreshed and may be out of date.{" "}
+      <Button variant="default" size="compact-xs" onClick={retry}>
+        Try again
+      </Button>
+    </Notice>
+  </div>
+);
+
 interface Loadable<Data> {
   readonly data: Data | undefined;
   readonly error: unknown;
   readonly isPending: boolean;
+  /** Whether the last try failed although one before it did not. */
+  readonly isRefetchError: boolean;
   refetch(): unknown;
 }
 
@@ -105,9 +121,19 @@ interface LoadedProps<Data> {
   children(data: Data): ReactNode;
 }
 
-/** Shows what a query loaded, or how it stands. What was loaded once stays while a refresh fails. */
+/**
+ * Shows what a query loaded, or how it stands. What was loaded once stays while a refresh fails, with a sentence that
+ * says so, unless the server refused it: what a person may no longer see, or what is gone, is not shown.
+ */
 export function Loaded<Data>({ from, lines = 6, page, children }: LoadedProps<Data>) {
-  if (from.data !== undefined) return children(from.data);
+  if (from.data !== undefined && !isRefused(from.error)) {
+    return (
+      <>
+        {from.isRefetchError && <OutOfDate retry={() => void from.refetch()} />}
+        {children(from.data)}
+      </>
+    );
+  }
   const state = from.isPending ? (
     <Loading lines={lines} />
   ) : (

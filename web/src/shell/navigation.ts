@@ -89,6 +89,11 @@ export const NAVIGATION: readonly Section[] = [
   },
 ];
 
+const ENTRIES: readonly Entry[] = NAVIGATION.flatMap(({ entries }) => entries);
+
+/** What the page of users needs. */
+export const USERS_ENTRY = ENTRIES.find(({ to }) => to === "/w/$workspace/users") as Entry;
+
 /** Whether a person sees a page. */
 export const isSeen = (
   { needs }: Entry,
@@ -99,4 +104,4 @@ export const isSeen = (
 
 /** The page that a person sees first in a workspace. */
 export const firstEntry = (session: Session, workspace: string): Entry | undefined =>
-  NAVIGATION.flatMap(({ entries }) => entries).find((entry) => isSeen(entry, session, workspace));
+  ENTRIES.find((entry) => isSeen(entry, session, workspace));

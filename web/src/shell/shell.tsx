@@ -4,6 +4,7 @@ import { useLocation } from "@tanstack/react-router";
 import { Menu as MenuIcon } from "lucide-react";
 import { type ReactNode, useEffect, useRef } from "react";
 import { Logo } from "./logo.tsx";
+import { QuickSearchIcon, useQuickSearch } from "./quick-search/open-quick-search.tsx";
 import { useShownWorkspace } from "./shown-workspace.ts";
 import { Sidebar } from "./sidebar.tsx";
 
@@ -11,6 +12,7 @@ import { Sidebar } from "./sidebar.tsx";
 export function Shell({ children }: { readonly children: ReactNode }) {
   const workspace = useShownWorkspace();
   const [isOpen, { open, close }] = useDisclosure(false);
+  const search = useQuickSearch(workspace);
   const { pathname } = useLocation();
   const main = useRef<HTMLElement>(null);
   const shown = useRef(pathname);
@@ -26,7 +28,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
       <a className="skip-link" href="#main">
         Skip to the page
       </a>
-      <Sidebar workspace={workspace} />
+      <Sidebar workspace={workspace} openSearch={search.open} />
       <div>
         <nav className="topbar" aria-label="Top">
           <ActionIcon variant="subtle" color="gray" onClick={open} aria-label="Open the navigation">
@@ -34,6 +36,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
           </ActionIcon>
           <Logo size={22} />
           <strong className="one-line">{workspace ?? "Rapport"}</strong>
+          <QuickSearchIcon open={search.open} />
         </nav>
         <main id="main" ref={main} className="main" tabIndex={-1}>
           {children}
@@ -47,8 +50,9 @@ export function Shell({ children }: { readonly children: ReactNode }) {
         className="drawer"
         closeButtonProps={{ "aria-label": "Close the navigation" }}
       >
-        <Sidebar workspace={workspace} />
+        <Sidebar workspace={workspace} openSearch={search.open} />
       </Drawer>
+      {search.dialog}
     </div>
   );
 }

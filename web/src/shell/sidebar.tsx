@@ -4,10 +4,16 @@ import { useSession } from "../api/session.ts";
 import { Logo } from "./logo.tsx";
 import { type Entry, isSeen, NAVIGATION } from "./navigation.ts";
 import { PersonMenu } from "./person-menu.tsx";
+import { QuickSearchButton } from "./quick-search/open-quick-search.tsx";
 import { companySectionsOf, workspaceSectionsOf } from "./settings-sections.ts";
 import { WorkspaceMenu } from "./workspace-menu.tsx";
 
-export function Sidebar({ workspace }: { readonly workspace: string | undefined }) {
+interface SidebarProps {
+  readonly workspace: string | undefined;
+  openSearch(): void;
+}
+
+export function Sidebar({ workspace, openSearch }: SidebarProps) {
   const session = useSession();
   const shown = (entry: Entry) => isSeen(entry, session, workspace ?? "");
   return (
@@ -17,6 +23,7 @@ export function Sidebar({ workspace }: { readonly workspace: string | undefined 
         Rapport
       </Link>
       {workspace && <WorkspaceMenu workspace={workspace} />}
+      <QuickSearchButton open={openSearch} />
       {workspace &&
         NAVIGATION.map(({ title, entries }) => (
           <nav key={title} className="nav" aria-label={title} hidden={!entries.some(shown)}>

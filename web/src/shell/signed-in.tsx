@@ -1,3 +1,4 @@
+import { Loader } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Outlet } from "@tanstack/react-router";
 import { sessionQuery } from "../api/session.ts";
@@ -17,5 +18,9 @@ export function SignedIn() {
   }
   if (data) return <SignIn state={data} />;
   if (error) return <Failure error={error} retry={() => void refetch()} />;
-  return null;
+  return (
+    <div role="status" aria-label="Loading" className="starting">
+      <Loader />
+    </div>
+  );
 }

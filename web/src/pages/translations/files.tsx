@@ -1,4 +1,4 @@
-import { Button, FileInput, Menu, Modal, Stack } from "@mantine/core";
+import { Button, FileInput, Menu, Stack } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { Download, FileUp, Upload } from "lucide-react";
 import { useState } from "react";
@@ -8,6 +8,7 @@ import {
   type Imported,
   importTranslations,
 } from "../../api/messages.ts";
+import { Dialog } from "../../components/dialog.tsx";
 import { download } from "../../components/download.ts";
 import { tellFailed } from "../../components/feedback.tsx";
 import { SaveFailure } from "../../components/form.tsx";
@@ -81,12 +82,7 @@ function ImportDialog({ workspace, id, close }: ImportDialogProps) {
       importTranslations(workspace, id, /\.csv$/i.test(chosen.name) ? "csv" : "xliff", chosen),
   });
   return (
-    <Modal
-      opened
-      onClose={close}
-      title="Import translations"
-      closeButtonProps={{ "aria-label": "Close" }}
-    >
+    <Dialog title="Import translations" close={close}>
       {importing.data ? (
         <Outcome imported={importing.data} close={close} />
       ) : (
@@ -121,7 +117,7 @@ function ImportDialog({ workspace, id, close }: ImportDialogProps) {
           </Stack>
         </form>
       )}
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -1,7 +1,7 @@
+import { nameOf } from "../../api/name-of.ts";
 import { type Profile, useEraseUser } from "../../api/users.ts";
 import { Confirm } from "../../components/confirm.tsx";
 import { tellDone } from "../../components/feedback.tsx";
-import { nameOf } from "./name-of.ts";
 
 interface EraseUserProps {
   readonly workspace: string;

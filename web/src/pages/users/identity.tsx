@@ -1,11 +1,13 @@
 import { Fingerprint } from "lucide-react";
 import { useMemo } from "react";
+import { nameOf } from "../../api/name-of.ts";
+import { morePages } from "../../api/pages.ts";
 import { profileOf, type TimelineEntry, type UserRecord, useTimeline } from "../../api/users.ts";
+import { ListFoot } from "../../components/data-table.tsx";
 import { Card } from "../../components/page.tsx";
 import { Empty, Loaded } from "../../components/states.tsx";
 import { sentence, Tag } from "../../components/tag.tsx";
 import { Time } from "../../components/time.tsx";
-import { nameOf } from "./name-of.ts";
 
 interface IdentityProps {
   readonly workspace: string;
@@ -56,13 +58,13 @@ function Graph({ record }: { readonly record: UserRecord }) {
     <div className="graph">
       <div className="graph-user">
         <Fingerprint size={18} aria-hidden />
-        {nameOf(profileOf(record))}
+        <bdi>{nameOf(profileOf(record))}</bdi>
       </div>
       <ul className="graph-edges">
         {edgesOf(record).map(({ kind, value, isRedirect }) => (
           <li key={`${kind} ${value}`} data-redirect={isRedirect}>
-            <span className="dim">{kind}</span>
-            <span className="mono">{value}</span>
+            <bdi className="dim">{kind}</bdi>
+            <bdi className="mono">{value}</bdi>
           </li>
         ))}
       </ul>
@@ -87,19 +89,22 @@ function IdentityHistory({ workspace, id }: { readonly workspace: string; readon
         entries.length === 0 ? (
           <Empty icon={Fingerprint} title="Never merged or identified" />
         ) : (
-          <ol className="plain-list">
-            {entries.map((entry) => (
-              <li key={entry.id}>
-                <Tag tone="info">{sentence(entry.action)}</Tag>{" "}
-                {entry.merged_platform_id && (
-                  <span className="mono">{entry.merged_platform_id}</span>
-                )}{" "}
-                <span className="dim">
-                  {entry.call} · <Time at={entry.at} />
-                </span>
-              </li>
-            ))}
-          </ol>
+          <>
+            <ol className="plain-list">
+              {entries.map((entry) => (
+                <li key={entry.id}>
+                  <Tag tone="info">{sentence(entry.action)}</Tag>{" "}
+                  {entry.merged_platform_id && (
+                    <span className="mono">{entry.merged_platform_id}</span>
+                  )}{" "}
+                  <span className="dim">
+                    {entry.call} · <Time at={entry.at} />
+                  </span>
+                </li>
+              ))}
+            </ol>
+            <ListFoot count={entries.length} more={morePages(pages)} />
+          </>
         )
       }
     </Loaded>

@@ -1,7 +1,8 @@
-import { Button, Group, Modal, Stack, TextInput } from "@mantine/core";
+import { Button, Group, Stack, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
+import { nameOf } from "../../api/name-of.ts";
 import {
   type Effect,
   type FoundUser,
@@ -10,13 +11,13 @@ import {
   useUserSearch,
 } from "../../api/users.ts";
 import { DataTable } from "../../components/data-table.tsx";
+import { Dialog } from "../../components/dialog.tsx";
 import { tellDone } from "../../components/feedback.tsx";
 import { SaveFailure } from "../../components/form.tsx";
 import { shortValue } from "../../components/json.tsx";
 import { Absent } from "../../components/page.tsx";
 import { Notice } from "../../components/states.tsx";
 import { sentence, Tag } from "../../components/tag.tsx";
-import { nameOf } from "./name-of.ts";
 
 interface MergeUserProps {
   readonly workspace: string;
@@ -49,13 +50,7 @@ export function MergeUser({ workspace, profile, close }: MergeUserProps) {
     });
   };
   return (
-    <Modal
-      opened
-      onClose={close}
-      size="xl"
-      title={`Merge ${nameOf(profile)} into another user`}
-      closeButtonProps={{ "aria-label": "Close" }}
-    >
+    <Dialog title={`Merge ${nameOf(profile)} into another user`} size="xl" close={close}>
       <Stack>
         <SaveFailure error={merge.error} />
         {!kept && (
@@ -92,7 +87,7 @@ export function MergeUser({ workspace, profile, close }: MergeUserProps) {
           </Group>
         )}
       </Stack>
-    </Modal>
+    </Dialog>
   );
 }
 

@@ -2,6 +2,7 @@ import { Select } from "@mantine/core";
 import { Bell, Mail } from "lucide-react";
 import { useMemo } from "react";
 import { useGroupNames, useGroups } from "../../api/groups.ts";
+import { morePages } from "../../api/pages.ts";
 import { profileOf, type UserRecord, useChangeUser, useTimeline } from "../../api/users.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { tellDone, tellFailed } from "../../components/feedback.tsx";
@@ -168,11 +169,7 @@ function StateHistory({ workspace, id }: { readonly workspace: string; readonly 
               rows={changes}
               keyOf={(change) => change.id}
               empty={null}
-              more={{
-                hasMore: pages.hasNextPage,
-                isLoading: pages.isFetchingNextPage,
-                load: () => void pages.fetchNextPage(),
-              }}
+              more={morePages(pages)}
               columns={[
                 {
                   id: "what",

@@ -8,7 +8,7 @@ import { type TimelineEntry, type TimelineKind, useTimeline } from "../../api/us
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Json, shortValue } from "../../components/json.tsx";
 import { RowButton } from "../../components/row-button.tsx";
-import { Empty, Failure, Loading } from "../../components/states.tsx";
+import { Empty, Loaded } from "../../components/states.tsx";
 import { sentence, Tag, type Tone } from "../../components/tag.tsx";
 import { Time } from "../../components/time.tsx";
 
@@ -56,26 +56,24 @@ export function Timeline({ workspace, id, kind }: TimelineProps) {
           }
         />
       </div>
-      {pages.isPending && <Loading />}
-      {pages.isError && !pages.data && (
-        <Failure error={pages.error} retry={() => void pages.refetch()} />
-      )}
-      {pages.data && (
-        <DataTable
-          label="Timeline"
-          columns={columns}
-          rows={entries}
-          keyOf={keyOf}
-          more={morePages(pages)}
-          openKey={open}
-          detail={(entry) => <Json value={detailsOf(entry)} label="Details" />}
-          empty={
-            <Empty icon={History} title="Nothing here yet">
-              Events, purchases, messages, and changes of subscriptions and identity appear here.
-            </Empty>
-          }
-        />
-      )}
+      <Loaded from={pages}>
+        {() => (
+          <DataTable
+            label="Timeline"
+            columns={columns}
+            rows={entries}
+            keyOf={keyOf}
+            more={morePages(pages)}
+            openKey={open}
+            detail={(entry) => <Json value={detailsOf(entry)} label="Details" />}
+            empty={
+              <Empty icon={History} title="Nothing here yet">
+                Events, purchases, messages, and changes of subscriptions and identity appear here.
+              </Empty>
+            }
+          />
+        )}
+      </Loaded>
     </>
   );
 }

@@ -2,6 +2,7 @@ import { Button, Menu, Tabs } from "@mantine/core";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { ChevronDown, Download, Merge, Trash2 } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
+import { fullNameOf, nameOf } from "../../api/name-of.ts";
 import { exportUser, type Profile, profileOf, type UserRecord, useUser } from "../../api/users.ts";
 import { CopyText } from "../../components/code-block.tsx";
 import { download } from "../../components/download.ts";
@@ -13,7 +14,6 @@ import { Attributes } from "./attributes.tsx";
 import { changeUsersIn } from "./change-users.ts";
 import { Devices } from "./devices.tsx";
 import { Identity } from "./identity.tsx";
-import { nameOf } from "./name-of.ts";
 import { Subscriptions } from "./subscriptions.tsx";
 import { Timeline } from "./timeline.tsx";
 
@@ -51,6 +51,7 @@ function UserView({ workspace, id, record }: UserViewProps) {
   const navigate = route.useNavigate();
   const profile = profileOf(record);
   const kept = profile.platform_id;
+  const fullName = fullNameOf(profile);
   return (
     <Page
       title={nameOf(profile)}
@@ -61,6 +62,12 @@ function UserView({ workspace, id, record }: UserViewProps) {
           </Link>
           {" / "}
           <span className="mono">{kept}</span> <CopyText text={kept} label="Copy the platform id" />
+          {fullName && (
+            <>
+              {" / "}
+              <bdi>{fullName}</bdi>
+            </>
+          )}
         </>
       }
       actions={<Actions workspace={workspace} profile={profile} />}

@@ -2,16 +2,16 @@ import { Select } from "@mantine/core";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { UserSearch, Users } from "lucide-react";
 import { useMemo } from "react";
+import { fullNameOf, nameOf } from "../../api/name-of.ts";
 import { morePages } from "../../api/pages.ts";
 import { type FoundUser, type IdentifierKind, useUserSearch } from "../../api/users.ts";
+import { CutOff } from "../../components/cut-off.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { firstRequest, KeysLink } from "../../components/first-request.tsx";
 import { Absent, Page } from "../../components/page.tsx";
 import { SearchField } from "../../components/search-field.tsx";
-import { Empty, Failure, Loading } from "../../components/states.tsx";
-import { Tag } from "../../components/tag.tsx";
+import { Empty, Loaded } from "../../components/states.tsx";
 import { Time } from "../../components/time.tsx";
-import { nameOf } from "./name-of.ts";
 
 const route = getRouteApi("/w/$workspace/users");
 
@@ -63,20 +63,20 @@ function Found({ workspace, query, identifier }: FoundProps) {
   const found = useUserSearch(workspace, query ? { query, ...(identifier && { identifier }) } : {});
   const columns = useMemo(() => columnsOf(workspace), [workspace]);
   const users = useMemo(() => found.data?.pages.flatMap((page) => page.users) ?? [], [found.data]);
-  if (found.isPending) return <Loading />;
-  if (found.isError && !found.data) {
-    return <Failure error={found.error} retry={() => void found.refetch()} />;
-  }
   return (
-    <DataTable
-      label="Users"
-      columns={columns}
-      rows={users}
-      keyOf={(user) => user.platform_id}
-      more={morePages(found)}
-      opens
-      empty={query ? <NobodyFound query={query} /> : <NoUsers workspace={workspace} />}
-    />
+    <Loaded from={found}>
+      {() => (
+        <DataTable
+          label="Users"
+          columns={columns}
+          rows={users}
+          keyOf={(user) => user.platform_id}
+          more={morePages(found)}
+          opens
+          empty={query ? <NobodyFound query={query} /> : <NoUsers workspace={workspace} />}
+        />
+      )}
+    </Loaded>
   );
 }
 
@@ -93,6 +93,17 @@ const NoUsers = ({ workspace }: { readonly workspace: string }) => (
     <KeysLink workspace={workspace} />:
   </Empty>
 );
+
+/** The first one, and how many others there are. */
+function Aliases({ of: [first, ...others] }: { readonly of: FoundUser["user_aliases"] }) {
+  if (!first) return <Absent />;
+  return (
+    <span className="first-of">
+      <CutOff text={`${first.alias_label}: ${first.alias_name}`} />
+      {others.length > 0 && <span className="dim">+{others.length}</span>}
+    </span>
+  );
+}
 
 const columnsOf = (workspace: string): readonly Column<FoundUser>[] => [
   {
@@ -111,10 +122,17 @@ const columnsOf = (workspace: string): readonly Column<FoundUser>[] => [
     ),
   },
   {
+    id: "name",
+    header: "Name",
+    cell: ({ row }) => {
+      const name = fullNameOf(row.original);
+      return name ? <CutOff text={name} /> : <Absent />;
+    },
+  },
+  {
     id: "email",
     header: "Email",
-    meta: { oneLine: true },
-    cell: ({ row }) => row.original.email ?? <Absent />,
+    cell: ({ row: { original: user } }) => (user.email ? <CutOff text={user.email} /> : <Absent />),
   },
   {
     id: "phone",
@@ -125,13 +143,7 @@ const columnsOf = (workspace: string): readonly Column<FoundUser>[] => [
   {
     id: "aliases",
     header: "Aliases",
-    meta: { oneLine: true },
-    cell: ({ row }) =>
-      row.original.user_aliases.slice(0, 3).map(({ alias_label, alias_name }) => (
-        <Tag key={`${alias_label}:${alias_name}`}>
-          {alias_label}: {alias_name}
-        </Tag>
-      )),
+    cell: ({ row }) => <Aliases of={row.original.user_aliases} />,
   },
   {
     id: "updated",

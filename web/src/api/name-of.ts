@@ -9,3 +9,12 @@ interface Named {
 /** By what a person recognizes a user. */
 export const nameOf = ({ external_id, email, user_aliases, phone, platform_id }: Named): string =>
   external_id ?? email ?? user_aliases[0]?.alias_name ?? phone ?? platform_id;
+
+interface FullyNamed {
+  readonly first_name: string | null;
+  readonly last_name: string | null;
+}
+
+/** `Ada Lovelace`; empty where neither name is set. */
+export const fullNameOf = ({ first_name, last_name }: FullyNamed): string =>
+  [first_name, last_name].join(" ").trim();

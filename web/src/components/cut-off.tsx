@@ -1,0 +1,13 @@
+interface CutOffProps {
+  readonly text: string;
+}
+
+/** The most that is shown under the pointer. */
+const MOST_CHARACTERS = 500;
+
+/** A text that users sent, on one line and in its own direction. What is cut off at its end is under the pointer. */
+export const CutOff = ({ text }: CutOffProps) => (
+  <span className="cut-off" dir="auto" title={text.slice(0, MOST_CHARACTERS)}>
+    {text}
+  </span>
+);

@@ -1,0 +1,67 @@
+import { ActionIcon } from "@mantine/core";
+import { useDisclosure, useHotkeys, useOs } from "@mantine/hooks";
+import { Search } from "lucide-react";
+import { lazy, type ReactNode, Suspense, useEffect } from "react";
+
+/** When the page itself has loaded. */
+const LOAD_AFTER_MS = 1_000;
+
+const load = () => import("./quick-search.tsx");
+
+const QuickSearch = lazy(async () => ({ default: (await load()).QuickSearch }));
+
+interface Opened {
+  open(): void;
+  /** The search while it is open. */
+  readonly dialog: ReactNode;
+}
+
+/** The quick search, which Ctrl K or ⌘ K opens on every page and from within every field. */
+export function useQuickSearch(workspace: string | undefined): Opened {
+  const [isOpen, { open, close }] = useDisclosure(false);
+  // A form that is being filled in is not left by a key. The search itself is a dialog too, which the key closes.
+  const toggle = () => {
+    if (isOpen) close();
+    else if (document.querySelector("[role=dialog]") === null) open();
+  };
+  useHotkeys([["mod+K", toggle]], [], true);
+  useEffect(() => {
+    // Before it is needed, so that what is typed right after the key is not lost.
+    const timer = setTimeout(() => void load().catch(() => undefined), LOAD_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  const dialog = isOpen && (
+    <Suspense>
+      <QuickSearch workspace={workspace} close={close} />
+    </Suspense>
+  );
+  return { open, dialog };
+}
+
+interface OpenerProps {
+  open(): void;
+}
+
+/** In the navigation. */
+export function QuickSearchButton({ open }: OpenerProps) {
+  const isMac = ["macos", "ios"].includes(useOs());
+  return (
+    <button
+      type="button"
+      className="search-button"
+      aria-keyshortcuts={isMac ? "Meta+K" : "Control+K"}
+      onClick={open}
+    >
+      <Search size={16} aria-hidden />
+      Search
+      <kbd aria-hidden>{isMac ? "⌘ K" : "Ctrl K"}</kbd>
+    </button>
+  );
+}
+
+/** In the bar at the top of a phone. */
+export const QuickSearchIcon = ({ open }: OpenerProps) => (
+  <ActionIcon variant="subtle" color="gray" onClick={open} aria-label="Search">
+    <Search size={20} />
+  </ActionIcon>
+);

@@ -1,0 +1,64 @@
+import type { LinkProps } from "@tanstack/react-router";
+import { Building2, Layers, type LucideIcon, Settings } from "lucide-react";
+import type { Session } from "../../api/session.ts";
+import { firstEntry, isSeen, NAVIGATION } from "../navigation.ts";
+import { companySectionsOf, workspaceSectionsOf } from "../settings-sections.ts";
+
+/** Where a person can go. */
+export interface Place {
+  readonly label: string;
+  /** What it is, or where it belongs. */
+  readonly about?: string | undefined;
+  readonly icon: LucideIcon;
+  readonly link: Pick<LinkProps, "to" | "params" | "search">;
+}
+
+/** Every page and workspace that the person may see, in the order of the navigation. */
+export function placesOf(session: Session, workspace: string | undefined): readonly Place[] {
+  return [
+    ...(workspace === undefined ? [] : pagesOf(session, workspace)),
+    ...companySectionsOf(session).map(({ name, label }) => ({
+      label,
+      about: "Company settings",
+      icon: Building2,
+      link: { to: "/company/$section", params: { section: name } } as const,
+    })),
+    ...session.workspaces.flatMap((name) => {
+      const entry = name === workspace ? undefined : firstEntry(session, name);
+      const link = entry && { to: entry.to, params: { workspace: name } };
+      return link ? [{ label: name, about: "Workspace", icon: Layers, link }] : [];
+    }),
+  ];
+}
+
+const pagesOf = (session: Session, workspace: string): readonly Place[] => [
+  ...NAVIGATION.flatMap(({ entries }) => entries)
+    .filter((entry) => isSeen(entry, session, workspace))
+    .map(({ label, icon, to }) => ({ label, icon, link: { to, params: { workspace } } })),
+  ...workspaceSectionsOf(session, workspace).map(({ name, label }) => ({
+    label,
+    about: "Workspace settings",
+    icon: Settings,
+    link: { to: "/w/$workspace/settings/$section", params: { workspace, section: name } } as const,
+  })),
+];
+
+/** A company may have thousands of workspaces. */
+const MOST_PLACES = 40;
+
+/** The places of whose words each word of the query begins one: `comp set` finds the settings of the company. */
+export function matching(places: readonly Place[], query: string): readonly Place[] {
+  const wanted = wordsOf(query);
+  return places
+    .filter(({ label, about = "" }) => {
+      const words = [...wordsOf(label), ...wordsOf(about), label.toLowerCase()];
+      return wanted.every((start) => words.some((word) => word.startsWith(start)));
+    })
+    .slice(0, MOST_PLACES);
+}
+
+const wordsOf = (text: string): string[] =>
+  text
+    .toLowerCase()
+    .split(/[\s/]+/)
+    .filter(Boolean);

@@ -1,0 +1,187 @@
+import { Modal, TextInput } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import { type NavigateOptions, useNavigate } from "@tanstack/react-router";
+import { Search, UserRound, UserSearch } from "lucide-react";
+import { type KeyboardEvent, useEffect, useId, useMemo, useState } from "react";
+import { messageOf } from "../../api/api-error.ts";
+import { fullNameOf, nameOf } from "../../api/name-of.ts";
+import { useSession } from "../../api/session.ts";
+import { type FoundUser, useFirstUsers } from "../../api/users.ts";
+import { useReturnFocus } from "../../components/return-focus.ts";
+import { isSeen, USERS_ENTRY } from "../navigation.ts";
+import { matching, type Place, placesOf } from "./places.ts";
+
+interface QuickSearchProps {
+  /** The workspace that is shown, whose users are searched. */
+  readonly workspace: string | undefined;
+  close(): void;
+}
+
+/** How long typing rests before users are searched. */
+const REST_MS = 150;
+
+/**
+ * Finds a page, a workspace or a user by name, with the keyboard alone. Pages come first: they are there at once, so
+ * that users who are found later move nothing that a person is about to choose.
+ */
+export function QuickSearch({ workspace, close }: QuickSearchProps) {
+  useReturnFocus();
+  const session = useSession();
+  const navigate = useNavigate();
+  const [text, setText] = useState("");
+  const query = text.trim();
+  const all = useMemo(() => placesOf(session, workspace), [session, workspace]);
+  const users = useUsers(workspace, query);
+  const places = [...matching(all, query), ...users.places];
+  const open = ({ link }: Place) => {
+    close();
+    void navigate(link as NavigateOptions);
+  };
+  const status = users.status ?? (places.length === 0 ? `Nothing matches “${query}”` : undefined);
+  return (
+    // Locking the scroll and the theme's defaults: see theme.ts.
+    <Modal.Root opened onClose={close} size="36rem" yOffset="10dvh" radius="lg" lockScroll={false}>
+      <Modal.Overlay />
+      <Modal.Content aria-label="Quick search">
+        <div className="quick-search">
+          <Choices text={text} change={setText} places={places} open={open} />
+          <output className="quick-search-foot" aria-live="polite">
+            {status ?? `${places.length} ${places.length === 1 ? "result" : "results"}`}
+          </output>
+        </div>
+      </Modal.Content>
+    </Modal.Root>
+  );
+}
+
+/** The users whose identifiers begin so, for those who may see users. */
+function useUsers(
+  workspace: string | undefined,
+  query: string,
+): { readonly places: readonly Place[]; readonly status?: string | undefined } {
+  const session = useSession();
+  const [rested] = useDebouncedValue(query, REST_MS);
+  const maySearch = workspace !== undefined && isSeen(USERS_ENTRY, session, workspace);
+  const isWanted = maySearch && query !== "";
+  const found = useFirstUsers(workspace ?? "", rested, isWanted && rested !== "");
+  if (!isWanted) return { places: [] };
+  // Those of the query before this one stay only if this one finds them too: Enter opens what was typed.
+  const users = (found.data?.users ?? []).filter((user) => isFoundBy(user, query));
+  const places = [
+    ...users.map((user) => ({
+      label: nameOf(user),
+      about: aboutOf(user),
+      icon: UserRound,
+      link: { to: "/w/$workspace/users/$id", params: { workspace, id: user.platform_id } } as const,
+    })),
+    {
+      label: `Search users for “${query}”`,
+      icon: UserSearch,
+      link: { to: "/w/$workspace/users", params: { workspace }, search: { query } } as const,
+    },
+  ];
+  const failure: unknown = found.error;
+  if (failure) return { places, status: messageOf(failure) };
+  return { places, ...((found.isFetching || rested !== query) && { status: "Searching users…" }) };
+}
+
+const isFoundBy = ({ matched }: FoundUser, query: string): boolean =>
+  matched.value.toLowerCase().startsWith(query.toLowerCase()) ||
+  // A phone number is found however it is written.
+  (matched.identifier === "phone" && /^[+\d\s().-]+$/.test(query));
+
+/** The name, and the identifier that was found, where the label says neither. */
+const aboutOf = (user: FoundUser): string =>
+  [fullNameOf(user), user.matched.value]
+    .filter((each) => each && each !== nameOf(user))
+    .join(" · ");
+
+interface ChoicesProps {
+  readonly text: string;
+  readonly places: readonly Place[];
+  change(text: string): void;
+  open(place: Place): void;
+}
+
+/** A field whose list follows what is typed: the focus stays in the field, and arrows choose. */
+function Choices({ text, places, change, open }: ChoicesProps) {
+  const list = useId();
+  const [chosen, setChosen] = useState(0);
+  const active = Math.min(chosen, places.length - 1);
+  const idOf = (index: number) => `${list}-${index}`;
+  useEffect(() => {
+    document.getElementById(`${list}-${active}`)?.scrollIntoView({ block: "nearest" });
+  }, [list, active]);
+  const onKeyDown = (event: KeyboardEvent) => {
+    const place = places[active];
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (event.nativeEvent.isComposing || !place) return;
+    if (step) setChosen((active + step + places.length) % places.length);
+    else if (event.key === "Enter") open(place);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <>
+      <TextInput
+        role="combobox"
+        aria-label="Go to a page, a workspace or a user"
+        aria-autocomplete="list"
+        aria-expanded={places.length > 0}
+        aria-controls={list}
+        aria-activedescendant={active < 0 ? undefined : idOf(active)}
+        placeholder="Page, workspace, external id, email …"
+        variant="unstyled"
+        size="md"
+        leftSection={<Search size={16} />}
+        maxLength={1_000}
+        autoComplete="off"
+        spellCheck={false}
+        data-autofocus
+        value={text}
+        onChange={(event) => {
+          setChosen(0);
+          change(event.currentTarget.value);
+        }}
+        onKeyDown={onKeyDown}
+      />
+      <div role="listbox" id={list} aria-label="Results" className="quick-search-list">
+        {places.map((place, index) => (
+          <Choice
+            key={`${place.about} ${place.label}`}
+            place={place}
+            id={idOf(index)}
+            isActive={index === active}
+            choose={() => setChosen(index)}
+            open={() => open(place)}
+          />
+        ))}
+      </div>
+    </>
+  );
+}
+
+interface ChoiceProps {
+  readonly place: Place;
+  readonly id: string;
+  readonly isActive: boolean;
+  choose(): void;
+  open(): void;
+}
+
+const Choice = ({ place, id, isActive, choose, open }: ChoiceProps) => (
+  // biome-ignore lint/a11y/useFocusableInteractive lint/a11y/useKeyWithClickEvents: the focus stays in the field
+  <div
+    id={id}
+    role="option"
+    aria-selected={isActive}
+    className="quick-search-place"
+    onMouseMove={choose}
+    onMouseDown={(event) => event.preventDefault()}
+    onClick={open}
+  >
+    <place.icon size={16} aria-hidden />
+    <bdi className="one-line">{place.label}</bdi>
+    {place.about && <bdi className="one-line dim">{place.about}</bdi>}
+  </div>
+);

@@ -5645,8 +5645,8 @@ export interface operations {
                      *           ],
                      *           "email": "ada@example.com",
                      *           "phone": "+14155552671",
-                     *           "first_name": "text",
-                     *           "last_name": "text",
+                     *           "first_name": "Ada",
+                     *           "last_name": "Lovelace",
                      *           "created_at": "2026-01-01T12:00:00.000Z",
                      *           "updated_at": "2026-01-01T12:00:00.000Z",
                      *           "matched": {
@@ -5677,7 +5677,15 @@ export interface operations {
                             email: string | null;
                             /** @description A phone number in E.164. */
                             phone: string | null;
+                            /**
+                             * @description The first name.
+                             * @example Ada
+                             */
                             first_name: string | null;
+                            /**
+                             * @description The last name.
+                             * @example Lovelace
+                             */
                             last_name: string | null;
                             /** @description When it was created. */
                             created_at: string;

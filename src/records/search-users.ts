@@ -5,7 +5,7 @@ import { isProfileId } from "../people/identifiers.ts";
 import { selectMerged } from "../people/merged-store.ts";
 import { searchPeople } from "../people/search.ts";
 import { type ProfileRow, selectProfiles } from "../people/store.ts";
-import { Cursor, NullableText } from "../values/schemas.ts";
+import { Cursor, NullableText, nullable } from "../values/schemas.ts";
 
 export interface RecordServices {
   readonly database: Database;
@@ -42,8 +42,8 @@ export const FoundUser = Type.Object({
   user_aliases: Type.Array(Type.Object({ alias_name: Type.String(), alias_label: Type.String() })),
   email: NullableText,
   phone: NullableText,
-  first_name: NullableText,
-  last_name: NullableText,
+  first_name: nullable(Type.String(), { description: "The first name.", examples: ["Ada"] }),
+  last_name: nullable(Type.String(), { description: "The last name.", examples: ["Lovelace"] }),
   created_at: Type.String(),
   updated_at: Type.String(),
   matched: Type.Object({

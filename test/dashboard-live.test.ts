@@ -1,7 +1,7 @@
 /* The page of live requests in a browser: what comes in appears by itself. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { skipWithoutBrowser as skip, startDashboard } from "./dashboard-browser.ts";
+import { follow, skipWithoutBrowser as skip, startDashboard } from "./dashboard-browser.ts";
 import { startServer } from "./harness.ts";
 
 const NOON = "2026-01-01T12:00:00Z";
@@ -29,6 +29,15 @@ describe("the page of live requests", { skip }, async () => {
     assert.equal(await rows.count(), 1);
     await page.getByRole("button", { name: "Resume" }).click();
     await rows.nth(1).waitFor();
+    await rows.nth(1).click();
+    await page.waitForURL(/open=/);
+    const open = new URL(page.url()).searchParams.get("open");
+    const path = `/w/${workspace.name}/requests?user=nobody&open=`;
+    // A link leads to its request, whatever the list shows.
+    await follow(page, `${path}${open}`);
+    await page.getByRole("table", { name: "Items" }).getByText("Accepted").waitFor();
+    await follow(page, `${path}${crypto.randomUUID()}`);
+    await page.getByText("The request of this link is not kept any more").waitFor();
     assert.deepEqual(complaints, []);
   });
 

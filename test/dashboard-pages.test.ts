@@ -25,6 +25,7 @@ describe("the pages of the dashboard", { skip }, async () => {
     "Live requests": "/requests",
     Users: "/users",
     "The timeline of a user": `/users/${paths.user}`,
+    "The totals of a user": `/users/${paths.user}?tab=totals`,
     "The attributes of a user": `/users/${paths.user}?tab=attributes`,
     "The subscriptions of a user": `/users/${paths.user}?tab=subscriptions`,
     "The identity of a user": `/users/${paths.user}?tab=identity`,

@@ -134,6 +134,60 @@ describe("users in the dashboard", { skip }, async () => {
     await page.getByRole("link", { name: "ada" }).waitFor();
   });
 
+  test("what a user did is narrowed to an event and to a day, and an attribute among many is found by name or value", async () => {
+    const workspace = await server.workspace();
+    const event = (name: string, time: string) => ({ external_id: "أمل", name, time });
+    await workspace.track({
+      attributes: [
+        {
+          external_id: "أمل",
+          first_name: "أمل",
+          ...Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`a${index}`, index])),
+          plan: "gold",
+        },
+      ],
+      events: [
+        event("opened", "2026-01-01T12:00:00Z"),
+        event("opened", "2026-02-01T12:00:00Z"),
+        event("closed", "2026-03-01T12:00:00Z"),
+      ],
+    });
+    const path = `/w/${workspace.name}/users/${await platformIdOf(workspace, "أمل")}`;
+    const { page, complaints } = await dashboard.open(`${path}?tab=totals`);
+    const total = page.getByRole("row").filter({ hasText: "opened" });
+    await total.getByRole("cell", { name: "2", exact: true }).waitFor();
+    await total.getByRole("link", { name: "opened" }).click();
+    const rows = page.getByRole("table", { name: "Timeline" }).getByRole("button");
+    await rows.nth(1).waitFor();
+    assert.deepEqual(await rows.allInnerTexts(), ["Event opened", "Event opened"]);
+    await page.getByLabel("Until the end of").fill("2026-01-15");
+    await rows.nth(1).waitFor({ state: "detached" });
+    assert.match(page.url(), /\?event=opened&until=2026-01-15$/);
+    await page.reload();
+    await rows.first().waitFor();
+    assert.equal(await rows.count(), 1);
+    await page.getByRole("tab", { name: "Attributes" }).click();
+    await page.getByRole("textbox", { name: "Find an attribute" }).fill("GOL");
+    await page.getByText("a29").waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Edit plan" }).click();
+    // A dialog gives the focus back to what opened it.
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await page
+      .locator(":focus")
+      .and(page.getByRole("button", { name: "Edit plan" }))
+      .waitFor();
+    await page.getByRole("button", { name: "Actions", exact: true }).click();
+    await page.getByRole("menuitem", { name: /Erase/ }).click();
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await page
+      .locator(":focus")
+      .and(page.getByRole("button", { name: "Actions" }))
+      .waitFor();
+    assert.deepEqual(complaints, []);
+  });
+
   test("a merge shows what it would do field by field and changes nothing before it is confirmed", async () => {
     const workspace = await server.workspace();
     await workspace.track({

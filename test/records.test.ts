@@ -292,6 +292,17 @@ describe("the timeline of a user", () => {
       since.map((entry) => entry.name),
       ["e3", "e2"],
     );
+    const until = await timelineOf(workspace, platformId, 1, `&kind=event&until=${at(2)}`);
+    assert.deepEqual(
+      until,
+      all.filter((entry) => entry.kind === "event" && entry.at < at(2)),
+    );
+    const named = await timelineOf(workspace, platformId, 1, `&event=e2&since=${at(0)}`);
+    assert.deepEqual(
+      named,
+      all.filter((entry) => entry.kind === "event" && entry.name === "e2"),
+    );
+    assert.ok(until.length > 0 && named.length > 0);
   });
 
   test("the timeline refuses an invalid cursor, an invalid time and an unknown kind", async () => {
@@ -304,6 +315,8 @@ describe("the timeline of a user", () => {
       `cursor=${encoded("2026-01-01T00:00:00.000Z events x")}`,
       `cursor=${encoded("9999-99-99 messages x")}`,
       "since=never",
+      "until=never",
+      "event=",
       "kind=other",
       "limit=0",
       "limit=201",

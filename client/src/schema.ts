@@ -6009,10 +6009,20 @@ export interface operations {
                  */
                 kind?: ("event" | "purchase" | "message" | "subscription" | "identity")[];
                 /**
+                 * @description Only events of this name.
+                 * @example text
+                 */
+                event?: string;
+                /**
                  * @description ISO 8601; included.
                  * @example 2026-01-01T00:00:00Z
                  */
                 since?: string;
+                /**
+                 * @description Only entries before this time, in ISO 8601.
+                 * @example 2026-02-01T00:00:00Z
+                 */
+                until?: string;
                 /**
                  * @description The next_cursor of the previous page.
                  * @example text

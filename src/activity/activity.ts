@@ -119,5 +119,7 @@ export interface TimelineRange {
   readonly before: { readonly at: Date; readonly id: string } | undefined;
   /** Included. */
   readonly since: Date | undefined;
+  /** Of events: only those of this name. */
+  readonly event?: string | undefined;
   readonly limit: number;
 }

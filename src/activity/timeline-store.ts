@@ -58,20 +58,23 @@ export async function selectMessagesBefore(
   );
 }
 
+/** The conditions of a range, whose values follow four others in the order of `valuesOf`. */
 const within = (
   time: string,
   id: string,
-  { before, since }: TimelineRange,
+  { before, since, event }: TimelineRange,
   type: "uuid" | "text" = "uuid",
 ): string =>
   [
     "true",
     ...(before ? [`(${time}, ${id}) < ($5::timestamptz, $6::${type})`] : []),
     ...(since ? [`${time} >= $${before ? 7 : 5}::timestamptz`] : []),
+    ...(event === undefined ? [] : [`name = $${5 + (before ? 2 : 0) + (since ? 1 : 0)}`]),
   ].join(" and ");
 
-const valuesOf = ({ before, since, limit }: TimelineRange): unknown[] => [
+const valuesOf = ({ before, since, event, limit }: TimelineRange): unknown[] => [
   limit,
   ...(before ? [before.at, before.id] : []),
   ...(since ? [since] : []),
+  ...(event === undefined ? [] : [event]),
 ];

@@ -40,7 +40,13 @@ const PAGE = 50;
 
 export const TimelineQuery = Type.Object({
   kind: Type.Optional(Type.Array(Type.Enum([...TIMELINE_KINDS]), { minItems: 1, maxItems: 20 })),
+  event: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 255, description: "Only events of this name." }),
+  ),
   since: Type.Optional(Type.String({ maxLength: 64 })),
+  until: Type.Optional(
+    Type.String({ maxLength: 64, description: "Only entries before this time, in ISO 8601." }),
+  ),
   cursor: Cursor,
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: PAGE })),
 });
@@ -119,16 +125,19 @@ export type Timeline =
  *
  * @returns the entries, and the cursor of the next page if there is one; for a merged user, the
  *   platform_id of the kept one.
- * @throws Problem NOT_FOUND for the user; INVALID_REQUEST for `since` or the cursor.
+ * @throws Problem NOT_FOUND for the user; INVALID_REQUEST for `since`, `until` or the cursor.
  */
 export async function readTimeline(
   { database }: RecordServices,
   { workspace }: WorkspaceContext,
   platformId: string,
-  { kind: kinds, since, cursor, limit = PAGE }: Static<typeof TimelineQuery>,
+  { kind: kinds, event, since, until, cursor, limit = PAGE }: Static<typeof TimelineQuery>,
 ): Promise<Timeline> {
-  const sources = SOURCES.filter(({ kind }) => kinds?.includes(kind) ?? true);
+  const sources = SOURCES.filter(
+    ({ kind }) => (kinds?.includes(kind) ?? true) && (event === undefined || kind === "event"),
+  );
   const sinceTime = readQueryTime("since", since);
+  const untilTime = readQueryTime("until", until);
   const after = cursor === undefined ? undefined : readCursor(cursor);
   return readTogether(database, async (tx) => {
     const found = await findRecord(tx, workspace.id, platformId);
@@ -137,8 +146,9 @@ export async function readTimeline(
     const person = { profile: found.profile, mergedIds: merged.map((each) => each.profileId) };
     const lists = await settleAll(
       sources.map(async (source) => {
-        const before = after && startOf(source, after);
-        const range = { before, since: sinceTime, limit: limit + 1 };
+        const from = untilTime && { at: untilTime, id: source.lowestId };
+        const before = after ? startOf(source, after) : from;
+        const range = { before, since: sinceTime, event, limit: limit + 1 };
         const entries = await source.read(tx, workspace.id, person, range);
         return entries.map((entry) => ({ source: source.name, entry }));
       }),

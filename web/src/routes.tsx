@@ -57,7 +57,7 @@ const users = createRoute({
 const user = createRoute({
   getParentRoute: () => workspace,
   path: "users/$id",
-  validateSearch: texts("tab", "kind"),
+  validateSearch: texts("tab", "kind", "event", "until", "find"),
   component: lazyRouteComponent(() => import("./pages/users/user.tsx"), "UserPage"),
 });
 

@@ -1,4 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
+import { useMemo } from "react";
 import { hooks, http, refresh } from "./client.ts";
 import { BY_CURSOR } from "./pages.ts";
 import { SESSION_KEY } from "./session.ts";
@@ -26,6 +27,12 @@ export function useAddWorkspace() {
 
 export const useApps = (name: string) =>
   hooks.useQuery("get", APPS, { params: { path: { name } } });
+
+/** The names of the apps by id; empty while they load. */
+export function useAppNames(name: string): ReadonlyMap<string, string> {
+  const { data } = useApps(name);
+  return useMemo(() => new Map(data?.apps.map((app) => [app.id, app.name])), [data]);
+}
 
 export function useChangeApps(workspace: string) {
   const onSuccess = () => refresh(APPS);

@@ -36,6 +36,10 @@ export const useRequests = (name: string, filter: RequestFilter, everyMs: number
     refetchInterval: everyMs,
   });
 
+/** A request by its id, as a link to it names it. */
+export const useRequest = (name: string, id: string, enabled: boolean) =>
+  hooks.useQuery("get", `${REQUESTS}/{id}`, { params: { path: { name, id } } }, { enabled });
+
 /** Reads again what the stream may have missed while it was not open. */
 export const refreshRequests = (name: string, filter: RequestFilter): Promise<void> =>
   queryClient.invalidateQueries({ queryKey: ["get", REQUESTS, optionsOf(name, filter)] });

@@ -20,6 +20,14 @@ export type TimelineEntry = Ok<typeof TIMELINE, "get">["entries"][number];
 export type Effect = Ok<`${typeof USER}/merge`, "post">["effects"][number];
 export type IdentifierKind = "external_id" | "alias" | "email" | "phone";
 
+/** How often an event was sent or a product was bought. */
+export interface Total {
+  readonly name: string;
+  readonly count: number;
+  readonly first: string;
+  readonly last: string;
+}
+
 /** The profile as it is exported; the fields that the pages show. */
 export interface Profile {
   readonly platform_id: string;
@@ -31,6 +39,8 @@ export interface Profile {
   readonly created_at: string;
   readonly user_aliases: readonly { readonly alias_name: string; readonly alias_label: string }[];
   readonly custom_attributes: Readonly<Record<string, unknown>>;
+  readonly custom_events: readonly Total[];
+  readonly purchases: readonly Total[];
   readonly devices: readonly Readonly<Record<string, unknown>>[];
   readonly apps: readonly Readonly<Record<string, unknown>>[];
   readonly push_tokens: readonly Readonly<Record<string, unknown>>[];
@@ -66,13 +76,24 @@ export const useUser = (name: string, id: string) =>
 
 export type TimelineKind = TimelineEntry["kind"];
 
-export const useTimeline = (name: string, id: string, kind: TimelineKind | undefined) =>
-  hooks.useInfiniteQuery(
+/** What of a timeline is wanted. */
+export interface TimelineFilter {
+  readonly kind?: TimelineKind | undefined;
+  /** Events of this name. */
+  readonly event?: string | undefined;
+  /** What was before this time, in ISO 8601. */
+  readonly until?: string | undefined;
+}
+
+export const useTimeline = (name: string, id: string, { kind, event, until }: TimelineFilter) => {
+  const query = { limit: 100, ...(kind && { kind: [kind] }), ...(event && { event }) };
+  return hooks.useInfiniteQuery(
     "get",
     TIMELINE,
-    { params: { path: { name, id }, query: { limit: 100, ...(kind && { kind: [kind] }) } } },
+    { params: { path: { name, id }, query: { ...query, ...(until && { until }) } } },
     BY_CURSOR,
   );
+};
 
 /** Sets attributes and states of a user, checked as an attributes object of /users/track is. */
 export const useChangeUser = (name: string, id: string) => {

@@ -2,9 +2,15 @@ import { Button, Select } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { Activity, Pause, Play, Search } from "lucide-react";
 import { useMemo, useState } from "react";
+import { ApiError } from "../../api/api-error.ts";
 import { morePages } from "../../api/pages.ts";
 import { type StreamState, useStream } from "../../api/request-stream.ts";
-import { type LiveRequest, type RequestFilter, useRequests } from "../../api/requests.ts";
+import {
+  type LiveRequest,
+  type RequestFilter,
+  useRequest,
+  useRequests,
+} from "../../api/requests.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { firstRequest, KeysLink } from "../../components/first-request.tsx";
 import { Absent, Page } from "../../components/page.tsx";
@@ -39,6 +45,7 @@ export function RequestsPage() {
     () => pages.data?.pages.flatMap((page) => page.requests) ?? [],
     [pages.data],
   );
+  const linked = useLinked(workspace, open, pages.isSuccess ? requests : undefined);
   return (
     <Page
       title="Live requests"
@@ -71,10 +78,15 @@ export function RequestsPage() {
                 Set LIVE_REQUESTS to how many the server should keep.
               </Notice>
             )}
+            {linked.isGone && (
+              <Notice tone="warn" title="The request of this link is not kept any more">
+                Only the latest requests are kept, and a restart forgets them.
+              </Notice>
+            )}
             <DataTable
               label="Live requests"
               columns={columns}
-              rows={requests}
+              rows={linked.request ? [linked.request, ...requests] : requests}
               keyOf={({ id }) => id}
               more={morePages(pages)}
               openKey={open}
@@ -92,6 +104,21 @@ export function RequestsPage() {
       </Loaded>
     </Page>
   );
+}
+
+/** The request that a link opens, where the list that is loaded does not have it. */
+function useLinked(
+  workspace: string,
+  id: string | undefined,
+  listed: readonly LiveRequest[] | undefined,
+): { readonly request: LiveRequest | undefined; readonly isGone: boolean } {
+  // One that was opened in the list stays while newer ones push it out.
+  const isWanted = id !== undefined && listed?.some((each) => each.id === id) === false;
+  const { data, error } = useRequest(workspace, id ?? "", isWanted);
+  return {
+    request: isWanted ? data?.request : undefined,
+    isGone: isWanted && (error as unknown) instanceof ApiError,
+  };
 }
 
 const NoneLikeThis = ({ clear }: { clear(): void }) => (
@@ -138,7 +165,7 @@ const FIELDS = [
 function Filters({ filter }: { readonly filter: RequestFilter }) {
   const navigate = route.useNavigate();
   const set = (change: RequestFilter) =>
-    void navigate({ search: (now) => ({ ...now, ...change }), replace: true });
+    void navigate({ search: (now) => ({ ...now, ...change, open: "" }), replace: true });
   return (
     <search className="toolbar">
       <Select

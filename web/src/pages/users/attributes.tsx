@@ -1,5 +1,6 @@
 import { Textarea, TextInput } from "@mantine/core";
-import { Pencil, Plus } from "lucide-react";
+import { getRouteApi } from "@tanstack/react-router";
+import { Pencil, Plus, Search } from "lucide-react";
 import { useState } from "react";
 import { type Profile, useChangeUser } from "../../api/users.ts";
 import { tellDone } from "../../components/feedback.tsx";
@@ -7,6 +8,7 @@ import { FormDialog, required } from "../../components/form.tsx";
 import { Json, shortValue } from "../../components/json.tsx";
 import { Absent, Card, Facts } from "../../components/page.tsx";
 import { PermittedButton, PermittedIcon } from "../../components/permitted.tsx";
+import { SearchField } from "../../components/search-field.tsx";
 import { Empty } from "../../components/states.tsx";
 import { sentence } from "../../components/tag.tsx";
 import { changeUsersIn } from "./change-users.ts";
@@ -39,6 +41,8 @@ const ELSEWHERE = new Set([
 
 const DERIVED = new Set(["total_revenue", "revenue_by_currency"]);
 
+const route = getRouteApi("/w/$workspace/users/$id");
+
 interface AttributesProps {
   readonly workspace: string;
   readonly profile: Profile;
@@ -46,10 +50,13 @@ interface AttributesProps {
 
 export function Attributes({ workspace, profile }: AttributesProps) {
   const [edited, setEdited] = useState<Edited>();
-  const standard = Object.entries(profile).filter(([name]) => !ELSEWHERE.has(name));
-  const custom = Object.entries(profile.custom_attributes).sort(([one], [other]) =>
-    one.localeCompare(other, "en"),
-  );
+  const { find } = route.useSearch();
+  const navigate = route.useNavigate();
+  const all = Object.entries(profile.custom_attributes);
+  const custom = all.filter(isFound(find)).sort(([one], [other]) => one.localeCompare(other, "en"));
+  const standard = Object.entries(profile)
+    .filter(([name]) => !ELSEWHERE.has(name))
+    .filter(isFound(find));
   const edit = (name: string, value: unknown) => (
     <PermittedIcon
       needed={changeUsersIn(workspace)}
@@ -69,6 +76,16 @@ export function Attributes({ workspace, profile }: AttributesProps) {
     ] as const;
   return (
     <div className="stack">
+      {(all.length > FEW || find) && (
+        <SearchField
+          label="Find an attribute"
+          placeholder="A part of a name or value"
+          value={find}
+          search={(wanted) =>
+            void navigate({ search: (now) => ({ ...now, find: wanted }), replace: true })
+          }
+        />
+      )}
       <Card
         title="Custom attributes"
         flush
@@ -84,9 +101,11 @@ export function Attributes({ workspace, profile }: AttributesProps) {
           </PermittedButton>
         }
       >
-        {custom.length > 0 ? (
-          <Facts of={custom.map((each) => line(each, each[0]))} />
-        ) : (
+        {custom.length > 0 && <Facts of={custom.map((each) => line(each, each[0]))} />}
+        {custom.length === 0 && all.length > 0 && (
+          <Empty icon={Search} title="No custom attribute matches" />
+        )}
+        {all.length === 0 && (
           <Empty icon={Plus} title="No custom attributes">
             A name that is not a standard attribute becomes a custom one, set here or sent to
             /users/track.
@@ -107,6 +126,17 @@ export function Attributes({ workspace, profile }: AttributesProps) {
     </div>
   );
 }
+
+/** With more of them, a person searches. */
+const FEW = 12;
+
+/** Whether the name or the value of an attribute has a text in it. */
+const isFound =
+  (find = "") =>
+  ([name, value]: readonly [string, unknown]): boolean =>
+    [name, sentence(name), shortValue(value ?? "")].some((text) =>
+      text.toLowerCase().includes(find.toLowerCase()),
+    );
 
 function Value({ value, name }: { readonly value: unknown; readonly name: string }) {
   if (value === null || value === undefined) return <Absent />;

@@ -1,4 +1,5 @@
 import { MonitorSmartphone } from "lucide-react";
+import { useAppNames } from "../../api/administration.ts";
 import type { Profile } from "../../api/users.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { shortValue } from "../../components/json.tsx";
@@ -9,8 +10,14 @@ import { Time } from "../../components/time.tsx";
 
 type Entry = Readonly<Record<string, unknown>>;
 
+interface DevicesProps {
+  readonly workspace: string;
+  readonly profile: Profile;
+}
+
 /** What the user was seen with: each list as a table whose columns are the fields that its entries have. */
-export function Devices({ profile }: { readonly profile: Profile }) {
+export function Devices({ workspace, profile }: DevicesProps) {
+  const apps = useAppNames(workspace);
   const lists = (
     [
       ["Apps", profile.apps],
@@ -34,7 +41,7 @@ export function Devices({ profile }: { readonly profile: Profile }) {
         <Card key={title} title={title} flush>
           <DataTable
             label={title}
-            columns={columnsOf(list)}
+            columns={columnsOf(list, apps)}
             rows={list}
             keyOf={(entry) => JSON.stringify(entry)}
             empty={null}
@@ -45,19 +52,34 @@ export function Devices({ profile }: { readonly profile: Profile }) {
   );
 }
 
-const columnsOf = (list: readonly Entry[]): readonly Column<Entry>[] =>
+const columnsOf = (
+  list: readonly Entry[],
+  apps: ReadonlyMap<string, string>,
+): readonly Column<Entry>[] =>
   [...new Set(list.flatMap((entry) => Object.keys(entry)))].map((name) => ({
     id: name,
     header: sentence(name),
-    cell: ({ row }) => <Value name={name} value={row.original[name]} />,
+    cell: ({ row }) => <Value name={name} value={row.original[name]} apps={apps} />,
   }));
 
 /** As the export names times. */
 const IS_TIME = /^(first|last)_used$|_at$/;
 
-function Value({ name, value }: { readonly name: string; readonly value: unknown }) {
+interface ValueProps {
+  readonly name: string;
+  readonly value: unknown;
+  readonly apps: ReadonlyMap<string, string>;
+}
+
+function Value({ name, value, apps }: ValueProps) {
   if (value === null || value === undefined) return <Absent />;
   if (IS_TIME.test(name) && typeof value === "string") return <Time at={value} />;
   const text = shortValue(value);
-  return /(_id|token)$/.test(name) ? <span className="mono">{text}</span> : text;
+  const app = name === "app_id" ? apps.get(text) : undefined;
+  if (app !== undefined) return <bdi title={text}>{app}</bdi>;
+  return /(_id|token)$/.test(name) ? (
+    <span className="mono clamped">{text}</span>
+  ) : (
+    <bdi>{text}</bdi>
+  );
 }

@@ -75,7 +75,7 @@ function Graph({ record }: { readonly record: UserRecord }) {
 type IdentityEntry = Extract<TimelineEntry, { kind: "identity" }>;
 
 function IdentityHistory({ workspace, id }: { readonly workspace: string; readonly id: string }) {
-  const pages = useTimeline(workspace, id, "identity");
+  const pages = useTimeline(workspace, id, { kind: "identity" });
   const entries = useMemo(
     () =>
       pages.data?.pages.flatMap((page) =>

@@ -149,7 +149,7 @@ const columnsOf = (
 
 function StateHistory({ workspace, id }: { readonly workspace: string; readonly id: string }) {
   const names = useGroupNames(workspace);
-  const pages = useTimeline(workspace, id, "subscription");
+  const pages = useTimeline(workspace, id, { kind: "subscription" });
   const changes = useMemo(
     () =>
       pages.data?.pages.flatMap(({ entries }) =>

@@ -1,10 +1,15 @@
-import { Select } from "@mantine/core";
-import { useNavigate } from "@tanstack/react-router";
+import { Select, TextInput } from "@mantine/core";
+import { getRouteApi } from "@tanstack/react-router";
 import { History } from "lucide-react";
-import { useMemo, useState } from "react";
+import { Fragment, useMemo, useState } from "react";
 import { useGroupNames } from "../../api/groups.ts";
 import { morePages } from "../../api/pages.ts";
-import { type TimelineEntry, type TimelineKind, useTimeline } from "../../api/users.ts";
+import {
+  type Profile,
+  type TimelineEntry,
+  type TimelineKind,
+  useTimeline,
+} from "../../api/users.ts";
 import { type Column, DataTable } from "../../components/data-table.tsx";
 import { Json, shortValue } from "../../components/json.tsx";
 import { RowButton } from "../../components/row-button.tsx";
@@ -12,10 +17,11 @@ import { Empty, Loaded } from "../../components/states.tsx";
 import { sentence, Tag, type Tone } from "../../components/tag.tsx";
 import { Time } from "../../components/time.tsx";
 
+const route = getRouteApi("/w/$workspace/users/$id");
+
 interface TimelineProps {
   readonly workspace: string;
-  readonly id: string;
-  readonly kind: string | undefined;
+  readonly profile: Profile;
 }
 
 const TONES: Readonly<Record<TimelineKind, Tone>> = {
@@ -29,33 +35,24 @@ const TONES: Readonly<Record<TimelineKind, Tone>> = {
 const KINDS = Object.keys(TONES) as TimelineKind[];
 
 /** What the user did and what happened to the user, newest first. */
-export function Timeline({ workspace, id, kind }: TimelineProps) {
+export function Timeline({ workspace, profile }: TimelineProps) {
+  const { kind, event, until } = route.useSearch();
   const [open, setOpen] = useState<string>();
-  const navigate = useNavigate({ from: "/w/$workspace/users/$id" });
-  const pages = useTimeline(workspace, id, kind as TimelineKind | undefined);
+  const pages = useTimeline(workspace, profile.platform_id, {
+    kind: kind as TimelineKind | undefined,
+    event,
+    until: until && endOfDay(until),
+  });
   const entries = useMemo(
     () => pages.data?.pages.flatMap((page) => page.entries) ?? [],
     [pages.data],
   );
   const groups = useGroupNames(workspace);
   const columns = useMemo(() => columnsOf(open, setOpen, groups), [open, groups]);
+  const isFiltered = Boolean(kind ?? event ?? until);
   return (
     <>
-      <div className="toolbar">
-        <Select
-          aria-label="Kind of entry"
-          w="12rem"
-          value={kind ?? ""}
-          allowDeselect={false}
-          data={[
-            { value: "", label: "Everything" },
-            ...KINDS.map((each) => ({ value: each, label: `${sentence(each)} only` })),
-          ]}
-          onChange={(next) =>
-            void navigate({ search: (now) => ({ ...now, kind: next ?? "" }), replace: true })
-          }
-        />
-      </div>
+      <Filters profile={profile} />
       <Loaded from={pages}>
         {() => (
           <DataTable
@@ -67,8 +64,10 @@ export function Timeline({ workspace, id, kind }: TimelineProps) {
             openKey={open}
             detail={(entry) => <Json value={detailsOf(entry)} label="Details" />}
             empty={
-              <Empty icon={History} title="Nothing here yet">
-                Events, purchases, messages, and changes of subscriptions and identity appear here.
+              <Empty icon={History} title={isFiltered ? "Nothing like this" : "Nothing here yet"}>
+                {isFiltered
+                  ? "Another filter may show more."
+                  : "Events, purchases, messages, and changes of subscriptions and identity appear here."}
               </Empty>
             }
           />
@@ -76,6 +75,62 @@ export function Timeline({ workspace, id, kind }: TimelineProps) {
       </Loaded>
     </>
   );
+}
+
+/** Which entries are shown, as the address says it. */
+function Filters({ profile }: { readonly profile: Profile }) {
+  const { kind, event, until } = route.useSearch();
+  const navigate = route.useNavigate();
+  const set = (change: { kind?: string; event?: string; until?: string }) =>
+    void navigate({ search: (now) => ({ ...now, ...change }), replace: true });
+  const names = new Set([
+    ...profile.custom_events.map(({ name }) => name),
+    ...(event ? [event] : []),
+  ]);
+  return (
+    <search className="toolbar">
+      <Select
+        label="Kind of entry"
+        className="filter"
+        value={kind ?? ""}
+        allowDeselect={false}
+        data={[
+          { value: "", label: "Everything" },
+          ...KINDS.map((each) => ({ value: each, label: `${sentence(each)} only` })),
+        ]}
+        onChange={(next) => set({ kind: next ?? "", event: "" })}
+      />
+      <Select
+        label="Event"
+        className="filter"
+        searchable
+        clearable
+        clearButtonProps={{ "aria-label": "Show every event" }}
+        placeholder="Every event"
+        nothingFoundMessage="The user has no event of this name."
+        disabled={names.size === 0}
+        limit={100}
+        value={event ?? null}
+        data={[...names].sort((one, other) => one.localeCompare(other, "en"))}
+        onChange={(next) => set({ event: next ?? "", kind: "" })}
+      />
+      <TextInput
+        type="date"
+        label="Until the end of"
+        className="filter"
+        value={until ?? ""}
+        onChange={({ currentTarget: { value } }) => set({ until: value })}
+      />
+    </search>
+  );
+}
+
+/** The first moment after a day in the zone of the browser. */
+function endOfDay(day: string): string | undefined {
+  const end = new Date(`${day}T00:00:00`);
+  if (Number.isNaN(end.getTime())) return undefined;
+  end.setDate(end.getDate() + 1);
+  return end.toISOString();
 }
 
 const keyOf = (entry: TimelineEntry): string => `${entry.kind} ${entry.id} ${entry.at}`;
@@ -103,7 +158,7 @@ const columnsOf = (
     id: "properties",
     header: "Properties",
     meta: { oneLine: true },
-    cell: ({ row }) => <span className="dim">{summaryOf(row.original)}</span>,
+    cell: ({ row }) => <span className="dim">{partsOf(row.original).map(isolated)}</span>,
   },
   {
     id: "at",
@@ -132,14 +187,22 @@ function titleOf(entry: TimelineEntry, groups: ReadonlyMap<string, string>): str
   }
 }
 
-function summaryOf(entry: TimelineEntry): string {
+function partsOf(entry: TimelineEntry): readonly string[] {
   if (entry.kind === "event" || entry.kind === "purchase") return inALine(entry.properties ?? {});
   if (entry.kind === "message") return inALine(entry.details);
-  return `${entry.call}${entry.key_name ? ` with the key ${entry.key_name}` : ""}`;
+  return [`${entry.call}${entry.key_name ? ` with the key ${entry.key_name}` : ""}`];
 }
 
+/** Each in its own direction, so that one in Arabic does not reorder the others. */
+const isolated = (text: string, index: number) => (
+  <Fragment key={text}>
+    {index > 0 && ", "}
+    <bdi>{text}</bdi>
+  </Fragment>
+);
+
 /** The first properties in a line; those of an object under its name: `product.price: 149.9`. */
-const inALine = (properties: Readonly<Record<string, unknown>>): string =>
+const inALine = (properties: Readonly<Record<string, unknown>>): readonly string[] =>
   Object.entries(properties)
     .slice(0, 6)
     .flatMap(([name, value]) =>
@@ -147,8 +210,8 @@ const inALine = (properties: Readonly<Record<string, unknown>>): string =>
         ? Object.entries(value).map(([part, each]) => `${name}.${part}: ${shortValue(each)}`)
         : [`${name}: ${shortValue(value)}`],
     )
-    .join(", ")
-    .slice(0, 300);
+    .slice(0, 8)
+    .map((text) => text.slice(0, 200));
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);

@@ -16,6 +16,7 @@ import { Devices } from "./devices.tsx";
 import { Identity } from "./identity.tsx";
 import { Subscriptions } from "./subscriptions.tsx";
 import { Timeline } from "./timeline.tsx";
+import { Totals } from "./totals.tsx";
 
 const route = getRouteApi("/w/$workspace/users/$id");
 
@@ -24,6 +25,7 @@ const EraseUser = lazy(async () => ({ default: (await import("./erase-user.tsx")
 
 const TABS = [
   ["timeline", "Timeline"],
+  ["totals", "Totals"],
   ["attributes", "Attributes"],
   ["subscriptions", "Subscriptions"],
   ["identity", "Identity"],
@@ -47,7 +49,7 @@ interface UserViewProps {
 }
 
 function UserView({ workspace, id, record }: UserViewProps) {
-  const { tab = "timeline", kind } = route.useSearch();
+  const { tab = "timeline" } = route.useSearch();
   const navigate = route.useNavigate();
   const profile = profileOf(record);
   const kept = profile.platform_id;
@@ -79,9 +81,7 @@ function UserView({ workspace, id, record }: UserViewProps) {
         <Tabs
           value={tab}
           keepMounted={false}
-          onChange={(next) =>
-            void navigate({ search: { ...(next && { tab: next }), kind: "" }, replace: true })
-          }
+          onChange={(next) => void navigate({ search: next ? { tab: next } : {}, replace: true })}
         >
           <Tabs.List mb="md" className="tabs-list">
             {TABS.map(([value, label]) => (
@@ -91,7 +91,10 @@ function UserView({ workspace, id, record }: UserViewProps) {
             ))}
           </Tabs.List>
           <Tabs.Panel value="timeline">
-            <Timeline workspace={workspace} id={kept} kind={kind} />
+            <Timeline workspace={workspace} profile={profile} />
+          </Tabs.Panel>
+          <Tabs.Panel value="totals">
+            <Totals workspace={workspace} profile={profile} />
           </Tabs.Panel>
           <Tabs.Panel value="attributes">
             <Attributes workspace={workspace} profile={profile} />
@@ -103,7 +106,7 @@ function UserView({ workspace, id, record }: UserViewProps) {
             <Identity workspace={workspace} record={record} />
           </Tabs.Panel>
           <Tabs.Panel value="devices">
-            <Devices profile={profile} />
+            <Devices workspace={workspace} profile={profile} />
           </Tabs.Panel>
         </Tabs>
       </div>

@@ -50,5 +50,28 @@ describe("the dashboard while the server fails", { skip }, async () => {
     assert.equal(await stop(), 3, "One try, and two more for what an overload may have caused.");
     await page.getByRole("button", { name: "Try again" }).click();
     await page.getByText(`${USERS} in total`).waitFor();
+
+    // Without a connection a page that was never open says so in its place, and comes once the server is back.
+    await page.context().setOffline(true);
+    await page.getByRole("link", { name: "Campaigns", exact: true }).click();
+    await page.getByRole("alert").getByText("The server could not be reached").waitFor();
+    await page.context().setOffline(false);
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByRole("heading", { level: 1, name: "Campaigns and canvases" }).waitFor();
+  });
+
+  test("what was loaded stays while a refresh fails, and says that it may be out of date", async () => {
+    const { page } = await dashboard.open(`/w/${workspace.name}/settings/teams`);
+    await isLoaded(page);
+    await page.route("**/teams", (route) => route.fulfill({ status: 503, json: {} }));
+    await page.getByRole("button", { name: "Add a team" }).click();
+    await page.getByLabel("Name").fill("Support");
+    await page.getByRole("button", { name: "Save" }).click();
+    const notice = page.getByRole("status").filter({ hasText: "may be out of date" });
+    await notice.waitFor();
+    await page.unroute("**/teams");
+    await notice.getByRole("button", { name: "Try again" }).click();
+    await notice.waitFor({ state: "detached" });
+    await page.getByText("Support").waitFor();
   });
 });

@@ -24,10 +24,15 @@ describe("the quick search of the dashboard", { skip }, async () => {
     const field = page.getByRole("combobox", { name: "Go to a page, a workspace or a user" });
     const options = page.getByRole("option");
     const search = async (text: string) => {
+      // Once it is loaded, it has the focus before the next letter comes.
       await page.keyboard.press("Control+k");
-      await field.waitFor();
       await page.keyboard.type(text);
+      assert.equal(await field.inputValue(), text);
     };
+    await page.getByRole("button", { name: "Search", exact: true }).click();
+    await field.waitFor();
+    await page.keyboard.press("Escape");
+    await field.waitFor({ state: "detached" });
     await search("comp aud");
     await options.filter({ hasText: "Audit log" }).waitFor();
     await page.keyboard.press("Enter");

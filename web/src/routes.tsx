@@ -5,12 +5,33 @@ import {
   lazyRouteComponent,
   Outlet,
 } from "@tanstack/react-router";
+import { Page } from "./components/page.tsx";
 import { Failure } from "./components/states.tsx";
 import { FirstPage } from "./pages/first-page.tsx";
 import { NotFound } from "./pages/not-found.tsx";
 import { SignedIn } from "./shell/signed-in.tsx";
 
 /* Every page with its address. Each page is a file of its own that the browser loads when it is opened. */
+
+/** Whether there is a server to load from. */
+const findServer = (): Promise<Response> => fetch("/dashboard/session");
+
+/**
+ * A page whose file cannot be loaded: where the server is there, it has a new version with other files, and the library
+ * loads the whole dashboard again; otherwise the page says so in its place.
+ */
+const pageOf = <Module extends Record<string, unknown>, Name extends keyof Module>(
+  load: () => Promise<Module>,
+  name: Name,
+) =>
+  lazyRouteComponent(
+    () =>
+      load().catch(async (error) => {
+        await findServer();
+        throw error;
+      }),
+    name,
+  );
 
 const root = createRootRoute({ component: SignedIn, notFoundComponent: NotFound });
 
@@ -37,93 +58,84 @@ const overview = createRoute({
   getParentRoute: () => workspace,
   path: "overview",
   validateSearch: texts("period"),
-  component: lazyRouteComponent(() => import("./pages/overview/overview.tsx"), "OverviewPage"),
+  component: pageOf(() => import("./pages/overview/overview.tsx"), "OverviewPage"),
 });
 
 const requests = createRoute({
   getParentRoute: () => workspace,
   path: "requests",
   validateSearch: texts("status", "endpoint", "key", "user", "code", "open"),
-  component: lazyRouteComponent(() => import("./pages/requests/requests.tsx"), "RequestsPage"),
+  component: pageOf(() => import("./pages/requests/requests.tsx"), "RequestsPage"),
 });
 
 const users = createRoute({
   getParentRoute: () => workspace,
   path: "users",
   validateSearch: texts("query", "identifier"),
-  component: lazyRouteComponent(() => import("./pages/users/users.tsx"), "UsersPage"),
+  component: pageOf(() => import("./pages/users/users.tsx"), "UsersPage"),
 });
 
 const user = createRoute({
   getParentRoute: () => workspace,
   path: "users/$id",
   validateSearch: texts("tab", "kind", "event", "until", "find"),
-  component: lazyRouteComponent(() => import("./pages/users/user.tsx"), "UserPage"),
+  component: pageOf(() => import("./pages/users/user.tsx"), "UserPage"),
 });
 
 const groups = createRoute({
   getParentRoute: () => workspace,
   path: "groups",
-  component: lazyRouteComponent(() => import("./pages/groups/groups.tsx"), "GroupsPage"),
+  component: pageOf(() => import("./pages/groups/groups.tsx"), "GroupsPage"),
 });
 
 const syncs = createRoute({
   getParentRoute: () => workspace,
   path: "syncs",
-  component: lazyRouteComponent(() => import("./pages/syncs/syncs.tsx"), "SyncsPage"),
+  component: pageOf(() => import("./pages/syncs/syncs.tsx"), "SyncsPage"),
 });
 
 const sync = createRoute({
   getParentRoute: () => workspace,
   path: "syncs/$id",
-  component: lazyRouteComponent(() => import("./pages/syncs/sync.tsx"), "SyncPage"),
+  component: pageOf(() => import("./pages/syncs/sync.tsx"), "SyncPage"),
 });
 
 const run = createRoute({
   getParentRoute: () => workspace,
   path: "syncs/$id/runs/$run",
-  component: lazyRouteComponent(() => import("./pages/syncs/run.tsx"), "RunPage"),
+  component: pageOf(() => import("./pages/syncs/run.tsx"), "RunPage"),
 });
 
 const translations = createRoute({
   getParentRoute: () => workspace,
   path: "translations",
   validateSearch: texts("tab", "message", "find", "show", "locale"),
-  component: lazyRouteComponent(
-    () => import("./pages/translations/translations.tsx"),
-    "TranslationsPage",
-  ),
+  component: pageOf(() => import("./pages/translations/translations.tsx"), "TranslationsPage"),
 });
 
 const campaigns = createRoute({
   getParentRoute: () => workspace,
   path: "campaigns",
-  component: lazyRouteComponent(() => import("./pages/campaigns/campaigns.tsx"), "CampaignsPage"),
+  component: pageOf(() => import("./pages/campaigns/campaigns.tsx"), "CampaignsPage"),
 });
 
 const centers = createRoute({
   getParentRoute: () => workspace,
   path: "preference-centers",
-  component: lazyRouteComponent(
-    () => import("./pages/preference-centers/centers.tsx"),
-    "CentersPage",
-  ),
+  component: pageOf(() => import("./pages/preference-centers/centers.tsx"), "CentersPage"),
 });
 
 const center = createRoute({
   getParentRoute: () => workspace,
   path: "preference-centers/$id",
-  component: lazyRouteComponent(
-    () => import("./pages/preference-centers/center.tsx"),
-    "CenterPage",
-  ),
+  component: pageOf(() => import("./pages/preference-centers/center.tsx"), "CenterPage"),
 });
 
 const settings = createRoute({
   getParentRoute: () => workspace,
   path: "settings/$section",
   validateSearch: texts("query"),
-  component: lazyRouteComponent(() => import("./pages/settings/settings.tsx"), "SettingsPage"),
+  component: pageOf(() => import("./pages/settings/settings.tsx"), "SettingsPage"),
 });
 
 /** What belongs to no workspace. */
@@ -131,16 +143,13 @@ const company = createRoute({
   getParentRoute: () => root,
   path: "/company/$section",
   validateSearch: texts("query"),
-  component: lazyRouteComponent(() => import("./pages/company/company.tsx"), "CompanyPage"),
+  component: pageOf(() => import("./pages/company/company.tsx"), "CompanyPage"),
 });
 
 const dashboardUser = createRoute({
   getParentRoute: () => root,
   path: "/company/dashboard-users/$id",
-  component: lazyRouteComponent(
-    () => import("./pages/settings/dashboard-user.tsx"),
-    "DashboardUserPage",
-  ),
+  component: pageOf(() => import("./pages/settings/dashboard-user.tsx"), "DashboardUserPage"),
 });
 
 export const router = createRouter({
@@ -167,7 +176,19 @@ export const router = createRouter({
   ]),
   defaultPreload: "intent",
   scrollRestoration: true,
-  defaultErrorComponent: ({ error }) => <Failure error={error} retry={() => location.reload()} />,
+  defaultErrorComponent: ({ error }) => (
+    <Page title="Rapport">
+      <Failure
+        error={error}
+        retry={() =>
+          void findServer().then(
+            () => location.reload(),
+            () => undefined,
+          )
+        }
+      />
+    </Page>
+  ),
   // Search parameters stay readable: ?query=ada, not ?query="ada".
   parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
   stringifySearch: (search) => {

@@ -66,15 +66,18 @@ function Found({ workspace, query, identifier }: FoundProps) {
   return (
     <Loaded from={found}>
       {() => (
-        <DataTable
-          label="Users"
-          columns={columns}
-          rows={users}
-          keyOf={(user) => user.platform_id}
-          more={morePages(found)}
-          opens
-          empty={query ? <NobodyFound query={query} /> : <NoUsers workspace={workspace} />}
-        />
+        // The users of the query before this one stay in sight while this one is being answered.
+        <div aria-busy={found.isPlaceholderData}>
+          <DataTable
+            label="Users"
+            columns={columns}
+            rows={users}
+            keyOf={(user) => user.platform_id}
+            more={morePages(found)}
+            opens
+            empty={query ? <NobodyFound query={query} /> : <NoUsers workspace={workspace} />}
+          />
+        </div>
       )}
     </Loaded>
   );

@@ -137,6 +137,7 @@ function Choices({ text, places, change, open }: ChoicesProps) {
         maxLength={1_000}
         autoComplete="off"
         spellCheck={false}
+        autoFocus
         data-autofocus
         value={text}
         onChange={(event) => {

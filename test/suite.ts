@@ -9,7 +9,7 @@
  * suite-process.ts. Node's own runner collects the results and prints them.
  */
 import { execFileSync } from "node:child_process";
-import { readdirSync, writeFileSync } from "node:fs";
+import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { run } from "node:test";
@@ -82,14 +82,24 @@ for (const [index, name] of names.sort((one, other) => rankOf(one) - rankOf(othe
   writeFileSync(join(queue, `${String(index).padStart(4, "0")}-${name}`), "");
 }
 
+/** The names of the files that failed, for whoever runs them again. */
+const list = join(packageRoot(), "dist", "failed-tests");
+const failed = new Set<string>();
+rmSync(list, { force: true });
+
 const suiteProcess = join(import.meta.dirname, "suite-process.js");
 const atMost = Number(process.env.TEST_PROCESSES ?? availableParallelism() + 1);
 const processes = Math.min(atMost, names.length);
 run({ files: Array(processes).fill(suiteProcess), concurrency: processes, signal })
-  .on("test:fail", () => {
+  .on("test:fail", ({ name }) => {
     process.exitCode = 1;
+    if (name.endsWith(".test.js")) failed.add(name.replace(".test.js", ""));
   })
   .on("end", () => {
+    if (failed.size > 0) {
+      writeFileSync(list, `${[...failed].join("\n")}\n`);
+      process.stderr.write(`To run what failed again: npm test -- ${[...failed].join(" ")}\n`);
+    }
     // What a process that died was running, and what was never started.
     const unfinished = readdirSync(queue);
     for (const entry of unfinished) process.stderr.write(`Not finished: ${entry.slice(5)}\n`);

@@ -36,6 +36,10 @@ describe("the page of live requests", { skip }, async () => {
     // A link leads to its request, whatever the list shows.
     await follow(page, `${path}${open}`);
     await page.getByRole("table", { name: "Items" }).getByText("Accepted").waitFor();
+    // So does an item to its user, although the search would find others too.
+    await workspace.track({ attributes: [{ external_id: "ada-2" }] });
+    await page.getByRole("table", { name: "Items" }).getByRole("link", { name: "ada" }).click();
+    await page.getByRole("heading", { level: 1, name: "ada", exact: true }).waitFor();
     await follow(page, `${path}${crypto.randomUUID()}`);
     await page.getByText("The request of this link is not kept any more").waitFor();
     assert.deepEqual(complaints, []);

@@ -48,6 +48,15 @@ const openRejected = async (page: Page): Promise<void> => {
     .click();
 };
 
+/** Opens the quick search and types a few letters. */
+const searchFor =
+  (text: string) =>
+  async (page: Page): Promise<void> => {
+    await page.getByRole("button", { name: "Search", exact: true }).click();
+    await page.getByRole("combobox", { name: "Go to a page, a workspace or a user" }).fill(text);
+    await page.getByRole("option", { name: "Ada Lovelace" }).waitFor();
+  };
+
 const dashboard: readonly Picture[] = [
   { file: "dashboard-overview-wide", path: inWorkspace("overview"), screen: WIDE },
   { file: "dashboard-overview-dark", path: inWorkspace("overview"), screen: WIDE, theme: "dark" },
@@ -59,6 +68,12 @@ const dashboard: readonly Picture[] = [
     prepare: openRejected,
   },
   { file: "dashboard-requests-phone", path: inWorkspace("requests"), screen: PHONE },
+  {
+    file: "dashboard-search-wide",
+    path: inWorkspace("users"),
+    screen: WIDE,
+    prepare: searchFor("a"),
+  },
   {
     file: "dashboard-user-wide",
     path: (filled) => inWorkspace(`users/${filled.user}`)(filled),

@@ -71,7 +71,7 @@ const requests = createRoute({
 const users = createRoute({
   getParentRoute: () => workspace,
   path: "users",
-  validateSearch: texts("query", "identifier"),
+  validateSearch: texts("query", "identifier", "match"),
   component: pageOf(() => import("./pages/users/users.tsx"), "UsersPage"),
 });
 

@@ -52,6 +52,7 @@ export const profileOf = (record: UserRecord): Profile => record.user as unknown
 export interface UserSearch {
   readonly query?: string;
   readonly identifier?: IdentifierKind;
+  readonly match?: "prefix" | "exact";
 }
 
 export const useUserSearch = (name: string, query: UserSearch) =>

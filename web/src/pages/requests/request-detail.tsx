@@ -27,7 +27,7 @@ export function RequestDetail({ workspace, request }: RequestDetailProps) {
         <DataTable
           label="Items"
           columns={columnsOf(workspace)}
-          rows={request.items}
+          rows={rejectedFirst(request.items)}
           keyOf={({ kind, index }) => `${kind} ${index}`}
           empty={null}
         />
@@ -39,6 +39,12 @@ export function RequestDetail({ workspace, request }: RequestDetailProps) {
     </div>
   );
 }
+
+/** Of fifty items, what has to be looked at. */
+const rejectedFirst = (items: readonly LiveItem[]): readonly LiveItem[] => [
+  ...items.filter(({ accepted }) => !accepted),
+  ...items.filter(({ accepted }) => accepted),
+];
 
 interface PartProps {
   readonly title: "Body" | "Response";
@@ -78,8 +84,9 @@ const columnsOf = (workspace: string): readonly Column<LiveItem>[] => [
         <Link
           to="/w/$workspace/users"
           params={{ workspace }}
-          search={{ query: item.user }}
+          search={{ query: item.user, match: "exact" }}
           className="link clamped"
+          dir="auto"
         >
           {item.user}
         </Link>

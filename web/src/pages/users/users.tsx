@@ -1,5 +1,5 @@
 import { Select } from "@mantine/core";
-import { getRouteApi, Link } from "@tanstack/react-router";
+import { getRouteApi, Link, Navigate } from "@tanstack/react-router";
 import { UserSearch, Users } from "lucide-react";
 import { useMemo } from "react";
 import { fullNameOf, nameOf } from "../../api/name-of.ts";
@@ -17,7 +17,7 @@ const route = getRouteApi("/w/$workspace/users");
 
 export function UsersPage() {
   const { workspace } = route.useParams();
-  const { query, identifier } = route.useSearch();
+  const { query, identifier, match } = route.useSearch();
   const navigate = route.useNavigate();
   return (
     <Page title="Users" about="Everyone this workspace knows, by external id.">
@@ -28,7 +28,10 @@ export function UsersPage() {
           value={query}
           isFirst
           search={(wanted) =>
-            void navigate({ search: (now) => ({ ...now, query: wanted }), replace: true })
+            void navigate({
+              search: (now) => ({ ...now, query: wanted, match: "" }),
+              replace: true,
+            })
           }
         />
         <Select
@@ -44,12 +47,36 @@ export function UsersPage() {
             { value: "phone", label: "Phone" },
           ]}
           onChange={(kind) =>
-            void navigate({ search: (now) => ({ ...now, identifier: kind ?? "" }), replace: true })
+            void navigate({
+              search: (now) => ({ ...now, identifier: kind ?? "", match: "" }),
+              replace: true,
+            })
           }
         />
       </search>
-      <Found workspace={workspace} query={query} identifier={identifier as IdentifierKind} />
+      {match === "exact" && query ? (
+        <TheOne key={query} workspace={workspace} query={query} />
+      ) : (
+        <Found workspace={workspace} query={query} identifier={identifier as IdentifierKind} />
+      )}
     </Page>
+  );
+}
+
+/** Leads on to the one user who has this identifier; to the search where there is none, or more than one. */
+function TheOne({ workspace, query }: { readonly workspace: string; readonly query: string }) {
+  const found = useUserSearch(workspace, { query, match: "exact" });
+  return (
+    <Loaded from={found}>
+      {({ pages }) => {
+        const [only, ...others] = pages.flatMap(({ users }) => users);
+        if (!only || others.length > 0) {
+          return <Found workspace={workspace} query={query} identifier={undefined} />;
+        }
+        const params = { workspace, id: only.platform_id };
+        return <Navigate to="/w/$workspace/users/$id" params={params} replace />;
+      }}
+    </Loaded>
   );
 }
 
@@ -146,6 +173,7 @@ const columnsOf = (workspace: string): readonly Column<FoundUser>[] => [
   {
     id: "aliases",
     header: "Aliases",
+    meta: { width: "12%" },
     cell: ({ row }) => <Aliases of={row.original.user_aliases} />,
   },
   {

@@ -4,9 +4,9 @@ import { Problem, type ProblemDetails } from "../problem.ts";
 /* Requests without a valid secret are counted by address; a valid secret is never refused for them. */
 
 /** The kind of secret that the request needed. */
-export type CredentialKind = "key" | "scim" | "administrator" | "session" | "link";
+export type AttemptKind = "key" | "scim" | "administrator" | "session" | "link";
 
-const SENTENCES: Readonly<Record<CredentialKind, string>> = {
+const SENTENCES: Readonly<Record<AttemptKind, string>> = {
   key: "Invalid API key",
   scim: "Invalid SCIM token",
   administrator: "Invalid admin token",
@@ -26,13 +26,13 @@ export interface FailedAttempts {
    * @param body further members of the response's body.
    * @returns UNAUTHENTICATED; RATE_LIMITED once the address has used up its attempts of this minute.
    */
-  refuse(kind: CredentialKind, address: string, body?: ProblemDetails["body"]): Problem;
+  refuse(kind: AttemptKind, address: string, body?: ProblemDetails["body"]): Problem;
 }
 
 /** Uses a monotonic clock, so that a clock jump locks out no address. */
 export function createFailedAttempts(
   mostPerMinute: number,
-  metrics: { failedAuthentication(kind: CredentialKind): void },
+  metrics: { failedAuthentication(kind: AttemptKind): void },
   nowMs: () => number = () => performance.now(),
 ): FailedAttempts {
   // Ordered by the last attempt: an address is put back at the end each time.

@@ -1,12 +1,12 @@
 import Type, { type Static } from "typebox";
 import { isCron } from "../jobs/schedule.ts";
 import { checkEmail } from "../people/addresses.ts";
+import { isUuid } from "../values/uuid.ts";
 import {
   DEFAULT_RETRY,
   INTEGRATION_STATUSES,
   INTEGRATION_TYPES,
   type Integration,
-  isUuid,
 } from "./integration.ts";
 import { type Warehouse, WarehouseSchema } from "./sources/kinds.ts";
 

@@ -37,8 +37,3 @@ export const SYNC_JOB = "cdi.sync";
 export const JOB_STATUSES = ["running", "success", "partial", "error", "config_error"] as const;
 
 export type JobStatus = (typeof JOB_STATUSES)[number];
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
-/** Integrations and runs have UUIDs for ids. */
-export const isUuid = (text: string): boolean => UUID.test(text);

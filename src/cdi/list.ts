@@ -3,8 +3,9 @@ import type { Queryable } from "../database/database.ts";
 import { forwardPage, type Page, readPage } from "../http/pages.ts";
 import { readNextTimes } from "../jobs/schedule.ts";
 import { Problem } from "../problem.ts";
+import { isUuid } from "../values/uuid.ts";
 import { findWorkspace, readWorkspaceNames } from "../workspaces/find-workspace.ts";
-import { isUuid, SYNC_JOB } from "./integration.ts";
+import { SYNC_JOB } from "./integration.ts";
 import { type LogEntry, selectLogBeyond } from "./progress-store.ts";
 import {
   type IntegrationPlace,

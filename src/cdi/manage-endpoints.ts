@@ -3,8 +3,9 @@ import { byAdministratorOfWorkspace, endpoint } from "../http/endpoint.ts";
 import { Problem } from "../problem.ts";
 import { refuseUnstorable } from "../values/plain-json.ts";
 import { NullableText, OfWorkspace, Success } from "../values/schemas.ts";
+import { isUuid } from "../values/uuid.ts";
 import { IntegrationBody, integrationOf } from "./declaration.ts";
-import { INTEGRATION_STATUSES, INTEGRATION_TYPES, isUuid } from "./integration.ts";
+import { INTEGRATION_STATUSES, INTEGRATION_TYPES } from "./integration.ts";
 import { getIntegration } from "./list.ts";
 import {
   type ManageServices,

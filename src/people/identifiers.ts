@@ -1,4 +1,5 @@
 import { accepted, type Checked, refused } from "../problem.ts";
+import { isUuid } from "../values/uuid.ts";
 import { checkEmail, checkPhone } from "./addresses.ts";
 
 /** What a profile can be found by. `platform_id` is the profile's own id and needs no index. */
@@ -51,8 +52,6 @@ export const emailValue = (address: string): string => address.toLowerCase();
 
 /** decision: docs/decisions/values.md; the platform's own limit for an external_id. */
 const LONGEST_IDENTIFIER_BYTES = 987;
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Existing clients send some ids and names as numbers. docs/decisions/values.md */
 export const textOf = (value: unknown): unknown =>
@@ -125,4 +124,4 @@ export function identifierOf({ externalId, aliases, email, phone }: ProfileNames
 }
 
 /** Whether a text has the form of a platform_id. */
-export const isProfileId = (value: string): boolean => UUID.test(value);
+export const isProfileId = (value: string): boolean => isUuid(value);

@@ -17,6 +17,7 @@ import { Problem } from "../problem.ts";
 import { readEmailChangesBefore, readGroupChangesBefore } from "../subscriptions/person-states.ts";
 import { Cursor } from "../values/schemas.ts";
 import { parseTime } from "../values/times.ts";
+import { isUuid } from "../values/uuid.ts";
 import { findRecord } from "./find-record.ts";
 import type { RecordServices } from "./search-users.ts";
 import {
@@ -191,9 +192,7 @@ function readCursor(cursor: string): Position {
   const [, time = "", name = "", id = ""] = /^(\S+) (\w+) ([^\0]+)$/.exec(text) ?? [];
   const at = parseTime(time);
   const source = SOURCES.find((each) => each.name === name);
-  const isId = source?.lowestId === "" || UUID.test(id);
+  const isId = source?.lowestId === "" || isUuid(id);
   if (at && source && isId) return { at, source: name, id };
   throw new Problem("INVALID_REQUEST", "Invalid cursor");
 }
-
-const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;

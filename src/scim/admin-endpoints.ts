@@ -10,10 +10,10 @@ import type { UserServices } from "../dashboard-users/manage-users.ts";
 import { byAdministratorOfCompany, endpoint } from "../http/endpoint.ts";
 import { nullable, Success } from "../values/schemas.ts";
 import {
+  type AdministeredPerson,
   changePerson,
   createPerson,
   listPeople,
-  type PersonRecord,
   readPerson,
   removePerson,
   signOutPerson,
@@ -121,7 +121,7 @@ const Person = Type.Object(
   { title: "DashboardUser", description: "Someone who may sign in to the dashboard." },
 );
 
-const viewOf = ({ user, attributes }: PersonRecord): Static<typeof Person> => {
+const viewOf = ({ user, attributes }: AdministeredPerson): Static<typeof Person> => {
   const { name, displayName, department } = attributes as UserAttributes & {
     readonly name: { readonly givenName: string; readonly familyName: string };
     readonly displayName?: string;
@@ -145,7 +145,8 @@ const viewOf = ({ user, attributes }: PersonRecord): Static<typeof Person> => {
 
 const OnePerson = Type.Object({ person: Person, message: Success });
 
-const respond = (record: PersonRecord) => ({ person: viewOf(record), message: "success" }) as const;
+const respond = (record: AdministeredPerson) =>
+  ({ person: viewOf(record), message: "success" }) as const;
 
 const reads = { access: byAdministratorOfCompany("manage_company_settings") } as const;
 const writes = { access: byAdministratorOfCompany("admin") } as const;

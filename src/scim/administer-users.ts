@@ -33,12 +33,12 @@ export interface NewPerson extends PersonChange {
 }
 
 /** A dashboard user with those of their permissions whose workspaces, teams and sets exist. */
-export interface PersonRecord {
+export interface AdministeredPerson {
   readonly user: User;
   readonly attributes: UserAttributes;
 }
 
-const recordOf = (user: User, organisation: Organisation): PersonRecord => ({
+const recordOf = (user: User, organisation: Organisation): AdministeredPerson => ({
   user,
   attributes: attributesOf(user, organisation),
 });
@@ -77,7 +77,7 @@ export async function readPerson(
   services: UserServices,
   context: CompanyContext,
   id: string,
-): Promise<PersonRecord> {
+): Promise<AdministeredPerson> {
   const directory = openDirectory(services, context);
   const user = await directory.find(id);
   if (!user) throw userNotFound();
@@ -93,7 +93,7 @@ export async function createPerson(
   services: UserServices,
   context: CompanyContext,
   { user_name: userName, ...rest }: NewPerson,
-): Promise<PersonRecord> {
+): Promise<AdministeredPerson> {
   if ("fault" in checkEmail(userName)) {
     throw new Problem("INVALID_REQUEST", "'user_name' must be an email address");
   }
@@ -116,7 +116,7 @@ export async function changePerson(
   context: CompanyContext,
   id: string,
   change: PersonChange,
-): Promise<PersonRecord> {
+): Promise<AdministeredPerson> {
   const directory = openDirectory(services, context);
   const organisation = await directory.organisation();
   const user = await directory.change(id, (present) =>

@@ -1,7 +1,6 @@
 import type { MessageAddress } from "../campaigns/campaign.ts";
+import { isUuid } from "../values/uuid.ts";
 import { refusal, type TranslationCode } from "./refusal.ts";
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** How a request names a message of a campaign. */
 export interface CampaignMessage {
@@ -56,6 +55,6 @@ const messageId = (given: { readonly message_variation_id?: string }): string =>
 
 function readId(given: string | undefined, name: string, code: TranslationCode): string {
   if (given === undefined) throw refusal(code, `'${name}' is required`);
-  if (UUID.test(given)) return given.toLowerCase();
+  if (isUuid(given)) return given.toLowerCase();
   throw refusal(code, `'${name}' must be a UUID`);
 }

@@ -243,4 +243,20 @@ describe("an audit", () => {
     assert.doesNotMatch(JSON.stringify(body.entries), /private|\bada\b/);
     assert.equal((await verify(server)).intact, true);
   });
+
+  test("the audit lists changes or reads of personal data alone, and refuses another word", async () => {
+    const workspace = await server.workspace();
+    const list = (of: string) =>
+      server.admin("GET", `/admin/v1/audit?workspace=${workspace.name}&of=${of}`);
+    await server.admin("GET", `/admin/v1/workspaces/${workspace.name}/users`);
+    const reads = (await list("reads")).body.entries;
+    assert.deepEqual(
+      reads.map((entry: { kind: string }) => entry.kind),
+      ["user_search"],
+    );
+    const changes = (await list("changes")).body.entries;
+    assert.ok(changes.length > 0);
+    assert.ok(changes.every((entry: { action: string }) => entry.action !== "read"));
+    assert.equal((await list("everything")).status, 400);
+  });
 });

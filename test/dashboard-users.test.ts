@@ -2,7 +2,15 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { assertAccessible } from "./accessibility.ts";
-import { goTo, isLoaded, skipWithoutBrowser as skip, startDashboard } from "./dashboard-browser.ts";
+import {
+  assertFits,
+  follow,
+  goTo,
+  isLoaded,
+  SCREENS,
+  skipWithoutBrowser as skip,
+  startDashboard,
+} from "./dashboard-browser.ts";
 import { NEWSLETTER, startServer, type TestWorkspace } from "./harness.ts";
 import { tabTo } from "./tab-to.ts";
 
@@ -283,6 +291,25 @@ describe("users in the dashboard", { skip }, async () => {
       assert.equal(await page.evaluate("window.attacked"), undefined, path);
       assert.equal(await page.locator("img").count(), 0, path);
     }
+    // Nor does a name without an end or without a space make a page wider than the screen.
+    const endless = "W".repeat(250);
+    await workspace.track({
+      attributes: [
+        {
+          external_id: endless.repeat(3),
+          first_name: endless,
+          last_name: endless,
+          [endless]: endless,
+        },
+      ],
+    });
+    await page.setViewportSize(SCREENS.phone);
+    const wide = `/w/${workspace.name}/users/${await platformIdOf(workspace, endless.repeat(3))}`;
+    for (const tab of ["timeline", "attributes", "identity"]) {
+      await follow(page, `${wide}?tab=${tab}`);
+      await assertFits(page);
+    }
+    await page.setViewportSize(SCREENS.wide);
     await goTo(page, `/w/${workspace.name}/users/${id}`);
     await page.getByRole("button", { name: /onerror/ }).click();
     await page.locator("pre", { hasText: "javascript:window.attacked" }).waitFor();

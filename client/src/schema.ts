@@ -14760,6 +14760,11 @@ export interface operations {
                  */
                 name?: string;
                 /**
+                 * @description Only changes, or only reads of personal data; both where omitted.
+                 * @example changes
+                 */
+                of?: "changes" | "reads";
+                /**
                  * @description The next_cursor of the previous page.
                  * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
                  */

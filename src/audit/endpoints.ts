@@ -54,6 +54,11 @@ const listEndpoint = endpoint({
     workspace: Type.Optional(Type.String()),
     kind: Type.Optional(Type.String()),
     name: Type.Optional(Type.String()),
+    of: Type.Optional(
+      Type.Enum(["changes", "reads"], {
+        description: "Only changes, or only reads of personal data; both where omitted.",
+      }),
+    ),
     cursor: Type.Optional(Type.String({ format: "uuid" })),
     limit: Limit,
   }),
@@ -65,8 +70,8 @@ const listEndpoint = endpoint({
     }),
   },
 }).handledBy(async (services: Services, _context, { query }) => {
-  const { cursor: before, limit = DEFAULT_LIMIT, workspace, kind, name } = query;
-  const filter = { workspace, kind, name, before };
+  const { cursor: before, limit = DEFAULT_LIMIT, workspace, kind, name, of } = query;
+  const filter = { workspace, kind, name, of, before };
   const { rows, next } = await readAuditLog(services, filter, limit);
   return { status: 200, body: { entries: rows.map(viewOf), ...next, message: "success" } };
 });

@@ -51,6 +51,8 @@ export interface AuditFilter {
   readonly workspace: string | undefined;
   readonly kind: string | undefined;
   readonly name: string | undefined;
+  /** Reads are of personal data. */
+  readonly of: "changes" | "reads" | undefined;
   /** Only entries that are older than this one. */
   readonly before: string | undefined;
 }
@@ -65,6 +67,7 @@ export async function selectEntries(
     `select ${COLUMNS} from audit_entries
      where ($1::text is null or workspace = $1) and ($2::text is null or kind = $2)
        and ($3::text is null or name = $3) and ($4::uuid is null or entry_id < $4)
+       and ($6::text is null or (action = 'read') = ($6 = 'reads'))
      order by entry_id desc limit $5`,
     [
       filter.workspace ?? null,
@@ -72,6 +75,7 @@ export async function selectEntries(
       filter.name ?? null,
       filter.before ?? null,
       limit,
+      filter.of ?? null,
     ],
   );
 }

@@ -142,7 +142,7 @@ const settings = createRoute({
 const company = createRoute({
   getParentRoute: () => root,
   path: "/company/$section",
-  validateSearch: texts("query"),
+  validateSearch: texts("query", "of"),
   component: pageOf(() => import("./pages/company/company.tsx"), "CompanyPage"),
 });
 

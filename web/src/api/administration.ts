@@ -73,6 +73,7 @@ export interface AuditFilter {
   readonly workspace?: string;
   readonly kind?: string;
   readonly name?: string;
+  readonly of?: "changes" | "reads";
 }
 
 export const useAudit = (filter: AuditFilter) =>

@@ -12,10 +12,12 @@ export const DeclaredName = ({ of: { name, declared }, leadsTo }: DeclaredNamePr
   <>
     {leadsTo ? (
       <Link {...leadsTo} className="row-link">
-        {name}
+        <bdi>{name}</bdi>
       </Link>
     ) : (
-      <strong>{name}</strong>
+      <strong>
+        <bdi>{name}</bdi>
+      </strong>
     )}{" "}
     <Declared declared={declared} />
   </>

@@ -1,4 +1,4 @@
-import { Button } from "@mantine/core";
+import { Button, Select } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { ScrollText, ShieldCheck } from "lucide-react";
@@ -30,10 +30,13 @@ interface Entry {
 }
 
 export function Audit() {
-  const { query: name } = route.useSearch();
+  const { query: name, of = "changes" } = route.useSearch();
   const navigate = route.useNavigate();
   const [open, setOpen] = useState<string>();
-  const pages = useAudit(name ? { name } : {});
+  const pages = useAudit({
+    ...(name && { name }),
+    ...((of === "changes" || of === "reads") && { of }),
+  });
   const verify = useMutation({ mutationFn: verifyAudit });
   const entries = useMemo(
     () => pages.data?.pages.flatMap((page) => page.entries) ?? [],
@@ -43,7 +46,7 @@ export function Audit() {
   return (
     <Card
       title="Audit log"
-      about="Every change by an administrator, a manifest or an identity provider, newest first."
+      about="Every change by an administrator, a manifest or an identity provider, and who read personal data, newest first."
       flush
       actions={
         <Button
@@ -63,7 +66,23 @@ export function Audit() {
           label="Only changes of"
           placeholder="The whole name or id of what was changed"
           value={name}
-          search={(wanted) => void navigate({ search: { query: wanted }, replace: true })}
+          search={(wanted) =>
+            void navigate({ search: (now) => ({ ...now, query: wanted }), replace: true })
+          }
+        />
+        <Select
+          aria-label="Changes or reads"
+          w="13rem"
+          allowDeselect={false}
+          value={of}
+          data={[
+            { value: "changes", label: "Changes" },
+            { value: "reads", label: "Reads of personal data" },
+            { value: "all", label: "Changes and reads" },
+          ]}
+          onChange={(next) =>
+            void navigate({ search: (now) => ({ ...now, of: next ?? "" }), replace: true })
+          }
         />
       </search>
       <Loaded from={pages}>
@@ -77,7 +96,7 @@ export function Audit() {
             openKey={open}
             detail={(entry) => <Json value={entry} label="Entry" />}
             empty={
-              <Empty icon={ScrollText} title={name ? `No change of “${name}”` : "No changes yet"}>
+              <Empty icon={ScrollText} title={name ? `Nothing about “${name}”` : "Nothing yet"}>
                 {name && "The search compares whole names and ids, with upper and lower case."}
               </Empty>
             }
@@ -123,7 +142,7 @@ const columnsOf = (
         onClick={() => setOpen(entry.id === open ? undefined : entry.id)}
       >
         {sentence(entry.action)} {entry.kind.replaceAll("_", " ")}{" "}
-        <span className="dim">{entry.name}</span>
+        <bdi className="dim">{entry.name}</bdi>
       </RowButton>
     ),
   },

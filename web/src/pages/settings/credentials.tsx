@@ -117,7 +117,10 @@ const columnsOf = (
     header: "Name",
     cell: ({ row: { original: each } }) => (
       <>
-        <strong>{each.name}</strong> <Declared declared={each.declared} />
+        <strong>
+          <bdi>{each.name}</bdi>
+        </strong>{" "}
+        <Declared declared={each.declared} />
         {each.revoked_at && <Tag tone="bad">Revoked</Tag>}
         {each.previousUntil && <Tag tone="warn">Rotating</Tag>}
       </>

@@ -155,6 +155,21 @@ describe("the dashboard and a person's permissions", { skip }, async () => {
     await assertAccessible(page);
   });
 
+  test("the quick search lists no page, workspace or user that the person may not see", async () => {
+    await openWith("/groups", ["basic_access"]);
+    await page.getByRole("button", { name: "Search", exact: true }).click();
+    const options = page.getByRole("option");
+    await options.filter({ hasText: "Syncs" }).waitFor();
+    const labels = await options.allInnerTexts();
+    for (const hidden of ["Users", "Live requests", "Manifest", "Audit log"]) {
+      assert.ok(!labels.some((label) => label.startsWith(hidden)), hidden);
+    }
+    await page.keyboard.type("ada");
+    await page.getByText("Nothing matches “ada”").waitFor();
+    assert.equal(await options.count(), 0);
+    await page.keyboard.press("Escape");
+  });
+
   test("a person lands on the first page that they may see", async () => {
     for (const [permission, path] of [
       ["basic_access", "syncs"],

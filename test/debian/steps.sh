@@ -47,8 +47,6 @@ exported() {
 
 step "install.md"
 follow /srv/install.md 1 1
-# Where systemd runs, the installation starts them.
-for service in postgresql nginx prometheus; do service $service start; done
 follow /srv/install.md 2
 mode=$(stat -c %a /etc/rapport/rapport.env)
 [ "$mode" = 600 ]
@@ -89,6 +87,14 @@ curl -sf localhost:8080/users/track -H "Authorization: Bearer $RAPPORT_KEY" -H "
   -d '{"events": [{"external_id": "ada", "name": "watched", "time": "2026-01-02T00:00:00Z"}]}'
 until_true 60 is_scraped
 
+step "The server is killed"
+before=$(systemctl show --property MainPID --value rapport)
+kill -9 "$before"
+until_true 30 curl -sf -o /dev/null localhost:8080/health/ready
+[ "$(systemctl show --property MainPID --value rapport)" != "$before" ]
+systemctl show --property NRestarts rapport
+exported
+
 step "backup.md: back up"
 follow $pages/backup.md 1 1
 
@@ -114,6 +120,14 @@ follow $pages/backup.md 2
 exported
 
 step "The log"
-jq -Rr 'fromjson? | [.level, .msg] | join(" ")' /var/log/rapport.log | sort | uniq -c
+# As install.md shows it.
+journalctl -u rapport -o cat | jq -R 'fromjson? // .' > /dev/null
+journalctl -u rapport -o cat | jq -Rr 'fromjson? | [.level, .msg] | join(" ")' | sort | uniq -c
+systemd-analyze verify /etc/systemd/system/rapport.service /etc/systemd/system/rapport-backup.*
+systemd-analyze security rapport --no-pager | tail -1
+systemctl list-timers --no-pager rapport-backup.timer | grep rapport-backup
+
+step "The server stops"
 systemctl stop rapport
+systemctl show --property Result rapport | grep success
 step "All steps succeeded"

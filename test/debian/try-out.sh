@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Carries out docs/operations as a new operator would, in an empty Debian: every command as it is written there. It
-# installs Rapport with PostgreSQL, nginx and Prometheus, watches the metrics, stops the database until the alert fires,
-# and restores a backup. Needs root, debootstrap, Node.js and the ports 80, 443, 5432, 8080, 9090 and 9464; takes about
-# a quarter of an hour.
+# Carries out docs/operations as a new operator would, in an empty Debian that systemd boots: every command as it is
+# written there. It installs Rapport with PostgreSQL, nginx and Prometheus, kills the server, watches the metrics, stops the
+# database until the alert fires, and restores a backup. Needs root, debootstrap, systemd-nspawn (systemd-container), Node.js
+# and the ports 80, 443, 5432, 8080, 9090 and 9464; takes about a quarter of an hour.
 #
 # usage: test/debian/try-out.sh [folder]
 set -euo pipefail
@@ -10,7 +10,7 @@ root=${1:-/var/tmp/rapport-debian}
 here=$(cd "$(dirname "$0")/../.." && pwd)
 
 if [ ! -d "$root/usr/bin" ]; then
-  debootstrap --variant=minbase bookworm "$root"
+  debootstrap --variant=minbase --include=systemd,systemd-sysv,dbus bookworm "$root"
 fi
 # Node.js as its packages install it: Debian's own is older.
 mkdir -p "$root/usr/lib/node_modules"
@@ -22,16 +22,33 @@ cp /etc/resolv.conf "$root/etc/"
 # A network with a certificate authority of its own.
 ca=${NODE_EXTRA_CA_CERTS:-}
 [ -z "$ca" ] || cp "$ca" "$root/srv/ca.crt"
-# What the guide clones, and what no systemd does.
+# What the guide clones.
 rm -rf "$root/srv/rapport" "$root/opt/rapport"
 git clone -q --bare "$here" "$root/srv/rapport"
 git -C "$here" show HEAD:docs/operations/install.md > "$root/srv/install.md"
-install -m 0755 "$here/test/debian/systemctl" "$root/usr/local/sbin/systemctl"
 install -m 0755 "$here/test/debian/steps.sh" "$root/srv/steps.sh"
 
-exec unshare --mount --pid --fork --kill-child bash -euc "
-  mount -t proc proc '$root/proc'
-  mount --rbind /dev '$root/dev'
-  exec env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-    DEBIAN_FRONTEND=noninteractive ${ca:+NODE_EXTRA_CA_CERTS=/srv/ca.crt} \
-    chroot '$root' bash /srv/steps.sh"
+# The steps are a service; its end is the end of the container, which hands over whether they succeeded.
+cat > "$root/etc/systemd/system/steps.service" <<END
+[Unit]
+Description=The steps of docs/operations
+After=network.target
+SuccessAction=exit
+FailureAction=exit
+SuccessActionExitStatus=0
+FailureActionExitStatus=1
+
+[Service]
+Type=oneshot
+Environment=HOME=/root DEBIAN_FRONTEND=noninteractive ${ca:+NODE_EXTRA_CA_CERTS=/srv/ca.crt}
+ExecStart=/bin/bash /srv/steps.sh
+StandardOutput=file:/dev/console
+StandardError=file:/dev/console
+
+[Install]
+WantedBy=multi-user.target
+END
+systemctl --root="$root" enable steps.service
+
+# In the network of this machine, and known to no systemd outside.
+exec systemd-nspawn --directory="$root" --boot --register=no --keep-unit --resolv-conf=off --console=pipe

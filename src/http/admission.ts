@@ -22,16 +22,13 @@ export interface AdmissionServices {
 
 /** What can be refused by the head of a request alone. @returns why it is refused, if it is. */
 export const refusalOfHead = (request: FastifyRequest): Problem | undefined =>
-  longUrl(request) ?? ambiguousHost(request) ?? unknownPath(request);
+  longUrl(request) ?? ambiguousHost(request);
 
 function longUrl({ url }: FastifyRequest): Problem | undefined {
   if (url.length <= LONGEST_URL) return undefined;
   const sentence = `The path and query are longer than ${LONGEST_URL} characters.`;
   return new Problem("URL_TOO_LONG", sentence);
 }
-
-const unknownPath = ({ is404 }: FastifyRequest): Problem | undefined =>
-  is404 ? new Problem("NOT_FOUND", "There is nothing at this path.") : undefined;
 
 /**
  * Identifies the caller, makes room and applies the rate limit, before a byte of the body is read. No one takes

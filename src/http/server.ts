@@ -27,7 +27,7 @@ import { asProblem, MEDIA_TYPE_OF, problemReply, tooMuchLoad } from "./respond.t
 import { send } from "./send.ts";
 import { type HttpServices, serveEndpoint } from "./serve-endpoint.ts";
 import { traceRequests } from "./trace-requests.ts";
-import { dialectByPath, refuseOtherMethods } from "./unknown-requests.ts";
+import { createUnknownRequests, dialectByPath } from "./unknown-requests.ts";
 import { unpackBodies } from "./unpack.ts";
 
 export interface ServerSettings extends ConnectionLimits {
@@ -45,6 +45,9 @@ export interface ServerSettings extends ConnectionLimits {
   readonly databaseTimeoutSeconds: number;
 }
 
+/** Any declared name or id can be part of a path: 255 characters, encoded. */
+const ROUTER = { maxParamLength: 255 * 12 };
+
 /** An id a caller may give a request, to find it in the logs again. */
 const REQUEST_ID = /^[\w.:-]{1,128}$/;
 
@@ -61,6 +64,7 @@ export function createServer<Services extends HttpServices>(
   settings: ServerSettings,
 ): FastifyInstance {
   const dialectOf = dialectByPath(endpoints);
+  const unknown = createUnknownRequests(endpoints, ROUTER);
   const connections = createConnectionQueue(patienceOf(settings), {
     isBehindProxy: settings.trustedProxies.length > 0,
   });
@@ -70,8 +74,7 @@ export function createServer<Services extends HttpServices>(
     serverFactory: (handle) => createHttpServer(options, connections, handle),
     // Only these may say who the caller is (X-Forwarded-For).
     trustProxy: settings.trustedProxies.length > 0 ? [...settings.trustedProxies] : false,
-    // Any declared name or id can be part of a path: 255 characters, encoded.
-    routerOptions: { maxParamLength: 255 * 12 },
+    routerOptions: ROUTER,
     requestIdHeader: false,
     genReqId: (request) => {
       const given = request.headers["x-request-id"];
@@ -97,7 +100,7 @@ export function createServer<Services extends HttpServices>(
   server.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);
     reply.headers(EVERY_RESPONSE);
-    done(refusalOfHead(request));
+    done(refusalOfHead(request) ?? unknown.refuse(request, reply));
   });
   observeRequests(server, services, settings.logSample);
   if (settings.onAnswered) reportAnswered(server, settings.onAnswered);
@@ -117,7 +120,7 @@ export function createServer<Services extends HttpServices>(
     deadlineMs: settings.databaseTimeoutSeconds * 3_000,
   };
   for (const endpoint of endpoints) serveEndpoint(server, services, endpoint, machinery);
-  refuseOtherMethods(server, endpoints);
+  unknown.serve(server);
   return server;
 }
 

@@ -42,13 +42,17 @@ FailureActionExitStatus=1
 Type=oneshot
 Environment=HOME=/root DEBIAN_FRONTEND=noninteractive ${ca:+NODE_EXTRA_CA_CERTS=/srv/ca.crt}
 ExecStart=/bin/bash /srv/steps.sh
-StandardOutput=file:/dev/console
-StandardError=file:/dev/console
+StandardOutput=append:/srv/steps.log
+StandardError=append:/srv/steps.log
 
 [Install]
 WantedBy=multi-user.target
 END
-systemctl --root="$root" enable steps.service
+systemctl --quiet --root="$root" enable steps.service
+systemctl --quiet --root="$root" mask console-getty.service
+: > "$root/srv/steps.log"
+tail -f "$root/srv/steps.log" &
+trap 'kill %1' EXIT
 
 # In the network of this machine, and known to no systemd outside.
-exec systemd-nspawn --directory="$root" --boot --register=no --keep-unit --resolv-conf=off --console=pipe
+systemd-nspawn --quiet --directory="$root" --boot --register=no --keep-unit --resolv-conf=off --console=pipe > /dev/null

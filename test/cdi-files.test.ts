@@ -3,8 +3,11 @@
  * S3's protocol.
  */
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { gzipSync } from "node:zlib";
@@ -287,6 +290,26 @@ describe("a folder", () => {
 
   test("a folder without a declared format is refused", async () => {
     await assert.rejects(startFiles(inFolder("many/")), /warehouse' needs a 'format'/);
+  });
+});
+
+describe("temporary files of a sync", () => {
+  test("a sync removes what a killed process left behind, and not what belongs to a running one", async () => {
+    const { pid: killed } = spawnSync(process.execPath, ["--version"]);
+    const folderOf = (pid: number) => join(tmpdir(), `rapport-sync-${hostname()}-${pid}-copied`);
+    const running = process.ppid;
+    for (const pid of [killed, running]) {
+      await mkdir(folderOf(pid), { recursive: true });
+      await writeFile(join(folderOf(pid), "users.csv"), "copied");
+    }
+    const source = inFolder("small.csv");
+    await writeFile(source, "UPDATED_AT,EXTERNAL_ID,PAYLOAD\n2026-01-01T00:00:00Z,ada,{}\n");
+    assert.equal((await (await startFiles(source)).sync()).job_status, "success");
+    assert.deepEqual(
+      [killed, running].map((pid) => existsSync(folderOf(pid))),
+      [false, true],
+    );
+    await rm(folderOf(running), { recursive: true });
   });
 });
 

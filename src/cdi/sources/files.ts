@@ -1,5 +1,5 @@
 import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import Type, { type Static } from "typebox";
 import { openFiles } from "./duckdb.ts";
@@ -62,9 +62,13 @@ async function findFiles(path: string, format: FileFormat): Promise<string[]> {
     .map((name) => join(path, name));
 }
 
+/** The folders of this machine, whose temporary files another one may share. */
+const FOLDERS = `rapport-sync-${hostname()}-`;
+
 /** Opens a source with a temporary folder, which goes when the source is closed. */
 export async function withFolder(open: (folder: string) => Promise<Source>): Promise<Source> {
-  const folder = await mkdtemp(join(tmpdir(), "rapport-"));
+  await removeLeftBehind();
+  const folder = await mkdtemp(join(tmpdir(), `${FOLDERS}${process.pid}-`));
   const remove = () => rm(folder, { recursive: true, force: true });
   try {
     const source = await open(folder);
@@ -72,5 +76,25 @@ export async function withFolder(open: (folder: string) => Promise<Source>): Pro
   } catch (error) {
     await remove();
     throw error;
+  }
+}
+
+/** Removes the folders, with the files copied into them, of processes that were killed. */
+async function removeLeftBehind(): Promise<void> {
+  for (const name of await readdir(tmpdir())) {
+    const [pid] = name.startsWith(FOLDERS) ? name.slice(FOLDERS.length).split("-") : [];
+    if (pid && !isRunning(Number(pid))) {
+      // Another user's is left alone.
+      await rm(join(tmpdir(), name), { recursive: true, force: true }).catch(() => {});
+    }
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== "ESRCH";
   }
 }

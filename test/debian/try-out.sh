@@ -2,7 +2,7 @@
 # Carries out docs/operations as a new operator would, in an empty Debian that systemd boots: every command as it is
 # written there. It installs Rapport with PostgreSQL, nginx and Prometheus, kills the server, watches the metrics, stops the
 # database until the alert fires, and restores a backup. Needs root, debootstrap, systemd-nspawn (systemd-container), Node.js
-# and the ports 80, 443, 5432, 8080, 9090 and 9464; takes about a quarter of an hour.
+# and the ports 80, 443, 5432, 8080, 9090 and 9464; takes about ten minutes.
 #
 # usage: test/debian/try-out.sh [folder]
 set -euo pipefail

@@ -62,6 +62,11 @@ const SLOWEST = [
   "crash",
 ];
 
+/** The names of the files that failed, for whoever runs them again. */
+const list = join(packageRoot(), "dist", "failed-tests");
+const failed = new Set<string>();
+rmSync(list, { force: true });
+
 // What the tests run besides the compiled files, where it does not fit them: the compiler alone does not build it.
 for (const script of ["database/make-snapshot.js", "server/bundle.js"]) {
   execFileSync(process.execPath, [join(packageRoot(), "dist", "src", script)]);
@@ -82,11 +87,6 @@ for (const [index, name] of names.sort((one, other) => rankOf(one) - rankOf(othe
   writeFileSync(join(queue, `${String(index).padStart(4, "0")}-${name}`), "");
 }
 
-/** The names of the files that failed, for whoever runs them again. */
-const list = join(packageRoot(), "dist", "failed-tests");
-const failed = new Set<string>();
-rmSync(list, { force: true });
-
 const suiteProcess = join(import.meta.dirname, "suite-process.js");
 const atMost = Number(process.env.TEST_PROCESSES ?? availableParallelism() + 1);
 const processes = Math.min(atMost, names.length);
@@ -96,14 +96,19 @@ run({ files: Array(processes).fill(suiteProcess), concurrency: processes, signal
     if (name.endsWith(".test.js")) failed.add(name.replace(".test.js", ""));
   })
   .on("end", () => {
+    // What a process that died was running, and what was never started.
+    const unfinished = readdirSync(queue).map(
+      (entry) => entry.slice(5).split(".test.js", 1)[0] ?? "",
+    );
+    for (const name of unfinished) {
+      failed.add(name);
+      process.stderr.write(`Not finished: ${name}\n`);
+    }
     if (failed.size > 0) {
+      process.exitCode = 1;
       writeFileSync(list, `${[...failed].join("\n")}\n`);
       process.stderr.write(`To run what failed again: npm test -- ${[...failed].join(" ")}\n`);
     }
-    // What a process that died was running, and what was never started.
-    const unfinished = readdirSync(queue);
-    for (const entry of unfinished) process.stderr.write(`Not finished: ${entry.slice(5)}\n`);
-    if (unfinished.length > 0) process.exitCode = 1;
     void end();
   })
   .compose(new spec())

@@ -6,7 +6,10 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { systemClock } from "../src/clock.ts";
 import { migrate } from "../src/database/migrate.ts";
-import { type ExportRequest, exportByIds } from "../src/export/export-by-ids.ts";
+import { createLargeExports, exportByIds } from "../src/export/export-by-ids.ts";
+import { createSmallExports } from "../src/export/small-exports.ts";
+import type { ExportRequest } from "../src/export/wanted-users.ts";
+import { NO_TRACING } from "../src/observe/tracing.ts";
 import { createPeople } from "../src/people/people.ts";
 import { savePeople } from "../src/people/save-people.ts";
 import { openDatabase } from "../src/server/open-database.ts";
@@ -27,12 +30,22 @@ const addressed = people.create({ kind: "external_id", value: "addressed" });
 people.setEmail(addressed, "addressed@example.com");
 await database.transaction((tx) => savePeople(tx, workspace.id, people.changes(systemClock.now())));
 
-/** The statements of one export, beside those that set up its transaction. */
-async function statementsOf(request: ExportRequest): Promise<number> {
+/** The statements of exports at the same time, beside those that set up their transaction. */
+async function statementsOf(...requests: readonly ExportRequest[]): Promise<number> {
   const { database: counting, counted } = countingDatabase(database);
-  const services = { database: counting, clock: systemClock };
-  const { invalid_user_ids } = await exportByIds(services, workspace, request);
-  assert.equal(invalid_user_ids, undefined);
+  const smallExports = createSmallExports({ database: counting, tracing: NO_TRACING });
+  const services = {
+    database: counting,
+    clock: systemClock,
+    smallExports,
+    largeExports: createLargeExports(),
+  };
+  for (const { users, invalid_user_ids } of await Promise.all(
+    requests.map((request) => exportByIds(services, workspace, request)),
+  )) {
+    assert.ok(users.length > 0);
+    assert.equal(invalid_user_ids, undefined);
+  }
   assert.equal(counted.transactions, 1);
   return counted.statements.filter((sql) => !sql.startsWith("set ")).length;
 }
@@ -42,12 +55,24 @@ test("an export of 50 profiles with all default fields takes as many statements 
   assert.equal(await statementsOf({ external_ids: names(50) }), 4);
 });
 
+test("exports that wait at the same time share their statements, whatever fields each asks for", async () => {
+  const [first, second, third] = [names(50).slice(0, 20), names(50).slice(10, 40), "user-45"];
+  const requests = [{ external_ids: first }, { external_ids: second }, { external_ids: third }];
+  assert.equal(await statementsOf(...requests), 4);
+  const attributes: ExportRequest = { external_ids: "user-1", fields_to_export: ["first_name"] };
+  assert.equal(await statementsOf({ external_ids: first }, attributes), 4);
+});
+
 test("an export reads the states of addresses only where a profile has an address", async () => {
   assert.equal(await statementsOf({ external_ids: ["user-7", "addressed"] }), 5);
 });
 
 test("an export of attributes alone takes two statements", async () => {
-  const fields_to_export = ["external_id", "first_name", "custom_attributes"] as const;
+  const fields_to_export: ExportRequest["fields_to_export"] = [
+    "external_id",
+    "first_name",
+    "custom_attributes",
+  ];
   const external_ids = ["addressed", ...names(49)];
   assert.equal(await statementsOf({ external_ids, fields_to_export }), 2);
 });

@@ -7,6 +7,8 @@ import { randomUUID } from "node:crypto";
 import { after, describe, test } from "node:test";
 import { systemClock } from "../src/clock.ts";
 import { migrate } from "../src/database/migrate.ts";
+import { createSmallExports } from "../src/export/small-exports.ts";
+import { wantedBy } from "../src/export/wanted-users.ts";
 import { createIdempotency } from "../src/http/idempotency.ts";
 import { claimJobs } from "../src/jobs/store.ts";
 import { createMetrics } from "../src/observe/metrics.ts";
@@ -81,12 +83,13 @@ describe("a workspace that floods", () => {
     assert.ok(refused.every(({ of }) => of === "flood"));
   });
 
-  test("single exports of another workspace wait for a few exports of the flood, not for all of them", async () => {
+  test("a large export of another workspace waits for a few large exports of the flood, not for all of them", async () => {
     const [flooding, other] = await twoOf(server);
     const ids = Array.from({ length: 50 }, (_, index) => `u${index}`);
     for (const workspace of [flooding, other]) await workspace.track(events(1_000, "seen"));
+    const body = { external_ids: ids, fields_to_export: ["external_id", "recent_activity"] };
     const send = (workspace: TestWorkspace) => () =>
-      workspace.call("POST", "/users/export/ids", { external_ids: ids });
+      workspace.call("POST", "/users/export/ids", body);
     const flood = Array.from({ length: 60 }, () => ({ of: "flood", send: send(flooding) }));
     const order = await raced([...flood, { of: "single", send: send(other) }]);
     assert.ok(aheadOf(order, "single") <= 20, JSON.stringify(order));
@@ -116,6 +119,22 @@ test("a request of another workspace waits for the transactions under way, howev
   await Promise.all([...flood, write("single", 2, 1)]);
   // Two requests of the flood fit into a transaction, and up to three transactions are under way.
   assert.ok(order.indexOf("single") <= 7, order.join(" "));
+});
+
+test("an export of another workspace waits for the transactions under way, however many exports of a flood wait before it", async () => {
+  const smallExports = createSmallExports({ database, tracing: NO_TRACING });
+  const order: string[] = [];
+  const read = async (of: string, id: number, count: number) => {
+    const ids = Array.from({ length: count }, (_, index) => `u${index}`);
+    const wanted = wantedBy({ external_ids: ids });
+    const workspace = testWorkspace({ id, name: of });
+    await smallExports.read({ workspace, wanted, fields: ["external_id"] });
+    order.push(of);
+  };
+  const flood = Array.from({ length: 60 }, () => read("flood", 1, 50));
+  await Promise.all([...flood, read("single", 2, 1)]);
+  // Four exports of the flood fit into a transaction, and up to two transactions are under way.
+  assert.ok(order.indexOf("single") <= 8, order.join(" "));
 });
 
 test("syncs of one workspace are claimed in turns with those of others, and never take every place", async () => {

@@ -6,7 +6,9 @@ import assert from "node:assert/strict";
 import { systemClock } from "../src/clock.ts";
 import { DEFAULT_SETTINGS } from "../src/context/workspace-settings.ts";
 import type { Database, Queryable } from "../src/database/database.ts";
+import { createLargeExports } from "../src/export/export-by-ids.ts";
 import { EXPORT_FIELDS } from "../src/export/profile-view.ts";
+import { createSmallExports } from "../src/export/small-exports.ts";
 import { type Endpoint, pathsOf } from "../src/http/endpoint.ts";
 import { createIdempotency } from "../src/http/idempotency.ts";
 import { createMergeQueue } from "../src/identity/merge-queue.ts";
@@ -81,6 +83,8 @@ function clientOf(watchedDatabase: Database) {
     }),
     mergeQueue: createMergeQueue(parts),
     setQueue: createSetQueue({ ...parts, ...caches }),
+    smallExports: createSmallExports(parts),
+    largeExports: createLargeExports(),
   };
   return async (
     method: string,

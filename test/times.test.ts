@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
+import { isoTime } from "../src/values/iso-time.ts";
 import { parseAttributeTime, parseTime } from "../src/values/times.ts";
 
 type Table = readonly (readonly [text: string, instant: string])[];
@@ -201,4 +202,16 @@ describe("times of attributes only", () => {
     test(`${text} is refused as the time of an attribute`, () =>
       assert.equal(parseAttributeTime(text), undefined));
   }
+});
+
+test("a time is written as toISOString writes it, whatever its year", () => {
+  fc.assert(
+    fc.property(fc.date({ noInvalidDate: true }), (time) => {
+      assert.equal(isoTime(time), time.toISOString());
+    }),
+  );
+  for (const time of [0, -1, 59_999, 86_399_999, 253_402_300_800_000, -62_198_755_200_000]) {
+    assert.equal(isoTime(new Date(time)), new Date(time).toISOString());
+  }
+  assert.throws(() => isoTime(new Date(Number.NaN)), RangeError);
 });

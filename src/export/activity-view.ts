@@ -11,6 +11,7 @@ import { RECENT_DAYS } from "../activity/read-activity.ts";
 import { LAST_TIME } from "../identity/combine/fields.ts";
 import type { ShownProfile } from "../people/export-store.ts";
 import { addDecimals } from "../values/decimals.ts";
+import { isoTime } from "../values/iso-time.ts";
 import type { DeclaredApp } from "../workspaces/apps.ts";
 
 /* What an export shows of apps, devices, messages and recent days, in the publicly known names. */
@@ -42,8 +43,8 @@ export function appsView(source: Source): unknown[] {
       platform: app?.platform ?? null,
       version: usage.version,
       sessions: usage.sessions,
-      first_used: usage.firstUsedAt.toISOString(),
-      last_used: usage.lastUsedAt.toISOString(),
+      first_used: isoTime(usage.firstUsedAt),
+      last_used: isoTime(usage.lastUsedAt),
     };
   });
 }
@@ -73,7 +74,7 @@ export const messagesView = (source: Source): unknown[] =>
   source.activity.messages.map((message) => ({
     message_id: message.messageId,
     channel: message.channel,
-    sent_at: message.sentAt.toISOString(),
+    sent_at: isoTime(message.sentAt),
     ...message.details,
   }));
 

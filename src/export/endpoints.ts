@@ -1,14 +1,8 @@
 import Type from "typebox";
 import { endpoint, withPermission } from "../http/endpoint.ts";
 import { type ExportServices, exportByIds } from "./export-by-ids.ts";
-import { EXPORT_FIELDS } from "./profile-view.ts";
 import { exportStream } from "./stream-endpoint.ts";
-
-const Id = Type.Union([Type.String(), Type.Number()]);
-
-const Ids = Type.Optional(Type.Union([Type.Array(Id), Id]));
-
-const AliasObject = Type.Object({ alias_name: Type.String(), alias_label: Type.String() });
+import { ExportRequest } from "./wanted-users.ts";
 
 const ExportedUser = Type.Record(Type.String(), Type.Unknown(), {
   title: "ExportedUser",
@@ -43,17 +37,7 @@ const exportEndpoint = endpoint({
     "By alias": { user_aliases: [{ alias_name: "visitor-4711", alias_label: "web_visitor" }] },
   },
   access: withPermission("users.export.ids"),
-  body: Type.Object({
-    external_ids: Ids,
-    user_aliases: Type.Optional(Type.Array(AliasObject)),
-    platform_ids: Ids,
-    braze_ids: Ids,
-    platform_id: Ids,
-    braze_id: Ids,
-    email_address: Type.Optional(Type.String()),
-    phone: Type.Optional(Type.String()),
-    fields_to_export: Type.Optional(Type.Array(Type.Enum([...EXPORT_FIELDS]))),
-  }),
+  body: ExportRequest,
   replies: {
     201: Type.Object({
       users: Type.Array(ExportedUser),
@@ -62,7 +46,7 @@ const exportEndpoint = endpoint({
     }),
   },
   idempotency: "ignored",
-  isHeavy: true,
+  writesInPieces: true,
   budgets: { bytesOut: 64 * 1_048_576 },
 }).handledBy(async (services: ExportServices, { workspace }, { body }) => ({
   status: 201,

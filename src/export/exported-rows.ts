@@ -63,9 +63,8 @@ async function* users({ tx, workspace, filter, now }: RowSource): Portions {
     yield await viewOf(ids);
   }
 
-  async function viewOf(ids: readonly string[]): Promise<object[]> {
-    const found = await viewUsers(tx, workspace, ids, USER_FIELDS, now);
-    return found.map(({ view }) => view);
+  function viewOf(ids: readonly string[]): Promise<object[]> {
+    return viewUsers(tx, workspace, ids, USER_FIELDS, now);
   }
 }
 

@@ -11,6 +11,7 @@ import type { EmailState, GroupStateRow } from "../subscriptions/states.ts";
 import { readWaiting } from "../subscriptions/waiting-state.ts";
 import { addDecimals } from "../values/decimals.ts";
 import { groupBy } from "../values/group-by.ts";
+import { isoTime } from "../values/iso-time.ts";
 import {
   type ActivitySource,
   appsView,
@@ -66,7 +67,7 @@ const FIELDS = {
   braze_id: ({ profile }: ProfileSource) => profile.id,
   external_id: ({ profile }: ProfileSource) => profile.externalId,
   user_aliases: ({ profile }: ProfileSource) => profile.aliases,
-  created_at: ({ profile }: ProfileSource) => profile.createdAt.toISOString(),
+  created_at: ({ profile }: ProfileSource) => isoTime(profile.createdAt),
   random_bucket: ({ profile }: ProfileSource) => randomBucket(profile.id),
   ...STANDARD_FIELDS,
   custom_attributes: ({ profile }: ProfileSource) => profile.customAttributes,
@@ -159,8 +160,8 @@ function emailState({ profile, emailState: state }: ProfileSource): unknown {
 function customEvents({ events }: ProfileSource): unknown[] {
   return events.map((event) => ({
     name: event.name,
-    first: event.firstAt.toISOString(),
-    last: event.lastAt.toISOString(),
+    first: isoTime(event.firstAt),
+    last: isoTime(event.lastAt),
     count: event.count,
   }));
 }
@@ -169,8 +170,8 @@ function customEvents({ events }: ProfileSource): unknown[] {
 function purchasesByProduct({ purchases }: ProfileSource): unknown[] {
   return [...groupBy(purchases, (row) => row.productId)].map(([name, rows]) => ({
     name,
-    first: new Date(Math.min(...rows.map((row) => row.firstAt.getTime()))).toISOString(),
-    last: new Date(Math.max(...rows.map((row) => row.lastAt.getTime()))).toISOString(),
+    first: isoTime(new Date(Math.min(...rows.map((row) => row.firstAt.getTime())))),
+    last: isoTime(new Date(Math.max(...rows.map((row) => row.lastAt.getTime())))),
     count: rows.reduce((sum, row) => sum + row.count, 0),
   }));
 }

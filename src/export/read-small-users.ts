@@ -9,7 +9,7 @@ import {
 } from "../people/export-store.ts";
 import { readGroupStates } from "../subscriptions/states.ts";
 import { FIELDS_OF, MOST_BYTES, refuseOverBudget } from "./export-budget.ts";
-import { type ExportField, isCheap } from "./profile-view.ts";
+import type { ExportField } from "./profile-view.ts";
 import { activitySource, NOTHING_ON_REQUEST } from "./read-activity-source.ts";
 import type { StoredUsers } from "./view-users.ts";
 
@@ -28,7 +28,9 @@ const VALUES = 3;
  * Reads users at once whose profiles are small, as nearly all are, in three statements. What it reads at most is
  * bounded, so it need not be measured beforehand.
  *
- * @returns undefined where something is too large for that, or a field is costly: then measure first.
+ * @param ids at least one.
+ * @param fields cheap ones (`isCheap`).
+ * @returns undefined where something is too large for that: then measure first.
  * @throws Problem INVALID_REQUEST over the budget of an export.
  */
 export async function readSmallUsers(
@@ -37,7 +39,6 @@ export async function readSmallUsers(
   ids: readonly string[],
   fields: readonly ExportField[],
 ): Promise<StoredUsers | undefined> {
-  if (ids.length === 0 || !isCheap(fields)) return undefined;
   // Together no more than one response may hold.
   const characters = Math.floor(MOST_BYTES / VALUES / ids.length);
   const parts = SMALL_PARTS.filter((part) => FIELDS_OF[part].some((each) => fields.includes(each)));

@@ -8,7 +8,12 @@ import { type MergedProfile, selectMergedInto } from "../people/merged-store.ts"
 import { selectProfiles } from "../people/store.ts";
 import { type GroupStateRow, readEmailStates, readGroupStates } from "../subscriptions/states.ts";
 import type { ActivitySource } from "./activity-view.ts";
-import { type ExportField, isSummaryField, profileView } from "./profile-view.ts";
+import {
+  type ExportField,
+  isSummaryField,
+  type ProfileSource,
+  profileView,
+} from "./profile-view.ts";
 import { readActivitySource } from "./read-activity-source.ts";
 
 /** What was read of users, all but the states of their addresses. */
@@ -28,7 +33,19 @@ export async function viewUsers(
   ids: readonly string[],
   fields: readonly ExportField[],
   now: Date,
-) {
+): Promise<Record<string, unknown>[]> {
+  const sources = await sourcesOf(tx, workspace, ids, fields, now);
+  return sources.map((source) => profileView(source, fields));
+}
+
+/** Reads what these fields show of users; ids without a profile are left out. */
+export async function sourcesOf(
+  tx: Queryable,
+  workspace: Workspace,
+  ids: readonly string[],
+  fields: readonly ExportField[],
+  now: Date,
+): Promise<ProfileSource[]> {
   const [profiles, summaries, groupStates, activityOf, merged] = await settleAll([
     selectProfiles(tx, workspace.id, ids),
     readSummaries(tx, workspace.id, fields.some(isSummaryField) ? ids : []),
@@ -37,16 +54,16 @@ export async function viewUsers(
     selectMergedInto(tx, workspace.id, fields.includes("merged_ids") ? ids : []),
   ]);
   const stored = { profiles, ...summaries, groupStates, activityOf, merged };
-  return viewsOf(tx, workspace, stored, fields);
+  return withEmailStates(tx, workspace, stored, fields);
 }
 
-/** The same for users that were read. */
-export async function viewsOf(
+/** Adds the states of addresses to users that were read, where a field shows them. */
+export async function withEmailStates(
   tx: Queryable,
   workspace: Workspace,
   { profiles, events, purchases, groupStates, activityOf, merged }: StoredUsers,
   fields: readonly ExportField[],
-) {
+): Promise<ProfileSource[]> {
   const emails = fields.includes("email_subscribe")
     ? profiles.flatMap(({ email }) => (email ? [emailValue(email)] : []))
     : [];
@@ -57,7 +74,7 @@ export async function viewsOf(
   const groupStatesOf = byProfile(groupStates);
   return profiles.map((profile) => {
     const { id, email } = profile;
-    const source = {
+    return {
       workspace,
       profile,
       events: eventsOf(id),
@@ -67,6 +84,5 @@ export async function viewsOf(
       activity: activityOf(id),
       merged,
     };
-    return { id, view: profileView(source, fields) };
   });
 }

@@ -127,10 +127,9 @@ export interface Contract {
   readonly takesLong?: true;
   /** What one request may cost, where the defaults do not fit. */
   readonly budgets?: Partial<Budgets>;
-  /**
-   * Its responses may take many megabytes: a few such requests run at a time, workspaces take turns, and
-   * the response is written piece by piece.
-   */
+  /** Its responses may take megabytes: they are written piece by piece. */
+  readonly writesInPieces?: true;
+  /** The same, and a few such requests run at a time, while workspaces take turns. */
   readonly isHeavy?: true;
   /** The body is a `TextStream`, of any length; `produces` is its media type. See `http/send-stream.ts`. */
   readonly streams?: true;

@@ -42,7 +42,7 @@ export async function sendCounted(
   answer: Reply,
   mediaType: string,
 ): Promise<void> {
-  if (contract.isHeavy) {
+  if (contract.isHeavy || contract.writesInPieces) {
     const chunks = await chunksOf(load, contract, room, answer.body);
     watchReader(load, room, reply);
     writeHead(reply, answer, mediaType);

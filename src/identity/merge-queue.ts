@@ -1,6 +1,6 @@
 import type { WorkspaceContext } from "../context/context.ts";
-import { createGroupCommit } from "../http/group-commit.ts";
-import type { Tracing } from "../observe/tracing.ts";
+import { createSharedTransactions } from "../database/shared-transactions.ts";
+import type { Place, Tracing } from "../observe/tracing.ts";
 import {
   type Call,
   changeTogether,
@@ -28,15 +28,15 @@ const AT_ONCE = 2;
 export function createMergeQueue(
   services: IdentityServices & { readonly tracing: Tracing },
 ): MergeQueue {
-  const queue = createGroupCommit<Call, Result[]>({
+  const queue = createSharedTransactions<Call, Result[], Place>({
     name: "merge users",
     tracing: services.tracing,
     depth: AT_ONCE,
     mostTogether: MERGES_TOGETHER,
-    writeTogether: (calls) =>
+    runTogether: (calls) =>
       changeTogether(services, calls, { isDryRun: false, mostUsers: MOST_MATCHES }),
   });
   return {
-    merge: (context, steps) => queue.write(context.workspace.id, { context, steps }, steps.length),
+    merge: (context, steps) => queue.run(context.workspace.id, { context, steps }, steps.length),
   };
 }

@@ -86,7 +86,7 @@ export function readRecord(
     if ("mergedInto" in found) return found;
     const { profile } = found;
     const ids = [profile.id];
-    const [users, redirects, email, groups, counts] = await settleAll([
+    const [[user], redirects, email, groups, counts] = await settleAll([
       viewUsers(tx, workspace, ids, FIELDS, clock.now()),
       selectMergedInto(tx, workspace.id, ids),
       emailOf(tx, workspace.id, profile),
@@ -94,7 +94,7 @@ export function readRecord(
       countsOf(tx, workspace.id, profile.id),
     ]);
     return {
-      user: users[0]?.view ?? {},
+      user: user ?? {},
       updated_at: new Date(profile.updatedAtMicros / 1_000).toISOString(),
       redirects: redirects.map((each) => ({
         platform_id: each.isRename ? null : each.profileId,

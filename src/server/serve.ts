@@ -16,7 +16,9 @@ import { countShards } from "../database/distribute.ts";
 import { metered } from "../database/metered.ts";
 import { migrate } from "../database/migrate.ts";
 import { traced } from "../database/traced.ts";
+import { createLargeExports } from "../export/export-by-ids.ts";
 import { createExportSlots } from "../export/export-stream.ts";
+import { createSmallExports } from "../export/small-exports.ts";
 import { createIdempotency } from "../http/idempotency.ts";
 import { bytesOfThisProcess, createLoad } from "../http/load.ts";
 import { listenForMetrics } from "../http/metrics-listener.ts";
@@ -184,6 +186,8 @@ async function start(
       await countShards(database),
     ),
     mergeQueue: createMergeQueue({ database, clock, tracing }),
+    smallExports: createSmallExports({ database, tracing }),
+    largeExports: createLargeExports(),
     setQueue: createSetQueue({ database, clock, tracing, idCache, addressCache }),
     mailer: config.smtpUrl ? createMailer(config.smtpUrl, config.smtpFrom) : undefined,
     worker: { wake: () => worker?.wake() },

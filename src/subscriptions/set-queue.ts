@@ -1,6 +1,6 @@
-import { createGroupCommit } from "../http/group-commit.ts";
+import { createSharedTransactions } from "../database/shared-transactions.ts";
 import type { ItemNote } from "../http/verdicts.ts";
-import type { Tracing } from "../observe/tracing.ts";
+import type { Place, Tracing } from "../observe/tracing.ts";
 import { type CachingServices, knownIds } from "../people/known-ids.ts";
 import {
   type GroupSet,
@@ -31,12 +31,12 @@ export interface SetQueueServices extends SetServices, CachingServices {
 }
 
 export function createSetQueue(services: SetQueueServices): SetQueue {
-  const queue = createGroupCommit<SetRequest, ItemNote[]>({
+  const queue = createSharedTransactions<SetRequest, ItemNote[], Place>({
     name: "set states",
     tracing: services.tracing,
     depth: AT_ONCE,
     mostTogether: USERS_TOGETHER,
-    async writeTogether(requests) {
+    async runTogether(requests) {
       const [first] = requests as [SetRequest];
       const cached = await knownIds(services, first.context.workspace.id);
       return setTogether(services, requests, cached);
@@ -44,7 +44,7 @@ export function createSetQueue(services: SetQueueServices): SetQueue {
   });
   return {
     set: (context, sets) =>
-      queue.write(
+      queue.run(
         context.workspace.id,
         { context, sets },
         sets.reduce((sum, { named }) => sum + named.length, 0),

@@ -1,29 +1,39 @@
-import { isUnavailable } from "../database/database.ts";
-import type { Place, Tracing } from "../observe/tracing.ts";
+import { isUnavailable } from "./database.ts";
 
-/** Writes what callers want written, several of them in one transaction. */
-export interface GroupCommit<Call, Result> {
+/** Records work for several callers in the trace of each (`observe/tracing.ts`). */
+interface CallTracer<Place> {
+  current(): Place | undefined;
+  together<Result>(
+    name: string,
+    callers: readonly { readonly place: Place | undefined }[],
+    attributes: Readonly<Record<string, number>>,
+    work: () => Promise<Result>,
+  ): Promise<Result>;
+}
+
+/** Runs calls, several of them in one transaction. */
+export interface SharedTransactions<Call, Result> {
   /**
-   * Writes a call together with others that wait; resolves once it is committed.
+   * Runs a call together with others that wait; resolves once the transaction is committed.
    *
    * @param size how much of a transaction it takes.
    */
-  write(workspaceId: number, call: Call, size: number): Promise<Result>;
+  run(workspaceId: number, call: Call, size: number): Promise<Result>;
 }
 
-interface Options<Call, Result> {
+interface Options<Call, Result, Place> {
   /** How a trace names a transaction. */
   readonly name: string;
-  readonly tracing: Tracing;
+  readonly tracing: CallTracer<Place>;
   /** How many transactions are under way at the same time, at most. */
   readonly depth: number;
   /** How much one transaction takes, at most; a larger call has one of its own. */
   readonly mostTogether: number;
-  /** Writes calls of one workspace in one transaction, in their order. @returns the result of each. */
-  writeTogether(calls: readonly Call[]): Promise<readonly Result[]>;
+  /** Runs calls of one workspace in one transaction, in their order. @returns the result of each. */
+  runTogether(calls: readonly Call[]): Promise<readonly Result[]>;
 }
 
-interface Waiting<Call, Result> {
+interface Waiting<Call, Result, Place> {
   readonly call: Call;
   readonly size: number;
   /** Where it belongs in a trace. */
@@ -33,24 +43,24 @@ interface Waiting<Call, Result> {
 }
 
 /**
- * Group commit: while transactions run, calls gather; the next transaction takes all of one workspace. Workspaces
- * take turns: each gets one transaction before any of them gets the next one, however much of one waits.
+ * While transactions run, calls gather; the next transaction takes all of one workspace. Workspaces take turns: each
+ * gets one transaction before any of them gets the next one, however much of one waits.
  *
- * A call that cannot be written does not fail the others: after an error each is written alone.
+ * A call that fails does not fail the others: after an error each runs alone.
  */
-export function createGroupCommit<Call, Result>({
+export function createSharedTransactions<Call, Result, Place>({
   name,
   tracing,
   depth,
   mostTogether,
-  writeTogether,
-}: Options<Call, Result>): GroupCommit<Call, Result> {
+  runTogether,
+}: Options<Call, Result, Place>): SharedTransactions<Call, Result> {
   // A map keeps the order of insertion, which is the order of turns.
-  const waiting = new Map<number, Waiting<Call, Result>[]>();
+  const waiting = new Map<number, Waiting<Call, Result, Place>[]>();
   let underWay = 0;
 
   /** The calls of the workspace whose turn it is, as many as fit into a transaction. */
-  function takeBatch(): Waiting<Call, Result>[] {
+  function takeBatch(): Waiting<Call, Result, Place>[] {
     const [next] = waiting;
     if (!next) return [];
     const [workspaceId, line] = next;
@@ -66,39 +76,39 @@ export function createGroupCommit<Call, Result>({
     return line.slice(0, end);
   }
 
-  async function writeAll(): Promise<void> {
+  async function runAll(): Promise<void> {
     if (underWay === depth) return;
     underWay++;
     // Calls of the same turn of the event loop go together.
     await new Promise((resolve) => setImmediate(resolve));
-    while (waiting.size > 0) await writeBatch(takeBatch());
+    while (waiting.size > 0) await runBatch(takeBatch());
     underWay--;
   }
 
   /** Never throws: every call gets its result or its error. */
-  async function writeBatch(batch: readonly Waiting<Call, Result>[]): Promise<void> {
+  async function runBatch(batch: readonly Waiting<Call, Result, Place>[]): Promise<void> {
     const calls = batch.map((each) => each.call);
     const counts = { "rapport.requests": calls.length };
     try {
-      const results = await tracing.together(name, batch, counts, () => writeTogether(calls));
+      const results = await tracing.together(name, batch, counts, () => runTogether(calls));
       for (const [index, each] of batch.entries()) each.resolve(results[index] as Result);
     } catch (error) {
       if (batch.length === 1 || isUnavailable(error)) {
         for (const each of batch) each.reject(error);
         return;
       }
-      for (const each of batch) await writeBatch([each]);
+      for (const each of batch) await runBatch([each]);
     }
   }
 
   return {
-    write: (workspaceId, call, size) =>
+    run: (workspaceId, call, size) =>
       new Promise((resolve, reject) => {
         const one = { call, size, place: tracing.current(), resolve, reject };
         const line = waiting.get(workspaceId);
         if (line) line.push(one);
         else waiting.set(workspaceId, [one]);
-        void writeAll();
+        void runAll();
       }),
   };
 }

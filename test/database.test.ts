@@ -8,7 +8,8 @@ import fc from "fast-check";
 import { checkpointWhenDue } from "../src/database/checkpoints.ts";
 import { isAborted, type Transaction } from "../src/database/database.ts";
 import type { Connection } from "../src/database/one-connection.ts";
-import { openEngine, runStatements } from "../src/database/pglite-engine.ts";
+import { openEngine } from "../src/database/pglite-engine.ts";
+import { createStatementRunner } from "../src/database/pglite-statements.ts";
 import { texts, timestamps, uuids } from "../src/database/typed-list.ts";
 import { openDatabase } from "../src/server/open-database.ts";
 import { ENGINE, testConfig } from "./harness.ts";
@@ -118,12 +119,55 @@ describe("a transaction whose statements are sent at once", () => {
   });
 });
 
+describe("a statement", () => {
+  test("the values of a row have the types that the interface names, null among them", async () => {
+    const [row] = await database.query(
+      `select 9007199254740991::bigint as "bigint", 1.50::numeric as "numeric", true as "boolean", 2.5::float8 as "float",
+         '2026-01-01T12:00:00.123Z'::timestamptz as "time", '{"a": [1, null]}'::jsonb as "json", 'ä' as "text",
+         null::timestamptz as "nothing"`,
+    );
+    assert.deepEqual(row, {
+      bigint: 9_007_199_254_740_991,
+      numeric: "1.50",
+      boolean: true,
+      float: 2.5,
+      time: new Date("2026-01-01T12:00:00.123Z"),
+      json: { a: [1, null] },
+      text: "ä",
+      nothing: null,
+    });
+  });
+
+  test("a statement that failed succeeds with other parameters, within a transaction and outside of one", async () => {
+    const divide = "select 12 / $1::int as quotient";
+    await assert.rejects(database.query(divide, [0]), { code: "22012" });
+    assert.deepEqual(await database.query(divide, [3]), [{ quotient: 4 }]);
+    await assert.rejects(
+      database.transaction((tx) => tx.query(divide, [0])),
+      { code: "22012" },
+    );
+    assert.deepEqual(await database.transaction((tx) => tx.query(divide, [4])), [{ quotient: 3 }]);
+  });
+
+  test("the engine keeps no more statements prepared than it is told to, and runs any number of them", {
+    skip: ENGINE !== "embedded",
+  }, async () => {
+    const numbers = Array.from({ length: 600 }, (_, number) => number);
+    for (const number of [...numbers, ...numbers.slice(0, 10)]) {
+      const rows = await database.query(`select ${number} + $1::int as sum`, [1]);
+      assert.deepEqual(rows, [{ sum: number + 1 }]);
+    }
+    const [kept] = await database.query("select count(*) as count from pg_prepared_statements");
+    assert.ok(Number(kept?.count) <= 260, `${kept?.count} statements`);
+  });
+});
+
 describe("the write-ahead log of the embedded engine", { skip: ENGINE !== "embedded" }, () => {
   test("a checkpoint is written once the log has grown, and empties it", async () => {
     const engine = await openEngine("memory:");
     after(() => engine.close());
     const connection: Connection = {
-      run: (statements, as) => runStatements(engine, statements, as),
+      run: createStatementRunner(engine).run,
       script: async (sql) => void (await engine.exec(sql)),
       close: () => engine.close(),
     };

@@ -27,7 +27,11 @@ export async function startWarehouse(): Promise<TestWarehouse> {
 
 async function startEmbedded(): Promise<TestWarehouse> {
   const engine = await openEngine("memory:");
-  const server = createServer((socket) => serveSocket(engine, socket));
+  const sessions = new Set<Promise<void>>();
+  const server = createServer((socket) => {
+    const session = serveSocket(engine, socket).then(() => void sessions.delete(session));
+    sessions.add(session);
+  });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   after(async () => {
     server.close();
@@ -36,7 +40,11 @@ async function startEmbedded(): Promise<TestWarehouse> {
   const { port } = server.address() as { port: number };
   return {
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
-    run: async (text) => void (await engine.exec(text)),
+    async run(text) {
+      // A sync may have its result before its connection is closed.
+      await Promise.all(sessions);
+      await engine.exec(text);
+    },
   };
 }
 
@@ -83,8 +91,8 @@ export async function fragileWayTo(url: string, bytes: number): Promise<{ url: s
 const SSL_REQUEST = 80_877_103;
 const CANCEL_REQUEST = 80_877_102;
 
-/** Hands every message of the protocol to the engine, one after the other, and its answer back. */
-function serveSocket(engine: PGlite, socket: Socket): void {
+/** Hands every message of the protocol to the engine, one after the other, and its answer back. Resolves at the end. */
+function serveSocket(engine: PGlite, socket: Socket): Promise<void> {
   let pending = Buffer.alloc(0);
   let hasStarted = false;
   let last = Promise.resolve();
@@ -117,13 +125,14 @@ function serveSocket(engine: PGlite, socket: Socket): void {
     }
   });
   socket.on("error", () => {});
-  // Another connection begins with a clean session.
-  socket.on("close", () => {
-    last = last
-      .then(() => engine.exec("rollback"))
-      .then(
-        () => {},
-        () => {},
-      );
+  return new Promise((resolve) => {
+    socket.on("close", () => {
+      // Another connection begins with a clean session.
+      last = last
+        .then(() => engine.exec("rollback"))
+        .then(() => {})
+        .catch(() => {});
+      void last.then(resolve);
+    });
   });
 }

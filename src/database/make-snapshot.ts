@@ -5,7 +5,7 @@ import { basename, dirname, join } from "node:path";
 import { PGlite } from "@electric-sql/pglite";
 import { migrate } from "./migrate.ts";
 import { databaseOf } from "./one-connection.ts";
-import { runStatements } from "./pglite-engine.ts";
+import { createStatementRunner } from "./pglite-statements.ts";
 import { snapshotPath, writeSnapshot } from "./snapshot.ts";
 
 /* Run by the build: makes the database that new embedded data folders start from. */
@@ -36,7 +36,7 @@ if (!existsSync(path)) {
   });
   await migrate(
     databaseOf({
-      run: (statements, as) => runStatements(engine, statements, as),
+      run: createStatementRunner(engine).run,
       script: async (sql) => void (await engine.exec(sql)),
       close: () => engine.close(),
     }),

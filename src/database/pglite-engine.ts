@@ -1,18 +1,13 @@
 import { existsSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
-import { MemoryFS, PGlite, type Transaction, types } from "@electric-sql/pglite";
-import { checkWritten } from "./database.ts";
+import { MemoryFS, PGlite } from "@electric-sql/pglite";
 import { type EngineCode, engineCode } from "./engine-code.ts";
 import { explainOpen } from "./explain-open.ts";
 import { SnapshotMemoryFS } from "./memory-fs.ts";
-import type { Statement } from "./one-connection.ts";
-import { readTimestamp } from "./parameters.ts";
 import { setPlanner } from "./planner.ts";
 import { makeTreePrivate } from "./private-folder.ts";
 import { PrivateNodeFS } from "./private-node-fs.ts";
 import { readSnapshot, unpackSnapshot } from "./snapshot.ts";
-
-const PARSERS = { [types.TIMESTAMPTZ]: readTimestamp };
 
 /**
  * Opens PGlite: PostgreSQL as WebAssembly. It never calls fsync: acknowledged writes survive a killed
@@ -60,31 +55,4 @@ async function openMemory(code: EngineCode): Promise<PGlite> {
 }
 
 const open = (fs: PrivateNodeFS | MemoryFS, code: EngineCode): Promise<PGlite> =>
-  PGlite.create({ fs, parsers: PARSERS, pgliteWasmModule: code });
-
-/**
- * Runs statements one after the other, in their own transaction or within the running one.
- *
- * @returns the rows of each, or how many it wrote.
- */
-export const runStatements = (
-  engine: PGlite,
-  statements: readonly Statement[],
-  as: "transaction" | "part",
-): Promise<unknown[]> =>
-  as === "part"
-    ? runOn(engine, statements)
-    : engine.transaction((transaction) => runOn(transaction, statements));
-
-async function runOn(
-  engine: PGlite | Transaction,
-  statements: readonly Statement[],
-): Promise<unknown[]> {
-  const results: unknown[] = [];
-  for (const { sql, parameters, answer, mustWrite } of statements) {
-    const { rows, fields, affectedRows = 0 } = await engine.query(sql, [...parameters]);
-    const written = checkWritten(fields.length > 0 ? rows.length : affectedRows, mustWrite);
-    results.push(answer === "rows" ? rows : written);
-  }
-  return results;
-}
+  PGlite.create({ fs, pgliteWasmModule: code });

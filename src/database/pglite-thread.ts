@@ -1,7 +1,8 @@
 import { parentPort, workerData } from "node:worker_threads";
 import type { EngineCode } from "./engine-code.ts";
 import type { Statement } from "./one-connection.ts";
-import { openEngine, runStatements } from "./pglite-engine.ts";
+import { openEngine } from "./pglite-engine.ts";
+import { createStatementRunner } from "./pglite-statements.ts";
 
 /*
  * The thread of the embedded engine: a statement blocks its thread while it runs, and this thread
@@ -34,23 +35,14 @@ export interface ThreadAnswer {
   readonly error?: { readonly message: string; readonly code: string | undefined };
 }
 
-/**
- * The engine's client reads each text with a decoder of its own, and a decoder takes U+FEFF at the
- * beginning for a mark of the encoding and drops it. Here it is a character like any other.
- */
-globalThis.TextDecoder = class extends TextDecoder {
-  constructor(label?: string, options?: ConstructorParameters<typeof TextDecoder>[1]) {
-    super(label, { ignoreBOM: true, ...options });
-  }
-};
-
 const { folder, code } = workerData as ThreadData;
 const engine = await openEngine(folder, code);
+const statements = createStatementRunner(engine);
 
 async function carryOut(request: ThreadRequest): Promise<unknown[]> {
   if (request.kind === "close") await engine.close();
-  else if (request.kind === "script") await engine.exec(request.sql);
-  else return runStatements(engine, request.statements, request.as);
+  else if (request.kind === "script") await statements.script(request.sql);
+  else return statements.run(request.statements, request.as);
   return [];
 }
 

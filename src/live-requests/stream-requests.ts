@@ -18,7 +18,7 @@ import type { StreamSlots } from "./stream-slots.ts";
 /*
  * A stream looks for new requests twice a second, and only when its reader has taken what came before: a reader that
  * does not read holds one look's requests, and loses the connection when nothing moves on it for a minute
- * (http/connections.ts). Without a stream nobody looks.
+ * (http/connections.ts). Without a stream nothing is looked up.
  */
 
 export interface StreamServices extends LiveServices {

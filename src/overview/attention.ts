@@ -150,7 +150,7 @@ const secrets = ({ keys = [], now }: Known): Finding[] =>
       }
       const age = now.getTime() - createdAt.getTime();
       if (lastSeenAt !== null || age < UNUSED_AFTER_MS) return [];
-      const message = `This key was created ${Math.floor(age / DAY_MS)} days ago and never used. Revoke it if nobody needs it.`;
+      const message = `This key was created ${Math.floor(age / DAY_MS)} days ago and never used. Revoke it if it is not needed.`;
       return [{ kind: "key_unused", severity: "info", subject: name, id: null, message }];
     });
 

@@ -1,4 +1,3 @@
-import { validate as isUuid } from "uuid";
 import type { Workspace } from "../context/workspace.ts";
 import {
   checkEmailIdentifier,
@@ -8,6 +7,7 @@ import {
 import { accepted, type Checked, type Fault, Problem, refused } from "../problem.ts";
 import { describeValue } from "../values/describe-value.ts";
 import { refuseUnstorable } from "../values/plain-json.ts";
+import { isUuid } from "../values/uuid.ts";
 import type { Named, Place } from "./set-group-states.ts";
 
 /** spec: Limits. Names of one kind in a request. */

@@ -3,7 +3,7 @@
  * them. While one group runs, the next one gathers.
  */
 
-/** Few enough that copying them to a thread holds up nobody. */
+/** Few enough that copying them to a thread does not delay other work. */
 const MOST_TOGETHER = 16;
 
 /** How long a thread works on a group. What is left of it waits for its owner's next turn. */

@@ -5,12 +5,15 @@
  * A stall is the processor time of the server's main thread between two turns of its event loop, so that other
  * processes on the machine do not count. The first requests of a process compile what the next ones run, and the
  * garbage collector runs when it likes, so the best of a few attempts counts: what the code does, it does every time.
+ *
+ * Clients that do not read an export come first, while the server has used little memory: what it holds for them is
+ * bounded (`http/load.ts`).
  */
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { type AttackedServer, startAttackedServer } from "../bench/attack/attacked-server.ts";
 import { ATTACKS } from "../bench/attack/attacks/attacks.ts";
-import { measure } from "../bench/attack/measure.ts";
+import { type Effect, measure } from "../bench/attack/measure.ts";
 import { targetOf } from "../bench/attack/target.ts";
 import { freshDatabase } from "./fresh-database.ts";
 import { ENGINE } from "./harness.ts";
@@ -25,6 +28,14 @@ const LONGEST_OF: Readonly<Record<string, number>> = {
 
 const ATTEMPTS = 4;
 
+const UNREAD_EXPORTS = "60 clients that do not read an export";
+
+/**
+ * 60 exports of 3 MB would be 180 MB as bytes, and several times that as the values they are made of. The pool holds
+ * 128 MB, four exports are made at a time, and the garbage collector lags behind.
+ */
+const MOST_GROWTH_MB = 400;
+
 /** The counts of attacks that repeat something are so many times smaller. */
 const SHRINK = sized(10, 4);
 
@@ -38,6 +49,24 @@ async function startOnce(): Promise<AttackedServer> {
   return running;
 }
 
+/** The first attempt at an attack, where a test has made it already. */
+const firstAttempts = new Map<string, Effect>();
+
+test(`${UNREAD_EXPORTS} take a bounded amount of memory, and others are served`, async () => {
+  const server = await started;
+  const attack = ATTACKS.find(({ name }) => name === UNREAD_EXPORTS);
+  assert.ok(attack);
+  const target = targetOf(server);
+  await attack.prepare?.(target);
+  const before = server.memory();
+  const effect = await measure({ ...attack, prepare: async () => {} }, target);
+  firstAttempts.set(UNREAD_EXPORTS, effect);
+  assert.equal(effect.fault, undefined);
+  assert.equal(effect.refused, 0);
+  assert.ok(effect.served > 0);
+  assert.ok(effect.memory - before < MOST_GROWTH_MB, `${before} MB, then ${effect.memory} MB`);
+});
+
 describe("the event loop of a server under attack", () => {
   for (const attack of ATTACKS) {
     const { name, only = ENGINE } = attack;
@@ -49,7 +78,8 @@ describe("the event loop of a server under attack", () => {
       const target = targetOf(await started, SHRINK);
       const stalls: number[] = [];
       while (stalls.length < ATTEMPTS) {
-        const effect = await measure(attack, target);
+        const effect = firstAttempts.get(name) ?? (await measure(attack, target));
+        firstAttempts.delete(name);
         assert.equal(effect.fault, undefined);
         assert.equal(effect.refused, 0, "A request of another workspace was refused.");
         stalls.push(Math.round(effect.longestStallMs));

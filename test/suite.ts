@@ -55,7 +55,6 @@ const SLOWEST = [
   "import-files",
   "dashboard-company",
   "start-rapport",
-  "unread-exports",
   "live-stream",
   "apply-command",
   "track-batches",

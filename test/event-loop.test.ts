@@ -32,7 +32,7 @@ const UNREAD_EXPORTS = "60 clients that do not read an export";
 
 /**
  * 60 exports of 3 MB would be 180 MB as bytes, and several times that as the values they are made of. The pool holds
- * 128 MB, four exports are made at a time, and the garbage collector lags behind.
+ * 128 MB, two transactions of exports are read at a time, and the garbage collector lags behind.
  */
 const MOST_GROWTH_MB = 400;
 

@@ -4,6 +4,8 @@
  */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import { checkpointWhenDue } from "../src/database/checkpoints.ts";
 import { isAborted, type Queryable, type Transaction } from "../src/database/database.ts";
@@ -163,6 +165,29 @@ describe("a statement", () => {
     const [kept] = await database.query("select count(*) as count from pg_prepared_statements");
     assert.ok(Number(kept?.count) <= 260, `${kept?.count} statements`);
   });
+});
+
+test("the embedded engine keeps nothing of its answers in memory", {
+  skip: ENGINE !== "embedded",
+}, async () => {
+  const engine = await openEngine("memory:");
+  after(() => engine.close());
+  const { run } = createStatementRunner(engine);
+  const text = {
+    sql: "select repeat('x', 1000000) as text",
+    parameters: [],
+    answer: "rows",
+  } as const;
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  const heapMegabytes = () => {
+    collect();
+    return process.memoryUsage().heapUsed / 1_000_000;
+  };
+  await run([text], "part");
+  const before = heapMegabytes();
+  for (let times = 0; times < 100; times++) await run([text], times % 2 ? "part" : "transaction");
+  assert.ok(heapMegabytes() - before < 30, `${before} MB, then ${heapMegabytes()} MB`);
 });
 
 describe("the write-ahead log of the embedded engine", { skip: ENGINE !== "embedded" }, () => {

@@ -1,7 +1,7 @@
 /*
  * `npm test`: runs the test files of this folder, or those whose names contain one of the arguments,
- * in two processes more than the machine has cores (or in TEST_PROCESSES): a process often waits for a server that it
- * starts, or for a deadline.
+ * in one process more than the machine has cores (or in TEST_PROCESSES): a process often waits for a server that it
+ * starts. With two more, a run takes as long.
  *
  * Importing the server and opening an engine take longer than most files. So a process does both
  * once and then runs many files, which share its server (`startServer()` in harness.ts). The queue
@@ -87,7 +87,7 @@ for (const [index, name] of names.sort((one, other) => rankOf(one) - rankOf(othe
 }
 
 const suiteProcess = join(import.meta.dirname, "suite-process.js");
-const atMost = Number(process.env.TEST_PROCESSES ?? availableParallelism() + 2);
+const atMost = Number(process.env.TEST_PROCESSES ?? availableParallelism() + 1);
 const processes = Math.min(atMost, names.length);
 run({ files: Array(processes).fill(suiteProcess), concurrency: processes, signal })
   .on("test:fail", ({ name }) => {

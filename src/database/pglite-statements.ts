@@ -61,7 +61,7 @@ export function createStatementRunner(engine: PGlite): StatementRunner {
     dispose: ({ name }) => closing.push(serialize.close({ type: "S", name })),
   });
   let lastName = 0;
-  const reader = createReader();
+  const ask = createAsker(engine);
 
   async function run(statements: readonly Statement[], as: "transaction" | "part") {
     if (as === "part") return resultsOf(statements, await send([], statements));
@@ -76,7 +76,7 @@ export function createStatementRunner(engine: PGlite): StatementRunner {
   }
 
   async function script(sql: string): Promise<void> {
-    reader.refuseError(await engine.execProtocolRaw(serialize.query(sql)));
+    await ask(serialize.query(sql), () => {});
   }
 
   async function send(first: readonly Uint8Array[], statements: readonly Statement[]) {
@@ -98,9 +98,16 @@ export function createStatementRunner(engine: PGlite): StatementRunner {
       messages.push(serialize.execute({}));
     }
     messages.push(serialize.sync());
-    const answer = await engine.execProtocolRaw(Buffer.concat(messages));
+    const outcomes = running.map((): Outcome => ({ rows: [], written: 0 }));
+    // Before the first statement there may be answers to `close` and `begin`.
+    let at = -1;
     try {
-      return reader.outcomes(answer, running);
+      await ask(Buffer.concat(messages), (message) => {
+        if (message.name === "bindComplete") at++;
+        const [statement, outcome] = [running[at], outcomes[at]];
+        if (statement && outcome) READERS[message.name]?.(message, statement, outcome);
+      });
+      return outcomes;
     } catch (error) {
       // Perhaps it was not prepared, or no longer fits the tables. The next time it is, under another name.
       for (const { sql } of statements) prepared.delete(sql);
@@ -127,38 +134,29 @@ function parameterOf(value: unknown): string | Buffer | null {
   return String(value);
 }
 
-/** Reads answers of the engine, in the form of the protocol. */
-function createReader() {
-  // The library reads streams; each answer is whole, so reading it ends before `emit` does.
+/** Sends messages of the protocol to an engine and reads its answers. */
+function createAsker(engine: PGlite) {
+  // The library reads a stream.
   const answers = new EventEmitter();
   let take: (message: BackendMessage) => void = () => {};
   void parse(answers as unknown as NodeJS.ReadableStream, (message) => take(message));
+  // A copy: the engine writes its next answers to the same place.
+  const onRawData = (data: Uint8Array) => void answers.emit("data", Buffer.from(data));
 
   /** @throws the first error of the engine, with its SQLSTATE. */
-  function read(answer: Uint8Array, onMessage: (message: BackendMessage) => void): void {
+  return async (
+    messages: Uint8Array,
+    onMessage: (message: BackendMessage) => void,
+  ): Promise<void> => {
     let error: DatabaseError | undefined;
     take = (message) => {
       if (message.name === "error") error ??= message as DatabaseError;
       else onMessage(message);
     };
-    answers.emit("data", Buffer.from(answer.buffer, answer.byteOffset, answer.byteLength));
+    // Without `onRawData` the engine would read its answers as well, and keep all of them.
+    await engine.execProtocolRawStream(messages, { onRawData });
+    take = () => {};
     if (error) throw error;
-  }
-
-  return {
-    /** The outcome of each statement. */
-    outcomes(answer: Uint8Array, statements: readonly Prepared[]): Outcome[] {
-      const outcomes = statements.map((): Outcome => ({ rows: [], written: 0 }));
-      // Before the first one there may be answers to `close` and `begin`.
-      let at = -1;
-      read(answer, (message) => {
-        if (message.name === "bindComplete") at++;
-        const [statement, outcome] = [statements[at], outcomes[at]];
-        if (statement && outcome) READERS[message.name]?.(message, statement, outcome);
-      });
-      return outcomes;
-    },
-    refuseError: (answer: Uint8Array): void => read(answer, () => {}),
   };
 }
 

@@ -6,6 +6,7 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { afterEach } from "node:test";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { packageRoot } from "../src/database/migrate.ts";
 import { launchChromium, skipWithoutChromium } from "./chromium.ts";
@@ -51,9 +52,14 @@ export async function openAt(address: string): Promise<OpenPage> {
   return { page, complaints };
 }
 
-/** Starts a browser for the tests of a file. */
+/** Starts a browser for the tests of a file. A test that fails tells what its pages showed. */
 export async function startDashboard(server: TestServer): Promise<Dashboard> {
   const browser = await launchChromium();
+  const opened: OpenPage[] = [];
+  // The hook's type does not know that it is given the test that ended.
+  afterEach((async (test: EndedTest) => {
+    if (!test.passed) for (const each of opened) test.diagnostic(await shownBy(each));
+  }) as () => Promise<void>);
   const { cookie } = await signIn(server);
   const [name = "", value = ""] = cookie.split("=");
   const newWindow = async (options: BrowserContextOptions = {}): Promise<OpenPage> => {
@@ -66,7 +72,10 @@ export async function startDashboard(server: TestServer): Promise<Dashboard> {
     const page = await context.newPage();
     page.setDefaultTimeout(30_000);
     watchRequests(page);
-    return { page, complaints: complaintsOf(page, server.url) };
+    const window = { page, complaints: complaintsOf(page, server.url) };
+    opened.push(window);
+    page.once("close", () => opened.splice(opened.indexOf(window), 1));
+    return window;
   };
   const signedIn = async (options?: BrowserContextOptions): Promise<OpenPage> => {
     const window = await newWindow(options);
@@ -89,6 +98,20 @@ export async function startDashboard(server: TestServer): Promise<Dashboard> {
     },
     openSignedOut: async (path) => load(await newWindow(), path),
   };
+}
+
+interface EndedTest {
+  readonly passed: boolean;
+  diagnostic(message: string): void;
+}
+
+/** What a page shows, and what the browser complained about. */
+async function shownBy({ page, complaints }: OpenPage): Promise<string> {
+  const text = await page
+    .locator("body")
+    .innerText()
+    .catch((error: Error) => error.message);
+  return [page.url(), ...complaints, text].join("\n");
 }
 
 /** A list that grows with what the browser complains about. */

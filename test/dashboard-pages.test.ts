@@ -64,7 +64,7 @@ describe("the pages of the dashboard", { skip }, async () => {
       // As links do; on the phone below, TEST_THOROUGH=1 loads each page at its own address.
       await follow(page, addressOf(path));
       assert.notEqual(await page.getByRole("heading", { level: 1 }).innerText(), "Not found");
-      assert.equal(await page.getByRole("alert").count(), 0, `${title} fails.`);
+      assert.deepEqual(await page.getByRole("alert").allInnerTexts(), [], `${title} fails.`);
       await assertAccessible(page).catch((error) => found.push(`${title}: ${error.message}`));
     }
     assert.deepEqual([found, complaints], [[], []]);

@@ -1,0 +1,135 @@
+import type { Logger } from "pino";
+import { createAuthenticator } from "../access/authenticate.ts";
+import { createFailedAttempts } from "../access/failed-attempts.ts";
+import { createLastUsed } from "../access/last-used.ts";
+import { createRateLimits } from "../access/rate-limits.ts";
+import { createMailer } from "../cdi/mailer.ts";
+import { systemClock } from "../clock.ts";
+import { createSessions } from "../dashboard-users/sessions.ts";
+import type { DiskWatch } from "../database/disk-watch.ts";
+import { countShards } from "../database/distribute.ts";
+import { createLargeExports } from "../export/export-by-ids.ts";
+import { createExportSlots } from "../export/export-stream.ts";
+import { createSmallExports } from "../export/small-exports.ts";
+import { createIdempotency } from "../http/idempotency.ts";
+import { bytesOfThisProcess, createLoad } from "../http/load.ts";
+import { createMergeQueue } from "../identity/merge-queue.ts";
+import { createRequestLog } from "../live-requests/request-log.ts";
+import { createStreamSlots } from "../live-requests/stream-slots.ts";
+import type { Metrics } from "../observe/metrics.ts";
+import { createProcesses } from "../observe/processes.ts";
+import type { Tracing } from "../observe/tracing.ts";
+import { createAddressCache } from "../people/address-cache.ts";
+import { createIdCache } from "../people/id-cache.ts";
+import { createCenterCache } from "../preference-centers/center-cache.ts";
+import { createLinks } from "../preference-centers/links.ts";
+import { createPageLimits } from "../preference-centers/page-limits.ts";
+import { createPageViews } from "../preference-centers/page-views.ts";
+import { createQuotas } from "../quotas/quotas.ts";
+import { createIdentityProvider } from "../sign-in/identity-provider.ts";
+import { createSetQueue } from "../subscriptions/set-queue.ts";
+import { createThreadPool } from "../threads/thread-pool.ts";
+import { createWriteQueue } from "../track/write-queue.ts";
+import { findAdminToken } from "./admin-token.ts";
+import { COMPANY_RESOURCES, ERASERS, RESOURCES, SEALED_KINDS } from "./app.ts";
+import type { Config } from "./config.ts";
+import { startSealingAs } from "./secret-keys.ts";
+
+/** What watches a server, and stands before its services. */
+export interface Watching {
+  readonly disk: DiskWatch;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly tracing: Tracing;
+}
+
+export type Services = Awaited<ReturnType<typeof createServices>>["services"];
+
+/**
+ * Everything that endpoints and jobs are given, on a migrated database: each service once for the process. A use case
+ * names those that it needs.
+ */
+export async function createServices(config: Config, watching: Watching) {
+  const { disk, metrics, tracing } = watching;
+  const { database } = disk;
+  const clock = systemClock;
+  const stored = { database, clock };
+  const sealing = await startSealingAs(
+    config,
+    { database, sealedKinds: SEALED_KINDS },
+    watching.log,
+  );
+  const access = await createAccess(config, watching);
+  const idempotency = createIdempotency(stored);
+  const quotas = createQuotas(database, clock);
+  const caches = { idCache: createIdCache(), addressCache: createAddressCache() };
+  const writing = { ...stored, ...caches, tracing };
+  const { maxRequests: requests, maxEventLoopDelayMs: eventLoopDelayMs } = config;
+  const services = {
+    ...watching,
+    ...stored,
+    ...caches,
+    ...access.services,
+    dataDir: config.dataDir,
+    load: createLoad({ requests, eventLoopDelayMs, ...bytesOfThisProcess() }, metrics),
+    requestLog: createRequestLog(clock, config.liveRequests),
+    streamSlots: createStreamSlots(),
+    processes: createProcesses(),
+    idempotency,
+    rateLimits: createRateLimits(stored),
+    resources: RESOURCES,
+    shortestSecret: config.shortestSecret,
+    companyResources: COMPANY_RESOURCES,
+    erasers: ERASERS,
+    readiness: { isReady: false },
+    sealing,
+    sealedKinds: SEALED_KINDS,
+    links: createLinks({ ...stored, sealing }, config.pageLinkDays),
+    pageLimits: createPageLimits(config.pageLimit),
+    pageViews: createPageViews(database),
+    centerCache: createCenterCache(),
+    threads: createThreadPool(),
+    exportSlots: createExportSlots(),
+    quotas,
+    writeQueue: createWriteQueue(
+      { ...writing, idempotency, metrics, quotas },
+      config.workers,
+      await countShards(database),
+    ),
+    mergeQueue: createMergeQueue({ ...stored, tracing }),
+    smallExports: createSmallExports({ database, tracing }),
+    largeExports: createLargeExports(),
+    setQueue: createSetQueue(writing),
+    mailer: config.smtpUrl ? createMailer(config.smtpUrl, config.smtpFrom) : undefined,
+    /** Until the worker has started there is none to wake. */
+    worker: { wake: () => {} },
+  };
+  return { services, adminToken: access.adminToken };
+}
+
+/** Who may call: the administrator's token, keys, sessions of the dashboard, and single sign-on. */
+async function createAccess(config: Config, { disk: { database }, metrics }: Watching) {
+  const stored = { database, clock: systemClock };
+  const adminToken = await findAdminToken(stored, config);
+  const { hash: adminTokenHash } = adminToken;
+  const lastUsed = createLastUsed(database, systemClock);
+  const failedAttempts = createFailedAttempts(config.maxFailedAuth, metrics);
+  const sessions = createSessions(stored, adminTokenHash, config);
+  const identityProvider = config.oidc && (await createIdentityProvider(config.oidc));
+  const authenticator = createAuthenticator(
+    { ...stored, lastUsed, failedAttempts, sessions },
+    adminTokenHash,
+    { sign_in: { oidc: identityProvider?.view ?? null } },
+  );
+  return {
+    adminToken,
+    services: {
+      authenticator,
+      lastUsed,
+      sessions,
+      failedAttempts,
+      adminTokenHash,
+      identityProvider,
+    },
+  };
+}

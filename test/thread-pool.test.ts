@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { after, test } from "node:test";
 import { createThreadPool, defineGroupedWork, defineWork } from "../src/threads/thread-pool.ts";
+import type * as slowWork from "./slow-thread-work.ts";
 import type * as work from "./thread-work.ts";
 
 const FILE = import.meta.resolve("./thread-work.js");
@@ -13,6 +14,12 @@ const FILL_MEMORY = defineWork<typeof work.fillMemory>(FILE, "fillMemory", 60_00
 const FAIL = defineWork<typeof work.fail>(FILE, "fail", 20_000);
 const HOLD = defineWork<typeof work.holdFor>(FILE, "holdFor", 20_000);
 const IN_GROUP = defineGroupedWork<typeof work.inGroup>(FILE, "inGroup", 1_000);
+
+const TRIPLE = defineWork<typeof slowWork.triple>(
+  import.meta.resolve("./slow-thread-work.js"),
+  "triple",
+  200,
+);
 
 const threads = createThreadPool(2);
 after(() => threads.stop());
@@ -30,6 +37,10 @@ test("a call that never ends is stopped at its deadline while the event loop sta
   delay.disable();
   assert.ok(delay.percentile(99) < 50e6, `${delay.percentile(99) / 1e6} ms`);
   assert.equal(await threads.run(DOUBLE, 1, 4), 8, "the thread was replaced");
+});
+
+test("the time that a thread takes to start and to load a function does not count towards its deadline", async () => {
+  assert.equal(await threads.run(TRIPLE, 1, 7), 21);
 });
 
 test("a call that exhausts its memory is stopped, and the thread pool keeps working", async () => {

@@ -72,7 +72,7 @@ const READY_PAGES = {
   translations: DEFAULT_TEXTS,
 };
 
-/** Longer than all budgets allow, with the start of a thread: only a filter can take so long. */
+/** Longer than all budgets allow: only a filter can take so long. */
 const RENDER = defineGroupedWork<typeof renderForReaders>(
   import.meta.resolve("./page-work.js"),
   "renderForReaders",

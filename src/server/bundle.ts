@@ -14,6 +14,7 @@ const ENTRIES = [
   "main.js",
   "testing/start-rapport.js",
   "database/pglite-thread.js",
+  "threads/thread-entry.js",
   "campaigns/text-work.js",
   "preference-centers/page-work.js",
   "translations/file-work.js",

@@ -3,6 +3,7 @@ import { Tinypool } from "tinypool";
 import { Problem } from "../problem.ts";
 import { createCallGroups } from "./call-groups.ts";
 import { createFairLine } from "./fair-line.ts";
+import type { ThreadCall } from "./thread-entry.ts";
 
 /*
  * Work that may take longer than a few milliseconds (HTML, Liquid, XLIFF) runs on a few threads beside
@@ -30,7 +31,7 @@ export interface Work<Input, Output> {
   readonly file: string;
   /** The name it is exported by. */
   readonly name: string;
-  /** From the moment a thread takes the call, in milliseconds; the start of a thread counts. */
+  /** From the moment a thread begins the function, in milliseconds. */
   readonly deadlineMs: number;
   /** Whether the function takes several inputs and returns the outputs of the first ones (call-groups.ts). */
   readonly isGrouped?: boolean;
@@ -98,6 +99,11 @@ const MOST_WAITING = 200;
 /** Two at least, so that an owner whose calls run into their deadline leaves one to the others. */
 const threadsFor = (cores: number): number => Math.max(2, Math.min(4, cores - 1));
 
+/** So long may a thread take to start and to load a function: on a busy machine, many times what it needs. */
+const START_MS = 60_000;
+
+const ENTRY = import.meta.resolve("./thread-entry.js");
+
 /** No thread is started before the first call. */
 export function createThreadPool(size = threadsFor(availableParallelism())): ThreadPool {
   const pool = new Tinypool({
@@ -136,18 +142,37 @@ async function call<Result>(
   { file, name, deadlineMs }: Omit<Work<never, never>, "signature">,
   input: unknown,
 ): Promise<Result> {
-  const deadline = new AbortController();
-  const timer = setTimeout(() => deadline.abort(), deadlineMs);
+  const begunAt = new BigInt64Array(new SharedArrayBuffer(BigInt64Array.BYTES_PER_ELEMENT));
+  const deadline = watchDeadline(begunAt, deadlineMs);
   try {
-    return await pool.run(input, { filename: file, name, signal: deadline.signal });
+    const asked: ThreadCall = { file, name, input, begunAt };
+    return await pool.run(asked, { filename: ENTRY, signal: deadline.signal });
   } catch (error) {
     if (deadline.signal.aborted) throw new WorkExceeded("time");
     const { code } = error as { code?: string };
     if (code === "ERR_WORKER_OUT_OF_MEMORY") throw new WorkExceeded("memory");
     throw error;
   } finally {
-    clearTimeout(timer);
+    deadline.end();
   }
+}
+
+const NS_PER_MS = 1_000_000;
+
+/** A signal for the moment when a call has exceeded its deadline, and what ends the watch. */
+function watchDeadline(begunAt: BigInt64Array, deadlineMs: number) {
+  const controller = new AbortController();
+  const askedAt = process.hrtime.bigint();
+  let timer: NodeJS.Timeout;
+  const look = (): void => {
+    const begun = Atomics.load(begunAt, 0);
+    const [from, ms] = begun === 0n ? [askedAt, START_MS] : [begun, deadlineMs];
+    const leftMs = ms - Number(process.hrtime.bigint() - from) / NS_PER_MS;
+    if (leftMs <= 0) controller.abort();
+    else timer = setTimeout(look, Math.min(leftMs, deadlineMs));
+  };
+  look();
+  return { signal: controller.signal, end: () => clearTimeout(timer) };
 }
 
 const tooManyWaiting = (): Problem =>

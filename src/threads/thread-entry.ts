@@ -1,0 +1,19 @@
+/* What every call of the thread pool begins with on its thread (thread-pool.ts). */
+
+/** A call as its thread gets it. */
+export interface ThreadCall {
+  /** The URL of a module. */
+  readonly file: string;
+  /** The name of a function that it exports. */
+  readonly name: string;
+  readonly input: unknown;
+  /** One number, shared: when the function began, as `process.hrtime.bigint()`; 0 before. */
+  readonly begunAt: BigInt64Array;
+}
+
+/** Loads the module, notes that the function begins, and runs it. */
+export default async function runCall({ file, name, input, begunAt }: ThreadCall) {
+  const { [name]: run } = await import(file);
+  Atomics.store(begunAt, 0, process.hrtime.bigint());
+  return run(input);
+}

@@ -41,13 +41,24 @@ async function read(url: string, key: string) {
   return { ada: count(ada), bob: count(bob), steps: ada.custom_attributes.steps as number };
 }
 
+const isCluster = (process.env.TEST_CITUS_WORKERS ?? "") !== "";
+const skip = isCluster && "on a cluster each node has a backup of its own";
+
 const folder = await temporaryFolder();
 const place = await emptyPlace();
 const server = await startChild(place);
 const at = { ...place, RAPPORT_URL: server.url };
 const file = join(folder, "first.backup");
 
-describe("rapport backup", () => {
+test("rapport backup is refused on a Citus cluster, and tells how to back up its nodes", {
+  skip: !isCluster && "no cluster",
+}, async () => {
+  const { code, stderr } = await runCommand(["backup", file], place);
+  assert.equal(code, 1);
+  assert.match(stderr, /^rapport: This is a Citus cluster.*citus_create_restore_point/);
+});
+
+describe("rapport backup", { skip }, () => {
   let acknowledged = 0;
 
   test("a backup during writes contains every write that was acknowledged before it began, each whole", async () => {
@@ -144,7 +155,7 @@ describe("rapport backup", () => {
   });
 });
 
-describe("rapport restore", () => {
+describe("rapport restore", { skip }, () => {
   test("rapport restore refuses a database that is not empty", async () => {
     const { code, stderr } = await runCommand(["restore", file], place);
     assert.equal(code, 1);

@@ -115,6 +115,7 @@ describe("users in the dashboard", { skip }, async () => {
     await page.getByRole("button", { name: "Undo" }).click();
     const history = page.getByRole("table", { name: "History of states" });
     await history.getByRole("row").nth(3).waitFor();
+    await isLoaded(page);
     assert.equal(await state.inputValue(), "Subscribed");
   });
 

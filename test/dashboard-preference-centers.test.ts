@@ -109,6 +109,24 @@ describe("preference centers in the dashboard", { skip: skipWithoutBrowser }, as
     assert.deepEqual(complaints, []);
   });
 
+  test("an editor whose file cannot be loaded says so in its place, and the rest of the page stays", async () => {
+    const workspace = await begin();
+    const { page } = await dashboard.open("/", {});
+    let asked = 0;
+    await page.route(/code-editor-/, (route) => {
+      asked += 1;
+      return route.abort();
+    });
+    await page.goto(`${server.url}/dashboard${addressOf(workspace)}`);
+    await page.getByRole("alert").getByText("This could not be loaded").waitFor();
+    assert.equal(asked, 2, "Once more by itself.");
+    await shown(page).getByRole("heading", { name: "Hello Sam", exact: true }).waitFor();
+    await page.unroute(/code-editor-/);
+    await page.getByRole("button", { name: "Try again" }).click();
+    await code(page).waitFor();
+    await page.context().close();
+  });
+
   test("a fault is shown beside the code with its line, and a page with a fault is not saved", async () => {
     const workspace = await begin();
     const { page } = await dashboard.open(addressOf(workspace));

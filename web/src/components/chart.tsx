@@ -1,5 +1,5 @@
 import { Skeleton } from "@mantine/core";
-import { lazy, Suspense } from "react";
+import { partOf } from "./part.tsx";
 
 /** A line of a chart. */
 export interface Line {
@@ -24,7 +24,10 @@ export interface ChartProps {
 }
 
 /** The library comes with the first chart, not with the page. */
-const Plot = lazy(() => import("./plot.tsx"));
+const Plot = partOf(
+  async () => (await import("./plot.tsx")).default,
+  <Skeleton height={208} radius="sm" />,
+);
 
 /** Lines over time. */
 export const Chart = (props: ChartProps) => (
@@ -36,9 +39,7 @@ export const Chart = (props: ChartProps) => (
     {props.lines.length === 0 ? (
       <p className="plot-empty dim">Nothing in this time</p>
     ) : (
-      <Suspense fallback={<Skeleton height={208} radius="sm" />}>
-        <Plot {...props} />
-      </Suspense>
+      <Plot {...props} />
     )}
   </figure>
 );

@@ -1,7 +1,7 @@
 import { Menu, Select, Tabs, TextInput } from "@mantine/core";
 import { useDebouncedValue, useHotkeys } from "@mantine/hooks";
 import { getRouteApi, Link, useBlocker, useNavigate } from "@tanstack/react-router";
-import { lazy, Suspense, useMemo, useState } from "react";
+import { useMemo, useState } from "react";
 import {
   type CenterBody,
   createPreviewLink,
@@ -14,6 +14,7 @@ import { Id } from "../../components/code-block.tsx";
 import { Confirm } from "../../components/confirm.tsx";
 import { tellDone, tellFailed } from "../../components/feedback.tsx";
 import { Page } from "../../components/page.tsx";
+import { partOf } from "../../components/part.tsx";
 import { PermittedButton, PermittedItem } from "../../components/permitted.tsx";
 import { RowActions } from "../../components/row-actions.tsx";
 import { Loaded, Loading, Notice } from "../../components/states.tsx";
@@ -24,9 +25,10 @@ import { Texts } from "./texts.tsx";
 const route = getRouteApi("/w/$workspace/preference-centers/$id");
 
 // The editor is as large as the rest of the page: it loads by itself.
-const CodeEditor = lazy(async () => ({
-  default: (await import("../../components/code-editor.tsx")).CodeEditor,
-}));
+const CodeEditor = partOf(
+  async () => (await import("../../components/code-editor.tsx")).CodeEditor,
+  <Loading lines={12} />,
+);
 
 export function CenterPage() {
   const { workspace, id } = route.useParams();
@@ -146,9 +148,7 @@ function Editor({ workspace, id, stored }: EditorProps) {
             </Tabs.List>
           </Tabs>
           {(tab === "page" || tab === "confirmation") && (
-            <Suspense fallback={<Loading lines={12} />}>
-              <PageEditor key={tab} field={EDITED[tab]} center={center} faults={faults} set={set} />
-            </Suspense>
+            <PageEditor key={tab} field={EDITED[tab]} center={center} faults={faults} set={set} />
           )}
           {tab === "texts" && (
             <Texts

@@ -1,13 +1,14 @@
 import { Button, Menu, Tabs } from "@mantine/core";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { ChevronDown, Download, Merge, Trash2 } from "lucide-react";
-import { lazy, Suspense, useState } from "react";
+import { useState } from "react";
 import { fullNameOf, nameOf } from "../../api/name-of.ts";
 import { exportUser, type Profile, profileOf, type UserRecord, useUser } from "../../api/users.ts";
 import { CopyText } from "../../components/code-block.tsx";
 import { download } from "../../components/download.ts";
 import { tellDone, tellFailed } from "../../components/feedback.tsx";
 import { Page } from "../../components/page.tsx";
+import { partOf } from "../../components/part.tsx";
 import { PermittedItem } from "../../components/permitted.tsx";
 import { Loaded, Loading, Notice } from "../../components/states.tsx";
 import { Attributes } from "./attributes.tsx";
@@ -20,8 +21,14 @@ import { Totals } from "./totals.tsx";
 
 const route = getRouteApi("/w/$workspace/users/$id");
 
-const MergeUser = lazy(async () => ({ default: (await import("./merge-user.tsx")).MergeUser }));
-const EraseUser = lazy(async () => ({ default: (await import("./erase-user.tsx")).EraseUser }));
+const MergeUser = partOf(
+  async () => (await import("./merge-user.tsx")).MergeUser,
+  <Loading lines={1} />,
+);
+const EraseUser = partOf(
+  async () => (await import("./erase-user.tsx")).EraseUser,
+  <Loading lines={1} />,
+);
 
 const TABS = [
   ["timeline", "Timeline"],
@@ -172,17 +179,15 @@ function Actions({ workspace, profile }: ActionsProps) {
           </PermittedItem>
         </Menu.Dropdown>
       </Menu>
-      <Suspense fallback={<Loading lines={1} />}>
-        {dialog === "merge" && <MergeUser workspace={workspace} profile={profile} close={close} />}
-        {dialog === "erase" && (
-          <EraseUser
-            workspace={workspace}
-            profile={profile}
-            close={close}
-            done={() => void navigate({ to: "/w/$workspace/users", params: { workspace } })}
-          />
-        )}
-      </Suspense>
+      {dialog === "merge" && <MergeUser workspace={workspace} profile={profile} close={close} />}
+      {dialog === "erase" && (
+        <EraseUser
+          workspace={workspace}
+          profile={profile}
+          close={close}
+          done={() => void navigate({ to: "/w/$workspace/users", params: { workspace } })}
+        />
+      )}
     </>
   );
 }

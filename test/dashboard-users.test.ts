@@ -177,7 +177,7 @@ describe("users in the dashboard", { skip }, async () => {
     assert.equal(await rows.count(), 1);
     await page.getByRole("tab", { name: "Attributes" }).click();
     await page.getByRole("textbox", { name: "Find an attribute" }).fill("GOL");
-    await page.getByText("a29").waitFor({ state: "detached" });
+    await page.getByText("a29", { exact: true }).waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Edit plan" }).click();
     // A dialog gives the focus back to what opened it.
     await page.keyboard.press("Escape");
@@ -194,6 +194,25 @@ describe("users in the dashboard", { skip }, async () => {
       .locator(":focus")
       .and(page.getByRole("button", { name: "Actions" }))
       .waitFor();
+    assert.deepEqual(complaints, []);
+  });
+
+  test("a dialog whose file comes after the focus has gone gives it back to the button of the menu that opened it", async () => {
+    const workspace = await server.workspace();
+    await workspace.track({ attributes: [{ external_id: "ada" }] });
+    const path = `/w/${workspace.name}/users/${await platformIdOf(workspace, "ada")}`;
+    const { page, complaints } = await dashboard.open(path);
+    const actions = page.getByRole("button", { name: "Actions", exact: true });
+    await page.route("**/erase-user-*.js", async (route) => {
+      await page.locator(":focus").and(actions).waitFor();
+      await actions.blur();
+      await route.continue();
+    });
+    await actions.click();
+    await page.getByRole("menuitem", { name: /Erase/ }).click();
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await page.locator(":focus").and(actions).waitFor();
     assert.deepEqual(complaints, []);
   });
 

@@ -1,5 +1,6 @@
 import { CatchBoundary } from "@tanstack/react-router";
 import { type ComponentType, lazy, type ReactNode, Suspense, useState } from "react";
+import { OpenerOfPart, openerOfDialog } from "./return-focus.ts";
 import { Failure } from "./states.tsx";
 
 /**
@@ -17,6 +18,7 @@ export function partOf<Props extends object>(
   let Loaded = begin();
   return function Part(props) {
     const [tries, setTries] = useState(0);
+    const [opener] = useState(openerOfDialog);
     const tryAgain = () => {
       Loaded = begin();
       setTries(tries + 1);
@@ -27,7 +29,9 @@ export function partOf<Props extends object>(
         errorComponent={({ error }) => <Failure error={error} retry={tryAgain} />}
       >
         <Suspense fallback={loading}>
-          <Loaded {...props} />
+          <OpenerOfPart value={opener}>
+            <Loaded {...props} />
+          </OpenerOfPart>
         </Suspense>
       </CatchBoundary>
     );

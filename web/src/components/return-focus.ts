@@ -1,12 +1,16 @@
-import { useEffect, useState } from "react";
+import { createContext, useContext, useEffect, useState } from "react";
+
+/** What opened a part whose file had to be loaded first: the menu with its entry may have closed meanwhile. */
+export const OpenerOfPart = createContext<HTMLElement | null>(null);
 
 /**
  * Gives the focus back to what opened a dialog when the dialog closes: the library does so only for dialogs that are
  * there before they open. Where the opener is gone, the page has the focus, not the document.
  */
 export function useReturnFocus(): void {
+  const openerOfPart = useContext(OpenerOfPart);
   // The first time it is drawn, the dialog does not have the focus yet.
-  const [opener] = useState(openerOfDialog);
+  const [opener] = useState(() => openerOfDialog() ?? openerOfPart);
   useEffect(
     () => () => {
       if (document.activeElement !== null && document.activeElement !== document.body) return;
@@ -17,9 +21,10 @@ export function useReturnFocus(): void {
   );
 }
 
-/** Of an entry of a menu, which closes, the button of the menu. */
-function openerOfDialog(): HTMLElement | null {
+/** What has the focus; of an entry of a menu, which closes, the button of the menu. */
+export function openerOfDialog(): HTMLElement | null {
   const active = document.activeElement;
+  if (active === document.body) return null;
   const button = active?.closest("[role=menu]")?.getAttribute("aria-labelledby");
   const opener = button ? document.getElementById(button) : active;
   return opener instanceof HTMLElement ? opener : null;

@@ -82,26 +82,30 @@ describe("a server whose PostgreSQL fails", { skip }, () => {
     });
   });
 
-  test("while PostgreSQL has no connection left, health says so, and requests are served once there are some", async () => {
+  test("while PostgreSQL has no connection left, health says so, and requests are served once there are some", async (t) => {
     const database = await newDatabase(own);
     const server = await serverOn(database);
     const hogs: postgres.Sql[] = [];
-    /** Ends the connections of the server, and takes every place. */
+    const endAll = async () => void (await Promise.all(hogs.splice(0).map((hog) => hog.end())));
+    t.after(endAll);
+    /** Takes every place, also those of the server's connections. */
     const takeAll = async () => {
-      for (;;) {
+      let all = Infinity;
+      while (hogs.length < all) {
         const hog = postgres(`${own.url}/postgres`, { max: 1, fetch_types: false });
+        if (hogs.length === 0) all = Number((await hog`show max_connections`)[0]?.max_connections);
         const isTaken = await hog`
           select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'rapport'`.then(
           () => true,
           () => false,
         );
-        if (!isTaken) return void (await hog.end());
-        hogs.push(hog);
+        if (isTaken) hogs.push(hog);
+        else await hog.end();
       }
     };
     await assertSurvives(server, {
       begin: takeAll,
-      end: async () => void (await Promise.all(hogs.map((hog) => hog.end()))),
+      end: endAll,
       says: /^The database has no connection left\.$/,
     });
   });

@@ -78,14 +78,14 @@ describe("rapport tail", () => {
     const bad = () =>
       workspace.track({ events: [{ external_id: "bob", name: "opened", time: "yesterday" }] });
     const good = () =>
-      workspace.track({ events: [{ external_id: "ada", name: "opened", time: NOON }] });
+      workspace.track({ events: [{ external_id: "lovelace", name: "opened", time: NOON }] });
     const of = (...args: string[]) =>
       follow(["--workspace", workspace.name, ...args], server.url, server.adminToken);
     const details = of("--details", "--user", "bob");
     const json = of("--json", "--status", "201", "--limit", "1");
     await details.feed(
       () => Promise.all([good(), bad()]),
-      (printed) => /events\[0\] bob: [A-Z_]+ .*time/.test(printed) && !printed.includes("ada"),
+      (printed) => /events\[0\] bob: [A-Z_]+ .*time/.test(printed) && !printed.includes("lovelace"),
     );
     await json.feed(good, (printed) => printed.endsWith("\n"));
     const { code, stdout } = await json.ended;

@@ -29,8 +29,32 @@ interface Options<Call, Result, Place> {
   readonly depth: number;
   /** How much one transaction takes, at most; a larger call has one of its own. */
   readonly mostTogether: number;
+  /** Where several of these share what may be under way; without it, only `depth` counts. */
+  readonly slots?: Slots;
   /** Runs calls of one workspace in one transaction, in their order. @returns the result of each. */
   runTogether(calls: readonly Call[]): Promise<readonly Result[]>;
+}
+
+/** Lets so many run at the same time; the others wait in their order. */
+export interface Slots {
+  take(): Promise<void>;
+  give(): void;
+}
+
+export function createSlots(count: number): Slots {
+  const waiting: (() => void)[] = [];
+  let free = count;
+  return {
+    async take() {
+      if (free > 0) free--;
+      else await new Promise<void>((resolve) => waiting.push(resolve));
+    },
+    give() {
+      const next = waiting.shift();
+      if (next) next();
+      else free++;
+    },
+  };
 }
 
 interface Waiting<Call, Result, Place> {
@@ -43,8 +67,8 @@ interface Waiting<Call, Result, Place> {
 }
 
 /**
- * While transactions run, calls gather; the next transaction takes all of one workspace. Workspaces take turns: each
- * gets one transaction before any of them gets the next one, however much of one waits.
+ * Group commit: while transactions run, calls gather; the next transaction takes all of one workspace. Workspaces take
+ * turns: each gets one transaction before any of them gets the next one, however much of one waits.
  *
  * A call that fails does not fail the others: after an error each runs alone.
  */
@@ -53,6 +77,7 @@ export function createSharedTransactions<Call, Result, Place>({
   tracing,
   depth,
   mostTogether,
+  slots,
   runTogether,
 }: Options<Call, Result, Place>): SharedTransactions<Call, Result> {
   // A map keeps the order of insertion, which is the order of turns.
@@ -81,14 +106,21 @@ export function createSharedTransactions<Call, Result, Place>({
     underWay++;
     // Calls of the same turn of the event loop go together.
     await new Promise((resolve) => setImmediate(resolve));
-    while (waiting.size > 0) await runBatch(takeBatch());
+    while (waiting.size > 0) {
+      await slots?.take();
+      await runBatch(takeBatch());
+      slots?.give();
+    }
     underWay--;
   }
 
   /** Never throws: every call gets its result or its error. */
   async function runBatch(batch: readonly Waiting<Call, Result, Place>[]): Promise<void> {
+    // Meanwhile another transaction may have taken all that waited.
+    if (batch.length === 0) return;
     const calls = batch.map((each) => each.call);
-    const counts = { "rapport.requests": calls.length };
+    const items = batch.reduce((sum, { size }) => sum + size, 0);
+    const counts = { "rapport.requests": calls.length, "rapport.items": items };
     try {
       const results = await tracing.together(name, batch, counts, () => runTogether(calls));
       for (const [index, each] of batch.entries()) each.resolve(results[index] as Result);

@@ -1,5 +1,9 @@
-import { type Database, isUnavailable } from "../database/database.ts";
-import { KeyTaken } from "../http/idempotency.ts";
+import type { Database } from "../database/database.ts";
+import {
+  createSharedTransactions,
+  createSlots,
+  type Slots,
+} from "../database/shared-transactions.ts";
 import { createPool } from "../http/pool.ts";
 import type { Place } from "../observe/tracing.ts";
 import { Problem } from "../problem.ts";
@@ -49,16 +53,8 @@ export interface WriteQueue {
   write(request: WriteRequest): Promise<Verdict[]>;
 }
 
-interface Waiting {
-  readonly request: WriteRequest;
-  /** Where it belongs in a trace. */
-  readonly place: Place | undefined;
-  resolve(verdicts: Verdict[]): void;
-  reject(error: unknown): void;
-}
-
 /**
- * Group commit: while a transaction runs, requests gather; the next transaction takes them all.
+ * Requests that wait share transactions (`createSharedTransactions`).
  *
  * Several lanes write at the same time, each for its share of the buckets, so that their transactions
  * do not wait for each other's rows. A request is split among them where that cannot be noticed. Where
@@ -104,11 +100,15 @@ export function createWriteQueue(services: WriteServices, processes = 1, shards 
         const parts = splitRequest(request, lanesInUse(waitingItems));
         const moment = nextMoment(length);
         const write = ({ lane, items, places }: Part) =>
-          (lanes[lane] as Lane).write({
-            ...request,
-            items,
-            moments: places.map((place) => moment + place * MICROSECONDS_OF_ITEM),
-          });
+          (lanes[lane] as Lane).run(
+            request.context.workspace.id,
+            {
+              ...request,
+              items,
+              moments: places.map((place) => moment + place * MICROSECONDS_OF_ITEM),
+            },
+            items.length,
+          );
         const [first, ...others] = parts;
         if (first && others.length === 0) return await write(first);
         return inOrder(parts, await Promise.allSettled(parts.map(write)));
@@ -147,118 +147,21 @@ function planLanes({ isSerialized, concurrency }: Database, processes: number, s
   return { lanes, depth: 1, atOnce: lanes };
 }
 
-/** Lets so many run at the same time; the others wait in their order. */
-interface Slots {
-  take(): Promise<void>;
-  give(): void;
-}
+type Lane = ReturnType<typeof createLane>;
 
-function createSlots(count: number): Slots {
-  const waiting: (() => void)[] = [];
-  let free = count;
-  return {
-    async take() {
-      if (free > 0) free--;
-      else await new Promise<void>((resolve) => waiting.push(resolve));
+/** Transactions for a share of the buckets. */
+const createLane = (services: WriteServices, depth: number, slots: Slots) =>
+  createSharedTransactions<WriteRequest, Verdict[], Place>({
+    name: "write batch",
+    tracing: services.tracing,
+    depth,
+    mostTogether: BATCH_ITEMS,
+    slots,
+    async runTogether(requests) {
+      const startedAt = performance.now();
+      const verdicts = await writeBatch(services, requests);
+      const items = requests.reduce((sum, request) => sum + request.items.length, 0);
+      services.metrics.batch(items, (performance.now() - startedAt) / 1_000);
+      return verdicts;
     },
-    give() {
-      const next = waiting.shift();
-      if (next) next();
-      else free++;
-    },
-  };
-}
-
-interface Lane {
-  write(request: WriteRequest): Promise<Verdict[]>;
-}
-
-/**
- * Transactions of one workspace each, which take the requests of a workspace in their order. Workspaces take turns:
- * each gets one transaction before any of them gets the next one, however much of one waits.
- *
- * @param depth how many of them are under way at the same time.
- */
-function createLane(services: WriteServices, depth: number, slots: Slots): Lane {
-  // A map keeps the order of insertion, which is the order of turns.
-  const waiting = new Map<number, Waiting[]>();
-  let underWay = 0;
-
-  /** The requests of the workspace whose turn it is, as many as fit into a transaction. */
-  function takeBatch(): Waiting[] {
-    const [next] = waiting;
-    if (!next) return [];
-    const [workspaceId, line] = next;
-    waiting.delete(workspaceId);
-    let items = 0;
-    // Once one does not fit, none after it may overtake it.
-    const end = line.findIndex(({ request }, index) => {
-      items += request.items.length;
-      return index > 0 && items > BATCH_ITEMS;
-    });
-    if (end < 0) return line;
-    waiting.set(workspaceId, line.slice(end));
-    return line.slice(0, end);
-  }
-
-  async function writeAll(): Promise<void> {
-    if (underWay === depth) return;
-    underWay++;
-    // Requests that arrive in the same turn of the event loop go together.
-    await new Promise((resolve) => setImmediate(resolve));
-    while (waiting.size > 0) {
-      await slots.take();
-      const batch = takeBatch();
-      if (batch.length > 0) await writeTogether(services, batch);
-      slots.give();
-    }
-    underWay--;
-  }
-
-  return {
-    write: (request) =>
-      new Promise((resolve, reject) => {
-        const { id } = request.context.workspace;
-        const line = waiting.get(id);
-        const one = { request, place: services.tracing.current(), resolve, reject };
-        if (line) line.push(one);
-        else waiting.set(id, [one]);
-        void writeAll();
-      }),
-  };
-}
-
-/** Never throws: every request gets its verdicts or its error. */
-async function writeTogether(services: WriteServices, batch: readonly Waiting[]): Promise<void> {
-  const requests = batch.map((each) => each.request);
-  try {
-    const startedAt = performance.now();
-    const items = requests.reduce((sum, request) => sum + request.items.length, 0);
-    const counts = { "rapport.requests": requests.length, "rapport.items": items };
-    const verdicts = await services.tracing.together("write batch", batch, counts, () =>
-      writeBatch(services, requests),
-    );
-    services.metrics.batch(items, (performance.now() - startedAt) / 1_000);
-    for (const [index, each] of batch.entries()) each.resolve(verdicts[index] ?? []);
-  } catch (error) {
-    if (error instanceof KeyTaken) return writeOthers(services, batch, error);
-    if (batch.length === 1 || isUnavailable(error)) {
-      for (const each of batch) each.reject(error);
-      return;
-    }
-    // One of them cannot be written: written alone, it does not fail the others.
-    for (const each of batch) await writeTogether(services, [each]);
-  }
-}
-
-/** Leaves out the requests whose Idempotency-Key another request has used meanwhile. */
-async function writeOthers(
-  services: WriteServices,
-  batch: readonly Waiting[],
-  taken: KeyTaken,
-): Promise<void> {
-  const isTaken = ({ request }: Waiting) => taken.keys.has(request.recorded?.claim.key ?? "");
-  for (const each of batch.filter(isTaken)) each.reject(taken);
-  const others = batch.filter((each) => !isTaken(each));
-  if (others.length > 0) await writeTogether(services, others);
-}
+  });

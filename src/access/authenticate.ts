@@ -39,40 +39,10 @@ export function createAuthenticator(
   adminTokenHash: string,
   signInHint: SignInHint = {},
 ): Authenticator {
-  const { database, clock, lastUsed, failedAttempts } = services;
+  const { database } = services;
+  const keys = createKeyCheck(services);
+  const tokens = createTokenCheck(services);
   const findSession = (presented: Presented) => findPresented(services, signInHint, presented);
-  const keys = createHolderCache((hashes) => readKeyHolders(database, hashes, clock.now()));
-  const tokens = createHolderCache((hashes) => selectTokenHolders(database, hashes, clock.now()));
-
-  async function keyHolder(
-    { permission, refuseWithout }: Access & { by: "key" },
-    { authorization, address, baseUrl }: Presented,
-  ) {
-    const holder = await keys.find(bearerToken(authorization));
-    if (!holder) throw failedAttempts.refuse("key", address);
-    if (!holder.allows(address)) {
-      throw new Problem("FORBIDDEN", "This API key may not be used from this address.");
-    }
-    refuseWithout?.(holder.workspace, baseUrl);
-    if (!holder.permissions.has("all") && !holder.permissions.has(permission)) {
-      throw new Problem("FORBIDDEN", `This API key lacks the permission ${permission}.`);
-    }
-    lastUsed.note(API_KEYS.table, holder.keyId);
-    return holder;
-  }
-
-  async function tokenHolder({ authorization, origin, address }: Presented) {
-    const holder = await tokens.find(bearerToken(authorization));
-    if (!holder) throw failedAttempts.refuse("scim", address);
-    if (holder.requiredOrigin !== undefined && holder.requiredOrigin !== origin) {
-      throw new Problem(
-        "FORBIDDEN",
-        "X-Request-Origin must be the service origin that belongs to this SCIM token.",
-      );
-    }
-    lastUsed.note(SCIM_TOKENS.table, holder.tokenId);
-    return holder;
-  }
 
   /** A request with a key or token is judged by that alone, whatever cookies come with it. */
   async function administrator(access: AdministratorAccess, presented: Presented) {
@@ -82,26 +52,22 @@ export function createAuthenticator(
       refuseUnpermitted(session.person, access, presented.workspaceName);
       return callerOf(session);
     }
-    checkAdminToken(presented);
-    return { actor: "administrator", actorName: null } as const;
-  }
-
-  function checkAdminToken({ authorization, address }: Presented): void {
     const token = bearerToken(authorization);
     if (token === undefined || !hasHash(token, adminTokenHash)) {
-      throw failedAttempts.refuse("administrator", address);
+      throw services.failedAttempts.refuse("administrator", presented.address);
     }
+    return { actor: "administrator", actorName: null } as const;
   }
 
   return {
     async identify(access, presented) {
       switch (access.by) {
         case "key": {
-          const { keyId, keyName, workspace } = await keyHolder(access, presented);
+          const { keyId, keyName, workspace } = await keys.check(access, presented);
           return { actor: "key", actorName: keyName, keyId, workspace };
         }
         case "scim": {
-          const { tokenName, company } = await tokenHolder(presented);
+          const { tokenName, company } = await tokens.check(presented);
           return { actor: "scim", actorName: tokenName, company };
         }
         case "administrator": {
@@ -122,6 +88,50 @@ export function createAuthenticator(
     forget() {
       keys.forget();
       tokens.forget();
+    },
+  };
+}
+
+/** Who holds the API key of a request, where the key may make it. */
+function createKeyCheck({ database, clock, lastUsed, failedAttempts }: AuthenticatorServices) {
+  const keys = createHolderCache((hashes) => readKeyHolders(database, hashes, clock.now()));
+  return {
+    forget: keys.forget,
+    async check(
+      { permission, refuseWithout }: Access & { by: "key" },
+      { authorization, address, baseUrl }: Presented,
+    ) {
+      const holder = await keys.find(bearerToken(authorization));
+      if (!holder) throw failedAttempts.refuse("key", address);
+      if (!holder.allows(address)) {
+        throw new Problem("FORBIDDEN", "This API key may not be used from this address.");
+      }
+      refuseWithout?.(holder.workspace, baseUrl);
+      if (!holder.permissions.has("all") && !holder.permissions.has(permission)) {
+        throw new Problem("FORBIDDEN", `This API key lacks the permission ${permission}.`);
+      }
+      lastUsed.note(API_KEYS.table, holder.keyId);
+      return holder;
+    },
+  };
+}
+
+/** Who holds the SCIM token of a request. */
+function createTokenCheck({ database, clock, lastUsed, failedAttempts }: AuthenticatorServices) {
+  const tokens = createHolderCache((hashes) => selectTokenHolders(database, hashes, clock.now()));
+  return {
+    forget: tokens.forget,
+    async check({ authorization, origin, address }: Presented) {
+      const holder = await tokens.find(bearerToken(authorization));
+      if (!holder) throw failedAttempts.refuse("scim", address);
+      if (holder.requiredOrigin !== undefined && holder.requiredOrigin !== origin) {
+        throw new Problem(
+          "FORBIDDEN",
+          "X-Request-Origin must be the service origin that belongs to this SCIM token.",
+        );
+      }
+      lastUsed.note(SCIM_TOKENS.table, holder.tokenId);
+      return holder;
     },
   };
 }

@@ -9,78 +9,101 @@ import type {
   Window,
 } from "./activity.ts";
 
-/** A purchase of quantity n counts as n purchases and n times the price. */
+/** Adds purchases and updates their summaries. A purchase of quantity n counts as n purchases and n times the price. */
 export async function insertPurchases(
   tx: Transaction,
   workspaceId: number,
   purchases: readonly Occurrence<PurchaseDetails>[],
 ): Promise<void> {
   if (purchases.length === 0) return;
-  const profileIds = purchases.map((purchase) => purchase.profileId);
-  const buckets = bucketsOfIds(profileIds);
-  const products = purchases.map((purchase) => purchase.work.productId);
-  const currencies = purchases.map((purchase) => purchase.work.currency);
-  // As text: the engine reads the decimal that was sent, and adds without rounding.
-  const prices = purchases.map((purchase) => String(purchase.work.price));
-  const quantities = purchases.map((purchase) => purchase.work.quantity);
-  const times = purchases.map((purchase) => purchase.work.time);
+  const columns = columnsOf(purchases);
   await settleAll([
-    tx.query(
-      `insert into purchases (workspace_id, bucket, profile_id, purchase_id, product_id, currency,
-         price, quantity, occurred_at, app_id, properties)
-       select $1, bucket, profile_id, id, product_id, currency, price::numeric, quantity, time,
-         app_id, properties::jsonb
-       from buckets join unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[],
-         $7::int[], $8::timestamptz[], $9::text[], $10::text[], $11::smallint[])
-         as new (profile_id, id, product_id, currency, price, quantity, time, app_id, properties,
-           bucket) using (bucket)
-       where bucket = any($12::smallint[])`,
-      [
-        workspaceId,
-        profileIds,
-        purchases.map((purchase) => purchase.id),
-        products,
-        currencies,
-        prices,
-        quantities,
-        times,
-        purchases.map((purchase) => purchase.work.appId),
-        purchases.map(
-          (purchase) => purchase.work.properties && JSON.stringify(purchase.work.properties),
-        ),
-        buckets.each,
-        buckets.all,
-      ],
-    ),
-    tx.query(
-      `insert into purchase_summaries
-         (workspace_id, bucket, profile_id, product_id, currency, count, revenue, first_at, last_at)
-       select $1, bucket, profile_id, product_id, currency, sum(quantity),
-         sum(quantity * price::numeric), min(time), max(time)
-       from buckets join unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::int[],
-         $7::timestamptz[], $8::smallint[])
-         as new (profile_id, product_id, currency, price, quantity, time, bucket) using (bucket)
-       where bucket = any($9::smallint[])
-       group by bucket, profile_id, product_id, currency
-       on conflict (workspace_id, profile_id, bucket, product_id, currency) do update set
-         count = purchase_summaries.count + excluded.count,
-         revenue = purchase_summaries.revenue + excluded.revenue,
-         first_at = least(purchase_summaries.first_at, excluded.first_at),
-         last_at = greatest(purchase_summaries.last_at, excluded.last_at)`,
-      [
-        workspaceId,
-        profileIds,
-        products,
-        currencies,
-        prices,
-        quantities,
-        times,
-        buckets.each,
-        buckets.all,
-      ],
-    ),
+    insertRows(tx, workspaceId, purchases, columns),
+    addToSummaries(tx, workspaceId, columns),
   ]);
 }
+
+type Columns = ReturnType<typeof columnsOf>;
+
+/** What both tables hold of purchases. */
+function columnsOf(purchases: readonly Occurrence<PurchaseDetails>[]) {
+  const profileIds = purchases.map(({ profileId }) => profileId);
+  return {
+    profileIds,
+    buckets: bucketsOfIds(profileIds),
+    products: purchases.map(({ work }) => work.productId),
+    currencies: purchases.map(({ work }) => work.currency),
+    // As text: the engine reads the decimal that was sent, and adds without rounding.
+    prices: purchases.map(({ work }) => String(work.price)),
+    quantities: purchases.map(({ work }) => work.quantity),
+    times: purchases.map(({ work }) => work.time),
+  };
+}
+
+const insertRows = (
+  tx: Transaction,
+  workspaceId: number,
+  purchases: readonly Occurrence<PurchaseDetails>[],
+  { profileIds, buckets, products, currencies, prices, quantities, times }: Columns,
+) =>
+  tx.query(
+    `insert into purchases (workspace_id, bucket, profile_id, purchase_id, product_id, currency,
+       price, quantity, occurred_at, app_id, properties)
+     select $1, bucket, profile_id, id, product_id, currency, price::numeric, quantity, time,
+       app_id, properties::jsonb
+     from buckets join unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[],
+       $7::int[], $8::timestamptz[], $9::text[], $10::text[], $11::smallint[])
+       as new (profile_id, id, product_id, currency, price, quantity, time, app_id, properties,
+         bucket) using (bucket)
+     where bucket = any($12::smallint[])`,
+    [
+      workspaceId,
+      profileIds,
+      purchases.map(({ id }) => id),
+      products,
+      currencies,
+      prices,
+      quantities,
+      times,
+      purchases.map(({ work }) => work.appId),
+      purchases.map(({ work }) => work.properties && JSON.stringify(work.properties)),
+      buckets.each,
+      buckets.all,
+    ],
+  );
+
+const addToSummaries = (
+  tx: Transaction,
+  workspaceId: number,
+  { profileIds, buckets, products, currencies, prices, quantities, times }: Columns,
+) =>
+  tx.query(
+    `insert into purchase_summaries
+       (workspace_id, bucket, profile_id, product_id, currency, count, revenue, first_at, last_at)
+     select $1, bucket, profile_id, product_id, currency, sum(quantity),
+       sum(quantity * price::numeric), min(time), max(time)
+     from buckets join unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::int[],
+       $7::timestamptz[], $8::smallint[])
+       as new (profile_id, product_id, currency, price, quantity, time, bucket) using (bucket)
+     where bucket = any($9::smallint[])
+     group by bucket, profile_id, product_id, currency
+     on conflict (workspace_id, profile_id, bucket, product_id, currency) do update set
+       count = purchase_summaries.count + excluded.count,
+       revenue = purchase_summaries.revenue + excluded.revenue,
+       first_at = least(purchase_summaries.first_at, excluded.first_at),
+       last_at = greatest(purchase_summaries.last_at, excluded.last_at)`,
+    [
+      workspaceId,
+      profileIds,
+      products,
+      currencies,
+      prices,
+      quantities,
+      times,
+      buckets.each,
+      buckets.all,
+    ],
+  );
 
 export async function selectPurchaseSummaries(
   database: Queryable,

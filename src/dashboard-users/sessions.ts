@@ -87,19 +87,6 @@ export function createSessions(
   // One statement for all requests that wait, and nothing is cached.
   const holders = createHolderCache(read, 0);
 
-  const audit = (
-    tx: Transaction,
-    context: Context,
-    action: "started" | "ended",
-    userId: string | null,
-    details?: AuditedChange["details"],
-  ) => {
-    const name = userId ?? ADMINISTRATOR.userName;
-    return recordChanges(tx, clock, context, [
-      { action, kind: "dashboard_session", name, details },
-    ]);
-  };
-
   return {
     async find(secret) {
       const row = await holders.find(secret);
@@ -114,23 +101,42 @@ export function createSessions(
       await withRetries(database, async (tx) => {
         if (userId !== null && !(await updateLastSignIn(tx, userId, now))) throw noSuchUser();
         await insertSession(tx, { hash, userId, adminPrint: ofAdministrator, now, expiresAt });
-        await audit(tx, context, "started", userId, { way });
+        await audit(tx, clock, context, { action: "started", userId, details: { way } });
       });
       return { secret, expiresAt };
     },
     async end(context, { id, person }) {
       await withRetries(database, async (tx) => {
-        if (await deleteSession(tx, id)) await audit(tx, context, "ended", person.userId);
+        if (await deleteSession(tx, id))
+          await audit(tx, clock, context, { action: "ended", userId: person.userId });
       });
     },
     async endAll(context, { person }) {
       await withRetries(database, async (tx) => {
         const sessions = await deleteSessionsOf(tx, person.userId);
-        await audit(tx, context, "ended", person.userId, { sessions });
+        await audit(tx, clock, context, {
+          action: "ended",
+          userId: person.userId,
+          details: { sessions },
+        });
       });
     },
   };
 }
+
+/** Records that a person's session has begun or ended. */
+const audit = (
+  tx: Transaction,
+  clock: Clock,
+  context: Context,
+  {
+    userId,
+    ...change
+  }: Pick<AuditedChange, "details"> & { action: "started" | "ended"; userId: string | null },
+) =>
+  recordChanges(tx, clock, context, [
+    { ...change, kind: "dashboard_session", name: userId ?? ADMINISTRATOR.userName },
+  ]);
 
 const noSuchUser = () =>
   new Problem("FORBIDDEN", "There is no active dashboard user with this address.");

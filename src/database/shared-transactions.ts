@@ -80,35 +80,17 @@ export function createSharedTransactions<Call, Result, Place>({
   slots,
   runTogether,
 }: Options<Call, Result, Place>): SharedTransactions<Call, Result> {
-  // A map keeps the order of insertion, which is the order of turns.
-  const waiting = new Map<number, Waiting<Call, Result, Place>[]>();
+  const waiting = createTurns<Waiting<Call, Result, Place>>(mostTogether);
   let underWay = 0;
-
-  /** The calls of the workspace whose turn it is, as many as fit into a transaction. */
-  function takeBatch(): Waiting<Call, Result, Place>[] {
-    const [next] = waiting;
-    if (!next) return [];
-    const [workspaceId, line] = next;
-    waiting.delete(workspaceId);
-    let size = 0;
-    // Once one does not fit, none after it may overtake it.
-    const end = line.findIndex((each, index) => {
-      size += each.size;
-      return index > 0 && size > mostTogether;
-    });
-    if (end < 0) return line;
-    waiting.set(workspaceId, line.slice(end));
-    return line.slice(0, end);
-  }
 
   async function runAll(): Promise<void> {
     if (underWay === depth) return;
     underWay++;
     // Calls of the same turn of the event loop go together.
     await new Promise((resolve) => setImmediate(resolve));
-    while (waiting.size > 0) {
+    while (!waiting.isEmpty()) {
       await slots?.take();
-      await runBatch(takeBatch());
+      await runBatch(waiting.take());
       slots?.give();
     }
     underWay--;
@@ -136,11 +118,44 @@ export function createSharedTransactions<Call, Result, Place>({
   return {
     run: (workspaceId, call, size) =>
       new Promise((resolve, reject) => {
-        const one = { call, size, place: tracing.current(), resolve, reject };
-        const line = waiting.get(workspaceId);
-        if (line) line.push(one);
-        else waiting.set(workspaceId, [one]);
+        waiting.add(workspaceId, { call, size, place: tracing.current(), resolve, reject });
         void runAll();
       }),
+  };
+}
+
+/** What waits, in a line for each workspace. */
+interface Turns<One> {
+  isEmpty(): boolean;
+  add(workspaceId: number, one: One): void;
+  /** As much of the workspace whose turn it is as fits; nothing if nothing waits. */
+  take(): One[];
+}
+
+function createTurns<One extends { readonly size: number }>(most: number): Turns<One> {
+  // A map keeps the order of insertion, which is the order of turns.
+  const lines = new Map<number, One[]>();
+  return {
+    isEmpty: () => lines.size === 0,
+    add(workspaceId, one) {
+      const line = lines.get(workspaceId);
+      if (line) line.push(one);
+      else lines.set(workspaceId, [one]);
+    },
+    take() {
+      const [next] = lines;
+      if (!next) return [];
+      const [workspaceId, line] = next;
+      lines.delete(workspaceId);
+      let size = 0;
+      // Once one does not fit, none after it may overtake it.
+      const end = line.findIndex((each, index) => {
+        size += each.size;
+        return index > 0 && size > most;
+      });
+      if (end < 0) return line;
+      lines.set(workspaceId, line.slice(end));
+      return line.slice(0, end);
+    },
   };
 }

@@ -103,13 +103,11 @@ export function createConnectionQueue(
     connection.current = exchange;
     exchange.response.once("close", () => {
       connection.current = undefined;
-      const next = isStopping ? undefined : connection.waiting.shift();
-      if (next) {
-        waiting--;
-        start(connection, next, handle);
-      } else if (isStopping) {
-        end(connection.socket);
-      }
+      if (isStopping) return end(connection.socket);
+      const next = connection.waiting.shift();
+      if (!next) return;
+      waiting--;
+      start(connection, next, handle);
     });
     startInTurn(() => {
       if (!connection.socket.destroyed) handle(exchange.request, exchange.response);
@@ -118,42 +116,54 @@ export function createConnectionQueue(
 
   return {
     attach(server, handle) {
-      const nodes = server.listeners("connection");
-      server.removeAllListeners("connection");
-      // Node would otherwise read at once what the socket has received.
-      Object.assign(server, { pauseOnConnect: true });
-      server.on("connection", (socket: Socket) =>
-        open(socket, () => {
-          for (const listener of nodes) listener.call(server, socket);
-          socket.resume();
-        }),
-      );
-      server.on("request", (request: IncomingMessage, response: ServerResponse) => {
-        const connection = connections.get(request.socket);
-        if (connection && !request.socket.destroyed) {
-          enter(connection, { request, response }, handle);
-        }
+      takeOver(server, open, (exchange) => {
+        const connection = connections.get(exchange.request.socket);
+        if (connection && !connection.socket.destroyed) enter(connection, exchange, handle);
       });
-      // An expectation other than 100-continue is ignored (RFC 9110, 10.1.1): Node would respond by
-      // itself, without what every other request goes through.
-      server.on("checkExpectation", (request, response) =>
-        server.emit("request", request, response),
-      );
     },
     drop: (socket) => comeAndGo(() => socket.destroy()),
     close() {
       isStopping = true;
       for (const { socket, current } of connections.values()) if (!current) end(socket);
-      const stoppingSince = performance.now();
-      const look = setInterval(() => {
-        if (connections.size === 0) clearInterval(look);
-        if (performance.now() - stoppingSince < patienceMs) return;
-        for (const { socket, current } of connections.values()) {
-          if (!current || waitsForClient(current)) socket.destroy();
-        }
-      }, LOOK_EVERY_MS).unref();
+      disconnectAfter(connections, patienceMs);
     },
   };
+}
+
+/** Passes on the connections and requests of a server. Node has a connection once `read` is called. */
+function takeOver(
+  server: Server,
+  open: (socket: Socket, read: () => void) => void,
+  enter: (exchange: Exchange) => void,
+): void {
+  const nodes = server.listeners("connection");
+  server.removeAllListeners("connection");
+  // Node would otherwise read at once what the socket has received.
+  Object.assign(server, { pauseOnConnect: true });
+  server.on("connection", (socket: Socket) =>
+    open(socket, () => {
+      for (const listener of nodes) listener.call(server, socket);
+      socket.resume();
+    }),
+  );
+  server.on("request", (request: IncomingMessage, response: ServerResponse) =>
+    enter({ request, response }),
+  );
+  // An expectation other than 100-continue is ignored (RFC 9110, 10.1.1): Node would respond by
+  // itself, without what every other request goes through.
+  server.on("checkExpectation", (request, response) => server.emit("request", request, response));
+}
+
+/** Disconnects, from then on, every client that is idle or that the server waits for. */
+function disconnectAfter(connections: ReadonlyMap<Socket, Connection>, patienceMs: number): void {
+  const stoppingSince = performance.now();
+  const look = setInterval(() => {
+    if (connections.size === 0) clearInterval(look);
+    if (performance.now() - stoppingSince < patienceMs) return;
+    for (const { socket, current } of connections.values()) {
+      if (!current || waitsForClient(current)) socket.destroy();
+    }
+  }, LOOK_EVERY_MS).unref();
 }
 
 /** Runs what is given at once, or in a later turn of the event loop once this one has run for so long. */

@@ -8,6 +8,7 @@ import { baseUrlOf } from "./base-url.ts";
 import { budgetsOf, startWork } from "./budget.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { type Contract, type Endpoint, type Input, pathsOf, type Reply } from "./endpoint.ts";
+import type { Load } from "./load.ts";
 import { holdSmallBody, isLarge, refuseForeignBody } from "./media-types.ts";
 import type { ObserveServices } from "./observe.ts";
 import type { RequestContext } from "./request-state.ts";
@@ -73,20 +74,6 @@ export function serveEndpoint<Services extends HttpServices>(
     }
   }
 
-  async function answerWithRoom(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const { room } = request;
-    if (!room) return answer(request, reply);
-    if (!load.startWork(room)) throw tooMuchLoad();
-    // A caller who has gone does not make the work smaller: the room is held until the handler ends.
-    try {
-      if (!holdSmallBody(load, request)) throw tooMuchLoad();
-      if (contract.isHeavy) await heavyLine.run(room.owner, () => answer(request, reply));
-      else await answer(request, reply);
-    } finally {
-      load.endWork(room);
-    }
-  }
-
   for (const url of pathsOf(contract)) {
     server.route({
       method: contract.method,
@@ -98,10 +85,31 @@ export function serveEndpoint<Services extends HttpServices>(
         refuseForeignBody(contract, request.headers["content-type"]);
       },
       handler: async (request, reply) => {
-        await answerWithRoom(request, reply);
+        await withRoom(load, heavyLine, contract, request, () => answer(request, reply));
         return reply;
       },
     });
+  }
+}
+
+/** Runs the work of a request while it holds room for it, in the line of heavy work where it is heavy. */
+async function withRoom(
+  load: Load,
+  heavyLine: FairLine,
+  contract: Contract,
+  request: FastifyRequest,
+  run: () => Promise<void>,
+): Promise<void> {
+  const { room } = request;
+  if (!room) return run();
+  if (!load.startWork(room)) throw tooMuchLoad();
+  // A caller who has gone does not make the work smaller: the room is held until the handler ends.
+  try {
+    if (!holdSmallBody(load, request)) throw tooMuchLoad();
+    if (contract.isHeavy) await heavyLine.run(room.owner, run);
+    else await run();
+  } finally {
+    load.endWork(room);
   }
 }
 

@@ -99,23 +99,9 @@ const OWN_REQUEST = "start-rapport";
 export async function startRapport(options: StartOptions = {}): Promise<StartedRapport> {
   const { readConfig } = await import("../server/config.ts");
   const { openDatabase } = await import("../server/open-database.ts");
-  const { manifest = DEFAULT_MANIFEST, engine = "memory", settings } = options;
+  const { manifest = DEFAULT_MANIFEST } = options;
   const requests: ReceivedRequest[] = [];
-  const config = readConfig({
-    PORT: "0",
-    DATA_DIR: "memory:",
-    LOG_LEVEL: "silent",
-    DEMO: "false",
-    ADMIN_TOKEN: randomBytes(18).toString("base64url"),
-    // The same at every start, so that a later one reads what an earlier one sealed in the tests' database.
-    SECRET_KEY: "the-secret-key-of-every-start-in-tests",
-    // A test shares the event loop with Rapport and may block it.
-    MAX_EVENT_LOOP_DELAY: "3600",
-    WEB_CONCURRENCY: "1",
-    ...(engine !== "memory" && { DATABASE_URL: engine }),
-    ...(typeof manifest === "string" && { MANIFEST: manifest }),
-    ...settings,
-  });
+  const config = readConfig(environmentOf(options));
   // The engine opens on its thread while the server is loaded.
   const opening = openDatabase(config);
   opening.catch(() => {});
@@ -167,6 +153,22 @@ export async function startRapport(options: StartOptions = {}): Promise<StartedR
     throw error;
   }
 }
+
+const environmentOf = ({ manifest, engine = "memory", settings }: StartOptions) => ({
+  PORT: "0",
+  DATA_DIR: "memory:",
+  LOG_LEVEL: "silent",
+  DEMO: "false",
+  ADMIN_TOKEN: randomBytes(18).toString("base64url"),
+  // The same at every start, so that a later one reads what an earlier one sealed in the tests' database.
+  SECRET_KEY: "the-secret-key-of-every-start-in-tests",
+  // A test shares the event loop with Rapport and may block it.
+  MAX_EVENT_LOOP_DELAY: "3600",
+  WEB_CONCURRENCY: "1",
+  ...(engine !== "memory" && { DATABASE_URL: engine }),
+  ...(typeof manifest === "string" && { MANIFEST: manifest }),
+  ...settings,
+});
 
 /** The first that the manifest declares; of a file, the first that there is. */
 async function findWorkspace(

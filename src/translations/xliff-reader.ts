@@ -38,18 +38,33 @@ interface Unit {
  * @throws Problem INVALID_REQUEST with the line and the column.
  */
 export function readXliff(text: string): FileString[] {
-  const strings: FileString[] = [];
   const parser = new SaxesParser({ xmlns: true });
+  const refuse = (reason: string): never => {
+    throw unreadable("XLIFF", `line ${parser.line}, column ${parser.column}: ${reason}`);
+  };
+  const { begin, end, take, depth, strings } = collectUnits(refuse);
+  parser.on("error", (error) => refuse(error.message.replace(/^\d+:\d+: /, "")));
+  parser.on("doctype", () => refuse("a document type is not allowed."));
+  parser.on("opentagstart", () => {
+    if (depth() >= MOST_LEVELS) refuse("it is nested too deeply.");
+  });
+  parser.on("opentag", begin);
+  parser.on("closetag", end);
+  parser.on("text", take);
+  parser.on("cdata", take);
+  parser.write(text).close();
+  return strings;
+}
+
+/** Collects the strings of a document from its elements and texts, in their order. */
+function collectUnits(refuse: (reason: string) => never) {
+  const strings: FileString[] = [];
   const levels: string[] = [];
   let passedOver = 0;
   let language: string | undefined;
   let unit: Unit | undefined;
   let units = 0;
   let collected: string | undefined;
-
-  const refuse = (reason: string): never => {
-    throw unreadable("XLIFF", `line ${parser.line}, column ${parser.column}: ${reason}`);
-  };
 
   function begin(tag: SaxesTagNS): void {
     const name = tag.uri === XLIFF ? tag.local : `{${tag.uri}}${tag.local}`;
@@ -106,17 +121,7 @@ export function readXliff(text: string): FileString[] {
     if (collected !== undefined && passedOver === 0) collected += part;
   };
 
-  parser.on("error", (error) => refuse(error.message.replace(/^\d+:\d+: /, "")));
-  parser.on("doctype", () => refuse("a document type is not allowed."));
-  parser.on("opentagstart", () => {
-    if (levels.length >= MOST_LEVELS) refuse("it is nested too deeply.");
-  });
-  parser.on("opentag", begin);
-  parser.on("closetag", end);
-  parser.on("text", take);
-  parser.on("cdata", take);
-  parser.write(text).close();
-  return strings;
+  return { begin, end, take, depth: () => levels.length, strings };
 }
 
 const NOTHING = { source: undefined, target: undefined, isDraft: false };

@@ -25,12 +25,10 @@ export interface CellsOf {
 const PAGE_ROWS = 10;
 
 export function useCells({ workspace, message, locales, keys, frame, scrollTo }: CellsOf) {
-  const translate = useTranslate(workspace, message.id);
   const missing = useMissing({ workspace, needs: "send_campaigns_canvases" });
   const [active, setActive] = useState<Place>({ row: 0, column: 0 });
   const [isEditing, setEditing] = useState(false);
-  const [drafts, setDrafts] = useState<ReadonlyMap<string, Draft>>(new Map());
-  const [done, setDone] = useState("");
+  const { drafts, done, textOf, setDraft, save } = useDrafts(workspace, message);
   // A cell far away is drawn only once the grid has scrolled to it: it gets the focus then.
   const isFocusWanted = useRef(false);
   useEffect(() => {
@@ -52,33 +50,6 @@ export function useCells({ workspace, message, locales, keys, frame, scrollTo }:
     scrollTo(place.row);
   };
 
-  const setDraft = (name: string, draft: Draft | undefined) =>
-    setDrafts((all) => {
-      const changed = new Map(all);
-      if (draft) changed.set(name, draft);
-      else changed.delete(name);
-      return changed;
-    });
-
-  const save = async (key: string, locale: TranslatedLocale): Promise<void> => {
-    const name = draftName(key, locale);
-    const draft = drafts.get(name);
-    if (!draft || draft.isSaving) return;
-    const { text } = draft;
-    if (text === (message.translations[locale.locale_key]?.[key] ?? "")) {
-      setDraft(name, undefined);
-      return;
-    }
-    setDraft(name, { text, isSaving: true, error: undefined });
-    try {
-      await translate(locale, key, text);
-      setDraft(name, undefined);
-      setDone(`Saved ${key} in ${locale.name}.`);
-    } catch (error) {
-      setDraft(name, { text, isSaving: false, error: messageOf(error) });
-    }
-  };
-
   const edit = (place: Place, text: string) => {
     const [key, locale] = [keys[place.row], locales[place.column]];
     if (key === undefined || !locale) return;
@@ -96,10 +67,7 @@ export function useCells({ workspace, message, locales, keys, frame, scrollTo }:
     } else {
       const [key, locale] = [keys[row], locales[column]];
       if (key === undefined || !locale) return;
-      const text =
-        drafts.get(draftName(key, locale))?.text ??
-        message.translations[locale.locale_key]?.[key] ??
-        "";
+      const text = textOf(key, locale);
       const isPlain = !(event.ctrlKey || event.metaKey || event.altKey);
       if (event.key === "Enter" || event.key === "F2") edit(active, text);
       else if (isPlain && event.key.length === 1) edit(active, text + event.key);
@@ -123,6 +91,48 @@ export function useCells({ workspace, message, locales, keys, frame, scrollTo }:
     onKeyDown,
     setEditing,
   };
+}
+
+/** What was typed into cells and is not stored yet. */
+function useDrafts(workspace: string, message: TranslatedMessage) {
+  const translate = useTranslate(workspace, message.id);
+  const [drafts, setDrafts] = useState<ReadonlyMap<string, Draft>>(new Map());
+  const [done, setDone] = useState("");
+
+  const storedText = (key: string, locale: TranslatedLocale): string =>
+    message.translations[locale.locale_key]?.[key] ?? "";
+
+  const setDraft = (name: string, draft: Draft | undefined) =>
+    setDrafts((all) => {
+      const changed = new Map(all);
+      if (draft) changed.set(name, draft);
+      else changed.delete(name);
+      return changed;
+    });
+
+  const save = async (key: string, locale: TranslatedLocale): Promise<void> => {
+    const name = draftName(key, locale);
+    const draft = drafts.get(name);
+    if (!draft || draft.isSaving) return;
+    const { text } = draft;
+    if (text === storedText(key, locale)) {
+      setDraft(name, undefined);
+      return;
+    }
+    setDraft(name, { text, isSaving: true, error: undefined });
+    try {
+      await translate(locale, key, text);
+      setDraft(name, undefined);
+      setDone(`Saved ${key} in ${locale.name}.`);
+    } catch (error) {
+      setDraft(name, { text, isSaving: false, error: messageOf(error) });
+    }
+  };
+
+  const textOf = (key: string, locale: TranslatedLocale): string =>
+    drafts.get(draftName(key, locale))?.text ?? storedText(key, locale);
+
+  return { drafts, done, textOf, setDraft, save };
 }
 
 export const draftName = (key: string, locale: TranslatedLocale): string => `${locale.id} ${key}`;

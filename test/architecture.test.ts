@@ -6,89 +6,77 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { describe, test } from "node:test";
-import { packageRoot } from "../src/database/migrate.ts";
+import { packageRoot } from "../src/base/package-root.ts";
 
 /**
- * The order of the folders: each imports only folders before it. The files directly in `src/` come before
- * all folders, except `main.ts`.
+ * The folders of the house, from the ground up: each imports only folders before it. Beside them stands
+ * `main.ts`, which imports `cli/`.
  */
 const FOLDERS = [
-  "values",
-  "context",
+  "base",
   "database",
-  "observe",
-  "threads",
-  "liquid",
   "http",
-  "audit",
-  "backup",
-  "sealing",
-  "jobs",
-  "workspaces",
-  "retention",
-  "access",
-  "live-requests",
+  "admin",
   "people",
-  "activity",
-  "subscriptions",
-  "quotas",
-  "track",
-  "identity",
-  "export",
-  "records",
-  "import",
-  "campaigns",
-  "translations",
-  "preference-centers",
-  "dashboard-users",
-  "scim",
-  "sign-in",
-  "cdi",
-  "capture",
-  "overview",
+  "intake",
+  "messaging",
   "dashboard",
-  "reference",
   "server",
-  "testing",
   "cli",
 ];
 
+/**
+ * The order of the rooms of a folder: each imports only rooms before it. `.` stands for the files that lie directly
+ * in the folder.
+ */
+const ROOMS: Readonly<Record<string, readonly string[]>> = {
+  base: [".", "values", "context", "observe", "threads"],
+  database: ["parameters", ".", "citus", "migrations", "postgres", "embedded", "backup"],
+  admin: ["audit", "secrets", "backup", "jobs", "workspaces", "retention", "access"],
+  people: ["profiles", "activity", "subscriptions", "quotas", "identity", "export"],
+  intake: ["track", "import", "warehouses", "capture"],
+  messaging: ["liquid", "campaigns", "translations", "preference-centers"],
+  dashboard: ["users", "scim", "sign-in", "user-records", "live-requests", "overview", "pages"],
+  server: ["reference", ".", "testing"],
+  cli: [".", "cdi", "export", "import", "tail", "users"],
+};
+
+/** Loads the commands, whose rooms use the files beside it. */
+const ABOVE_ALL_ROOMS = "cli/program.ts";
+
 /** These put the parts together and may import anything. */
-const COMPOSITION = ["server", "testing", "cli"];
+const COMPOSITION = ["server", "cli"];
 
 const isComposition = (path: string): boolean =>
   path === "main.ts" || COMPOSITION.includes(folderOf(path));
 
-/** Imports against the order; the list may only shrink. */
-const NOT_YET: readonly string[] = [];
-
 /**
- * Which folders call the stores of others, beside server/app.ts. What a user is and did is read and written in one
+ * Which rooms call the stores of others, beside server/app.ts. What a user is and did is read and written in one
  * transaction by everything that changes users; a use case in between would only pass the rows on.
  */
 const CALLERS_OF_STORES: Readonly<Record<string, readonly string[]>> = {
-  people: [
-    "activity",
-    "export",
-    "identity",
-    "preference-centers",
-    "records",
-    "subscriptions",
-    "track",
+  "people/profiles": [
+    "people/activity",
+    "people/export",
+    "people/identity",
+    "messaging/preference-centers",
+    "dashboard/user-records",
+    "people/subscriptions",
+    "intake/track",
   ],
-  activity: ["export", "identity", "records", "track"],
-  subscriptions: ["export", "records"],
-  identity: ["records"],
+  "people/activity": ["people/export", "people/identity", "dashboard/user-records", "intake/track"],
+  "people/subscriptions": ["people/export", "dashboard/user-records"],
+  "people/identity": ["dashboard/user-records"],
 };
 
 /**
- * Tables whose statements take the table's name from a constant, with the folder that writes them, and one
+ * Tables whose statements take the table's name from a constant, with the room that writes them, and one
  * that its migration fills.
  */
 const NAMED_BY_CONSTANT: Readonly<Record<string, string>> = {
   buckets: "database",
-  api_keys: "access",
-  scim_tokens: "access",
+  api_keys: "admin/access",
+  scim_tokens: "admin/access",
 };
 
 /** Where settings are read from the environment. */
@@ -136,10 +124,21 @@ const sources: Source[] = readdirSync(SOURCES, { recursive: true, encoding: "utf
 const folderOf = (path: string): string =>
   path.includes("/") ? (path.split("/", 1)[0] ?? "") : "";
 
-/** The position of a file: first those directly in `src/`, then the folders in order, then `main.ts`. */
-function heightOf(path: string): number {
-  if (path === "main.ts") return FOLDERS.length;
-  return FOLDERS.indexOf(folderOf(path));
+/** The folder and the room of a file: `people/identity`, or `http` for a folder without rooms. */
+function roomOf(path: string): string {
+  const [folder = "", room = "", file] = path.split("/");
+  return ROOMS[folder] && file !== undefined ? `${folder}/${room}` : folder;
+}
+
+/** The position of a file's folder. */
+const heightOf = (path: string): number =>
+  path === "main.ts" ? FOLDERS.length : FOLDERS.indexOf(folderOf(path));
+
+/** The position of a file's room in its folder. */
+function roomHeightOf(path: string): number {
+  const [folder = "", room = "", file] = path.split("/");
+  if (path === ABOVE_ALL_ROOMS) return Number.POSITIVE_INFINITY;
+  return ROOMS[folder]?.indexOf(file === undefined ? "." : room) ?? 0;
 }
 
 /** A statement that writes a table, which it names. */
@@ -165,25 +164,34 @@ const tablesOfMigrations = (): string[] =>
     .map(([, table = ""]) => table);
 
 describe("the source code structure", () => {
-  test("every folder of src/ has a place in the import order", () => {
-    const unknown = new Set(sources.map((each) => folderOf(each.path)).filter(Boolean));
-    for (const folder of FOLDERS) unknown.delete(folder);
-    assert.deepEqual([...unknown], [], "Enter the folder in FOLDERS, after what it imports.");
+  test("every file of src/ is in a folder and a room that has a place in the import order", () => {
+    const lost = sources
+      .map(({ path }) => path)
+      .filter((path) => path !== "main.ts" && (heightOf(path) < 0 || roomHeightOf(path) < 0));
+    assert.deepEqual(lost, [], "Enter the room in ROOMS, after what it imports.");
   });
 
   test("a source folder imports only folders that precede it in the import order", () => {
     const wrong = sources.flatMap(({ path, imports }) =>
       imports
-        .filter((imported) => folderOf(imported) !== folderOf(path) || folderOf(path) === "")
         .filter((imported) => heightOf(imported) > heightOf(path))
         .map((imported) => `${path} imports ${imported}`),
     );
     assert.deepEqual(
       wrong.sort(),
-      [...NOT_YET].sort(),
-      "Move what both need into a folder before them, or pass it as an argument. If you removed an " +
-        "import, remove it from NOT_YET.",
+      [],
+      "Move what both need into a folder before them, or pass it as an argument.",
     );
+  });
+
+  test("a room imports only rooms of its folder that precede it in their order", () => {
+    const wrong = sources.flatMap(({ path, imports }) =>
+      imports
+        .filter((imported) => folderOf(imported) === folderOf(path))
+        .filter((imported) => roomHeightOf(imported) > roomHeightOf(path))
+        .map((imported) => `${path} imports ${imported}`),
+    );
+    assert.deepEqual(wrong.sort(), [], "Move what both need into a room before them.");
   });
 
   test("source imports have no cycles", () => {
@@ -203,7 +211,7 @@ describe("the source code structure", () => {
     const wrong = sources
       .filter(({ path }) => !isStore(path) && folderOf(path) !== "database")
       // Queries to a customer's warehouse do not concern our tables.
-      .filter(({ path }) => !path.startsWith("cdi/sources/"))
+      .filter(({ path }) => !path.startsWith("intake/warehouses/sources/"))
       .filter(({ path, text }) => path !== "server/health-endpoints.ts" && statement.test(text));
     assert.deepEqual(
       wrong.map((each) => each.path),
@@ -212,13 +220,16 @@ describe("the source code structure", () => {
     );
   });
 
-  test("each table is written by the stores of one folder", () => {
+  test("each table is written by the stores of one room", () => {
     const writers = new Map<string, Set<string>>(
       Object.entries(NAMED_BY_CONSTANT).map(([table, folder]) => [table, new Set([folder])]),
     );
     for (const { path, text } of sources) {
       for (const [, table = ""] of text.matchAll(WRITE)) {
-        writers.set(table, (writers.get(table) ?? new Set()).add(folderOf(path)));
+        writers.set(
+          table,
+          (writers.get(table) ?? new Set()).add(roomOf(path).replace(/^database\/.*/, "database")),
+        );
       }
     }
     assert.deepEqual(
@@ -226,7 +237,7 @@ describe("the source code structure", () => {
         .filter(([, folders]) => folders.size > 1)
         .map(([table, folders]) => `${table}: ${[...folders].join(", ")}`),
       [],
-      "Let one folder write the table, and call a use case of that folder from the others.",
+      "Let one room write the table, and call a use case of that room from the others.",
     );
     assert.deepEqual(
       tablesOfMigrations().filter((table) => !writers.has(table)),
@@ -236,20 +247,20 @@ describe("the source code structure", () => {
     );
   });
 
-  test("a store is called from its own folder, and those of users and their activity from a few others", () => {
+  test("a store is called from its own room, and those of users and their activity from a few others", () => {
     const wrong = callsOfStores(
       (path, store) =>
-        folderOf(store) !== folderOf(path) &&
+        roomOf(store) !== roomOf(path) &&
         path !== "server/app.ts" &&
-        !CALLERS_OF_STORES[folderOf(store)]?.includes(folderOf(path)),
+        !CALLERS_OF_STORES[roomOf(store)]?.includes(roomOf(path)),
     );
     assert.deepEqual(
       wrong,
       [],
-      "Call a use case of the folder that owns the store. If what is read or written belongs to the same " +
-        "transaction, and a use case would only pass it on, enter the folder in CALLERS_OF_STORES.",
+      "Call a use case of the room that owns the store. If what is read or written belongs to the same " +
+        "transaction, and a use case would only pass it on, enter the room in CALLERS_OF_STORES.",
     );
-    const calls = callsOfStores((path, store) => folderOf(store) !== folderOf(path));
+    const calls = callsOfStores((path, store) => roomOf(store) !== roomOf(path));
     const unused = Object.entries(CALLERS_OF_STORES).flatMap(([owner, callers]) =>
       callers
         .filter(
@@ -284,7 +295,7 @@ describe("the source code structure", () => {
   test("concurrent statements are awaited with settleAll, not Promise.all", () => {
     // These wait for no statements. With Promise.all the first that fails ends the transaction, and
     // one that is still to be sent would never be answered: see settleAll.
-    const open = ["server/workers.ts", "database/", "jobs/worker.ts"];
+    const open = ["server/workers.ts", "database/", "admin/jobs/worker.ts"];
     const wrong = sources
       .filter(({ path }) => !open.some((each) => path.startsWith(each)))
       .filter(({ text }) => text.includes("Promise.all("));
@@ -325,7 +336,7 @@ describe("the source code structure", () => {
 });
 
 function testFiles(): { path: string; text: string }[] {
-  return readdirSync(join(ROOT, "test"))
+  return readdirSync(join(ROOT, "test"), { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".ts"))
     .map((name) => ({
       path: `test/${name}`,

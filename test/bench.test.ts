@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import fc from "fast-check";
-import { profileIdOf, seedStatements } from "../bench/engines/seed.ts";
-import { createMessages, findError } from "../bench/floors/messages.ts";
-import { type Histogram, percentile, record, sumOf } from "../bench/load/histogram.ts";
-import { rapport } from "../bench/peers/rapport.ts";
-import { createRandom } from "../bench/workloads/random.ts";
-import { createUserPicker } from "../bench/workloads/users.ts";
-import { WORKLOADS } from "../bench/workloads/workloads.ts";
-import { openEngine } from "../src/database/pglite-engine.ts";
+import { profileIdOf, seedStatements } from "../lab/bench/engines/seed.ts";
+import { createMessages, findError } from "../lab/bench/floors/messages.ts";
+import { type Histogram, percentile, record, sumOf } from "../lab/bench/load/histogram.ts";
+import { rapport } from "../lab/bench/peers/rapport.ts";
+import { createRandom } from "../lab/bench/workloads/random.ts";
+import { createUserPicker } from "../lab/bench/workloads/users.ts";
+import { WORKLOADS } from "../lab/bench/workloads/workloads.ts";
+import { openEngine } from "../src/database/embedded/pglite-engine.ts";
 
 /* The instrument itself: what it fills, writes and counts. It is never run here: nothing is timed. */
 

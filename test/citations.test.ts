@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { packageRoot } from "../src/database/migrate.ts";
+import { packageRoot } from "../src/base/package-root.ts";
 
 /** The headings of the specification. */
 const HEADINGS = [
@@ -98,7 +98,7 @@ function faultsIn(source: string): string[] {
 }
 
 describe("a citation in a comment", () => {
-  const files = ["src", "test", "bench", "migrations"].flatMap((folder) =>
+  const files = ["src", "test", "lab", "build", "migrations"].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
       .filter((name) => /\.(ts|sql|md)$/.test(name) && name !== "citations.test.ts")
       .map((name) => join(folder, name)),

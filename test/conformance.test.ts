@@ -73,7 +73,7 @@ function readProof(text: string): Proof | undefined {
   if (/^not applicable: \S/.test(text)) return "not applicable";
   const references: Reference[] = [];
   for (const part of text.split("<br>")) {
-    const [, file, title] = /^([a-z0-9-]+\.test\.ts): (\S.*)$/.exec(part.trim()) ?? [];
+    const [, file, title] = /^([a-z0-9/-]+\.test\.ts): (\S.*)$/.exec(part.trim()) ?? [];
     if (file === undefined || title === undefined) return undefined;
     references.push({ file, title });
   }

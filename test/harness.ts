@@ -18,12 +18,12 @@ import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import type { Database } from "../src/database/database.ts";
 import { pathsOf } from "../src/http/endpoint.ts";
-import { refusalsByStatus } from "../src/reference/refusals.ts";
 import { ENDPOINTS } from "../src/server/app.ts";
 import { type Config, readConfig } from "../src/server/config.ts";
 import { openDatabase } from "../src/server/open-database.ts";
+import { refusalsByStatus } from "../src/server/reference/refusals.ts";
 import { type RunningServer, serve } from "../src/server/serve.ts";
-import { freshDatabase } from "./fresh-database.ts";
+import { freshDatabase } from "./database/fresh-database.ts";
 
 export interface Answer<Body = Record<string, unknown>> {
   readonly status: number;

@@ -4,6 +4,7 @@
  * sample is made anew for each request, together with what has to be there for it.
  */
 import { randomUUID } from "node:crypto";
+import { declare, newUser, PATCH_SCHEMA, scimClient, TOKEN } from "./dashboard/scim/scim-client.ts";
 import {
   type Answer,
   type CallOptions,
@@ -11,19 +12,6 @@ import {
   type TestServer,
   type TestWorkspace,
 } from "./harness.ts";
-import {
-  type Admin,
-  ofApiKeys,
-  ofDashboardUsers,
-  ofDeclared,
-  ofScimTokens,
-  type Sample,
-  type Samples,
-} from "./sample-administration.ts";
-import { ofPreferenceCenters } from "./sample-preference-centers.ts";
-import { ofRecords } from "./sample-records.ts";
-import { ofSignIn, open } from "./sample-without-key.ts";
-import { declare, newUser, PATCH_SCHEMA, scimClient, TOKEN } from "./scim-client.ts";
 import {
   FIRST_STEP,
   FRENCH,
@@ -37,7 +25,19 @@ import {
   WELCOME,
   WELCOME_MAIL,
   withQuery,
-} from "./translated-workspace.ts";
+} from "./messaging/translations/translated-workspace.ts";
+import {
+  type Admin,
+  ofApiKeys,
+  ofDashboardUsers,
+  ofDeclared,
+  ofScimTokens,
+  type Sample,
+  type Samples,
+} from "./sample-administration.ts";
+import { ofPreferenceCenters } from "./sample-preference-centers.ts";
+import { ofRecords } from "./sample-records.ts";
+import { ofSignIn, open } from "./sample-without-key.ts";
 
 export type { Sample, Samples } from "./sample-administration.ts";
 

@@ -1,7 +1,8 @@
 /* Requests that work without a key: for what is public, and for signing in to the dashboard. */
+
+import { signIn } from "./dashboard/signed-in.ts";
 import type { TestServer, TestWorkspace } from "./harness.ts";
 import type { Samples } from "./sample-administration.ts";
-import { signIn } from "./signed-in.ts";
 
 const OPEN = ["/health/live", "/health/ready", "/openapi.json", "/manifest.schema.json"];
 const SITE = ["/", "/docs", "/docs/openapi.json", "/docs/start.js", "/docs/scalar.js"];

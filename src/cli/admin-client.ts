@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { Problem } from "../problem.ts";
+import { Problem } from "../base/problem.ts";
 
 /** The running server that a command talks to. */
 export interface AdminTarget {

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Database } from "../database/database.ts";
-import { type Examination, examine } from "../database/examine.ts";
-import { FolderInUse } from "../database/folder-lock.ts";
-import { ENGINE_FOLDER } from "../database/pglite.ts";
+import { FolderInUse } from "../database/embedded/folder-lock.ts";
+import { ENGINE_FOLDER } from "../database/embedded/pglite.ts";
+import { type Examination, examine } from "../database/migrations/examine.ts";
 import type { Config } from "../server/config.ts";
 import { openDatabase } from "../server/open-database.ts";
 import type { Finding } from "./doctor-machine.ts";

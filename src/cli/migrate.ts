@@ -6,8 +6,8 @@ export function define(command: Command): void {
     .addHelpText("after", "\nExample:\n  DATABASE_URL=postgres://localhost/rapport rapport migrate")
     .action(async () => {
       const { openDatabase } = await import("../server/open-database.ts");
-      const { migrate } = await import("../database/migrate.ts");
-      const { readDistributed } = await import("../database/distribute.ts");
+      const { migrate } = await import("../database/migrations/migrate.ts");
+      const { readDistributed } = await import("../database/citus/distribute.ts");
       const config = readConfig();
       const database = await openDatabase(config);
       try {

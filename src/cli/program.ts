@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { RAPPORT_VERSION } from "../reference/version.ts";
+import { RAPPORT_VERSION } from "../server/reference/version.ts";
 import { settingsHelp } from "./settings-help.ts";
 
 /** A file of this folder that defines one subcommand: its options, its help, and what it does. */
@@ -25,26 +25,26 @@ const COMMANDS: Readonly<Record<string, [about: string, load: () => Promise<Comm
   schema: ["Prints the JSON Schema of a manifest, for editors.", () => import("./schema.ts")],
   users: [
     "Searches, shows, exports, erases and merges users of a running server.",
-    () => import("./users.ts"),
+    () => import("./users/users.ts"),
   ],
   import: [
     "Imports users, events, purchases or subscriptions from a file into a running server.",
-    () => import("./import.ts"),
+    () => import("./import/import.ts"),
   ],
   export: [
     "Exports users, events, purchases, subscription states or the configuration.",
-    () => import("./export.ts"),
+    () => import("./export/export.ts"),
   ],
   tail: [
     "Prints requests to a running server as they come in, with the verdict on each item.",
-    () => import("./tail.ts"),
+    () => import("./tail/tail.ts"),
   ],
   backup: ["Writes all data of a running server to a file.", () => import("./backup.ts")],
   restore: [
     "Restores a backup into an empty database or data folder.",
     () => import("./restore.ts"),
   ],
-  cdi: ["Runs warehouse syncs.", () => import("./cdi.ts")],
+  cdi: ["Runs warehouse syncs.", () => import("./cdi/cdi.ts")],
   keys: ["Manages the API keys of a running server.", () => import("./keys.ts")],
   secrets: ["Manages the key that seals stored secrets.", () => import("./sealing.ts")],
   "scim-tokens": ["Manages the SCIM tokens of a running server.", () => import("./scim-tokens.ts")],

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import { readBackup, verifyBackup } from "../database/backup/backup-file.ts";
 import { loadDatabase, refuseForeignSchema } from "../database/backup/load-database.ts";
-import { ENGINE_FOLDER } from "../database/pglite.ts";
+import { ENGINE_FOLDER } from "../database/embedded/pglite.ts";
 import { type Config, readConfig } from "../server/config.ts";
 import { openDatabase } from "../server/open-database.ts";
 import { counted, displayProgress } from "./progress.ts";

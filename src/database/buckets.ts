@@ -1,4 +1,4 @@
-import { smallints, type TypedList } from "./typed-list.ts";
+import { smallints, type TypedList } from "./parameters/typed-list.ts";
 
 /*
  * Every row of user data lies in a bucket, so that a cluster knows from a statement which of its nodes
@@ -66,7 +66,7 @@ const HEX = Array.from({ length: BUCKET_COUNT }, (_, place) =>
  * The numbers of the buckets, in the order of their hashes. Citus gives each shard a range of the hashes of
  * `bucket`; the numbers 0 to 255 would leave some shards without a bucket and give others five. The hash
  * of each of these lies in the middle of its 256th of all hashes, so each of n shards has 256 / n buckets.
- * The table `buckets` has the same numbers; `test/buckets.test.ts` asks the engine for their hashes.
+ * The table `buckets` has the same numbers; `test/database/buckets.test.ts` asks the engine for their hashes.
  */
 // biome-ignore format: a table of numbers
 export const BUCKETS: readonly number[] = [

@@ -1,6 +1,6 @@
 import { isUnavailable } from "./database.ts";
 
-/** Records work for several callers in the trace of each (`observe/tracing.ts`). */
+/** Records work for several callers in the trace of each (`base/observe/tracing.ts`). */
 interface CallTracer<Place> {
   current(): Place | undefined;
   together<Result>(

@@ -1,7 +1,7 @@
 import { type Database, nearOf, type Queryable, type Transaction } from "./database.ts";
 import type { Use } from "./planner.ts";
 
-/** Records pieces of work below the one that runs (`observe/tracing.ts`). */
+/** Records pieces of work below the one that runs (`base/observe/tracing.ts`). */
 export interface WorkTracer {
   within<Result>(
     name: string,

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from "fastify";
+import { Problem } from "../base/problem.ts";
 import { type Database, within, withRetries } from "../database/database.ts";
-import { Problem } from "../problem.ts";
 import type { Contract, Input, Reply } from "./endpoint.ts";
 import { ANSWERS_OF_COMPANY, type Idempotency, type KeyOwner } from "./idempotency.ts";
 import { problemReply, STATUS_OF } from "./respond.ts";

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from "fastify";
-import { Problem } from "../problem.ts";
+import { Problem } from "../base/problem.ts";
 
 /** A name or an address, with or without a port. */
 const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;

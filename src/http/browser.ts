@@ -1,6 +1,6 @@
 import { parse, type SerializeOptions, serialize } from "cookie";
 import type { FastifyRequest } from "fastify";
-import { Problem } from "../problem.ts";
+import { Problem } from "../base/problem.ts";
 import { baseUrlOf } from "./base-url.ts";
 import type { PresentedByBrowser } from "./callers.ts";
 import type { Contract } from "./endpoint.ts";

@@ -1,6 +1,6 @@
-import type { Company, Context } from "../context/context.ts";
-import type { Person, Session } from "../context/person.ts";
-import type { Workspace } from "../context/workspace.ts";
+import type { Company, Context } from "../base/context/context.ts";
+import type { Person, Session } from "../base/context/person.ts";
+import type { Workspace } from "../base/context/workspace.ts";
 import type { Access } from "./endpoint.ts";
 
 /* What the HTTP layer asks about callers. `access/` implements it. */

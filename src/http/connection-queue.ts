@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { createPool } from "./pool.ts";
+import { createPool } from "../base/pool.ts";
 
 /*
  * One request at a time per connection.

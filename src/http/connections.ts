@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { createServer, type RequestListener, type Server, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
-import { Problem } from "../problem.ts";
+import { Problem } from "../base/problem.ts";
 import { type ConnectionQueue, MOST_CONNECTIONS } from "./connection-queue.ts";
 import { problemReply } from "./respond.ts";
 

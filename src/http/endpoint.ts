@@ -4,12 +4,15 @@ import type {
   Context,
   SessionContext,
   WorkspaceContext,
-} from "../context/context.ts";
-import type { CompanyPermission, WorkspacePermission } from "../context/dashboard-permissions.ts";
-import type { Permission } from "../context/permissions.ts";
-import type { Workspace } from "../context/workspace.ts";
-import type { ProblemCode } from "../problem.ts";
-import type { Budgets, Work } from "./budget.ts";
+} from "../base/context/context.ts";
+import type {
+  CompanyPermission,
+  WorkspacePermission,
+} from "../base/context/dashboard-permissions.ts";
+import type { Permission } from "../base/context/permissions.ts";
+import type { Workspace } from "../base/context/workspace.ts";
+import type { ProblemCode } from "../base/problem.ts";
+import type { Budgets, Work } from "../base/work.ts";
 
 /**
  * An endpoint is declared once: this is the declaration. The route, the validation, the permission

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../base/clock.ts";
+import { Problem } from "../base/problem.ts";
 import type { Database, Transaction } from "../database/database.ts";
-import { Problem } from "../problem.ts";
 import type { IdempotencyClaim, Reply } from "./endpoint.ts";
-import { deleteAnswersBefore, insertAnswers, selectAnswer } from "./store.ts";
+import { deleteAnswersBefore, insertAnswers, selectAnswer } from "./idempotency-store.ts";
 
 /*
  * Retries that change nothing. docs/conformance.md#idempotency-key

@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { Problem } from "../problem.ts";
+import { Problem } from "../base/problem.ts";
 
 const BYTE_ORDER_MARK = 0xfeff;
 

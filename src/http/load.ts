@@ -1,7 +1,7 @@
 import { type IntervalHistogram, monitorEventLoopDelay } from "node:perf_hooks";
 import { getHeapStatistics } from "node:v8";
-import type { Metrics } from "../observe/metrics.ts";
-import { createPool, type Pool } from "./pool.ts";
+import type { Metrics } from "../base/observe/metrics.ts";
+import { createPool, type Pool } from "../base/pool.ts";
 
 /*
  * Shedding load before memory grows (docs/decisions/overload.md).

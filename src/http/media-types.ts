@@ -1,8 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { Problem } from "../problem.ts";
-import { nextTurn } from "../threads/turns.ts";
-import { budgetsOf } from "./budget.ts";
+import { Problem } from "../base/problem.ts";
+import { nextTurn } from "../base/turns.ts";
+import { budgetsOf } from "../base/work.ts";
 import { type Contract, type Endpoint, takesBody } from "./endpoint.ts";
 import { parseJsonBody, refuseManyValues } from "./json-body.ts";
 import type { Load } from "./load.ts";

@@ -1,5 +1,5 @@
 import { createServer, type Server } from "node:http";
-import type { MetricsSource } from "../observe/cluster-metrics.ts";
+import type { MetricsSource } from "../base/observe/cluster-metrics.ts";
 
 /** Serves `GET /metrics` on a port of its own, which need not be reachable from outside. */
 export async function listenForMetrics(

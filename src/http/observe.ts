@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
-import { describeError } from "../observe/log.ts";
-import type { Metrics } from "../observe/metrics.ts";
-import type { Tracing } from "../observe/tracing.ts";
-import type { Ending } from "../observe/traffic.ts";
-import type { Problem } from "../problem.ts";
+import { describeError } from "../base/observe/log.ts";
+import type { Metrics } from "../base/observe/metrics.ts";
+import type { Tracing } from "../base/observe/tracing.ts";
+import type { Ending } from "../base/observe/traffic.ts";
+import type { Problem } from "../base/problem.ts";
 import { isRefusal, STATUS_OF } from "./respond.ts";
 
 /* What logs and metrics record of a request. */

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { Context } from "../context/context.ts";
-import type { RequestSpan } from "../observe/tracing.ts";
+import type { Context } from "../base/context/context.ts";
+import type { RequestSpan } from "../base/observe/tracing.ts";
 import type { Caller } from "./callers.ts";
 import type { Contract } from "./endpoint.ts";
 import type { Room } from "./load.ts";

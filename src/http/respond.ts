@@ -1,5 +1,5 @@
+import { Problem, type ProblemCode, type ProblemDetails } from "../base/problem.ts";
 import { isAborted, isUnavailable } from "../database/database.ts";
-import { Problem, type ProblemCode, type ProblemDetails } from "../problem.ts";
 import type { Dialect, Reply } from "./endpoint.ts";
 import { sentencePage } from "./sentence-page.ts";
 

@@ -1,8 +1,8 @@
 import { Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
-import { Problem } from "../problem.ts";
-import { nextTurn } from "../threads/turns.ts";
-import { budgetsOf } from "./budget.ts";
+import { Problem } from "../base/problem.ts";
+import { nextTurn } from "../base/turns.ts";
+import { budgetsOf } from "../base/work.ts";
 import type { Contract, Reply } from "./endpoint.ts";
 import type { Load, Room } from "./load.ts";
 import { PAGE_HEADERS } from "./page-headers.ts";

@@ -1,5 +1,5 @@
-import type { SentencePage } from "../problem.ts";
-import { escapeHtml } from "../values/escape-html.ts";
+import type { SentencePage } from "../base/problem.ts";
+import { escapeHtml } from "../base/values/escape-html.ts";
 
 /* A page with one sentence, for people who followed a link: it says what it has to and nothing more. */
 

@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { Problem } from "../problem.ts";
-import type { FairLine } from "../threads/fair-line.ts";
-import { nextTurn } from "../threads/turns.ts";
+import type { FairLine } from "../base/fair-line.ts";
+import { Problem } from "../base/problem.ts";
+import { nextTurn } from "../base/turns.ts";
+import { budgetsOf, startWork } from "../base/work.ts";
 import { type AdmissionServices, admit, identify } from "./admission.ts";
 import { type AnswerServices, answerOnce } from "./answer-once.ts";
 import { baseUrlOf } from "./base-url.ts";
-import { budgetsOf, startWork } from "./budget.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { type Contract, type Endpoint, type Input, pathsOf, type Reply } from "./endpoint.ts";
 import type { Load } from "./load.ts";

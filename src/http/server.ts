@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import fastify, { type FastifyInstance, type FastifyRequest } from "fastify";
-import { Problem } from "../problem.ts";
-import { createFairLine } from "../threads/fair-line.ts";
+import { createFairLine } from "../base/fair-line.ts";
+import { Problem } from "../base/problem.ts";
+import { budgetsOf } from "../base/work.ts";
 import { refusalOfHead } from "./admission.ts";
-import { budgetsOf } from "./budget.ts";
 import { createConnectionQueue } from "./connection-queue.ts";
 import {
   type ConnectionLimits,

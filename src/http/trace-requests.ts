@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import type { Tracing } from "../observe/tracing.ts";
+import type { Tracing } from "../base/observe/tracing.ts";
 import { contractOf } from "./request-state.ts";
 
 /**

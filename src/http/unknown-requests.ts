@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import findMyWay from "find-my-way";
-import { Problem } from "../problem.ts";
+import { Problem } from "../base/problem.ts";
 import { type Dialect, type Endpoint, pathsOf } from "./endpoint.ts";
 
 /* Requests that belong to no endpoint: the dialect of their errors, and methods that a path does not take. */

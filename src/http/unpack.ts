@@ -1,7 +1,7 @@
 import { pipeline, type Readable, Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { Problem } from "../problem.ts";
+import { Problem } from "../base/problem.ts";
 import type { Load } from "./load.ts";
 import { tooMuchLoad } from "./respond.ts";
 

@@ -1,8 +1,8 @@
 import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import { Settings } from "typebox/system";
-import { Problem } from "../problem.ts";
-import { refuseUnstorableText } from "../values/storable-text.ts";
+import { Problem } from "../base/problem.ts";
+import { refuseUnstorableText } from "../base/values/storable-text.ts";
 import { leavingOutNulls } from "./absent-members.ts";
 import type { Contract } from "./endpoint.ts";
 import { faultyItems, noList, sentenceOf } from "./validation-sentence.ts";

@@ -1,6 +1,6 @@
-import { hashSecret, refuseShortSecret } from "../access/secrets.ts";
-import { type SharedSecret, shareSecret } from "../access/shared-secret.ts";
-import type { Clock } from "../clock.ts";
+import { hashSecret, refuseShortSecret } from "../admin/secrets/secrets.ts";
+import { type SharedSecret, shareSecret } from "../admin/secrets/shared-secret.ts";
+import type { Clock } from "../base/clock.ts";
 import type { Database } from "../database/database.ts";
 import type { Config } from "./config.ts";
 import { ADMIN_TOKEN_FILE } from "./welcome.ts";

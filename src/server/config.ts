@@ -4,13 +4,13 @@
  */
 
 import { availableParallelism } from "node:os";
-import { isAllowlistEntry } from "../access/ip-allowlist.ts";
-import { SHORTEST_SECRET } from "../access/secrets.ts";
+import { isAllowlistEntry } from "../admin/access/ip-allowlist.ts";
+import { SHORTEST_SECRET } from "../admin/secrets/secrets.ts";
+import type { LogFormat } from "../base/observe/log.ts";
+import type { TelemetrySettings } from "../base/observe/open-telemetry.ts";
+import type { OidcSettings } from "../dashboard/sign-in/identity-provider.ts";
 import { BUCKET_COUNT } from "../database/buckets.ts";
 import type { ReceivedRequest } from "../http/observe.ts";
-import type { LogFormat } from "../observe/log.ts";
-import type { TelemetrySettings } from "../observe/open-telemetry.ts";
-import type { OidcSettings } from "../sign-in/identity-provider.ts";
 import { SETTINGS } from "./settings.ts";
 import { readTelemetry } from "./telemetry-settings.ts";
 

@@ -1,11 +1,15 @@
-import { readKeptSecret } from "../access/kept-secret.ts";
-import { findKeyHolder, readKeyHolders } from "../access/keys.ts";
-import { hashSecret } from "../access/secrets.ts";
-import { findSharedSecret, type SharedSecret, shareSecret } from "../access/shared-secret.ts";
-import type { Clock } from "../clock.ts";
-import { BY_THE_SERVER } from "../context/context.ts";
-import { type ApplyServices, applyManifest } from "../workspaces/apply-manifest.ts";
-import { listWorkspaces } from "../workspaces/manage-workspaces.ts";
+import { findKeyHolder, readKeyHolders } from "../admin/access/keys.ts";
+import { readKeptSecret } from "../admin/secrets/kept-secret.ts";
+import { hashSecret } from "../admin/secrets/secrets.ts";
+import {
+  findSharedSecret,
+  type SharedSecret,
+  shareSecret,
+} from "../admin/secrets/shared-secret.ts";
+import { type ApplyServices, applyManifest } from "../admin/workspaces/apply-manifest.ts";
+import { listWorkspaces } from "../admin/workspaces/manage-workspaces.ts";
+import type { Clock } from "../base/clock.ts";
+import { BY_THE_SERVER } from "../base/context/context.ts";
 import type { Config } from "./config.ts";
 import { DEMO_KEY_FILE } from "./welcome.ts";
 

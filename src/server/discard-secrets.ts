@@ -1,8 +1,8 @@
-import { systemClock } from "../clock.ts";
-import { BY_THE_SERVER } from "../context/context.ts";
-import { migrate } from "../database/migrate.ts";
-import { discardSealing } from "../sealing/rotate.ts";
-import { createSealing } from "../sealing/sealing.ts";
+import { discardSealing } from "../admin/secrets/rotate.ts";
+import { createSealing } from "../admin/secrets/sealing.ts";
+import { systemClock } from "../base/clock.ts";
+import { BY_THE_SERVER } from "../base/context/context.ts";
+import { migrate } from "../database/migrations/migrate.ts";
 import { SEALED_KINDS } from "./app.ts";
 import type { Config } from "./config.ts";
 import { openDatabase } from "./open-database.ts";

@@ -1,10 +1,10 @@
 import Type from "typebox";
+import { Problem } from "../base/problem.ts";
+import { Success } from "../base/values/schemas.ts";
 import { type Database, describeUnavailable, READ_ONLY } from "../database/database.ts";
-import type { DiskWatch } from "../database/disk-watch.ts";
+import type { DiskWatch } from "../database/embedded/disk-watch.ts";
 import { byAnybody, endpoint } from "../http/endpoint.ts";
 import type { Load } from "../http/load.ts";
-import { Problem } from "../problem.ts";
-import { Success } from "../values/schemas.ts";
 
 export interface HealthServices {
   readonly database: Database;

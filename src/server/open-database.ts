@@ -1,5 +1,5 @@
 import { type Database, isUnavailable } from "../database/database.ts";
-import { openEmbedded } from "../database/pglite.ts";
+import { openEmbedded } from "../database/embedded/pglite.ts";
 import type { Config } from "./config.ts";
 
 /**
@@ -10,7 +10,7 @@ import type { Config } from "./config.ts";
  */
 export async function openDatabase(config: Config): Promise<Database> {
   if (!config.databaseUrl) return openEmbedded(config.dataDir);
-  const { openPostgres } = await import("../database/postgres.ts");
+  const { openPostgres } = await import("../database/postgres/postgres.ts");
   const { databaseUrl, databaseTimeoutSeconds, citusDirect } = config;
   return openPostgres(databaseUrl, databaseTimeoutSeconds, citusDirect).catch(refuseDatabase);
 }

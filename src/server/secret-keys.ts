@@ -1,13 +1,13 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
-import { keptSecret, readKeptSecret } from "../access/kept-secret.ts";
-import { refuseShortSecret } from "../access/secrets.ts";
-import { placeOf } from "../access/shared-secret.ts";
+import { keptSecret, readKeptSecret } from "../admin/secrets/kept-secret.ts";
+import type { SealedKind } from "../admin/secrets/rotate.ts";
+import type { Sealing, SecretKeys } from "../admin/secrets/sealing.ts";
+import { refuseShortSecret } from "../admin/secrets/secrets.ts";
+import { placeOf } from "../admin/secrets/shared-secret.ts";
+import { isKeySettled, type KeySource, startSealing } from "../admin/secrets/start-sealing.ts";
 import type { Database } from "../database/database.ts";
-import type { SealedKind } from "../sealing/rotate.ts";
-import type { Sealing, SecretKeys } from "../sealing/sealing.ts";
-import { isKeySettled, type KeySource, startSealing } from "../sealing/start-sealing.ts";
 import type { Config } from "./config.ts";
 
 /** Where a key that was not given is kept. */

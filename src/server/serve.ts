@@ -1,31 +1,31 @@
 import cluster from "node:cluster";
 import type { AddressInfo } from "node:net";
 import type { DestinationStream, Logger } from "pino";
-import { publicEndpoints } from "../capture/public-endpoints.ts";
-import { BY_THE_SERVER } from "../context/context.ts";
+import { startWorker } from "../admin/jobs/worker.ts";
+import { applyManifest } from "../admin/workspaces/apply-manifest.ts";
+import { applyManifestFile } from "../admin/workspaces/manifest-file.ts";
+import { BY_THE_SERVER } from "../base/context/context.ts";
+import { shareMetrics } from "../base/observe/cluster-metrics.ts";
+import { createLog, flushLog } from "../base/observe/log.ts";
+import { createMetrics, type Metrics } from "../base/observe/metrics.ts";
+import type { Telemetry } from "../base/observe/open-telemetry.ts";
+import { answerLiveRequests } from "../dashboard/live-requests/read-requests.ts";
+import { answerLooks } from "../dashboard/live-requests/stream-requests.ts";
+import { answerTraffic } from "../dashboard/overview/read-overview.ts";
+import { createSignInLink } from "../dashboard/sign-in/links.ts";
 import { type Database, settleAll } from "../database/database.ts";
-import { type DiskWatch, watchDisk } from "../database/disk-watch.ts";
+import { type DiskWatch, watchDisk } from "../database/embedded/disk-watch.ts";
 import { metered } from "../database/metered.ts";
-import { migrate } from "../database/migrate.ts";
+import { migrate } from "../database/migrations/migrate.ts";
 import { traced } from "../database/traced.ts";
 import { listenForMetrics } from "../http/metrics-listener.ts";
 import { createServer } from "../http/server.ts";
-import { startWorker } from "../jobs/worker.ts";
-import { answerLiveRequests } from "../live-requests/read-requests.ts";
-import { answerLooks } from "../live-requests/stream-requests.ts";
-import { shareMetrics } from "../observe/cluster-metrics.ts";
-import { createLog, flushLog } from "../observe/log.ts";
-import { createMetrics, type Metrics } from "../observe/metrics.ts";
-import type { Telemetry } from "../observe/open-telemetry.ts";
-import { answerTraffic } from "../overview/read-overview.ts";
-import { documentationEndpoints } from "../reference/documentation.ts";
-import { createSignInLink } from "../sign-in/links.ts";
-import { applyManifest } from "../workspaces/apply-manifest.ts";
-import { applyManifestFile } from "../workspaces/manifest-file.ts";
+import { publicEndpoints } from "../intake/capture/public-endpoints.ts";
 import { browserPages, ENDPOINTS, JOBS, SWEEPERS } from "./app.ts";
 import type { Config } from "./config.ts";
 import { findDemoKey } from "./demo.ts";
 import { openDatabase } from "./open-database.ts";
+import { documentationEndpoints } from "./reference/documentation.ts";
 import { createServices, type Services } from "./services.ts";
 import { openTelemetry } from "./telemetry.ts";
 import type { Welcome } from "./welcome.ts";
@@ -42,7 +42,7 @@ export interface RunningServer {
 /** How often what has expired is removed and, on the embedded engine, tables are vacuumed. */
 const TIDY_EVERY_MS = 10 * 60 * 1_000;
 
-/** One key is written less often: see `access/last-used.ts`. */
+/** One key is written less often: see `admin/access/last-used.ts`. */
 const LAST_USED_EVERY_MS = 15 * 1_000;
 
 /**

@@ -1,4 +1,4 @@
-import type { OtlpProtocol, TelemetrySettings } from "../observe/open-telemetry.ts";
+import type { OtlpProtocol, TelemetrySettings } from "../base/observe/open-telemetry.ts";
 
 /* The standard variables of OpenTelemetry that say whether and how something is sent. Its libraries read the others. */
 

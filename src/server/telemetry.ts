@@ -1,9 +1,9 @@
 import type { Logger } from "pino";
-import type { Metrics } from "../observe/metrics.ts";
-import type { Telemetry } from "../observe/open-telemetry.ts";
-import { NO_TRACING } from "../observe/tracing.ts";
-import { RAPPORT_VERSION } from "../reference/version.ts";
+import type { Metrics } from "../base/observe/metrics.ts";
+import type { Telemetry } from "../base/observe/open-telemetry.ts";
+import { NO_TRACING } from "../base/observe/tracing.ts";
 import type { Config } from "./config.ts";
+import { RAPPORT_VERSION } from "./reference/version.ts";
 
 /** Starts sending traces and metrics, if the settings say so. The libraries are loaded only then. */
 export async function openTelemetry(
@@ -12,6 +12,6 @@ export async function openTelemetry(
   log: Logger,
 ): Promise<Telemetry> {
   if (!telemetry) return { tracing: NO_TRACING, stop: async () => {} };
-  const { startTelemetry } = await import("../observe/open-telemetry.ts");
+  const { startTelemetry } = await import("../base/observe/open-telemetry.ts");
   return startTelemetry(telemetry, { version: RAPPORT_VERSION, registry, log });
 }

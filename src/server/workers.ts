@@ -1,5 +1,5 @@
 import cluster, { type Worker } from "node:cluster";
-import { relayBetweenProcesses } from "../observe/processes.ts";
+import { relayBetweenProcesses } from "../base/observe/processes.ts";
 import type { Config } from "./config.ts";
 import type { Welcome } from "./welcome.ts";
 
@@ -61,7 +61,7 @@ function linkOf(welcomes: readonly Welcome[]): Pick<Welcome, "signInLink"> {
 
 /** Loaded only here: the first process stays small where metrics are off. */
 async function listenForAll(host: string, port: number) {
-  const { clusterMetrics } = await import("../observe/cluster-metrics.ts");
+  const { clusterMetrics } = await import("../base/observe/cluster-metrics.ts");
   const { listenForMetrics } = await import("../http/metrics-listener.ts");
   return listenForMetrics(clusterMetrics(), host, port);
 }

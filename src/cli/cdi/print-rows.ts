@@ -1,4 +1,4 @@
-import type { Row } from "../../cdi/admin-endpoints.ts";
+import type { Row } from "../../intake/warehouses/admin-endpoints.ts";
 import { type AdminTarget, callAdmin, openPages } from "../admin-client.ts";
 import { printJson, printLines } from "../terminal.ts";
 import { findIntegration } from "./find-integration.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { WriteStream } from "node:tty";
-import type { Run } from "../../cdi/admin-endpoints.ts";
+import type { Run } from "../../intake/warehouses/admin-endpoints.ts";
 import { type AdminTarget, callAdmin } from "../admin-client.ts";
 import { count, counted, displayProgress } from "../progress.ts";
 import { printJson } from "../terminal.ts";

@@ -1,6 +1,6 @@
-import type { ImportKind } from "../../import/import-kind.ts";
-import { standardAttribute } from "../../people/standard-attributes.ts";
-import type { Fault } from "../../problem.ts";
+import type { Fault } from "../../base/problem.ts";
+import type { ImportKind } from "../../intake/import/import-kind.ts";
+import { standardAttribute } from "../../people/profiles/standard-attributes.ts";
 
 /* How the columns of a CSV file become members of an object. */
 

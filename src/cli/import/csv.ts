@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import { type CsvError, type Info, parse } from "csv-parse";
-import type { Fault } from "../../problem.ts";
+import type { Fault } from "../../base/problem.ts";
 import { type FileRecord, LONGEST_RECORD_BYTES } from "./record.ts";
 
 /** A CSV file whose header was read. */

@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import type { Fault } from "../../problem.ts";
+import type { Fault } from "../../base/problem.ts";
 import { type FileRecord, LONGEST_RECORD_BYTES } from "./record.ts";
 
 const NEWLINE = 0x0a;

@@ -1,4 +1,4 @@
-import type { Fault } from "../../problem.ts";
+import type { Fault } from "../../base/problem.ts";
 
 /** One record of a file, as it was read. */
 export interface FileRecord {

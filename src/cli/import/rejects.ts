@@ -1,5 +1,5 @@
 import { chmod, type FileHandle, open, stat } from "node:fs/promises";
-import type { Fault } from "../../problem.ts";
+import type { Fault } from "../../base/problem.ts";
 import { LONGEST_RECORD_BYTES } from "./record.ts";
 
 /** A row that was not imported, or not wholly. */

@@ -1,5 +1,5 @@
-import type { ImportKind } from "../../import/import-kind.ts";
-import type { Fault } from "../../problem.ts";
+import type { Fault } from "../../base/problem.ts";
+import type { ImportKind } from "../../intake/import/import-kind.ts";
 import type { KnownApp } from "./braze.ts";
 import { rowsOfBraze } from "./braze.ts";
 import { type Column, type ColumnOptions, inferColumns, objectOf } from "./columns.ts";

@@ -1,4 +1,4 @@
-import type { RowNote } from "../../import/import-kind.ts";
+import type { RowNote } from "../../intake/import/import-kind.ts";
 import type { ProgressDisplay } from "../progress.ts";
 import type { Reject, Rejects } from "./rejects.ts";
 import type { Row } from "./rows.ts";

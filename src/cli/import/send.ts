@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ImportKind, RowNote } from "../../import/import-kind.ts";
+import type { ImportKind, RowNote } from "../../intake/import/import-kind.ts";
 import { AdminError, type AdminTarget, callAdmin, JsonText } from "../admin-client.ts";
 import { workspacePath } from "../workspace-option.ts";
 import type { Row } from "./rows.ts";

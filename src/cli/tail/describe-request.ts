@@ -1,4 +1,4 @@
-import type { LiveRequest } from "../../live-requests/request-view.ts";
+import type { LiveRequest } from "../../dashboard/live-requests/request-view.ts";
 import { paint } from "../terminal.ts";
 
 /** A request in one line; with `details` each rejected item with its reason below it. */

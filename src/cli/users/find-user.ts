@@ -1,4 +1,4 @@
-import type { FoundUser } from "../../records/search-users.ts";
+import type { FoundUser } from "../../dashboard/user-records/search-users.ts";
 import { type AdminTarget, callAdmin } from "../admin-client.ts";
 import { findWorkspaceName, workspacePath } from "../workspace-option.ts";
 

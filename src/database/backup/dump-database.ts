@@ -1,6 +1,6 @@
+import { isCitus } from "../citus/distribute.ts";
 import { type Database, type Queryable, readTogether } from "../database.ts";
-import { isCitus } from "../distribute.ts";
-import { appliedMigrations, hasSchema } from "../migrate.ts";
+import { appliedMigrations, hasSchema } from "../migrations/migrate.ts";
 import type { BackupWriter, TableHeader } from "./backup-file.ts";
 
 /** How many characters one step reads, about. */

@@ -1,5 +1,5 @@
 import type { Database, Transaction } from "../database.ts";
-import { migrateWithin, migrationHashes } from "../migrate.ts";
+import { migrateWithin, migrationHashes } from "../migrations/migrate.ts";
 import {
   type BackupHeader,
   type BackupPart,

@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import type {
   CompanyPermission,
   WorkspacePermission,
-} from "../../../src/context/dashboard-permissions.ts";
+} from "../../../src/base/context/dashboard-permissions.ts";
 import { useSession } from "../api/session.ts";
 
 /* What a person may not do is disabled and says why. The keyboard reaches it all the same. */

@@ -10,7 +10,7 @@ import {
   SlidersHorizontal,
   Users,
 } from "lucide-react";
-import type { WorkspacePermission } from "../../../src/context/dashboard-permissions.ts";
+import type { WorkspacePermission } from "../../../src/base/context/dashboard-permissions.ts";
 import type { Session } from "../api/session.ts";
 
 export interface Entry {

@@ -1,7 +1,7 @@
 import { Menu, MultiSelect, TextInput } from "@mantine/core";
 import { Plus, ShieldCheck } from "lucide-react";
 import { useState } from "react";
-import { WORKSPACE_PERMISSIONS } from "../../../../src/context/dashboard-permissions.ts";
+import { WORKSPACE_PERMISSIONS } from "../../../../src/base/context/dashboard-permissions.ts";
 import { useChangePermissionSets, usePermissionSets } from "../../api/administration.ts";
 import { Confirm } from "../../components/confirm.tsx";
 import { type Column, DataTable } from "../../components/data-table.tsx";

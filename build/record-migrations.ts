@@ -1,0 +1,11 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { packageRoot } from "../src/base/package-root.ts";
+import { migrationHashes } from "../src/database/migrations/migrate.ts";
+import { extendRecord, parseRecord } from "../src/database/migrations/migration-record.ts";
+
+/* `npm run migrations:record`: adds the hashes of new migrations to migrations/SHA256SUMS. */
+
+const path = join(packageRoot(), "migrations", "SHA256SUMS");
+const recorded = parseRecord(await readFile(path, "utf8").catch(() => ""));
+await writeFile(path, extendRecord(recorded, await migrationHashes()));

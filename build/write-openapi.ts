@@ -1,0 +1,14 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { packageRoot } from "../src/base/package-root.ts";
+import { ENDPOINTS } from "../src/server/app.ts";
+import { openApiDocument } from "../src/server/reference/openapi.ts";
+import { RAPPORT_VERSION } from "../src/server/reference/version.ts";
+
+/* Writes openapi.json, the committed document: `npm run openapi`. */
+
+const document = openApiDocument(
+  ENDPOINTS.map(({ contract }) => contract),
+  RAPPORT_VERSION,
+);
+writeFileSync(join(packageRoot(), "openapi.json"), `${JSON.stringify(document, null, 2)}\n`);

@@ -1,0 +1,165 @@
+import { Command, InvalidArgumentError, Option } from "commander";
+import { type BenchmarkOptions, runBenchmark } from "./benchmark.ts";
+import { type CitusOptions, runOnCitus } from "./citus/run.ts";
+import { type CountOptions, runCounts } from "./counts.ts";
+import { type GrowthOptions, runGrowthBenchmark } from "./growth/run.ts";
+import { type ObserveOptions, runObserveBenchmark } from "./observe.ts";
+import { type PeerOptions, runPeers } from "./peers/run.ts";
+import { playRole, type Role, type RoleMain } from "./processes/child.ts";
+import { runTransferBenchmark, type TransferOptions } from "./transfer.ts";
+import { runSyncBenchmark, type SyncOptions } from "./warehouse-sync.ts";
+import { CITUS_WORKLOADS, WORKLOADS, workloadNamed } from "./workloads/workloads.ts";
+
+/*
+ * `npm run bench`: measures the server under load, beside two floors. docs/performance.md tells how
+ * to read the figures. Started again with the name of a role, it plays that role (processes/child.ts).
+ */
+
+const count = (text: string): number => {
+  const value = Number(text);
+  if (Number.isInteger(value) && value > 0) return value;
+  throw new InvalidArgumentError("It must be a whole number above 0.");
+};
+
+const counts = (text: string): number[] => text.split(",").map(count);
+
+const workloads = WORKLOADS.map(({ name, about }) => `  ${name.padEnd(14)} ${about}`).join("\n");
+
+/** What `--quick` means: enough to see that everything runs, and what it is about. */
+const QUICK = { users: 20_000, seconds: 2, rounds: 1 };
+
+const QUICK_ABOUT = `a look at it: ${Object.entries(QUICK)
+  .map(([name, value]) => `${name} ${value}`)
+  .join(", ")}`;
+
+const program = new Command("bench")
+  .enablePositionalOptions()
+  .description("Measures the server under load, beside two floors of the same run.")
+  .argument("[workloads...]", "what to run (default: all)")
+  .addOption(
+    new Option("--engine <engine>", "what to run it on")
+      .choices(["postgres", "embedded", "both", "citus"])
+      .default("both"),
+  )
+  .option("--shards <count>", "with --engine citus: CITUS_SHARDS of the server", count)
+  .option("--users <count>", "how many users there are before it begins", count, 100_000)
+  .option("--seconds <count>", "how long the server is measured at saturation", count, 20)
+  .option("--rounds <count>", "in how many turns with the floors", count, 4)
+  .option("--connections <count>", "how many requests are under way at saturation", count)
+  .option("--workers <count>", "how many server processes (default: what the server takes)", count)
+  .option("--no-statistics", "leave the planner without statistics, as on a new database")
+  .option("--database-url <url>", "a PostgreSQL that runs already; databases are made in it")
+  .option("--results <folder>", "where the JSON and the chart go", "lab/results")
+  .option("--quick", QUICK_ABOUT)
+  .option("--profile", "tell where server and PostgreSQL spend their time, instead of the figures")
+  .addHelpText("after", `\nWorkloads:\n${workloads}`)
+  .action((names: string[], given: BenchmarkOptions & CitusOptions & { quick?: true }) => {
+    const options = { ...given, ...(given.quick && QUICK) };
+    const named = names.map(workloadNamed);
+    if (given.engine === "citus") {
+      return runOnCitus(named.length > 0 ? named : CITUS_WORKLOADS, options);
+    }
+    return runBenchmark(named.length > 0 ? named : WORKLOADS, options);
+  });
+
+program
+  .command("sync")
+  .description("Syncs rows of attributes from a table of PostgreSQL into PostgreSQL, once.")
+  .option("--rows <count>", "how many", count, 1_000_000)
+  .option("--database-url <url>", "a PostgreSQL that runs already; databases are made in it")
+  .action((options: SyncOptions) => runSyncBenchmark(options));
+
+program
+  .command("counts")
+  .description("Counts users as a segment would, in plain SQL: no call asks for it.")
+  .addOption(
+    new Option("--engine <engine>", "what to run it on")
+      .choices(["postgres", "embedded", "both"])
+      .default("both"),
+  )
+  .option("--users <count>", "how many users there are", count, 100_000)
+  .option("--database-url <url>", "a PostgreSQL that runs already; databases are made in it")
+  .action((options: CountOptions) => runCounts(options));
+
+program
+  .command("observe")
+  .description("Compares track with and without metrics and traces that are sent, in turns.")
+  .addOption(
+    new Option("--engine <engine>", "what to run it on")
+      .choices(["postgres", "embedded", "both"])
+      .default("both"),
+  )
+  .option("--users <count>", "how many users there are before it begins", count, 100_000)
+  .option("--seconds <count>", "how long each server is measured", count, 30)
+  .option("--rounds <count>", "in how many turns", count, 6)
+  .option("--database-url <url>", "a PostgreSQL that runs already; databases are made in it")
+  .action((options: ObserveOptions) => runObserveBenchmark(options));
+
+program
+  .command("peers")
+  .description(
+    "Compares track on Rapport with the same updates on other servers from npm, in turns.",
+  )
+  .option("--users <count>", "how many users there are before it begins", count, 100_000)
+  .option("--seconds <count>", "how long each is measured, for each size of request", count, 20)
+  .option("--rounds <count>", "in how many turns", count, 4)
+  .option("--connections <count>", "how many requests are under way", count)
+  .option("--workers <count>", "how many processes each has (default: what Rapport takes)", count)
+  .option("--database-url <url>", "a PostgreSQL that runs already; databases are made in it")
+  .option("--results <folder>", "where the JSON goes", "lab/results")
+  .option("--quick", QUICK_ABOUT)
+  .action((given: PeerOptions & { quick?: true }) =>
+    runPeers({ ...given, ...(given.quick && QUICK) }),
+  );
+
+program
+  .command("transfer")
+  .description("Imports files of users and events, killed and resumed, and exports them again.")
+  .addOption(
+    new Option("--engine <engine>", "what to run it on")
+      .choices(["postgres", "embedded", "both"])
+      .default("both"),
+  )
+  .option("--users <count>", "how many users", count, 100_000)
+  .option("--events-per-user <count>", "how many events of each", count, 5)
+  .option("--kills <count>", "how often each import is killed", count, 3)
+  .option("--database-url <url>", "a PostgreSQL that runs already; databases are made in it")
+  .action((options: TransferOptions) => runTransferBenchmark(options));
+
+program
+  .command("growth")
+  .description(
+    "Tracks and looks up in databases of several sizes, in turns: what growth costs, and why.",
+  )
+  .option("--users <counts>", "how many users each database holds", counts, [100_000, 1_000_000])
+  .option("--events-per-user <count>", "how many events of each", count, 10)
+  .option("--seconds <count>", "how long each is measured", count, 20)
+  .option("--rounds <count>", "in how many turns", count, 4)
+  .option("--database-url <url>", "a PostgreSQL that runs already; databases are made in it")
+  .option(
+    "--keep",
+    "leave the databases there, for the next run: making them takes most of the time",
+  )
+  .action((options: GrowthOptions) => runGrowthBenchmark(options));
+
+// Loaded only where they are played, so that no role carries what another one needs.
+const ROLES: Readonly<Record<Role, () => Promise<RoleMain<never, never>>>> = {
+  load: async () => (await import("./load/role.ts")).playLoad,
+  "bare-http": async () => (await import("./floors/bare-http.ts")).playBareHttp,
+  "plain-sql": async () => (await import("./floors/plain-sql.ts")).playPlainSql,
+  peer: async () => (await import("./peers/hosts/role.ts")).playPeer,
+  "peer-load": async () => (await import("./peers/load-role.ts")).playPeerLoad,
+};
+
+for (const [role, load] of Object.entries(ROLES)) {
+  program.command(role, { hidden: true }).action(async () => playRole(await load()));
+}
+
+program
+  .command("peer-worker", { hidden: true })
+  .action(async () => (await import("./peers/hosts/role.ts")).playPeerWorker());
+
+program.parseAsync().catch((error: Error) => {
+  process.stderr.write(`bench: ${error.message}\n`);
+  process.exit(1);
+});

@@ -1,0 +1,106 @@
+import {
+  type BrokenRule,
+  breakRule,
+  copyRepository,
+  findPlace,
+} from "../../test/mutations/broken-rule.ts";
+import { type Torture, torture } from "./torture.ts";
+
+export interface SeededFault extends BrokenRule {
+  /** Where it shows; undefined for both engines. */
+  readonly engine?: Torture["engine"];
+}
+
+/** Late by so much, as where a step is written in a transaction of its own. */
+const LATE_MS = 150;
+
+/** What a wrong edit could break without a fault that shows in ordinary use. */
+export const SEEDED: readonly SeededFault[] = [
+  {
+    rule: "what is acknowledged is flushed",
+    engine: "embedded",
+    file: "database/embedded/pglite-engine.ts",
+    find: 'await engine.exec(setPlanner("intake", "session"));',
+    replace:
+      'await engine.exec(setPlanner("intake", "session") + "; set synchronous_commit = off");',
+  },
+  {
+    rule: "PostgreSQL flushes a commit before it confirms it",
+    engine: "postgres",
+    file: "database/postgres/postgres.ts",
+    find: 'TimeZone: "UTC",',
+    replace: 'TimeZone: "UTC", synchronous_commit: "off",',
+  },
+  {
+    rule: "the record of an Idempotency-Key is committed with the items",
+    file: "intake/track/write-batch.ts",
+    find: "const record = () => services.idempotency.record(tx, workspace, recordedAnswers(worked));",
+    replace:
+      "const record = async () => void setTimeout(() => services.database.transaction((other) => " +
+      `services.idempotency.record(other, workspace, recordedAnswers(worked))).catch(() => {}), ${LATE_MS});`,
+  },
+  {
+    rule: "the progress of a sync is committed with its rows",
+    file: "intake/warehouses/write-rows.ts",
+    find:
+      "updateProgress(tx, workspaceId, integrationId, boundary.through),\n" +
+      "            upsertBoundary(tx, workspaceId, integrationId, boundary, readingId),",
+    replace:
+      "void setTimeout(() => services.database.transaction(async (other) => { " +
+      "await updateProgress(other, workspaceId, integrationId, boundary.through); " +
+      "await upsertBoundary(other, workspaceId, integrationId, boundary, readingId); }).catch(() => {}), " +
+      `${LATE_MS}),`,
+  },
+  {
+    rule: "a profile that is written to is still there",
+    file: "people/profiles/update-profiles-store.ts",
+    find: "return tx.execute(PATCH, parameters, patches.length);",
+    replace: "return tx.execute(PATCH, parameters);",
+  },
+  {
+    rule: "a merge writes only profiles that are unchanged since they were read",
+    // The embedded engine runs one transaction at a time, and a merge reads within its own.
+    engine: "postgres",
+    file: "people/identity/save-graph.ts",
+    find: "refuseChanged(touched, locked);",
+    replace: "{}",
+  },
+  {
+    rule: "an aborted transaction runs again",
+    engine: "postgres",
+    file: "database/database.ts",
+    find: "if (attempt >= tries || !isAborted(error))\n                throw error;",
+    replace: "if (isAborted(error)) return undefined; throw error;",
+  },
+];
+
+/**
+ * Breaks one rule after the other in a copy of the repository and tortures it.
+ *
+ * @param part of the names of the rules that are meant; empty for all.
+ * @returns whether every fault was found within so many rounds.
+ */
+export async function findSeededFaults(
+  { engine, rounds, seed }: Torture,
+  part: string,
+  tell: (line: string) => void,
+): Promise<boolean> {
+  const faults = SEEDED.filter(
+    (each) => (each.engine ?? engine) === engine && each.rule.includes(part),
+  );
+  const copy = copyRepository();
+  for (const each of faults) findPlace(copy, each);
+  let found = 0;
+  for (const each of faults) {
+    const repair = breakRule(copy, each);
+    const failure = await torture(copy, { engine, rounds, seed }, () => {});
+    repair();
+    if (failure) found++;
+    const verdict = failure
+      ? `found in ${failure.slice(0, 120).replaceAll("\n", " ")}`
+      : "NOT FOUND";
+    tell(`${each.rule} (src/${each.file}): ${verdict}`);
+  }
+  tell(`Found ${found} of ${faults.length} seeded faults on ${engine}.`);
+  return found === faults.length;
+}

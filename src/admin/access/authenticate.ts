@@ -1,0 +1,142 @@
+import type { Clock } from "../../base/clock.ts";
+import { Problem } from "../../base/problem.ts";
+import type { Database } from "../../database/database.ts";
+import type { Authenticator, Presented } from "../../http/callers.ts";
+import type { Access, AdministratorAccess } from "../../http/endpoint.ts";
+import { hasHash } from "../secrets/secrets.ts";
+import { findCompany, findWorkspace } from "../workspaces/find-workspace.ts";
+import type { FailedAttempts } from "./failed-attempts.ts";
+import { createHolderCache } from "./holder-cache.ts";
+import { API_KEYS, readKeyHolders } from "./keys.ts";
+import type { LastUsed } from "./last-used.ts";
+import {
+  callerOf,
+  findPresented,
+  refuseUnpermitted,
+  type SessionFinder,
+  type SignInHint,
+} from "./presented-session.ts";
+import { SCIM_TOKENS } from "./scim-tokens.ts";
+import { selectTokenHolders } from "./store.ts";
+
+export interface AuthenticatorServices {
+  readonly database: Database;
+  readonly clock: Clock;
+  /** Records which keys and tokens are used. */
+  readonly lastUsed: LastUsed;
+  readonly failedAttempts: FailedAttempts;
+  readonly sessions: SessionFinder;
+}
+
+/**
+ * Identifies the caller of a request by its `Authorization: Bearer` header.
+ *
+ * Keys and tokens are looked up by their hash and cached for a second: a change made through this process
+ * takes effect at once, one made through another process within that second.
+ */
+export function createAuthenticator(
+  services: AuthenticatorServices,
+  adminTokenHash: string,
+  signInHint: SignInHint = {},
+): Authenticator {
+  const { database } = services;
+  const keys = createKeyCheck(services);
+  const tokens = createTokenCheck(services);
+  const findSession = (presented: Presented) => findPresented(services, signInHint, presented);
+
+  /** A request with a key or token is judged by that alone, whatever cookies come with it. */
+  async function administrator(access: AdministratorAccess, presented: Presented) {
+    const { authorization, browser } = presented;
+    if (authorization === undefined && browser?.sessionSecret !== undefined) {
+      const session = await findSession(presented);
+      refuseUnpermitted(session.person, access, presented.workspaceName);
+      return callerOf(session);
+    }
+    const token = bearerToken(authorization);
+    if (token === undefined || !hasHash(token, adminTokenHash)) {
+      throw services.failedAttempts.refuse("administrator", presented.address);
+    }
+    return { actor: "administrator", actorName: null } as const;
+  }
+
+  return {
+    async identify(access, presented) {
+      switch (access.by) {
+        case "key": {
+          const { keyId, keyName, workspace } = await keys.check(access, presented);
+          return { actor: "key", actorName: keyName, keyId, workspace };
+        }
+        case "scim": {
+          const { tokenName, company } = await tokens.check(presented);
+          return { actor: "scim", actorName: tokenName, company };
+        }
+        case "administrator": {
+          const caller = await administrator(access, presented);
+          if (access.of === "company") return { ...caller, company: await findCompany(database) };
+          if (access.of !== "workspace") return caller;
+          return {
+            ...caller,
+            workspace: await findWorkspace(database, presented.workspaceName ?? ""),
+          };
+        }
+        case "session":
+          return callerOf(await findSession(presented));
+        case "anybody":
+          return { actor: "anybody", actorName: null };
+      }
+    },
+    forget() {
+      keys.forget();
+      tokens.forget();
+    },
+  };
+}
+
+/** Who holds the API key of a request, where the key may make it. */
+function createKeyCheck({ database, clock, lastUsed, failedAttempts }: AuthenticatorServices) {
+  const keys = createHolderCache((hashes) => readKeyHolders(database, hashes, clock.now()));
+  return {
+    forget: keys.forget,
+    async check(
+      { permission, refuseWithout }: Access & { by: "key" },
+      { authorization, address, baseUrl }: Presented,
+    ) {
+      const holder = await keys.find(bearerToken(authorization));
+      if (!holder) throw failedAttempts.refuse("key", address);
+      if (!holder.allows(address)) {
+        throw new Problem("FORBIDDEN", "This API key may not be used from this address.");
+      }
+      refuseWithout?.(holder.workspace, baseUrl);
+      if (!holder.permissions.has("all") && !holder.permissions.has(permission)) {
+        throw new Problem("FORBIDDEN", `This API key lacks the permission ${permission}.`);
+      }
+      lastUsed.note(API_KEYS.table, holder.keyId);
+      return holder;
+    },
+  };
+}
+
+/** Who holds the SCIM token of a request. */
+function createTokenCheck({ database, clock, lastUsed, failedAttempts }: AuthenticatorServices) {
+  const tokens = createHolderCache((hashes) => selectTokenHolders(database, hashes, clock.now()));
+  return {
+    forget: tokens.forget,
+    async check({ authorization, origin, address }: Presented) {
+      const holder = await tokens.find(bearerToken(authorization));
+      if (!holder) throw failedAttempts.refuse("scim", address);
+      if (holder.requiredOrigin !== undefined && holder.requiredOrigin !== origin) {
+        throw new Problem(
+          "FORBIDDEN",
+          "X-Request-Origin must be the service origin that belongs to this SCIM token.",
+        );
+      }
+      lastUsed.note(SCIM_TOKENS.table, holder.tokenId);
+      return holder;
+    },
+  };
+}
+
+/** The token of an `Authorization: Bearer TOKEN` header; the scheme's case does not matter. */
+function bearerToken(authorization: string | undefined): string | undefined {
+  return /^Bearer +(\S+) *$/i.exec(authorization ?? "")?.[1];
+}

@@ -1,0 +1,257 @@
+import Type, { type TProperties } from "typebox";
+import type { Context } from "../../base/context/context.ts";
+import { NullableText, nullable } from "../../base/values/schemas.ts";
+import {
+  byAdministratorOfCompany,
+  byAdministratorOfWorkspace,
+  type Contract,
+  type Endpoint,
+} from "../../http/endpoint.ts";
+import type { Entry } from "../workspaces/resource.ts";
+import {
+  type CredentialKind,
+  CredentialName,
+  type CredentialView,
+  grantMembers,
+  withArticle,
+} from "./credentials.ts";
+import { API_KEYS } from "./keys.ts";
+import {
+  type CredentialServices,
+  changeCredential,
+  createCredential,
+  listCredentials,
+  revokeCredential,
+  rotateCredential,
+} from "./manage-credentials.ts";
+import { SCIM_TOKENS } from "./scim-tokens.ts";
+
+/** What a list shows of every credential, whatever it grants. */
+const LIFE = {
+  declared: Type.Boolean({ description: "Whether a manifest declared it." }),
+  created_at: Type.String(),
+  last_seen_at: nullable(Type.String(), {
+    description: "When it was last used, to the minute.",
+  }),
+  revoked_at: NullableText,
+};
+
+const lifeOf = (each: CredentialView<unknown>) => ({
+  declared: each.declared,
+  created_at: each.createdAt.toISOString(),
+  last_seen_at: each.lastSeenAt?.toISOString() ?? null,
+  revoked_at: each.revokedAt?.toISOString() ?? null,
+});
+
+const DAY_SECONDS = 24 * 3_600;
+
+const RotationBody = Type.Object(
+  {
+    overlap_seconds: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 90 * DAY_SECONDS,
+        default: DAY_SECONDS,
+        description:
+          "How long the previous secret remains valid: time to deploy the new one. A day by default.",
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+const ShownOnce = Type.String({
+  description: "The secret. It is shown once: only its hash is stored.",
+});
+
+/** Where the endpoints of a kind are, and who may call them. */
+interface Scope {
+  readonly path: string;
+  readonly params: TProperties;
+  /** What the list belongs to, and what a change concerns, for summaries. */
+  readonly owner: string;
+  readonly granted: string;
+  readonly reads: Contract["access"];
+  readonly writes: Contract["access"];
+}
+
+const CLOSED = { additionalProperties: false };
+
+/** A request that the schemas of its endpoint have checked. */
+interface Checked<Where> {
+  readonly context: Where;
+  /** Of the credential that the path names. */
+  readonly name: string;
+  readonly body: Entry;
+}
+
+/** An endpoint whose schemas depend on the kind. */
+function administering<Where extends Context>(
+  { secretName }: Pick<CredentialKind<unknown>, "secretName">,
+  status: 200 | 201,
+  contract: Omit<Contract, "replies">,
+  reply: TProperties,
+  respond: (services: CredentialServices, request: Checked<Where>) => Promise<Entry>,
+): Endpoint<CredentialServices> {
+  const message = Type.Literal("success");
+  return {
+    contract: { ...contract, replies: { [status]: Type.Object({ ...reply, message }) } },
+    async handler(services, context, { params, body }) {
+      const name = (params as Readonly<Record<string, string>>)[secretName] ?? "";
+      // The check of `access` has resolved the owner.
+      const request = { context: context as unknown as Where, name, body: body as Entry };
+      return {
+        status,
+        body: { ...(await respond(services, request)), message: "success" },
+        // A secret in a response is for the caller alone.
+        ...(secretName in reply && { headers: { "cache-control": "no-store" } }),
+      };
+    },
+  };
+}
+
+const credentialEndpoints = <Grant, Where extends Context>(
+  kind: CredentialKind<Grant, Where>,
+  scope: Scope,
+): Endpoint<CredentialServices>[] => [...ofAll(kind, scope), ...ofOne(kind, scope)];
+
+const overlapEndOf = (kind: CredentialKind<unknown>) => `previous_${kind.secretName}_until`;
+
+function ofAll<Grant, Where extends Context>(
+  kind: CredentialKind<Grant, Where>,
+  { path, params, owner, reads, writes }: Scope,
+) {
+  const { noun, secretName, members, defaults, grantOf, membersOf } = kind;
+  const overlapEnd = overlapEndOf(kind);
+  const list = path.slice(path.lastIndexOf("/") + 1).replaceAll("-", "_");
+  const at = { path, params: Type.Object(params) };
+  const View = Type.Object({
+    name: Type.String(),
+    ...members,
+    [overlapEnd]: nullable(Type.String(), {
+      description: "While two secrets are valid: when the previous one expires.",
+    }),
+    ...LIFE,
+  });
+  const viewOf = (each: CredentialView<Grant>) => ({
+    name: each.name,
+    ...membersOf(each),
+    [overlapEnd]: each.overlapUntil?.toISOString() ?? null,
+    ...lifeOf(each),
+  });
+  return [
+    administering<Where>(
+      kind,
+      200,
+      {
+        ...at,
+        method: "GET",
+        access: reads,
+        summary: `Lists the ${noun}s of ${owner}, including revoked ones.`,
+      },
+      { [list]: Type.Array(View) },
+      async (services, { context }) => {
+        const found = await listCredentials(services, kind, context);
+        return { [list]: found.map(viewOf) };
+      },
+    ),
+    administering<Where>(
+      kind,
+      201,
+      {
+        ...at,
+        method: "POST",
+        access: writes,
+        summary: `Creates ${withArticle(noun)} and shows its secret once.`,
+        body: Type.Object({ name: CredentialName, ...grantMembers(kind) }, CLOSED),
+      },
+      { name: Type.String(), [secretName]: ShownOnce },
+      async (services, { context, body: { name: given, ...wanted } }) => {
+        const name = given as string;
+        const grant = grantOf({ ...defaults, ...wanted });
+        const secret = await createCredential(services, kind, context, name, grant);
+        return { name, [secretName]: secret };
+      },
+    ),
+  ];
+}
+
+function ofOne<Grant, Where extends Context>(
+  kind: CredentialKind<Grant, Where>,
+  { path, params, granted, writes }: Scope,
+) {
+  const { noun, secretName, members, grantOf } = kind;
+  const overlapEnd = overlapEndOf(kind);
+  const aNoun = withArticle(noun);
+  const one = {
+    path: `${path}/:${secretName}`,
+    params: Type.Object({ ...params, [secretName]: Type.String() }),
+    access: writes,
+  };
+  return [
+    administering<Where>(
+      kind,
+      200,
+      {
+        ...one,
+        path: `${one.path}/rotate`,
+        method: "POST",
+        summary: `Gives ${aNoun} a new secret, shown once; the previous one stays valid for an overlap.`,
+        body: RotationBody,
+      },
+      { name: Type.String(), [secretName]: ShownOnce, [overlapEnd]: Type.String() },
+      async (services, { context, name, body }) => {
+        const seconds = (body.overlap_seconds ?? DAY_SECONDS) as number;
+        const rotated = await rotateCredential(services, kind, context, name, seconds);
+        return { name, [secretName]: rotated.secret, [overlapEnd]: rotated.overlapUntil };
+      },
+    ),
+    administering<Where>(
+      kind,
+      200,
+      {
+        ...one,
+        method: "PUT",
+        summary: `Changes the ${granted} of ${aNoun}; its secret stays.`,
+        body: Type.Object(members, CLOSED),
+      },
+      {},
+      async (services, { context, name, body }) => {
+        await changeCredential(services, kind, context, name, grantOf(body));
+        return {};
+      },
+    ),
+    administering<Where>(
+      kind,
+      200,
+      {
+        ...one,
+        method: "DELETE",
+        summary: `Revokes ${aNoun}: its secrets stop working for good.`,
+      },
+      {},
+      async (services, { context, name }) => {
+        await revokeCredential(services, kind, context, name);
+        return {};
+      },
+    ),
+  ];
+}
+
+export const apiKeyEndpoints = credentialEndpoints(API_KEYS, {
+  path: "/admin/v1/workspaces/:name/api-keys",
+  params: { name: Type.String() },
+  owner: "a workspace",
+  granted: "permissions and allowed addresses",
+  reads: byAdministratorOfWorkspace("dev_console"),
+  writes: byAdministratorOfWorkspace("admin"),
+});
+
+export const scimTokenEndpoints = credentialEndpoints(SCIM_TOKENS, {
+  path: "/admin/v1/scim-tokens",
+  params: {},
+  owner: "the company",
+  granted: "service origin",
+  reads: byAdministratorOfCompany("manage_company_settings"),
+  writes: byAdministratorOfCompany("admin"),
+});

@@ -1,0 +1,106 @@
+import Type from "typebox";
+import type { WorkspaceContext } from "../../base/context/context.ts";
+import {
+  CAPTURED_PERMISSIONS,
+  PERMISSIONS,
+  type Permission,
+} from "../../base/context/permissions.ts";
+import type { Workspace } from "../../base/context/workspace.ts";
+import type { Queryable } from "../../database/database.ts";
+import { hashSecret } from "../secrets/secrets.ts";
+import { loadWorkspaces } from "../workspaces/find-workspace.ts";
+import type { CredentialKind } from "./credentials.ts";
+import { allowlistOf, isAllowlistEntry } from "./ip-allowlist.ts";
+import { selectOpenKeys } from "./store.ts";
+
+/** What an API key may do, and from where. */
+export interface KeyGrant {
+  readonly permissions: readonly (Permission | "all")[];
+  /** Addresses and CIDR blocks; empty for everywhere. */
+  readonly ipAllowlist: readonly string[];
+}
+
+const textArray = (column: string, member: string) => ({
+  column,
+  read: `to_jsonb(${column})`,
+  write: `array(select jsonb_array_elements_text(new.granted::jsonb->'${member}'))`,
+});
+
+const KEY_PERMISSIONS = ["all", ...PERMISSIONS, ...CAPTURED_PERMISSIONS] as const;
+
+/** API keys: each belongs to a workspace. */
+export const API_KEYS: CredentialKind<KeyGrant, WorkspaceContext> = {
+  table: {
+    name: "api_keys",
+    id: "key_id",
+    owner: "workspace_id",
+    grant: {
+      permissions: textArray("permissions", "permissions"),
+      ipAllowlist: textArray("ip_allowlist", "ipAllowlist"),
+    },
+  },
+  noun: "API key",
+  belongs: "in this workspace",
+  prefix: "key",
+  secretName: "key",
+  auditKind: "api_key",
+  ownerOf: ({ workspace }) => ({ id: workspace.id, workspace: workspace.name }),
+  members: {
+    permissions: Type.Array(Type.Enum([...KEY_PERMISSIONS]), {
+      maxItems: KEY_PERMISSIONS.length,
+      description: "What the key may do: all, or a list of permissions.",
+    }),
+    ip_allowlist: Type.Array(
+      Type.Refine(Type.String(), isAllowlistEntry, () => "must be an IP address or CIDR"),
+      {
+        maxItems: 1_000,
+        description:
+          "Addresses and CIDR blocks that the key may be used from; empty means everywhere.",
+      },
+    ),
+  },
+  defaults: { ip_allowlist: [] },
+  grantOf: ({ permissions, ip_allowlist }) =>
+    ({ permissions, ipAllowlist: ip_allowlist }) as KeyGrant,
+  membersOf: ({ permissions, ipAllowlist }) => ({ permissions, ip_allowlist: ipAllowlist }),
+};
+
+/** The holder of an API key: the workspace it belongs to and what it may do there. */
+export interface KeyHolder {
+  readonly keyId: string;
+  readonly keyName: string;
+  readonly workspace: Workspace;
+  readonly permissions: ReadonlySet<Permission | "all">;
+  /** Whether the key may be used from an address. */
+  readonly allows: (address: string) => boolean;
+}
+
+/** The holders of the keys that these secrets open now, by the secret's hash. */
+export async function readKeyHolders(
+  database: Queryable,
+  secretHashes: readonly string[],
+  now: Date,
+): Promise<Map<string, KeyHolder>> {
+  const keys = await selectOpenKeys(database, secretHashes, now);
+  const ids = new Set(keys.map((key) => key.workspaceId));
+  const workspaces = await loadWorkspaces(database, [...ids]);
+  return new Map(
+    keys.flatMap(({ secretHash, workspaceId, permissions, ipAllowlist, keyId, keyName }) => {
+      const workspace = workspaces.get(workspaceId);
+      if (!workspace) return [];
+      const allows = allowlistOf(ipAllowlist);
+      const holder = { keyId, keyName, workspace, permissions: new Set(permissions), allows };
+      return [[secretHash, holder] as const];
+    }),
+  );
+}
+
+/** The holder of a key, by the key itself. */
+export async function findKeyHolder(
+  database: Queryable,
+  key: string,
+  now: Date,
+): Promise<KeyHolder | undefined> {
+  const hash = hashSecret(key);
+  return (await readKeyHolders(database, [hash], now)).get(hash);
+}

@@ -1,0 +1,30 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Database } from "../../database/database.ts";
+import { type SeenTable, updateLastSeen } from "./credential-store.ts";
+
+/** How exact "last seen" is: it is written at most once in this time. */
+const EXACTNESS_SECONDS = 60;
+
+/** When keys and tokens were last used: collected in memory, written together now and then. */
+export interface LastUsed {
+  note(table: SeenTable, id: string): void;
+  /** Writes what was noted since the last time, in one statement for each table. */
+  write(): Promise<void>;
+}
+
+export function createLastUsed(database: Database, clock: Clock): LastUsed {
+  const noted = new Map<SeenTable, Map<string, Date>>();
+  return {
+    note(table, id) {
+      const times = noted.get(table) ?? new Map<string, Date>();
+      noted.set(table, times.set(id, clock.now()));
+    },
+    async write() {
+      const lastUsed = [...noted];
+      noted.clear();
+      for (const [table, times] of lastUsed) {
+        await updateLastSeen(database, table, times, EXACTNESS_SECONDS);
+      }
+    },
+  };
+}

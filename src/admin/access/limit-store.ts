@@ -1,0 +1,32 @@
+import type { Database } from "../../database/database.ts";
+import { type Grant, type Limit, SHARES_OF_A_WINDOW } from "./limit-windows.ts";
+
+/**
+ * Leases requests of a window that all server processes share, in one statement: the row's lock
+ * serializes them. A process gets as many as it wants, at most a share of what is left, and at least one
+ * if any is left. No window ends later than its length from now, even if it began while a clock ran ahead.
+ */
+export async function lendFromWindow(
+  database: Database,
+  { name, requests, perSeconds }: Limit,
+  wanted: number,
+  now: Date,
+): Promise<Grant> {
+  const [row] = await database.query<Grant>(
+    `insert into rate_limit_windows as w (name, ends_at, given, last_grant)
+     values ($1, $3, least($4::bigint, ${share("0")}), least($4::bigint, ${share("0")}))
+     on conflict (name) do update set
+       ends_at = case when w.ends_at > $2 then least(w.ends_at, excluded.ends_at) else excluded.ends_at end,
+       given = case when w.ends_at > $2 then w.given + greatest(0, least($4::bigint, ${share("w.given")}))
+         else excluded.given end,
+       last_grant = case when w.ends_at > $2 then greatest(0, least($4::bigint, ${share("w.given")}))
+         else excluded.last_grant end
+     returning last_grant as granted, given, ends_at as "endsAt"`,
+    [name, now, new Date(now.getTime() + perSeconds * 1_000), wanted, requests],
+  );
+  return row as Grant;
+}
+
+/** The most that one lease may hold after so many were given out; zero or less if none are left. */
+const share = (given: string): string =>
+  `least($5::bigint - ${given}, greatest(1, ($5::bigint - ${given}) / ${SHARES_OF_A_WINDOW}))`;

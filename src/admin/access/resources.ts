@@ -1,0 +1,121 @@
+import Type from "typebox";
+import type { Context } from "../../base/context/context.ts";
+import { Problem } from "../../base/problem.ts";
+import { parseTime } from "../../base/values/times.ts";
+import { hashSecret, refuseShortSecret } from "../secrets/secrets.ts";
+import { describe, difference, type Entry, type Resource } from "../workspaces/resource.ts";
+import { type DeclaredCredential, selectCredentials, selectDeclared } from "./credential-store.ts";
+import {
+  type CredentialKind,
+  CredentialName,
+  grantMembers,
+  replaceDeclared,
+} from "./credentials.ts";
+import { API_KEYS } from "./keys.ts";
+import { SCIM_TOKENS } from "./scim-tokens.ts";
+
+/* API keys and SCIM tokens in the manifest. */
+
+/** What a header can hold after `Bearer`. */
+const secret = (description: string) =>
+  Type.String({ minLength: 1, maxLength: 255, pattern: "^\\S+$", description });
+
+const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)$/;
+
+/** Whether a text is an ISO 8601 time with a zone: a time without one would be a local time. */
+const isTimestamp = (text: string): boolean =>
+  TIMESTAMP.test(text) && parseTime(text) !== undefined;
+
+const PreviousUntil = Type.Refine(
+  Type.String({ description: "Until when, as an ISO 8601 time with a zone." }),
+  isTimestamp,
+  () => "must be an ISO 8601 time with a zone",
+);
+
+function credentialResource<Grant, Where extends Context>(
+  kind: CredentialKind<Grant, Where>,
+  key: string,
+  about: string,
+): Resource<Where> {
+  const { table, secretName, auditKind, ownerOf, membersOf } = kind;
+  return {
+    key,
+    about,
+    schema: Type.Object(
+      {
+        name: CredentialName,
+        [secretName]: secret("What requests send as the bearer token. Only its hash is stored."),
+        ...grantMembers(kind),
+        [`previous_${secretName}`]: Type.Optional(
+          secret("The previous secret, which is valid until then."),
+        ),
+        [`previous_${secretName}_until`]: Type.Optional(PreviousUntil),
+      },
+      { additionalProperties: false },
+    ),
+    identity: "name",
+    async apply(tx, { clock, shortestSecret }, context, entries: readonly Entry[]) {
+      const { id: ownerId, workspace } = ownerOf(context);
+      const wanted = entries.map((entry) => declaredCredential(kind, entry, shortestSecret));
+      const present = (await selectDeclared(tx, table, ownerId)).map(
+        ({ id: _id, ...rest }) => rest as unknown as DeclaredCredential<Grant>,
+      );
+      const todo = difference(present, wanted, (each) => each.name);
+      await replaceDeclared(tx, kind, { ownerId, now: clock.now(), newId: clock.newId }, todo);
+      return describe(auditKind, workspace, todo, ({ name }) => name, membersOf);
+    },
+    async declaration(database, { secret }, context) {
+      const { id, workspace } = ownerOf(context);
+      const all = await selectCredentials(database, table, id);
+      const words = workspace ? [auditKind, workspace] : [auditKind];
+      return all
+        .filter(({ revokedAt }) => !revokedAt)
+        .map((each) => ({
+          name: each.name,
+          [secretName]: secret(...words, each.name),
+          ...membersOf(each),
+        }));
+    },
+  };
+}
+
+/**
+ * A declared credential as it is stored, with hashes in place of its secrets.
+ *
+ * @param shortest how many characters the secret needs; the previous one may be shorter.
+ * @throws Problem INVALID_REQUEST for a short secret, or half of what describes the previous one.
+ */
+function declaredCredential<Grant>(
+  { noun, secretName, grantOf, defaults }: CredentialKind<Grant>,
+  entry: Entry,
+  shortest: number,
+): DeclaredCredential<Grant> {
+  const name = entry.name as string;
+  const current = entry[secretName] as string;
+  refuseShortSecret(current, shortest, `The ${secretName} of the ${noun} '${name}'`);
+  const previous = entry[`previous_${secretName}`] as string | undefined;
+  const until = entry[`previous_${secretName}_until`] as string | undefined;
+  if ((previous === undefined) !== (until === undefined)) {
+    const members = `both 'previous_${secretName}' and 'previous_${secretName}_until', or neither`;
+    throw new Problem("INVALID_REQUEST", `The ${noun} '${name}' needs ${members}.`);
+  }
+  const secrets = [
+    { hash: hashSecret(current), until: null },
+    ...(previous !== undefined && until !== undefined
+      ? [{ hash: hashSecret(previous), until: (parseTime(until) as Date).toISOString() }]
+      : []),
+  ];
+  return { name, ...grantOf({ ...defaults, ...entry }), secrets };
+}
+
+export const apiKeys = credentialResource(
+  API_KEYS,
+  "api_keys",
+  "The API keys of the workspace. Read their secrets from the environment.",
+);
+
+export const scimTokens = credentialResource(
+  SCIM_TOKENS,
+  "scim_tokens",
+  "The tokens with which identity providers manage dashboard users over SCIM.",
+);

@@ -1,0 +1,137 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Context, WorkspaceContext } from "../../base/context/context.ts";
+import { forwardPage } from "../../base/pages.ts";
+import { Problem } from "../../base/problem.ts";
+import { commitTogether } from "../../database/citus/commit-together.ts";
+import {
+  type Database,
+  type Queryable,
+  type Transaction,
+  withRetries,
+} from "../../database/database.ts";
+import { type ChainedEntry, chainTo, type StoredEntry } from "./chain.ts";
+import { type AuditFilter, insertEntries, lockHead, selectChain, selectEntries } from "./store.ts";
+
+/*
+ * The audit log has a row for every change to what is declared or administered: who, what, when and from
+ * where (docs/decisions/audit.md). The row commits or rolls back with the change. It never holds a
+ * secret, nor data of the users of a workspace. The rows form a chain (chain.ts).
+ */
+
+/** One change that is recorded. */
+export interface AuditedChange {
+  /** `created`, `updated`, `removed`, or a verb of the kind's own, such as `rotated`. */
+  readonly action: string;
+  /** What was changed, in the singular: `api_key`, `subscription_group`, `dashboard_user`. */
+  readonly kind: string;
+  /** Empty or absent for what belongs to the company. */
+  readonly workspace?: string;
+  /** The name or id of what was changed. */
+  readonly name: string;
+  /** The new state, or what was done. Visible to administrators; never a secret. */
+  readonly details?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/**
+ * Records changes in the transaction that makes them, in their order. Call it last: other transactions
+ * wait to record theirs until this one ends.
+ */
+export async function recordChanges(
+  tx: Transaction,
+  clock: Clock,
+  context: Context,
+  changes: readonly AuditedChange[],
+): Promise<void> {
+  if (changes.length === 0) return;
+  const head = await lockHead(tx);
+  if (!head) throw cannotContinue();
+  const at = clock.now();
+  const entries = chainTo(
+    head,
+    changes.map(({ workspace, action, kind, name, details }) => ({
+      id: clock.newId(),
+      at,
+      workspace: workspace || null,
+      action,
+      kind,
+      name,
+      // As it will be read: without members that JSON omits.
+      details: details === undefined ? null : JSON.parse(JSON.stringify(details)),
+      actor: context.actor,
+      actorName: context.actorName,
+      call: context.call || null,
+      requestId: context.requestId || null,
+      address: context.address,
+    })),
+  );
+  const last = entries.at(-1) as ChainedEntry;
+  await insertEntries(tx, entries, { entries: last.position, hash: last.hash });
+}
+
+/** The same in a transaction that writes rows of users. */
+export async function recordUserChanges(
+  ...[tx, ...change]: Parameters<typeof recordChanges>
+): Promise<void> {
+  await commitTogether(tx);
+  await recordChanges(tx, ...change);
+}
+
+/** Records one change in the workspace of the context. */
+export const recordChangeIn = (
+  tx: Transaction,
+  clock: Clock,
+  context: WorkspaceContext,
+  change: Omit<AuditedChange, "workspace">,
+): Promise<void> =>
+  recordChanges(tx, clock, context, [{ ...change, workspace: context.workspace.name }]);
+
+export interface AuditingServices {
+  readonly database: Database;
+  readonly clock: Clock;
+}
+
+/**
+ * Records that personal data was read through the admin API: by which call, in which workspace, about how
+ * many users (of a stream, whose length is not known: all). Call it before the response, so that nothing is shown that is not recorded.
+ */
+export async function recordRead(
+  { database, clock }: AuditingServices,
+  context: WorkspaceContext,
+  kind: string,
+  users: number | "all",
+): Promise<void> {
+  const { name } = context.workspace;
+  const read = { action: "read", kind, workspace: name, name, details: { users } };
+  await withRetries(database, (tx) => recordChanges(tx, clock, context, [read]));
+}
+
+/**
+ * Reads a page of the audit log, newest first.
+ *
+ * @returns at most `limit` entries, and the cursor of the next page if there is one.
+ */
+export async function readAuditLog(
+  { database }: { readonly database: Queryable },
+  filter: AuditFilter,
+  limit: number,
+) {
+  const found: readonly StoredEntry[] = await selectEntries(database, filter, limit + 1);
+  return forwardPage(found, limit, ({ id }) => id);
+}
+
+/** At most `limit` rows of the chain behind a position, oldest first. */
+export const readAuditChain = (
+  { database }: { readonly database: Queryable },
+  after: number,
+  since: Date | undefined,
+  limit: number,
+): Promise<ChainedEntry[]> => selectChain(database, after, since, limit);
+
+/** Removing the end of the chain must not start a new chain: audited changes are refused instead. */
+const cannotContinue = () =>
+  new Problem(
+    "UNAVAILABLE",
+    "The audit chain cannot be continued, so audited changes are refused: the record of the end of the chain " +
+      "was removed from the table audit_heads. `rapport audit verify` shows the state; restore the row from a backup.",
+    { retryAfterSeconds: 60 },
+  );

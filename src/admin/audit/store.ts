@@ -1,0 +1,122 @@
+import type { Queryable, Transaction } from "../../database/database.ts";
+import { listsOf } from "../../database/parameters/lists-of.ts";
+import type { ChainedEntry, Head, StoredEntry } from "./chain.ts";
+
+const COLUMNS = `entry_id as id, at, workspace, action, kind, name, details, actor,
+  actor_name as "actorName", call, request_id as "requestId", address, position, hash`;
+
+/**
+ * The end of the chain; undefined where its record was removed. Locks it until the transaction ends, so that
+ * rows are added one transaction after the other.
+ */
+export async function lockHead(tx: Transaction): Promise<Head | undefined> {
+  const [head] = await tx.query<Head>(
+    "update audit_heads set entries = entries where chain = 'audit' returning entries, hash",
+  );
+  return head;
+}
+
+export async function insertEntries(
+  tx: Transaction,
+  entries: readonly ChainedEntry[],
+  head: Head,
+): Promise<void> {
+  await tx.query(
+    `insert into audit_entries (entry_id, at, workspace, action, kind, name, details,
+       actor, actor_name, call, request_id, address, position, hash)
+     select id, $1, workspace, action, kind, name, details::jsonb, $2, $3, $4, $5, $6,
+       position, hash
+     from unnest($7::uuid[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[],
+       $13::bigint[], $14::text[])
+       as new (id, workspace, action, kind, name, details, position, hash)`,
+    [
+      entries[0]?.at,
+      entries[0]?.actor,
+      entries[0]?.actorName,
+      entries[0]?.call,
+      entries[0]?.requestId,
+      entries[0]?.address,
+      ...listsOf(entries, "id", "workspace", "action", "kind", "name"),
+      entries.map((entry) => entry.details && JSON.stringify(entry.details)),
+      ...listsOf(entries, "position", "hash"),
+    ],
+  );
+  await tx.query("update audit_heads set entries = $1, hash = $2 where chain = 'audit'", [
+    head.entries,
+    head.hash,
+  ]);
+}
+
+export interface AuditFilter {
+  readonly workspace: string | undefined;
+  readonly kind: string | undefined;
+  readonly name: string | undefined;
+  /** Reads are of personal data. */
+  readonly of: "changes" | "reads" | undefined;
+  /** Only entries that are older than this one. */
+  readonly before: string | undefined;
+}
+
+/** The newest entries that match a filter, newest first. */
+export async function selectEntries(
+  database: Queryable,
+  filter: AuditFilter,
+  limit: number,
+): Promise<StoredEntry[]> {
+  return database.query<StoredEntry>(
+    `select ${COLUMNS} from audit_entries
+     where ($1::text is null or workspace = $1) and ($2::text is null or kind = $2)
+       and ($3::text is null or name = $3) and ($4::uuid is null or entry_id < $4)
+       and ($6::text is null or (action = 'read') = ($6 = 'reads'))
+     order by entry_id desc limit $5`,
+    [
+      filter.workspace ?? null,
+      filter.kind ?? null,
+      filter.name ?? null,
+      filter.before ?? null,
+      limit,
+      filter.of ?? null,
+    ],
+  );
+}
+
+/** Rows of the chain behind a position, in its order. @param since leaves out rows from before. */
+export async function selectChain(
+  database: Queryable,
+  after: number,
+  since: Date | undefined,
+  limit: number,
+): Promise<ChainedEntry[]> {
+  return database.query<ChainedEntry>(
+    `select ${COLUMNS} from audit_entries
+     where position > $1 and ($2::timestamptz is null or at >= $2) order by position limit $3`,
+    [after, since ?? null, limit],
+  );
+}
+
+/** The recorded end of the chain, and how many rows were there before it. */
+export async function selectHead(
+  database: Queryable,
+): Promise<(Head & { readonly unchained: number }) | undefined> {
+  const [head] = await database.query<Head & { readonly unchained: number }>(
+    "select entries, hash, unchained from audit_heads where chain = 'audit'",
+  );
+  return head;
+}
+
+export const countUnchained = async (database: Queryable): Promise<number> => {
+  const [row] = await database.query<{ rows: number }>(
+    "select count(*) as rows from audit_entries where position is null",
+  );
+  return row?.rows ?? 0;
+};
+
+/** The first row behind the recorded end of the chain. */
+export async function selectBeyondHead(database: Queryable): Promise<ChainedEntry | undefined> {
+  const [row] = await database.query<ChainedEntry>(
+    `select ${COLUMNS} from audit_entries
+     where position > (select entries from audit_heads where chain = 'audit')
+     order by position limit 1`,
+  );
+  return row;
+}

@@ -1,0 +1,102 @@
+import type { Database } from "../../database/database.ts";
+import { type ChainedEntry, type Head, hashOf } from "./chain.ts";
+import { countUnchained, selectBeyondHead, selectChain, selectHead } from "./store.ts";
+
+/** The first place where the audit is not as it was written. */
+export interface Break {
+  readonly position: number;
+  /** The row there; null where there is none. */
+  readonly entry: ChainedEntry | null;
+  /** What is wrong with it, as a sentence. */
+  readonly message: string;
+}
+
+export interface Verification {
+  readonly head: Head;
+  /** Undefined: every row is as it was written. */
+  readonly brokenAt: Break | undefined;
+}
+
+/** Few enough that hashing a page delays no other request. */
+const PAGE = 500;
+
+/**
+ * Walks the chain of the audit in pages, up to its end when the walk begins.
+ *
+ * @param expected a hash that was printed earlier: the chain must still have it. It shows that no rows
+ *   were removed from the end together with the record of that end.
+ * @returns the recorded end of the chain, and the first break.
+ */
+export async function verifyAudit(
+  services: { readonly database: Database },
+  expected: string | undefined,
+): Promise<Verification> {
+  const database = services.database.for("analysis");
+  const head = await selectHead(database);
+  if (!head) {
+    const message = "The record of the end of the chain was removed.";
+    return { head: { entries: 0, hash: "" }, brokenAt: { position: 0, entry: null, message } };
+  }
+  const { entries, hash } = head;
+  const walk = { found: expected === undefined };
+  const brokenAt =
+    (await findBreak(database, head, (each) => {
+      walk.found ||= each === expected;
+    })) ??
+    (await findUnchained(database, head.unchained)) ??
+    (await findBeyond(database)) ??
+    (walk.found ? undefined : missing(entries, EXPECTED_MISSING));
+  return { head: { entries, hash }, brokenAt };
+}
+
+const EXPECTED_MISSING =
+  "No row has the expected hash: rows were removed from the end or replaced after it was printed.";
+
+const missing = (position: number, message: string): Break => ({ position, entry: null, message });
+
+async function findBreak(
+  database: Database,
+  head: Head,
+  seen: (hash: string) => void,
+): Promise<Break | undefined> {
+  let position = 0;
+  let before = "";
+  while (position < head.entries) {
+    const rows = await selectChain(database, position, undefined, PAGE);
+    if (rows.length === 0) break;
+    for (const row of rows) {
+      if (position === head.entries) break;
+      position += 1;
+      if (row.position !== position) {
+        return missing(position, "This row was removed.");
+      }
+      if (hashOf(before, position, row) !== row.hash) {
+        const message =
+          "This row was changed or inserted, or the row before it was replaced: its hash does not match.";
+        return { position, entry: row, message };
+      }
+      before = row.hash;
+      seen(before);
+    }
+  }
+  if (position < head.entries) {
+    return missing(position + 1, "This row and all after it were removed.");
+  }
+  if (before === head.hash) return undefined;
+  return missing(
+    position,
+    "The record of the end of the chain has another hash than the last row.",
+  );
+}
+
+async function findUnchained(database: Database, expected: number): Promise<Break | undefined> {
+  const found = await countUnchained(database);
+  if (found === expected) return undefined;
+  const message = `${found} rows are not part of the chain, where ${expected} were there before it.`;
+  return missing(0, message);
+}
+
+async function findBeyond(database: Database): Promise<Break | undefined> {
+  const entry = await selectBeyondHead(database);
+  return entry && { position: entry.position, entry, message: "This row was inserted at the end." };
+}

@@ -1,0 +1,49 @@
+import { readdir, rm } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import type { Clock } from "../../base/clock.ts";
+import type { Context } from "../../base/context/context.ts";
+import { Problem } from "../../base/problem.ts";
+import type { Database } from "../../database/database.ts";
+import { recordChanges } from "../audit/audit.ts";
+
+export interface CopyServices {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly dataDir: string;
+}
+
+const COPY = /^copy-[0-9a-f-]{36}$/;
+
+/**
+ * Copies the files of the embedded engine, for `rapport backup`, which reads and removes the copy. It is consistent and
+ * holds everything that was acknowledged before; requests wait while the files are copied.
+ *
+ * @returns the folder of the copy, below the data folder.
+ * @throws Problem INVALID_REQUEST where the server has no embedded engine in a folder.
+ */
+export async function copyEngine(services: CopyServices, context: Context): Promise<string> {
+  const { database, clock, dataDir } = services;
+  if (!database.copyTo) {
+    const message =
+      database.engine === "postgres"
+        ? "This server stores its data in PostgreSQL: set DATABASE_URL, and run rapport backup again."
+        : "This server keeps its data in memory, which cannot be backed up.";
+    throw new Problem("INVALID_REQUEST", message);
+  }
+  await removeCopies(dataDir);
+  const folder = join(resolve(dataDir), `copy-${clock.newId()}`);
+  await database.copyTo(folder);
+  await database.transaction((tx) =>
+    recordChanges(tx, clock, context, [
+      { action: "copied", kind: "database", workspace: "", name: "engine" },
+    ]),
+  );
+  return folder;
+}
+
+/** Removes copies that interrupted backups have left. */
+async function removeCopies(dataDir: string): Promise<void> {
+  for (const name of await readdir(dataDir)) {
+    if (COPY.test(name)) await rm(join(dataDir, name), { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,77 @@
+import type { Context } from "../../base/context/context.ts";
+import type { Transaction } from "../../database/database.ts";
+
+/*
+ * Background work. A kind of job is declared once (`JobKind`) and registered in `app.ts`; a job is
+ * a row that names its subject. No other state is in memory, so any server process can run the job,
+ * and another one takes over when a process is killed.
+ */
+
+/** A kind of work. */
+export interface JobKind<Services> {
+  /** Its name in the table of jobs. */
+  readonly name: string;
+  /**
+   * Runs or resumes the job: earlier commits stay. It calls `job.finish` in the transaction that
+   * completes it; a job that returns without that call is started again.
+   *
+   * @throws TryAgain for a temporary failure; LeaseLost; other errors are retried too.
+   */
+  run(services: Services, job: Job): Promise<void>;
+}
+
+/** What identifies a job. There is at most one of each at a time. */
+export interface JobKey {
+  readonly workspaceId: number;
+  readonly kind: string;
+  /** What it is about, in the words of its kind. */
+  readonly subject: string;
+}
+
+/** A job that this process has claimed. */
+export interface Job extends JobKey {
+  readonly id: string;
+  /** Tries that had failed when this one began, since the job last got somewhere. */
+  readonly failures: number;
+  /** Aborted when the process stops or another one has the job by now. */
+  readonly signal: AbortSignal;
+  /**
+   * Ties a transaction to this job: it is rolled back if another process has taken over the job, so
+   * two processes never commit for one job.
+   *
+   * @throws LeaseLost
+   */
+  hold(tx: Transaction): Promise<void>;
+  /** The same for a transaction that gets the job somewhere: failures before it do not count. */
+  advance(tx: Transaction): Promise<void>;
+  /** Removes the job, as part of the transaction that completes it. @throws LeaseLost */
+  finish(tx: Transaction): Promise<void>;
+}
+
+/** What a job does is done in this context. */
+export const contextOf = ({ kind, id }: Job): Context => ({
+  actor: "job",
+  actorName: null,
+  call: kind,
+  requestId: id,
+  address: null,
+});
+
+/** The job failed for a reason that may pass: it starts again after the delay. */
+export class TryAgain extends Error {
+  readonly delayMs: number;
+
+  constructor(delayMs: number, cause: unknown) {
+    super("The job is tried again.", { cause });
+    this.name = "TryAgain";
+    this.delayMs = delayMs;
+  }
+}
+
+/** Another process has the job, or it was withdrawn. The transaction must be rolled back. */
+export class LeaseLost extends Error {
+  constructor() {
+    super("The job is no longer this process's.");
+    this.name = "LeaseLost";
+  }
+}

@@ -1,0 +1,74 @@
+import { Cron } from "croner";
+import type { Clock } from "../../base/clock.ts";
+import type { Database, Queryable, Transaction } from "../../database/database.ts";
+import type { JobKey } from "./job.ts";
+import {
+  hasDueSchedule,
+  insertJobs,
+  selectDueSchedules,
+  selectNextTimes,
+  upsertSchedules,
+} from "./store.ts";
+
+/** Whether a text is a cron expression of five fields that ever comes true. */
+export function isCron(text: string): boolean {
+  try {
+    return readCron(text).nextRun() !== null;
+  } catch {
+    return false;
+  }
+}
+
+/** Schedules are in UTC. docs/warehouse-sync.md */
+const readCron = (text: string): Cron => new Cron(text, { timezone: "UTC", mode: "5-part" });
+
+/** The first time after `now`; undefined where there is none. */
+const nextTime = (cron: string, now: Date): Date | undefined =>
+  readCron(cron).nextRun(now) ?? undefined;
+
+/** Runs jobs by a cron expression each, from now on. */
+export async function setSchedules(
+  tx: Transaction,
+  schedules: readonly (JobKey & { readonly cron: string })[],
+  now: Date,
+): Promise<void> {
+  await upsertSchedules(tx, withNextTimes(schedules, now));
+}
+
+const withNextTimes = <Schedule extends { readonly cron: string }>(
+  schedules: readonly Schedule[],
+  now: Date,
+) =>
+  schedules.flatMap((schedule) => {
+    const nextAt = nextTime(schedule.cron, now);
+    return nextAt ? [{ ...schedule, nextAt }] : [];
+  });
+
+export { deleteSchedules as removeSchedules } from "./store.ts";
+
+/** When each subject of a kind is due next, by subject. */
+export async function readNextTimes(
+  database: Queryable,
+  kind: string,
+  workspaceId: number,
+): Promise<ReadonlyMap<string, Date>> {
+  const rows = await selectNextTimes(database, kind, workspaceId);
+  return new Map(rows.map((row) => [row.subject, row.nextAt]));
+}
+
+/**
+ * Enqueues every job that is due, unless it is still queued from the last time. Runs missed while
+ * no server was up are caught up with one run.
+ */
+export async function enqueueDue(database: Database, clock: Clock): Promise<void> {
+  const now = clock.now();
+  if (!(await hasDueSchedule(database, now))) return;
+  await database.transaction(async (tx) => {
+    const due = await selectDueSchedules(tx, now);
+    await insertJobs(
+      tx,
+      due.map(({ nextAt, ...key }) => ({ ...key, id: clock.newId(), runAt: nextAt })),
+    );
+    await upsertSchedules(tx, withNextTimes(due, now));
+  });
+}

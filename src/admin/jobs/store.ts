@@ -1,0 +1,208 @@
+import type { Database, Queryable, Transaction } from "../../database/database.ts";
+import { listsOf } from "../../database/parameters/lists-of.ts";
+import type { JobKey } from "./job.ts";
+
+/** Puts jobs into the table; there stays one of each key. @returns the keys that were new. */
+export async function insertJobs(
+  tx: Transaction,
+  jobs: readonly (JobKey & { readonly id: string; readonly runAt: Date })[],
+): Promise<JobKey[]> {
+  return tx.query<JobKey>(
+    `insert into jobs (job_id, workspace_id, kind, subject, run_at, failures)
+     select id, workspace_id, kind, subject, run_at, 0
+     from unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::timestamptz[])
+       as new (id, workspace_id, kind, subject, run_at)
+     on conflict (workspace_id, kind, subject) do nothing
+     returning workspace_id as "workspaceId", kind, subject`,
+    [...listsOf(jobs, "id", "workspaceId", "kind", "subject", "runAt")],
+  );
+}
+
+/** Removes jobs, held or not; of all subjects if none are given. */
+export async function deleteJobs(
+  tx: Transaction,
+  workspaceId: number,
+  kind: string,
+  subjects: readonly string[] | undefined,
+): Promise<void> {
+  await tx.query(
+    `delete from jobs where workspace_id = $1 and kind = $2
+       and ($3::text[] is null or subject = any($3::text[]))`,
+    [workspaceId, kind, subjects ?? null],
+  );
+}
+
+export interface ClaimedRow extends JobKey {
+  readonly id: string;
+  readonly failures: number;
+}
+
+/**
+ * Claims due jobs that no process holds, oldest first and round-robin among workspaces, with at
+ * most `mostOfOne` per workspace including those that the holder already has. Rows that another
+ * process is just claiming are skipped. `jobs` is a small table of one node, so `for update` works
+ * on every engine.
+ */
+export async function claimJobs(
+  database: Queryable,
+  claim: {
+    readonly kinds: readonly string[];
+    readonly holder: string;
+    readonly now: Date;
+    readonly leasedUntil: Date;
+    readonly atMost: number;
+    /** Of one workspace. */
+    readonly mostOfOne: number;
+    /** What this process works on: where its lease ran out, the process must not hold a second run of it. */
+    readonly running: readonly string[];
+  },
+): Promise<ClaimedRow[]> {
+  return database.query<ClaimedRow>(
+    `update jobs set holder = $1, leased_until = $2
+     where job_id in (
+       select job_id from jobs
+       where (leased_until is null or leased_until < $4) and job_id = any(array(
+         select job_id from (
+           select job_id, run_at, row_number() over (partition by workspace_id order by run_at) + (
+             select count(*) from jobs as held
+             where held.workspace_id = due.workspace_id and held.holder = $1
+               and held.leased_until >= $4) as turn
+           from jobs as due
+           where kind = any($3::text[]) and run_at <= $4
+             and (leased_until is null or leased_until < $4) and job_id <> all($7::uuid[])) as ranked
+         where turn <= $6 order by turn, run_at limit $5))
+       for update skip locked)
+     returning job_id as id, workspace_id as "workspaceId", kind, subject, failures`,
+    [
+      claim.holder,
+      claim.leasedUntil,
+      claim.kinds,
+      claim.now,
+      claim.atMost,
+      claim.mostOfOne,
+      claim.running,
+    ],
+  );
+}
+
+/** Renews what a holder has. @returns the ids that are still its own. */
+export async function renewLeases(
+  database: Queryable,
+  holder: string,
+  ids: readonly string[],
+  leasedUntil: Date,
+): Promise<string[]> {
+  const rows = await database.query<{ id: string }>(
+    `update jobs set leased_until = $3 where job_id = any($2::uuid[]) and holder = $1
+     returning job_id as id`,
+    [holder, ids, leasedUntil],
+  );
+  return rows.map((row) => row.id);
+}
+
+/** Renews one lease. @returns whether it is still the holder's. */
+export async function holdJob(
+  tx: Transaction,
+  holder: string,
+  id: string,
+  {
+    leasedUntil,
+    forgetsFailures,
+  }: { readonly leasedUntil: Date; readonly forgetsFailures: boolean },
+): Promise<boolean> {
+  const rows = await tx.query(
+    `update jobs set leased_until = $3, failures = case when $4::bool then 0 else failures end
+     where job_id = $2 and holder = $1 returning 1`,
+    [holder, id, leasedUntil, forgetsFailures],
+  );
+  return rows.length > 0;
+}
+
+/** @returns whether it was still the holder's. */
+export async function finishJob(tx: Transaction, holder: string, id: string): Promise<boolean> {
+  const rows = await tx.query("delete from jobs where job_id = $2 and holder = $1 returning 1", [
+    holder,
+    id,
+  ]);
+  return rows.length > 0;
+}
+
+/** Gives a job back, to be started again at `runAt`. */
+export async function releaseJob(
+  database: Queryable,
+  holder: string,
+  id: string,
+  { runAt, hasFailed }: { readonly runAt: Date; readonly hasFailed: boolean },
+): Promise<void> {
+  await database.query(
+    `update jobs set holder = null, leased_until = null, run_at = $3,
+       failures = failures + $4::int
+     where job_id = $2 and holder = $1`,
+    [holder, id, runAt, hasFailed ? 1 : 0],
+  );
+}
+
+/** Releases every job: where this process is the only one, no other holds any. */
+export async function forgetHolders(database: Database): Promise<void> {
+  await database.query("update jobs set holder = null, leased_until = null");
+}
+
+export interface ScheduleRow extends JobKey {
+  /** Five fields, in UTC. */
+  readonly cron: string;
+  readonly nextAt: Date;
+}
+
+export async function upsertSchedules(
+  tx: Transaction,
+  schedules: readonly ScheduleRow[],
+): Promise<void> {
+  if (schedules.length === 0) return;
+  await tx.query(
+    `insert into schedules (workspace_id, kind, subject, cron, next_at)
+     select workspace_id, kind, subject, cron, next_at
+     from unnest($1::int[], $2::text[], $3::text[], $4::text[], $5::timestamptz[])
+       as new (workspace_id, kind, subject, cron, next_at)
+     on conflict (workspace_id, kind, subject) do update
+       set cron = excluded.cron, next_at = excluded.next_at`,
+    [...listsOf(schedules, "workspaceId", "kind", "subject", "cron", "nextAt")],
+  );
+}
+
+export async function deleteSchedules(
+  tx: Transaction,
+  workspaceId: number,
+  kind: string,
+  subjects: readonly string[],
+): Promise<void> {
+  await tx.query(
+    "delete from schedules where workspace_id = $1 and kind = $2 and subject = any($3::text[])",
+    [workspaceId, kind, subjects],
+  );
+}
+
+/** The schedules whose time has come; held until the transaction ends. */
+export async function selectDueSchedules(tx: Transaction, now: Date): Promise<ScheduleRow[]> {
+  return tx.query<ScheduleRow>(
+    `select workspace_id as "workspaceId", kind, subject, cron, next_at as "nextAt"
+     from schedules where next_at <= $1 order by next_at limit 100 for update skip locked`,
+    [now],
+  );
+}
+
+export async function hasDueSchedule(database: Queryable, now: Date): Promise<boolean> {
+  const rows = await database.query("select 1 from schedules where next_at <= $1 limit 1", [now]);
+  return rows.length > 0;
+}
+
+/** When each subject of a kind is due next. */
+export async function selectNextTimes(
+  database: Queryable,
+  kind: string,
+  workspaceId: number,
+): Promise<Pick<ScheduleRow, "subject" | "nextAt">[]> {
+  return database.query(
+    'select subject, next_at as "nextAt" from schedules where kind = $1 and workspace_id = $2',
+    [kind, workspaceId],
+  );
+}

@@ -1,0 +1,110 @@
+import type { Clock } from "../../base/clock.ts";
+import type { WorkspaceSettings } from "../../base/context/workspace-settings.ts";
+import type { Database, Transaction } from "../../database/database.ts";
+import { recordChanges } from "../audit/audit.ts";
+import { contextOf, type Job, type JobKind } from "../jobs/job.ts";
+import { readNextTimes, setSchedules } from "../jobs/schedule.ts";
+import { loadWorkspace } from "../workspaces/find-workspace.ts";
+import { listWorkspaces } from "../workspaces/manage-workspaces.ts";
+
+/*
+ * Removes data that is older than a workspace keeps it: a daily job, in steps so small that requests hardly
+ * wait. docs/operations/retention.md
+ */
+
+/** A kind of data with a period of its own. */
+export interface Retained {
+  /** In the audit. */
+  readonly kind: string;
+  /** How many days it is kept; 0 keeps it. */
+  days(settings: WorkspaceSettings): number;
+  /**
+   * Removes a part of what is older, in a transaction of its own.
+   *
+   * @param after where the last step ended; undefined at the beginning.
+   */
+  removeStep(
+    tx: Transaction,
+    workspaceId: number,
+    before: Date,
+    after: string | undefined,
+  ): Promise<RemovedStep>;
+}
+
+export interface RemovedStep {
+  readonly removed: number;
+  /** Undefined: nothing is left. */
+  readonly after: string | undefined;
+}
+
+interface RetentionServices {
+  readonly database: Database;
+  readonly clock: Clock;
+}
+
+export const RETENTION_JOB = "retention";
+
+/** One job removes everything of a workspace. */
+const SUBJECT = "workspace";
+
+/** At night where most servers are, in UTC. */
+const DAILY = "17 3 * * *";
+
+const DAY_MS = 24 * 3_600_000;
+
+/**
+ * A killed job starts from the beginning. Each kind has one audit entry, in the transaction of the first step
+ * that removes something.
+ */
+export function retentionJob(retained: readonly Retained[]): JobKind<RetentionServices> {
+  return {
+    name: RETENTION_JOB,
+    async run({ database, clock }, job) {
+      const workspace = await loadWorkspace(database, job.workspaceId);
+      if (workspace) {
+        for (const each of retained) {
+          const days = each.days(workspace.settings);
+          if (days === 0) continue;
+          const before = new Date(clock.now().getTime() - days * DAY_MS);
+          await removeAll({ database, clock }, job, each, before, workspace.name);
+        }
+      }
+      await database.transaction((tx) => job.finish(tx));
+    },
+  };
+}
+
+async function removeAll(
+  { database, clock }: RetentionServices,
+  job: Job,
+  { kind, removeStep }: Retained,
+  before: Date,
+  workspace: string,
+): Promise<void> {
+  let after: string | undefined;
+  let isAudited = false;
+  do {
+    job.signal.throwIfAborted();
+    const step = await database.transaction(async (tx) => {
+      await job.advance(tx);
+      const done = await removeStep(tx, job.workspaceId, before, after);
+      if (done.removed > 0 && !isAudited) {
+        const details = { before: before.toISOString() };
+        const change = { action: "expired", kind, workspace, name: workspace, details };
+        await recordChanges(tx, clock, contextOf(job), [change]);
+      }
+      return done;
+    });
+    isAudited ||= step.removed > 0;
+    ({ after } = step);
+  } while (after !== undefined);
+}
+
+/** Schedules the daily job in every workspace that lacks it. */
+export async function scheduleRetention(database: Database, now: Date): Promise<void> {
+  for (const { id } of await listWorkspaces(database)) {
+    if ((await readNextTimes(database, RETENTION_JOB, id)).has(SUBJECT)) continue;
+    const key = { workspaceId: id, kind: RETENTION_JOB, subject: SUBJECT };
+    await database.transaction((tx) => setSchedules(tx, [{ ...key, cron: DAILY }], now));
+  }
+}

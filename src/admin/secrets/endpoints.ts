@@ -1,0 +1,57 @@
+import Type from "typebox";
+import { NullableText, nullable, Success } from "../../base/values/schemas.ts";
+import { byAdministrator, endpoint } from "../../http/endpoint.ts";
+import { readSealing, rotateSealing, SealedCounts, type SealingServices } from "./rotate.ts";
+
+const Count = (description: string) => Type.Integer({ description });
+
+const readEndpoint = endpoint({
+  method: "GET",
+  path: "/admin/v1/secret-key",
+  summary: "Shows the key that seals stored secrets, and how many secrets each key has sealed.",
+  access: byAdministrator("manage_company_settings"),
+  replies: {
+    200: Type.Object({
+      key_id: nullable(Type.String(), {
+        description:
+          "The key in use; null if none is decided yet: on the embedded engine before the first secret is stored.",
+      }),
+      secret_key_id: NullableText,
+      previous_secret_key_id: NullableText,
+      secrets: SealedCounts,
+      message: Success,
+    }),
+  },
+}).handledBy(async (services: SealingServices) => {
+  const { keyId, counts } = await readSealing(services);
+  const { current, previous } = services.sealing.keys;
+  return {
+    status: 200,
+    body: {
+      key_id: keyId,
+      secret_key_id: current?.id ?? null,
+      previous_secret_key_id: previous?.id ?? null,
+      secrets: counts,
+      message: "success",
+    },
+  };
+});
+
+const rotateEndpoint = endpoint({
+  method: "POST",
+  path: "/admin/v1/secret-key/rotate",
+  summary: "Seals every stored secret with SECRET_KEY.",
+  access: byAdministrator("admin"),
+  replies: {
+    200: Type.Object({
+      resealed: Count("Secrets that were sealed with the previous key, or not at all."),
+      unreadable: Count("Secrets that cannot be opened; they are left unchanged."),
+      message: Success,
+    }),
+  },
+}).handledBy(async (services: SealingServices, context) => {
+  const { previous, plain, unreadable } = await rotateSealing(services, context);
+  return { status: 200, body: { resealed: previous + plain, unreadable, message: "success" } };
+});
+
+export const sealingEndpoints = [readEndpoint, rotateEndpoint];

@@ -1,0 +1,152 @@
+import Type, { type Static } from "typebox";
+import type { Clock } from "../../base/clock.ts";
+import type { Context } from "../../base/context/context.ts";
+import { Problem } from "../../base/problem.ts";
+import {
+  type Database,
+  type Queryable,
+  type Transaction,
+  withRetries,
+} from "../../database/database.ts";
+import { recordChanges } from "../audit/audit.ts";
+import { keyIdOf, sealWith, Unopenable } from "./seal.ts";
+import { checkOf, keyFor, type Sealing } from "./sealing.ts";
+import { deleteCheck, insertCheck, selectCheck, updateCheck } from "./store.ts";
+
+/**
+ * Looks at a stored value and its place.
+ *
+ * @returns what to store instead; undefined: nothing.
+ */
+export type Reseal = (stored: string, place: string) => string | undefined;
+
+/** All values of one kind that are stored sealed. A feature that seals something lists its kind. */
+export interface SealedKind {
+  /** Such as `warehouse_credentials`. */
+  readonly kind: string;
+  /** Shows every stored value to `reseal`, and stores what it returns. */
+  reseal(tx: Queryable, reseal: Reseal): Promise<void>;
+  /** Gives up the values that cannot be opened, after the key was lost. */
+  discard?(tx: Transaction, isLost: (stored: string, place: string) => boolean): Promise<void>;
+}
+
+const Count = (description: string) => Type.Integer({ description });
+
+/** How many stored secrets there are, by what they are sealed with. */
+export const SealedCounts = Type.Object({
+  current: Count("Sealed with SECRET_KEY."),
+  previous: Count("Sealed with PREVIOUS_SECRET_KEY."),
+  plain: Count("Stored before sealing existed."),
+  unreadable: Count("Sealed with another key, or damaged."),
+});
+
+export type SealedCounts = Static<typeof SealedCounts>;
+
+export interface SealingServices {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly sealing: Sealing;
+  readonly sealedKinds: readonly SealedKind[];
+}
+
+const NOTHING: SealedCounts = { current: 0, previous: 0, plain: 0, unreadable: 0 };
+
+/** Counts stored secrets by their key; `keyId` is the key in use, null before the first secret. */
+export async function readSealing(
+  services: Pick<SealingServices, "database" | "sealing" | "sealedKinds">,
+): Promise<{ readonly keyId: string | null; readonly counts: SealedCounts }> {
+  const { database, sealing, sealedKinds } = services;
+  const check = await selectCheck(database);
+  const counts = await countSealed(database, sealedKinds, sealing);
+  return { keyId: (check && keyIdOf(check.check)) ?? null, counts };
+}
+
+/** Counts the stored secrets by their key, without changing one. */
+export async function countSealed(
+  queryable: Queryable,
+  sealedKinds: readonly SealedKind[],
+  sealing: Sealing,
+): Promise<SealedCounts> {
+  const counts = { ...NOTHING };
+  for (const each of sealedKinds) {
+    await each.reseal(queryable, (stored, place) => {
+      counts[stateOf(sealing, stored, place)] += 1;
+      return undefined;
+    });
+  }
+  return counts;
+}
+
+/**
+ * Seals every stored secret with SECRET_KEY, in one transaction: a process that is killed leaves everything
+ * as it was. Repeating it changes nothing.
+ *
+ * @returns how many were sealed with what before.
+ * @throws Problem CONFLICT without a key.
+ */
+export async function rotateSealing(
+  { database, clock, sealing, sealedKinds }: SealingServices,
+  context: Context,
+): Promise<SealedCounts> {
+  const { current } = sealing.keys;
+  if (!current)
+    throw new Problem("CONFLICT", "SECRET_KEY is not set: there is no key to seal with.");
+  return withRetries(database, async (tx) => {
+    const counts = { ...NOTHING };
+    const before = await insertCheck(tx, checkOf(current));
+    for (const each of sealedKinds) {
+      await each.reseal(tx, (stored, place) => {
+        const state = stateOf(sealing, stored, place);
+        counts[state] += 1;
+        if (state === "current" || state === "unreadable") return undefined;
+        return sealWith(current, sealing.open(stored, place), place);
+      });
+    }
+    if (keyIdOf(before) !== current.id) await updateCheck(tx, checkOf(current));
+    const details = { key_id: current.id, resealed: counts.previous + counts.plain };
+    const change = { action: "rotated", kind: "secret_key", workspace: "", name: "" };
+    await recordChanges(tx, clock, context, [{ ...change, details }]);
+    return counts;
+  });
+}
+
+/**
+ * Gives up the secrets that cannot be opened any more, because their key is lost. The next secret is
+ * sealed with the key that is given then.
+ *
+ * @returns how many were discarded.
+ */
+export async function discardSealing(
+  { database, clock, sealing, sealedKinds }: SealingServices,
+  context: Context,
+): Promise<number> {
+  return withRetries(database, async (tx) => {
+    const check = await selectCheck(tx);
+    if (check !== undefined && keyFor(sealing.keys, check.check)) {
+      throw new Problem("CONFLICT", "The key is not lost: this server has it.");
+    }
+    let lost = 0;
+    const isLost = (stored: string, place: string): boolean => {
+      const isUnreadable = stateOf(sealing, stored, place) === "unreadable";
+      if (isUnreadable) lost += 1;
+      return isUnreadable;
+    };
+    for (const each of sealedKinds) await each.discard?.(tx, isLost);
+    await deleteCheck(tx);
+    const change = { action: "discarded", kind: "secret_key", workspace: "", name: "" };
+    await recordChanges(tx, clock, context, [{ ...change, details: { lost } }]);
+    return lost;
+  });
+}
+
+function stateOf(sealing: Sealing, stored: string, place: string): keyof SealedCounts {
+  const keyId = keyIdOf(stored);
+  if (keyId === undefined) return "plain";
+  try {
+    sealing.open(stored, place);
+  } catch (error) {
+    if (error instanceof Unopenable) return "unreadable";
+    throw error;
+  }
+  return keyId === sealing.keys.current?.id ? "current" : "previous";
+}

@@ -1,0 +1,76 @@
+import { Problem } from "../../base/problem.ts";
+import type { Transaction } from "../../database/database.ts";
+import { keyIdOf, openWith, type SealingKey, sealingKeyOf, sealWith, Unopenable } from "./seal.ts";
+import { insertCheck } from "./store.ts";
+
+/** Seals and opens the secrets that Rapport stores because it needs them again. */
+export interface Sealing {
+  /**
+   * Seals a text for a place, in the transaction that stores it, with the key that the database uses: the
+   * one of SECRET_KEY, or the previous one until it is rotated.
+   *
+   * @throws Problem CONFLICT without a key, or where other servers use another one.
+   */
+  seal(tx: Transaction, text: string, place: string): Promise<string>;
+  /** The text; a value stored before there was sealing is its own text. @throws Unopenable */
+  open(stored: string, place: string): string;
+  readonly keys: SealingKeys;
+}
+
+export interface SealingKeys {
+  /** Undefined: no secret can be stored. */
+  readonly current: SealingKey | undefined;
+  readonly previous: SealingKey | undefined;
+}
+
+/** The secrets of the settings. */
+export interface SecretKeys {
+  readonly current: string | undefined;
+  readonly previous: string | undefined;
+}
+
+export const CHECK_PLACE = "sealing_keys";
+
+/** A value that opens only with its key. */
+export const checkOf = (key: SealingKey): string => sealWith(key, "rapport", CHECK_PLACE);
+
+const NO_KEY =
+  "No secret can be stored, because SECRET_KEY is not set and DATA_DIR is not persistent. " +
+  "Set SECRET_KEY: openssl rand -hex 32";
+
+const OTHER_KEY =
+  "This server's SECRET_KEY is not the one that sealed the secrets in the database. " +
+  "Restart it with that key.";
+
+/** Sealing without a look at the database. */
+export function createSealing({ current, previous }: SecretKeys): Sealing {
+  const keys = {
+    current: current === undefined ? undefined : sealingKeyOf(current),
+    previous: previous === undefined ? undefined : sealingKeyOf(previous),
+  };
+  return {
+    keys,
+    async seal(tx, text, place) {
+      if (!keys.current) throw new Problem("CONFLICT", NO_KEY);
+      const check = await insertCheck(tx, checkOf(keys.current));
+      const inUse = keyFor(keys, check);
+      if (!inUse) throw new Problem("CONFLICT", OTHER_KEY);
+      return sealWith(inUse, text, place);
+    },
+    open(stored, place) {
+      if (keyIdOf(stored) === undefined) return stored;
+      const key = keyFor(keys, stored);
+      if (!key)
+        throw new Unopenable(
+          "A stored secret is sealed with a key that this server does not have.",
+        );
+      return openWith(key, stored, place);
+    },
+  };
+}
+
+/** The key that sealed a value, if it is given. */
+export const keyFor = (
+  { current, previous }: SealingKeys,
+  sealed: string,
+): SealingKey | undefined => [current, previous].find((key) => key?.id === keyIdOf(sealed));

@@ -1,0 +1,27 @@
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { Problem } from "../../base/problem.ts";
+
+/** A secret as it is stored: SHA-256, in hexadecimal. Tokens are random, so they need no salt. */
+export const hashSecret = (secret: string): string =>
+  createHash("sha256").update(secret).digest("hex");
+
+/** A new token: 256 random bits after a prefix that names its kind. */
+export const newSecret = (prefix: string): string =>
+  `${prefix}_${randomBytes(32).toString("base64url")}`;
+
+/** Whether a secret has this hash, in constant time. */
+export const hasHash = (secret: string, hash: string): boolean =>
+  timingSafeEqual(Buffer.from(hashSecret(secret)), Buffer.from(hash));
+
+/** The fewest characters of a key or token where data is kept: 96 random bits in hex. */
+export const SHORTEST_SECRET = 24;
+
+/** @throws Problem INVALID_REQUEST for a key or token that is too short. */
+export function refuseShortSecret(secret: string, shortest: number, what: string): void {
+  if (secret.length >= shortest) return;
+  throw new Problem(
+    "INVALID_REQUEST",
+    `${what} has ${secret.length} characters; keys and tokens need at least ${shortest}. ` +
+      "Generate one with: openssl rand -hex 24",
+  );
+}

@@ -1,0 +1,251 @@
+import type { TSchema } from "typebox";
+import type { CompanyContext, Context } from "../../base/context/context.ts";
+import { Problem } from "../../base/problem.ts";
+import { findUnstorablePlace } from "../../base/values/plain-json.ts";
+import type { Database, Transaction } from "../../database/database.ts";
+import type { Authenticator } from "../../http/callers.ts";
+import { recordChanges } from "../audit/audit.ts";
+import { findWorkspace } from "./find-workspace.ts";
+import { beginWorkspace, saveCompany, saveWorkspace } from "./manage-workspaces.ts";
+import {
+  type DeclaredWorkspace,
+  type FindManifestFaults,
+  findDuplicates,
+  type Manifest,
+  type ManifestFault,
+  manifestChecks,
+  manifestProblem,
+  manifestSchema,
+} from "./manifest.ts";
+import type { Change, Resource, ResourceServices, SlowChecks } from "./resource.ts";
+import { lockForApply } from "./store.ts";
+
+/** What a manifest may contain. */
+export interface ManifestResources {
+  /** The resources of every workspace, in the order in which they are applied. */
+  readonly resources: readonly Resource[];
+  /** Those of the company. They are applied after all workspaces, because they may refer to them. */
+  readonly companyResources: readonly Resource<CompanyContext>[];
+}
+
+export interface ApplyServices extends ManifestResources, ResourceServices, SlowChecks {
+  readonly database: Database;
+  readonly authenticator: Authenticator;
+}
+
+/** The JSON Schema of a manifest with these resources. */
+export const schemaOf = ({ resources, companyResources }: ManifestResources): TSchema =>
+  manifestSchema(resources, companyResources);
+
+/**
+ * The schema for editors, which see a manifest before its variables are replaced: a text with a pattern
+ * or format may also be a variable.
+ */
+export const publishedSchema = (resources: ManifestResources): Record<string, unknown> => ({
+  $schema: "https://json-schema.org/draft/2020-12/schema",
+  ...(withVariables(schemaOf(resources)) as object),
+});
+
+const A_VARIABLE = { type: "string", pattern: "\\$\\{[A-Z][A-Z0-9_]*\\}" };
+
+function withVariables(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(withVariables);
+  if (node === null || typeof node !== "object") return node;
+  const { type, pattern, format, description } = node as Record<string, unknown>;
+  if (type === "string" && (typeof pattern === "string" || typeof format === "string")) {
+    return { ...(description !== undefined && { description }), anyOf: [node, A_VARIABLE] };
+  }
+  return Object.fromEntries(
+    Object.entries(node).map(([name, member]) => [name, withVariables(member)]),
+  );
+}
+
+export interface ApplyOptions {
+  /** Reports the changes and makes none. */
+  readonly dryRun?: boolean | undefined;
+  /** Removes what earlier manifests declared in lists that this one omits. */
+  readonly prune?: boolean | undefined;
+}
+
+/**
+ * Applies a manifest in one transaction; applying it again changes nothing. Workspaces that it does not
+ * name stay as they are. Every change is audited.
+ *
+ * @returns the changes, in the order in which they were applied.
+ * @throws Problem INVALID_REQUEST with the location and the rule of every error, CONFLICT; nothing
+ *   is applied then.
+ */
+export async function applyManifest(
+  services: ApplyServices,
+  unchecked: unknown,
+  context: Context,
+  { dryRun = false, prune = false }: ApplyOptions = {},
+): Promise<readonly Change[]> {
+  const checked = checkManifest(services, unchecked);
+  const manifest = prune ? withEmptyLists(services, checked) : checked;
+  await runSlowChecks(services, manifest);
+  try {
+    const changes = await services.database.transaction(async (tx) => {
+      const changes = await applyChecked(tx, services, context, manifest);
+      if (dryRun) throw new RolledBack(changes);
+      await recordChanges(tx, services.clock, context, changes);
+      return changes;
+    });
+    services.authenticator.forget();
+    return changes;
+  } catch (error) {
+    if (error instanceof RolledBack) return error.changes;
+    throw error;
+  }
+}
+
+/** Ends the transaction of a dry run, which made its changes to see whether they can be made. */
+class RolledBack extends Error {
+  readonly changes: readonly Change[];
+
+  constructor(changes: readonly Change[]) {
+    super("A dry run is rolled back.");
+    this.changes = changes;
+  }
+}
+
+async function applyChecked(
+  tx: Transaction,
+  services: ApplyServices,
+  context: Context,
+  manifest: Manifest,
+): Promise<Change[]> {
+  await lockForApply(tx);
+  const { name } = manifest.company;
+  const company = await saveCompany(tx, services, name);
+  const changes = [...company.changes];
+  for (const [index, declared] of manifest.workspaces.entries()) {
+    const place = ["workspaces", index];
+    changes.push(...(await applyWorkspace(tx, services, context, company.id, declared, place)));
+  }
+  const ofCompany = services.companyResources;
+  const inCompany = { ...context, company: { id: company.id, name } };
+  const applied = await applyAll(tx, services, ofCompany, inCompany, manifest.company, ["company"]);
+  return [...changes, ...applied];
+}
+
+/** The manifest with an empty list for each that it leaves out. */
+function withEmptyLists(
+  { resources, companyResources }: ManifestResources,
+  { company, workspaces }: Manifest,
+): Manifest {
+  const emptyOf = (listed: readonly Pick<Resource, "key" | "identity">[]) =>
+    Object.fromEntries(
+      listed.filter(({ identity }) => identity !== undefined).map(({ key }) => [key, []]),
+    );
+  return {
+    company: { ...emptyOf(companyResources), ...company },
+    workspaces: workspaces.map((workspace) => ({ ...emptyOf(resources), ...workspace })),
+  };
+}
+
+async function applyWorkspace(
+  tx: Transaction,
+  services: ApplyServices,
+  context: Context,
+  companyId: string,
+  declared: DeclaredWorkspace,
+  place: Place,
+): Promise<Change[]> {
+  const { name } = declared;
+  const { isNew, changes } = await saveWorkspace(tx, services, companyId, name, declared);
+  const inWorkspace = { ...context, workspace: await findWorkspace(tx, name) };
+  const { resources } = services;
+  const applied = await applyAll(tx, services, resources, inWorkspace, declared, place);
+  const begun = isNew ? await beginWorkspace(tx, services, inWorkspace, declared) : [];
+  return [...changes, ...applied, ...begun];
+}
+
+const compiled = new WeakMap<readonly Resource[], FindManifestFaults>();
+
+/** The checks of a manifest with these resources, compiled when they are first needed. */
+function checksOf(services: ManifestResources): FindManifestFaults {
+  const checks = compiled.get(services.resources) ?? manifestChecks(schemaOf(services));
+  compiled.set(services.resources, checks);
+  return checks;
+}
+
+/** @throws Problem INVALID_REQUEST with every fault that needs no database to find. */
+function checkManifest(services: ManifestResources, unchecked: unknown): Manifest {
+  const faults = checksOf(services)(unchecked);
+  if (faults.length > 0) throw manifestProblem(faults);
+  const unstorable = findUnstorablePlace(unchecked);
+  if (unstorable) {
+    throw manifestProblem([{ path: unstorable.place, rule: `${unstorable.fault.message}.` }]);
+  }
+  const manifest = unchecked as Manifest;
+  const duplicates = [
+    ...findDuplicates(manifest.workspaces, "name", ["workspaces"]),
+    ...duplicatesIn(services.companyResources, manifest.company, ["company"]),
+    ...manifest.workspaces.flatMap((workspace, index) =>
+      duplicatesIn(services.resources, workspace, ["workspaces", index]),
+    ),
+  ];
+  if (duplicates.length > 0) throw manifestProblem(duplicates);
+  return manifest;
+}
+
+const duplicatesIn = (
+  resources: readonly Pick<Resource, "key" | "identity">[],
+  declared: Readonly<Record<string, unknown>>,
+  place: Place,
+): ManifestFault[] =>
+  resources.flatMap(({ key, identity }) =>
+    identity === undefined
+      ? []
+      : findDuplicates((declared[key] ?? []) as Record<string, unknown>[], identity, [
+          ...place,
+          key,
+        ]),
+  );
+
+async function runSlowChecks(services: ApplyServices, { workspaces }: Manifest): Promise<void> {
+  for (const [index, workspace] of workspaces.entries()) {
+    for (const { key, check } of services.resources) {
+      const declared = workspace[key];
+      if (declared === undefined) continue;
+      await check?.(services, workspace.name, declared as never).catch((error) => {
+        throw placedAt(["workspaces", index], key, error);
+      });
+    }
+  }
+}
+
+async function applyAll<Where extends Context>(
+  tx: Transaction,
+  services: ResourceServices,
+  resources: readonly Resource<Where>[],
+  context: Where,
+  owner: Readonly<Record<string, unknown>>,
+  place: Place,
+): Promise<Change[]> {
+  const changes: Change[] = [];
+  for (const resource of resources) {
+    const declared = owner[resource.key];
+    if (declared === undefined) continue;
+    const applied = resource.apply(tx, services, context, declared as never).catch((error) => {
+      throw placedAt(place, resource.key, error);
+    });
+    changes.push(...(await applied));
+  }
+  return changes;
+}
+
+/** A list of keys and indexes that leads to a member of the manifest. */
+type Place = readonly (string | number)[];
+
+/** Extends the place that a resource reports, below its owner, to the place in the manifest. */
+function placedAt(place: Place, key: string, error: unknown): unknown {
+  if (!(error instanceof Problem)) return error;
+  const { code, message, details } = error;
+  const below = Array.isArray(details.body?.path) ? details.body.path : [key];
+  return new Problem(code, message, {
+    ...details,
+    body: { ...details.body, path: [...place, ...below] },
+  });
+}

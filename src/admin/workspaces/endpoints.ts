@@ -1,0 +1,129 @@
+import Type from "typebox";
+import { OfWorkspace, Success } from "../../base/values/schemas.ts";
+import {
+  byAdministrator,
+  byAdministratorOfWorkspace,
+  byAnybody,
+  endpoint,
+} from "../../http/endpoint.ts";
+import {
+  type ApplyServices,
+  applyManifest,
+  type ManifestResources,
+  publishedSchema,
+} from "./apply-manifest.ts";
+import { type ExportManifestServices, exportManifest } from "./export-manifest.ts";
+import { type ResetServices, resetWorkspace } from "./reset.ts";
+import type { Change as ManifestChange } from "./resource.ts";
+
+const Change = Type.Object({
+  action: Type.Enum(["created", "updated", "removed"]),
+  kind: Type.String(),
+  workspace: Type.String(),
+  name: Type.String(),
+});
+
+const applyEndpoint = endpoint({
+  method: "POST",
+  path: "/admin/v1/apply",
+  takesLong: true,
+  summary: "Applies a manifest.",
+  description: "All of it or nothing. An included list replaces what earlier manifests declared.",
+  access: byAdministrator("admin"),
+  query: Type.Object({
+    dry_run: Type.Optional(
+      Type.Boolean({ description: "Changes nothing and responds with what would change." }),
+    ),
+    prune: Type.Optional(
+      Type.Boolean({
+        description: "Removes what earlier manifests declared in lists that this one omits.",
+      }),
+    ),
+  }),
+  body: Type.Object(
+    {},
+    {
+      additionalProperties: true,
+      description:
+        "A manifest as JSON: `company` and `workspaces`, as `GET /manifest.schema.json` describes them.",
+      examples: [
+        {
+          company: { name: "Acme" },
+          workspaces: [
+            {
+              name: "demo",
+              allow_reset: true,
+              api_keys: [{ name: "tests", key: "a-key-for-the-tests", permissions: ["all"] }],
+              subscription_groups: [
+                {
+                  id: "ed06e19a-51bb-4c4e-8a3d-9b4a7d3a1c20",
+                  name: "Newsletter",
+                  channel: "email",
+                },
+              ],
+            },
+          ],
+        },
+      ],
+    },
+  ),
+  replies: {
+    200: Type.Object({ changes: Type.Array(Change), message: Success }),
+  },
+}).handledBy(async (services: ApplyServices, context, { body, query }) => {
+  const options = { dryRun: query.dry_run, prune: query.prune };
+  const changes = await applyManifest(services, body, context, options);
+  return { status: 200, body: { changes: changes.map(withoutDetails), message: "success" } };
+});
+
+const withoutDetails = ({ details: _details, ...change }: ManifestChange) => change;
+
+const schemaEndpoint = endpoint({
+  method: "GET",
+  path: "/manifest.schema.json",
+  summary: "The JSON Schema of a manifest, for editors.",
+  access: byAnybody,
+  replies: { 200: Type.Record(Type.String(), Type.Unknown()) },
+}).handledBy(async (services: ManifestResources) => ({
+  status: 200,
+  body: publishedSchema(services),
+}));
+
+const resetEndpoint = endpoint({
+  method: "POST",
+  path: "/admin/v1/workspaces/:name/reset",
+  takesLong: true,
+  refusals: ["FORBIDDEN"],
+  summary: "Deletes the user data of a workspace that has allow_reset: true.",
+  access: byAdministratorOfWorkspace("admin"),
+  params: OfWorkspace,
+  replies: { 200: Type.Object({ message: Success }) },
+}).handledBy(async (services: ResetServices, context) => {
+  await resetWorkspace(services, context);
+  return { status: 200, body: { message: "success" } };
+});
+
+const exportEndpoint = endpoint({
+  method: "GET",
+  path: "/admin/v1/workspaces/:name/manifest",
+  summary: "Writes the manifest that creates this workspace, with variables in place of secrets.",
+  access: byAdministratorOfWorkspace("admin"),
+  params: OfWorkspace,
+  replies: {
+    200: Type.Object({
+      manifest: Type.Record(Type.String(), Type.Unknown(), { description: "A manifest." }),
+      variables: Type.Array(Type.String(), {
+        description: "The environment variables that it needs; the value of DOLLAR is $.",
+        examples: [["API_KEY_DEMO_DEV"]],
+      }),
+      message: Success,
+    }),
+  },
+  isHeavy: true,
+  budgets: { bytesOut: 64 * 1_048_576 },
+}).handledBy(async (services: ExportManifestServices, context) => {
+  const { manifest, variables } = await exportManifest(services, context);
+  return { status: 200, body: { manifest, variables: [...variables], message: "success" } };
+});
+
+export const workspaceEndpoints = [applyEndpoint, schemaEndpoint, resetEndpoint, exportEndpoint];

@@ -1,0 +1,99 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Clock } from "../../base/clock.ts";
+import type { WorkspaceContext } from "../../base/context/context.ts";
+import {
+  DEFAULT_SETTINGS,
+  type DeclaredSettings,
+  type WorkspaceSettings,
+} from "../../base/context/workspace-settings.ts";
+import type { Transaction } from "../../database/database.ts";
+import type { Change, ResourceServices } from "./resource.ts";
+import {
+  insertCompany,
+  insertWorkspace,
+  renameCompany,
+  selectCompany,
+  selectWorkspaceBefore,
+  updateWorkspace,
+  type WorkspaceRow,
+} from "./store.ts";
+
+/* Changes to the company and its workspaces, for a manifest and for the admin API. */
+
+type Clocked = { readonly clock: Clock };
+
+/** Creates the company, or renames it. */
+export async function saveCompany(
+  tx: Transaction,
+  { clock }: Clocked,
+  name: string,
+): Promise<{ readonly id: string; readonly changes: Change[] }> {
+  const known = await selectCompany(tx);
+  const id = known?.id ?? clock.newId();
+  const change = (action: Change["action"]): Change[] => [
+    { action, kind: "company", workspace: "", name },
+  ];
+  if (!known) {
+    await insertCompany(tx, { id, name }, clock.now());
+    return { id, changes: change("created") };
+  }
+  if (known.name === name) return { id, changes: [] };
+  await renameCompany(tx, { id, name });
+  return { id, changes: change("updated") };
+}
+
+/** A workspace as it is declared; omitted fields reset to their defaults. */
+export interface WantedWorkspace {
+  readonly allow_reset?: boolean | undefined;
+  readonly settings?: DeclaredSettings | undefined;
+}
+
+/** Creates a workspace, or changes it. */
+export async function saveWorkspace(
+  tx: Transaction,
+  { clock }: Clocked,
+  companyId: string,
+  name: string,
+  { allow_reset = false, settings: declared }: WantedWorkspace,
+): Promise<{ readonly id: number; readonly isNew: boolean; readonly changes: Change[] }> {
+  const { known, nextId } = await selectWorkspaceBefore(tx, name);
+  const id = known?.id ?? nextId;
+  const settings = settingsOf(declared);
+  const wanted: WorkspaceRow = { id, name, allowReset: allow_reset, settings };
+  const details = { allow_reset, settings };
+  const change = (action: Change["action"]): Change[] => [
+    { action, kind: "workspace", workspace: name, name, details },
+  ];
+  if (!known) {
+    await insertWorkspace(tx, companyId, wanted, clock.now());
+    return { id, isNew: true, changes: change("created") };
+  }
+  if (isDeepStrictEqual(known, wanted)) return { id, isNew: false, changes: [] };
+  await updateWorkspace(tx, wanted);
+  return { id, isNew: false, changes: change("updated") };
+}
+
+const settingsOf = (declared: WantedWorkspace["settings"]): WorkspaceSettings =>
+  ({ ...DEFAULT_SETTINGS, ...declared }) as WorkspaceSettings;
+
+/** All workspaces, in the order of their creation. */
+export { selectWorkspaces as listWorkspaces } from "./store.ts";
+
+/**
+ * Creates the defaults of a new workspace.
+ *
+ * @param declared the resources that its creator declares; they get no defaults.
+ */
+export async function beginWorkspace(
+  tx: Transaction,
+  services: ResourceServices,
+  context: WorkspaceContext,
+  declared: Readonly<Record<string, unknown>>,
+): Promise<Change[]> {
+  const changes: Change[] = [];
+  for (const resource of services.resources) {
+    if (declared[resource.key] !== undefined || !resource.begin) continue;
+    changes.push(...(await resource.begin(tx, services, context)));
+  }
+  return changes;
+}

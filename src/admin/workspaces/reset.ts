@@ -1,0 +1,40 @@
+import type { Clock } from "../../base/clock.ts";
+import type { WorkspaceContext } from "../../base/context/context.ts";
+import { Problem } from "../../base/problem.ts";
+import { type Database, type Transaction, withRetries } from "../../database/database.ts";
+import { lockPeople } from "../../database/people-lock.ts";
+import { recordChanges } from "../audit/audit.ts";
+
+/** Removes what one feature stores about the users of a workspace. */
+export type Eraser = (tx: Transaction, workspaceId: number) => Promise<void>;
+
+export interface ResetServices {
+  readonly database: Database;
+  readonly clock: Clock;
+  /** One for every feature that holds user data. */
+  readonly erasers: readonly Eraser[];
+}
+
+/**
+ * Deletes the user data of a workspace; what is declared (keys, apps, groups) stays. It is audited.
+ *
+ * @throws Problem FORBIDDEN without `allow_reset: true`.
+ */
+export async function resetWorkspace(
+  services: ResetServices,
+  { workspace, ...context }: WorkspaceContext,
+): Promise<void> {
+  const { name } = workspace;
+  if (!workspace.allowReset) {
+    throw new Problem(
+      "FORBIDDEN",
+      `The workspace '${name}' cannot be reset: its manifest does not have allow_reset: true.`,
+    );
+  }
+  await withRetries(services.database.for("analysis"), async (tx) => {
+    await lockPeople(tx, workspace.id);
+    for (const erase of services.erasers) await erase(tx, workspace.id);
+    const change = { action: "reset", kind: "workspace", workspace: name, name };
+    await recordChanges(tx, services.clock, context, [change]);
+  });
+}

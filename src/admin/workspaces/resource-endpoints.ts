@@ -1,0 +1,199 @@
+import Type, { type TObject, type TSchema } from "typebox";
+import type { Context } from "../../base/context/context.ts";
+import type {
+  CompanyPermission,
+  WorkspacePermission,
+} from "../../base/context/dashboard-permissions.ts";
+import { Success } from "../../base/values/schemas.ts";
+import {
+  byAdministrator,
+  byAdministratorOfCompany,
+  byAdministratorOfWorkspace,
+  type Contract,
+  type Endpoint,
+} from "../../http/endpoint.ts";
+import { type AdministerServices, entryNamed, putEntry, removeEntry } from "./administer.ts";
+import {
+  type Editable,
+  type Entry,
+  isEditable,
+  type MaybeEditable,
+  type ResourcePermissions,
+} from "./resource.ts";
+
+/*
+ * The endpoints of a resource. A list has GET for all, and GET, PUT and DELETE for one entry; a single
+ * value has GET and PUT. They check with the schema that the manifest is checked with.
+ * decision: docs/decisions/one-resource-at-a-time.md.
+ */
+
+/** What resources belong to. */
+interface Owner {
+  readonly path: string;
+  readonly params: Readonly<Record<string, TSchema>>;
+  /** For summaries. */
+  readonly words: string;
+  access(permission: ResourcePermissions["read"]): Contract["access"];
+}
+
+const SERVER: Owner = {
+  path: "/admin/v1",
+  params: {},
+  words: "",
+  access: (permission) => byAdministrator(permission as CompanyPermission),
+};
+
+const COMPANY: Owner = {
+  ...SERVER,
+  words: " of the company",
+  access: (permission) => byAdministratorOfCompany(permission as CompanyPermission),
+};
+
+const WORKSPACE: Owner = {
+  path: "/admin/v1/workspaces/:name",
+  params: { name: Type.String() },
+  words: " of a workspace",
+  access: (permission) => byAdministratorOfWorkspace(permission as WorkspacePermission),
+};
+
+/** Every resource, by its owner. Those without `read` have endpoints of their own. */
+export interface Resources {
+  readonly ofServer: readonly MaybeEditable[];
+  readonly ofCompany: readonly MaybeEditable[];
+  readonly ofWorkspace: readonly MaybeEditable[];
+}
+
+export const resourceEndpoints = ({
+  ofServer,
+  ofCompany,
+  ofWorkspace,
+}: Resources): Endpoint<AdministerServices>[] => [
+  ...ofServer.filter(isEditable).flatMap((resource) => endpointsOf(resource, SERVER)),
+  ...ofCompany.filter(isEditable).flatMap((resource) => endpointsOf(resource, COMPANY)),
+  ...ofWorkspace.filter(isEditable).flatMap((resource) => endpointsOf(resource, WORKSPACE)),
+];
+
+const endpointsOf = (resource: Editable<Context>, owner: Owner): Endpoint<AdministerServices>[] =>
+  resource.identity === undefined
+    ? valueEndpoints(resource, owner)
+    : listEndpoints(resource, owner, resource.identity);
+
+/** A request that the schemas of its endpoint have checked. */
+interface Checked {
+  readonly params: Readonly<Record<string, string>>;
+  readonly body: Entry;
+  readonly context: Context;
+}
+
+/** An endpoint whose schemas depend on the resource. */
+function administering(
+  contract: Omit<Contract, "replies">,
+  reply: Readonly<Record<string, TSchema>>,
+  respond: (services: AdministerServices, request: Checked) => Promise<Entry>,
+): Endpoint<AdministerServices> {
+  const replies = { 200: Type.Object({ ...reply, message: Success }) };
+  return {
+    contract: { ...contract, replies },
+    async handler(services, context, { params, body }) {
+      const request = { params: params as Checked["params"], body: body as Entry, context };
+      return { status: 200, body: { ...(await respond(services, request)), message: "success" } };
+    },
+  };
+}
+
+const DECLARED = Type.Boolean({ description: "Whether a manifest declared it." });
+
+const accessTo = ({ permissions }: Editable<Context>, owner: Owner) =>
+  [
+    { access: owner.access(permissions.read) },
+    { access: owner.access(permissions.write) },
+  ] as const;
+
+function listEndpoints(
+  resource: Editable<Context>,
+  owner: Owner,
+  identity: string,
+): Endpoint<AdministerServices>[] {
+  const { key, schema, parameter = "id" } = resource;
+  const { [identity]: Identity = Type.String(), ...members } = (schema as TObject).properties;
+  const View = resource.view ?? { [identity]: Identity, ...members, declared: DECLARED };
+  const words = key.replaceAll("_", " ");
+  const noun = words.replace(/s$/, "");
+  const [reads, writes] = accessTo(resource, owner);
+  const all = {
+    path: `${owner.path}/${key.replaceAll("_", "-")}`,
+    params: Type.Object(owner.params),
+  };
+  const one = {
+    path: `${all.path}/:${parameter}`,
+    params: Type.Object({ ...owner.params, [parameter]: Identity }),
+  };
+  const find = (entries: readonly Entry[], { params }: Checked) =>
+    entryNamed(entries, identity, params[parameter] ?? "", noun);
+
+  const list = administering(
+    { ...all, ...reads, method: "GET", summary: `Lists the ${words}${owner.words}.` },
+    { [key]: Type.Array(Type.Object(View)) },
+    async ({ database }, { context }) => ({ [key]: await resource.read(database, context) }),
+  );
+  const read = administering(
+    { ...one, ...reads, method: "GET", summary: `Reads the ${noun} with this ${identity}.` },
+    View,
+    async ({ database }, request) => find(await resource.read(database, request.context), request),
+  );
+  const put = administering(
+    {
+      ...one,
+      ...writes,
+      method: "PUT",
+      summary: `Creates the ${noun} with this ${identity}, or changes it; omitted fields reset to their defaults.`,
+      body: Type.Object(members, { additionalProperties: false }),
+    },
+    View,
+    async (services, request) => {
+      const wanted = { [identity]: request.params[parameter], ...request.body };
+      return find(await putEntry(services, resource, request.context, wanted), request);
+    },
+  );
+  if (!resource.remove) return [list, read, put];
+  const remove = administering(
+    { ...one, ...writes, method: "DELETE", summary: `Removes the ${noun} with this ${identity}.` },
+    {},
+    async (services, request) => {
+      await removeEntry(services, resource, request.context, (entries) => find(entries, request));
+      return {};
+    },
+  );
+  return [list, read, put, remove];
+}
+
+function valueEndpoints(resource: Editable<Context>, owner: Owner): Endpoint<AdministerServices>[] {
+  const { path, params, words } = owner;
+  const [reads, writes] = accessTo(resource, owner);
+  const { key, schema } = resource;
+  const at = {
+    path: `${path}/${key.replaceAll("_", "-")}`,
+    params: Type.Object(params),
+  };
+  const View = resource.view ?? (schema as TObject).properties;
+  const what = `${key.replaceAll("_", " ")}${words}`;
+  return [
+    administering(
+      { ...at, ...reads, method: "GET", summary: `Reads the ${what}.` },
+      View,
+      async ({ database }, { context }) => (await resource.read(database, context))[0] ?? {},
+    ),
+    administering(
+      {
+        ...at,
+        ...writes,
+        method: "PUT",
+        summary: `Sets the ${what}; omitted fields reset to their defaults.`,
+        body: schema,
+      },
+      View,
+      async (services, { body, context }) =>
+        (await putEntry(services, resource, context, body))[0] ?? {},
+    ),
+  ];
+}

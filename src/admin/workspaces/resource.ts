@@ -1,0 +1,169 @@
+import { isDeepStrictEqual } from "node:util";
+import type { TProperties, TSchema } from "typebox";
+import type { Clock } from "../../base/clock.ts";
+import type { Context, WorkspaceContext } from "../../base/context/context.ts";
+import type {
+  CompanyPermission,
+  WorkspacePermission,
+} from "../../base/context/dashboard-permissions.ts";
+import type { ThreadPool } from "../../base/threads/thread-pool.ts";
+import type { Queryable, Transaction } from "../../database/database.ts";
+import type { Sealing } from "../secrets/sealing.ts";
+
+/*
+ * A resource is something that administrators manage: the apps of a workspace, its settings, the
+ * permission sets of the company. Everything about it follows from one description: its part of the
+ * manifest and of the JSON Schema, its endpoints below /admin/v1, and its rows in the audit log.
+ */
+
+/** A change to a resource. Never holds a secret. */
+export interface Change {
+  readonly action: "created" | "updated" | "removed";
+  readonly kind: string;
+  /** Empty for what belongs to the company. */
+  readonly workspace: string;
+  readonly name: string;
+  /** The new state, as far as the audit log records it. */
+  readonly details?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** For checks that would block the event loop. */
+export interface SlowChecks {
+  readonly threads: ThreadPool;
+}
+
+/** What resources are changed with. */
+export interface ResourceServices {
+  readonly clock: Clock;
+  readonly sealing: Sealing;
+  /** The minimum length of a declared key or token, in characters. */
+  readonly shortestSecret: number;
+  /** What a workspace consists of; a new one starts with their defaults. */
+  readonly resources: readonly Resource[];
+}
+
+/** An entry as the schema of its resource describes it, or the value of a resource that is no list. */
+export type Entry = Readonly<Record<string, unknown>>;
+
+/** What a declaration is written with. */
+export interface DeclarationSource {
+  readonly sealing: Sealing;
+  /** A variable in the place of a secret, named after these words. */
+  secret(...words: readonly string[]): string;
+}
+
+/** Of the company or of the workspace, whichever the resource belongs to. */
+export interface ResourcePermissions {
+  readonly read: CompanyPermission | WorkspacePermission;
+  readonly write: CompanyPermission | WorkspacePermission;
+}
+
+interface Described {
+  /** Its name in the manifest and in replies, such as `subscription_groups`. */
+  readonly key: string;
+  /** The description of the list in the JSON Schema; a single value's schema has its own. */
+  readonly about?: string;
+  /** One entry; without `identity`, the one value. */
+  readonly schema: TSchema;
+  /** The member that is unique among the entries. Absent: the resource is one value, not a list. */
+  readonly identity?: string;
+}
+
+/**
+ * A part of the manifest: a list, or one value. It replaces what earlier manifests declared; if it is
+ * absent, everything stays as it is.
+ */
+interface Declarable<Where extends Context> extends Described {
+  /**
+   * Runs checks that are too slow for a transaction, before it begins.
+   *
+   * @throws Problem as `apply` does.
+   */
+  check?(services: SlowChecks, workspaceName: string, declared: never): Promise<void>;
+  /** @throws Problem whose `path` is the place of the fault below the owner of the resource. */
+  apply(
+    tx: Transaction,
+    services: ResourceServices,
+    context: Where,
+    declared: never,
+  ): Promise<Change[]>;
+  /**
+   * The declaration of the present state, however it was created; undefined if there is nothing to declare.
+   *
+   * @param from replaces secrets by variables: see `manifest-secrets.ts`.
+   */
+  declaration(database: Queryable, from: DeclarationSource, context: Where): Promise<unknown>;
+  /** Creates the defaults of a new workspace that does not declare this resource. */
+  begin?(tx: Transaction, services: ResourceServices, context: Where): Promise<Change[]>;
+}
+
+/**
+ * What the admin API reads and changes, one entry at a time; `resource-endpoints.ts` builds the
+ * endpoints. A declared entry stays declared, so the next manifest overrides the change. An entry that
+ * was created this way stays until it is removed this way.
+ */
+export interface Editable<Where extends Context> extends Described {
+  /** The name of the path parameter that holds the identity; `id` by default. */
+  readonly parameter?: string;
+  /** What a person who is signed in needs; see docs/dashboard.md. */
+  readonly permissions: ResourcePermissions;
+  /** The members of an entry in replies; by default those of the schema and `declared`. */
+  readonly view?: TProperties;
+  /** All entries, or the one value. */
+  read(database: Queryable, context: Where): Promise<readonly Entry[]>;
+  /** Creates or changes an entry; the same again makes no change. @throws Problem */
+  put(tx: Transaction, services: ResourceServices, context: Where, entry: Entry): Promise<Change[]>;
+  /** Removes an existing entry. Absent if entries cannot be removed. */
+  remove?(
+    tx: Transaction,
+    services: ResourceServices,
+    context: Where,
+    entry: Entry,
+  ): Promise<Change[]>;
+}
+
+/** A resource of every workspace, or of the company; not editable if its feature has endpoints of its own. */
+export type Resource<Where extends Context = WorkspaceContext> = Declarable<Where> &
+  Partial<Editable<Where>>;
+
+export type MaybeEditable = Described & Partial<Editable<Context>>;
+
+export const isEditable = (resource: MaybeEditable): resource is Editable<Context> =>
+  resource.read !== undefined;
+
+/** The changes that turn `present` into `wanted`, matched by identity; unchanged entries are omitted. */
+export function difference<Entry>(
+  present: readonly Entry[],
+  wanted: readonly Entry[],
+  identity: (entry: Entry) => string,
+): { created: Entry[]; updated: Entry[]; removed: Entry[] } {
+  const before = new Map(present.map((entry) => [identity(entry), entry]));
+  const after = new Set(wanted.map(identity));
+  return {
+    created: wanted.filter((entry) => !before.has(identity(entry))),
+    updated: wanted.filter((entry) => {
+      const old = before.get(identity(entry));
+      return old !== undefined && !isDeepStrictEqual(old, entry);
+    }),
+    removed: present.filter((entry) => !after.has(identity(entry))),
+  };
+}
+
+/** The changes of one kind as replies and the audit log report them. */
+export function describe<Entry>(
+  kind: string,
+  workspace: string,
+  done: { created: Entry[]; updated: Entry[]; removed: Entry[] },
+  name: (entry: Entry) => string,
+  details?: (entry: Entry) => Change["details"],
+): Change[] {
+  return (["created", "updated", "removed"] as const).flatMap((action) =>
+    done[action].map((entry) => ({
+      action,
+      kind,
+      workspace,
+      name: name(entry),
+      ...(details && action !== "removed" && { details: details(entry) }),
+    })),
+  );
+}

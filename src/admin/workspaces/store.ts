@@ -1,0 +1,255 @@
+import type { Channel, Workspace } from "../../base/context/workspace.ts";
+import type { WorkspaceSettings } from "../../base/context/workspace-settings.ts";
+import type { Queryable, Transaction } from "../../database/database.ts";
+import { listsOf } from "../../database/parameters/lists-of.ts";
+import type { Declared } from "./listed-resource.ts";
+
+/** Unlike any other lock in the database: one manifest is applied at a time. */
+const APPLY_LOCK = 7_270_412;
+
+export async function lockForApply(tx: Transaction): Promise<void> {
+  await tx.query("select pg_advisory_xact_lock($1)", [APPLY_LOCK]);
+}
+
+export interface CompanyRow {
+  readonly id: string;
+  readonly name: string;
+}
+
+export async function selectCompany(database: Queryable): Promise<CompanyRow | undefined> {
+  const rows = await database.query<CompanyRow>("select company_id as id, name from companies");
+  return rows[0];
+}
+
+export async function insertCompany(
+  tx: Transaction,
+  company: CompanyRow,
+  now: Date,
+): Promise<void> {
+  await tx.query("insert into companies (company_id, name, created_at) values ($1, $2, $3)", [
+    company.id,
+    company.name,
+    now,
+  ]);
+}
+
+export async function renameCompany(tx: Transaction, company: CompanyRow): Promise<void> {
+  await tx.query("update companies set name = $2 where company_id = $1", [
+    company.id,
+    company.name,
+  ]);
+}
+
+export interface WorkspaceRow {
+  readonly id: number;
+  readonly name: string;
+  readonly allowReset: boolean;
+  readonly settings: WorkspaceSettings;
+}
+
+const WORKSPACE_COLUMNS = 'w.workspace_id as id, w.name, w.allow_reset as "allowReset", w.settings';
+
+/** What is known before a workspace is saved. */
+export interface WorkspaceBefore {
+  /** The workspace of this name, if there is one. */
+  readonly known: WorkspaceRow | undefined;
+  /** The id of the next new workspace. */
+  readonly nextId: number;
+}
+
+/** Reads the workspace of a name, and none of the others: a server can have thousands. */
+export async function selectWorkspaceBefore(tx: Queryable, name: string): Promise<WorkspaceBefore> {
+  const rows = await tx.query<{ readonly nextId: number; readonly known: WorkspaceRow | null }>(
+    `select last.id + 1 as "nextId", (select to_jsonb(known) from (
+       select ${WORKSPACE_COLUMNS} from workspaces w where w.name = $1) known) as known
+     from (select coalesce(max(workspace_id), 0) as id from workspaces) last`,
+    [name],
+  );
+  const [{ nextId, known } = { nextId: 1, known: null }] = rows;
+  return { nextId, known: known ?? undefined };
+}
+
+export async function selectWorkspaces(database: Queryable): Promise<WorkspaceRow[]> {
+  return database.query<WorkspaceRow>(
+    `select ${WORKSPACE_COLUMNS} from workspaces w order by workspace_id`,
+  );
+}
+
+interface WholeRow extends WorkspaceRow {
+  readonly apps: string[] | null;
+  readonly groups: { readonly id: string; readonly channel: Channel }[] | null;
+}
+
+const WHOLE_COLUMNS = `${WORKSPACE_COLUMNS},
+  (select jsonb_agg(a.app_id) from apps a where a.workspace_id = w.workspace_id) as apps,
+  (select jsonb_agg(jsonb_build_object('id', g.group_id, 'channel', g.channel))
+     from subscription_groups g where g.workspace_id = w.workspace_id) as groups`;
+
+const wholeOf = ({ apps, groups, ...row }: WholeRow): Workspace => ({
+  ...row,
+  appIds: new Set(apps),
+  groupChannels: new Map(groups?.map((group) => [group.id, group.channel])),
+});
+
+/** A workspace with everything declared about it. */
+export async function selectWorkspace(
+  database: Queryable,
+  name: string,
+): Promise<Workspace | undefined> {
+  const [row] = await database.query<WholeRow>(
+    `select ${WHOLE_COLUMNS} from workspaces w where w.name = $1`,
+    [name],
+  );
+  return row && wholeOf(row);
+}
+
+export async function selectWorkspacesById(
+  database: Queryable,
+  ids: readonly number[],
+): Promise<Workspace[]> {
+  const rows = await database.query<WholeRow>(
+    `select ${WHOLE_COLUMNS} from workspaces w where w.workspace_id = any($1::int[])`,
+    [ids],
+  );
+  return rows.map(wholeOf);
+}
+
+export async function insertWorkspace(
+  tx: Transaction,
+  companyId: string,
+  workspace: WorkspaceRow,
+  now: Date,
+): Promise<void> {
+  await tx.query(
+    `insert into workspaces (workspace_id, company_id, name, allow_reset, settings, created_at)
+     values ($1, $2, $3, $4, $5::text::jsonb, $6)`,
+    [
+      workspace.id,
+      companyId,
+      workspace.name,
+      workspace.allowReset,
+      JSON.stringify(workspace.settings),
+      now,
+    ],
+  );
+}
+
+export async function updateWorkspace(tx: Transaction, workspace: WorkspaceRow): Promise<void> {
+  await tx.query(
+    "update workspaces set allow_reset = $2, settings = $3::text::jsonb where workspace_id = $1",
+    [workspace.id, workspace.allowReset, JSON.stringify(workspace.settings)],
+  );
+}
+
+/** An app as it is declared. */
+export type DeclaredApp = {
+  readonly id: string;
+  readonly name: string;
+  readonly platform: string;
+};
+
+/** All apps of a workspace, however they were created, by id. */
+export async function selectApps(
+  database: Queryable,
+  workspaceId: number,
+): Promise<(DeclaredApp & Declared)[]> {
+  return database.query<DeclaredApp & Declared>(
+    `select app_id as id, name, platform, declared from apps
+     where workspace_id = $1 order by app_id`,
+    [workspaceId],
+  );
+}
+
+export async function upsertApps(
+  tx: Transaction,
+  workspaceId: number,
+  apps: readonly (DeclaredApp & Declared)[],
+): Promise<void> {
+  await tx.query(
+    `insert into apps (workspace_id, app_id, name, platform, declared)
+     select $1, id, name, platform, declared
+     from unnest($2::text[], $3::text[], $4::text[], $5::boolean[])
+       as new (id, name, platform, declared)
+     on conflict (workspace_id, app_id) do update
+       set name = excluded.name, platform = excluded.platform, declared = excluded.declared`,
+    [workspaceId, ...listsOf(apps, "id", "name", "platform", "declared")],
+  );
+}
+
+export async function deleteApps(
+  tx: Transaction,
+  workspaceId: number,
+  apps: readonly DeclaredApp[],
+): Promise<void> {
+  await tx.query("delete from apps where workspace_id = $1 and app_id = any($2::text[])", [
+    workspaceId,
+    apps.map((app) => app.id),
+  ]);
+}
+
+/** Settings stored by earlier versions have no brand. */
+export async function selectBrand(
+  database: Queryable,
+  workspaceId: number,
+): Promise<WorkspaceSettings["brand"]> {
+  const [row] = await database.query<{ brand: WorkspaceSettings["brand"] | null }>(
+    "select settings -> 'brand' as brand from workspaces where workspace_id = $1",
+    [workspaceId],
+  );
+  return row?.brand ?? {};
+}
+
+/** A subscription group as it is declared. */
+export type DeclaredGroup = {
+  readonly id: string;
+  readonly name: string;
+  readonly channel: Channel;
+  /** What subscribers get, for the page on which they choose. */
+  readonly description?: string;
+};
+
+export type GroupRow = DeclaredGroup & Declared;
+
+/** All groups of a workspace, however they were created, by name. */
+export async function selectGroups(database: Queryable, workspaceId: number): Promise<GroupRow[]> {
+  const rows = await database.query<GroupRow & { readonly description: string | null }>(
+    `select group_id as id, name, channel, description, declared from subscription_groups
+     where workspace_id = $1 order by name, group_id`,
+    [workspaceId],
+  );
+  return rows.map(({ description, ...row }) =>
+    description === null ? row : { ...row, description },
+  );
+}
+
+export async function upsertGroups(
+  tx: Transaction,
+  workspaceId: number,
+  groups: readonly GroupRow[],
+): Promise<void> {
+  await tx.query(
+    `insert into subscription_groups (workspace_id, group_id, name, channel, declared, description)
+     select $1, id, name, channel, declared, description
+     from unnest($2::text[], $3::text[], $4::text[], $5::boolean[], $6::text[])
+       as new (id, name, channel, declared, description)
+     on conflict (workspace_id, group_id) do update
+       set name = excluded.name, channel = excluded.channel, declared = excluded.declared,
+         description = excluded.description`,
+    [
+      workspaceId,
+      ...listsOf(groups, "id", "name", "channel", "declared"),
+      groups.map((group) => group.description ?? null),
+    ],
+  );
+}
+
+export async function deleteGroups(
+  tx: Transaction,
+  workspaceId: number,
+  groups: readonly DeclaredGroup[],
+): Promise<void> {
+  await tx.query(
+    "delete from subscription_groups where workspace_id = $1 and group_id = any($2::text[])",
+    [workspaceId, groups.map((group) => group.id)],
+  );
+}

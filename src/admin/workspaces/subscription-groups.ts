@@ -1,0 +1,36 @@
+import Type from "typebox";
+import type { WorkspaceContext } from "../../base/context/context.ts";
+import { listedResource } from "./listed-resource.ts";
+import { ChannelName, DeclaredId, Name } from "./manifest.ts";
+import { type DeclaredGroup, deleteGroups, selectGroups, upsertGroups } from "./store.ts";
+
+export { type GroupRow as SubscriptionGroup, selectGroups as readGroups } from "./store.ts";
+
+/** Removing a group keeps the states that users chose. */
+export const subscriptionGroups = listedResource<DeclaredGroup, WorkspaceContext>({
+  key: "subscription_groups",
+  about: "What users of the workspace can subscribe to. Removing a group keeps their states.",
+  schema: Type.Object(
+    {
+      id: DeclaredId,
+      name: Name,
+      channel: ChannelName,
+      description: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 500,
+          description: "What subscribers get, for the page on which they choose.",
+          examples: ["Once a month, what is new."],
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  identity: "id",
+  kind: "subscription_group",
+  permissions: { read: "basic_access", write: "manage_subscription_groups" },
+  nameOf: (group) => group.name,
+  select: (database, { workspace }) => selectGroups(database, workspace.id),
+  save: (tx, { workspace }, entries) => upsertGroups(tx, workspace.id, entries),
+  remove: (tx, { workspace }, entries) => deleteGroups(tx, workspace.id, entries),
+});

@@ -1,0 +1,106 @@
+import { Readable } from "node:stream";
+import { type Command, Option } from "commander";
+import { writeOutput } from "../output-file.ts";
+import { counted, displayProgress } from "../progress.ts";
+import { type TargetOptions, targetOf, withTarget } from "../target.ts";
+import { printJson } from "../terminal.ts";
+import { findWorkspaceName } from "../workspace-option.ts";
+import { type ExportSelection, readExport } from "./read-export.ts";
+import { configText } from "./write-config.ts";
+import { writeCsv, writeParquet } from "./write-table.ts";
+
+const HELP = `
+Everything is read at one moment. A file appears only when it is complete, and only its owner can read it.
+Without a file, or for -, the rows go to standard output.
+
+Examples:
+  rapport export users users.ndjson.gz
+  rapport export events events.csv --since 2026-01-01
+  rapport export users pro.parquet --attribute plan=pro
+  rapport export purchases - | head
+  rapport export config rapport.yaml`;
+
+const KINDS = ["users", "events", "purchases", "subscriptions"] as const;
+
+type Format = "ndjson" | "csv" | "parquet";
+
+interface Options extends TargetOptions, ExportSelection {
+  readonly workspace?: string;
+  readonly format?: Format;
+  readonly gzip?: true;
+}
+
+/** `rapport export …`: what a workspace holds, as files that `rapport import` reads. */
+export function define(command: Command): void {
+  command.addHelpText("after", HELP);
+  for (const kind of KINDS) {
+    withTarget(command.command(`${kind} [file]`).description(`Exports all ${kind}.`))
+      .option("--workspace <name>", "needed if the server has several")
+      .addOption(
+        new Option("--format <format>", "by default from the file's name, or ndjson").choices([
+          "ndjson",
+          "csv",
+          "parquet",
+        ]),
+      )
+      .option("--gzip", "compresses; so does a name that ends in .gz")
+      .option("--since <time>", "ISO 8601; included")
+      .option("--until <time>", "ISO 8601; not included")
+      .option("--attribute <name=value...>", "only users with this attribute, and their activity")
+      .action((file: string | undefined, options: Options) => exportRows(kind, file, options));
+  }
+  withTarget(
+    command
+      .command("config [file]")
+      .description("Exports the manifest that creates the workspace, without its secrets."),
+  )
+    .option("--workspace <name>", "needed if the server has several")
+    .addHelpText("after", "\nExample:\n  rapport export config rapport.yaml")
+    .action(exportConfig);
+}
+
+async function exportConfig(file = "-", options: Options): Promise<void> {
+  const target = targetOf(options);
+  const workspace = await findWorkspaceName(target, options.workspace);
+  const { text, variables } = await configText(target, workspace);
+  await writeOutput(file, Readable.from([text]));
+  if (file === "-") return;
+  if (options.json) printJson({ workspace, variables, file });
+  else process.stdout.write(`Exported the configuration of ${workspace} to ${file}.\n`);
+}
+
+async function exportRows(
+  kind: (typeof KINDS)[number],
+  file = "-",
+  options: Options,
+): Promise<void> {
+  const target = targetOf(options);
+  const format = options.format ?? formatOf(file);
+  if (format === "parquet" && (file === "-" || options.gzip))
+    throw new Error(
+      "Parquet is compressed already, and needs a file: rapport export users users.parquet",
+    );
+  const workspace = await findWorkspaceName(target, options.workspace);
+  // Standard output may be the export itself.
+  const display = displayProgress(process.stderr, kind.slice(0, -1), "exported");
+  let rows = 0;
+  const lines = readExport(target, workspace, kind, options, (more) => {
+    rows += more;
+    display.show({ done: rows, total: null, failed: 0 });
+  });
+  try {
+    if (format === "parquet") await writeParquet(file, lines);
+    else if (format === "csv") await writeCsv(file, lines, options.gzip ?? false);
+    else await writeOutput(file, lines, options);
+  } finally {
+    display.end();
+  }
+  if (file === "-") return;
+  if (options.json) printJson({ workspace, kind, rows, file });
+  else process.stdout.write(`Exported ${counted(rows, kind.slice(0, -1))} to ${file}.\n`);
+}
+
+function formatOf(file: string): Format {
+  const [, extension] = /\.(\w+?)(?:\.gz)?$/.exec(file) ?? [];
+  return extension === "csv" || extension === "parquet" ? extension : "ndjson";
+}

@@ -1,0 +1,227 @@
+import { createHash } from "node:crypto";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { IMPORT_KINDS, type ImportKind } from "../../intake/import/import-kind.ts";
+import { type AdminTarget, callAdmin } from "../admin-client.ts";
+import { count, counted, displayProgress } from "../progress.ts";
+import { type TargetOptions, targetOf, withTarget } from "../target.ts";
+import { printJson } from "../terminal.ts";
+import { findWorkspaceName, workspacePath } from "../workspace-option.ts";
+import { COLUMN_TYPES, type ColumnType, describeColumns } from "./columns.ts";
+import { openRejects, showRejects } from "./rejects.ts";
+import { FORMATS, PRESETS, type Preset, type ReadOptions, type Rows, readRows } from "./rows.ts";
+import { type RunResult, runImport } from "./run-import.ts";
+import { forgetProgress, type Import, type Progress, readProgress } from "./send.ts";
+import { openSource, type Source } from "./source.ts";
+
+const HELP = `
+Files are NDJSON (one JSON object a line) or CSV, packed with gzip or not. Each row is judged by the rules of the
+API; rejected rows are reported with the reason, and the others are imported. Progress is committed with the
+rows: --resume continues an import that was interrupted, with nothing lost and nothing twice.
+
+Exit codes: 0 when every row was imported, 2 when some were rejected, 1 otherwise.
+
+Examples:
+  rapport import users users.ndjson --workspace demo
+  rapport import users crm.csv.gz --map "Email Address=email" --dry-run
+  rapport import events events.ndjson --rejects rejected.ndjson --resume
+  zcat segment/*.gz | rapport import events - --preset segment`;
+
+interface ImportOptions extends TargetOptions {
+  readonly workspace?: string;
+  readonly format?: (typeof FORMATS)[number];
+  readonly delimiter?: string;
+  readonly preset?: Preset;
+  readonly map: ReadonlyMap<string, string>;
+  readonly type: ReadonlyMap<string, ColumnType>;
+  readonly dryRun?: true;
+  readonly resume?: true;
+  readonly again?: true;
+  readonly rejects?: string;
+  readonly maxRejects?: number;
+}
+
+export function define(command: Command): void {
+  withTarget(
+    command.argument("<kind>", IMPORT_KINDS.join(", "), readKind).argument("<file>", "-: stdin"),
+  )
+    .option("--workspace <name>", "where there are several")
+    .addOption(
+      new Option("--format <format>", "by default by the name of the file").choices(FORMATS),
+    )
+    .option("--delimiter <character>", "of a CSV file")
+    .option(
+      "--map <column=field>",
+      "the field for a column; an empty one leaves it out",
+      pair,
+      new Map(),
+    )
+    .option(
+      "--type <column=type>",
+      `${COLUMN_TYPES.join(", ")}; by default inferred`,
+      typePair,
+      new Map(),
+    )
+    .addOption(
+      new Option("--preset <name>", "the export format of another product").choices(PRESETS),
+    )
+    .option("--dry-run", "judges every row, and imports nothing")
+    .option("--resume", "continues an import of this file that was interrupted")
+    .option("--again", "imports events or purchases that were imported before once more")
+    .option("--rejects <file>", "writes rejected rows to a file, with the reason")
+    .option("--max-rejects <count>", "stops when more rows are rejected", readCount)
+    .addHelpText("after", HELP)
+    .action(async (kind: ImportKind, path: string, options: ImportOptions) => {
+      process.exitCode = await importFile(kind, path, options);
+    });
+}
+
+function readKind(text: string): ImportKind {
+  const kind = IMPORT_KINDS.find((each) => each === text);
+  if (kind) return kind;
+  throw new InvalidArgumentError(`It is one of ${IMPORT_KINDS.join(", ")}.`);
+}
+
+function pair(text: string, all: ReadonlyMap<string, string>): Map<string, string> {
+  const at = text.lastIndexOf("=");
+  if (at < 1) throw new InvalidArgumentError('Write it as "Email Address=email".');
+  return new Map([...all, [text.slice(0, at), text.slice(at + 1)]]);
+}
+
+function typePair(text: string, all: ReadonlyMap<string, string>): Map<string, string> {
+  const types = pair(text, all);
+  const known: readonly string[] = COLUMN_TYPES;
+  if ([...types.values()].every((type) => known.includes(type))) return types;
+  throw new InvalidArgumentError(`A type is one of ${COLUMN_TYPES.join(", ")}.`);
+}
+
+function readCount(text: string): number {
+  if (/^\d+$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("It is a whole number.");
+}
+
+/** @returns the exit code. */
+async function importFile(kind: ImportKind, path: string, options: ImportOptions): Promise<number> {
+  const target = targetOf(options);
+  const source = await openSource(path);
+  const workspace = await findWorkspaceName(target, options.workspace);
+  const reading = await readingOf(kind, options, target, workspace);
+  const file = await readRows(source, reading);
+  if (file.columns) process.stderr.write(`${describeColumns(file.columns).join("\n")}\n`);
+  const importId = idOf(source, reading);
+  const run = { target, workspace, importId, kind, isDryRun: options.dryRun ?? false };
+  const resumed = await settleProgress(run, source, options);
+  const rejects = options.rejects
+    ? await openRejects(options.rejects, resumed !== undefined)
+    : showRejects(source.name);
+  const display = displayProgress(process.stderr, "row", "done");
+  const stop = stopOnSignal(display.say);
+  try {
+    const result = await runImport(run, {
+      rows: file.rows,
+      totalBytes: source.totalBytes,
+      resumed,
+      rejects,
+      maxRejects: options.maxRejects ?? Number.POSITIVE_INFINITY,
+      display,
+      isStopped: stop.isStopped,
+    });
+    display.end();
+    await rejects.close();
+    return report(result, file, kind, options);
+  } catch (error) {
+    display.end();
+    await rejects.close();
+    const { message } = error as Error;
+    throw run.isDryRun
+      ? error
+      : new Error(`${message}\nContinue with --resume: nothing is written twice.`);
+  } finally {
+    stop.release();
+  }
+}
+
+async function readingOf(
+  kind: ImportKind,
+  { format, delimiter, preset, map, type }: ImportOptions,
+  target: AdminTarget,
+  workspace: string,
+): Promise<ReadOptions> {
+  const path = `${workspacePath(workspace)}/apps`;
+  const apps =
+    preset === "braze"
+      ? (await callAdmin<{ apps: ReadOptions["apps"] }>(target, "GET", path)).apps
+      : [];
+  return { kind, format, delimiter, preset, map, types: type, apps };
+}
+
+/** The same file, read in another way, is another import. */
+function idOf(
+  { fingerprint }: Source,
+  { kind, format, delimiter, preset, map, types }: ReadOptions,
+): string {
+  const how = JSON.stringify([kind, format, delimiter, preset, [...map], [...types]]);
+  return createHash("sha256").update(`${fingerprint} ${how}`).digest("hex").slice(0, 32);
+}
+
+/** How importing a row once more changes nothing. */
+const IDEMPOTENT: readonly ImportKind[] = ["users", "subscriptions"];
+
+/** @returns how far an earlier run came that is to be continued. */
+async function settleProgress(
+  run: Import,
+  { name }: Source,
+  { resume, again }: ImportOptions,
+): Promise<Progress | undefined> {
+  if (run.isDryRun) return undefined;
+  const known = await readProgress(run);
+  if (!known) return undefined;
+  if (resume) {
+    process.stderr.write(`Continuing after row ${count(known.rows_done)}.\n`);
+    return known;
+  }
+  if (!again && !IDEMPOTENT.includes(run.kind)) {
+    throw new Error(
+      `${counted(known.rows_done, "row")} of ${name} were imported into '${run.workspace}' before. ` +
+        `Pass --resume to import the rest, or --again to import all ${run.kind} once more.`,
+    );
+  }
+  await forgetProgress(run);
+  return undefined;
+}
+
+/** A first Ctrl-C ends the import after the batch that runs; a second one ends it at once. */
+function stopOnSignal(say: (sentence: string) => void) {
+  let isStopped = false;
+  const stop = () => {
+    if (isStopped) process.exit(130);
+    isStopped = true;
+    say("Stopping after this batch.");
+  };
+  process.on("SIGINT", stop);
+  return { isStopped: () => isStopped, release: () => void process.off("SIGINT", stop) };
+}
+
+function report(result: RunResult, file: Rows, kind: ImportKind, options: ImportOptions): number {
+  const { rows, imported, partial, ended } = result;
+  const rejected = rows - imported;
+  for (const what of file.leftOut) process.stderr.write(`Left out: ${what}.\n`);
+  const others = file.passedOver();
+  if (options.json) {
+    printJson({ rows, imported, rejected, partial, passed_over: others, ...(ended && { ended }) });
+  } else {
+    const verb = options.dryRun ? "would be imported" : "imported";
+    const parts = [
+      `${counted(imported, kind.slice(0, -1))} ${verb}, ${count(rejected)} rejected`,
+      ...(partial > 0 ? [`${count(partial)} imported in part`] : []),
+      ...(others > 0 ? [`${count(others)} records of another kind passed over`] : []),
+    ];
+    process.stdout.write(`${parts.join(", ")}\n`);
+  }
+  if (ended === "stopped") return 130;
+  if (ended) {
+    throw new Error(
+      `More than ${count(options.maxRejects ?? 0)} rows were rejected: the rest of the file is not imported.`,
+    );
+  }
+  return rejected + partial === 0 ? 0 : 2;
+}

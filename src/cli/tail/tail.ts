@@ -1,0 +1,107 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Command } from "commander";
+import type { LiveRequest } from "../../dashboard/live-requests/request-view.ts";
+import { AdminError, openAdmin } from "../admin-client.ts";
+import { readCount } from "../read-count.ts";
+import { type TargetOptions, targetOf, withTarget } from "../target.ts";
+import { printLines } from "../terminal.ts";
+import { findWorkspaceName, workspacePath } from "../workspace-option.ts";
+import { describeRequest } from "./describe-request.ts";
+import { eventsIn } from "./events.ts";
+
+const HELP = `
+Examples:
+  rapport tail
+  rapport tail --status 4xx --details
+  rapport tail --endpoint /users/track --key backend
+  rapport tail --user ada --json | jq .items
+  RAPPORT_URL=https://rapport.example rapport tail
+
+The server keeps live requests where the demo workspace is served, or with LIVE_REQUESTS=1000.`;
+
+interface Filter {
+  readonly status?: string;
+  readonly key?: string;
+  readonly user?: string;
+  readonly endpoint?: string;
+  readonly code?: string;
+}
+
+interface Options extends TargetOptions, Filter {
+  readonly workspace?: string;
+  readonly details?: true;
+  readonly limit?: number;
+  readonly for?: number;
+}
+
+/** How often a lost connection is opened again, one second apart, before the command gives up. */
+const MOST_ATTEMPTS = 30;
+
+/** As long as the server keeps a stream; then it is opened again. */
+const LONGEST_STREAM_SECONDS = 3_600;
+
+/** The server counts whole seconds, and starts a little later. */
+const ROUNDED_MS = 1_000;
+
+/** `rapport tail`. */
+export function define(command: Command): void {
+  withTarget(command)
+    .option("--workspace <name>", "needed if the server has several")
+    .option("--status <status>", "only this status, such as 400 or 4xx")
+    .option("--endpoint <path>", "only this path, such as /users/track")
+    .option("--key <name>", "only requests with this API key, by name or id")
+    .option("--user <id>", "only requests that name this user")
+    .option("--code <code>", "only requests with an item that got this code")
+    .option("--details", "also prints each rejected item with its reason")
+    .option("--limit <count>", "stops after so many requests", readCount)
+    .option("--for <seconds>", "stops after so many seconds", readCount)
+    .addHelpText("after", HELP)
+    .action(tail);
+}
+
+async function tail(options: Options): Promise<void> {
+  const target = targetOf(options);
+  const workspace = await findWorkspaceName(target, options.workspace);
+  const stream = `${workspacePath(workspace)}/requests/stream`;
+  const endsAt = performance.now() + (options.for ?? Number.POSITIVE_INFINITY) * 1_000;
+  const open = () => openAdmin(target, `${stream}?${queryOf(options, endsAt)}`);
+  let left = options.limit ?? Number.POSITIVE_INFINITY;
+  for (let response = await open(); ; response = await openAgain(open)) {
+    for await (const { type, data } of eventsIn(response)) {
+      print(type, data, options);
+      if (type === "request" && --left === 0) return;
+    }
+    if (performance.now() >= endsAt - ROUNDED_MS) return;
+    process.stderr.write("The connection was lost. Connecting again …\n");
+  }
+}
+
+function queryOf({ status, key, user, endpoint, code }: Options, endsAt: number): URLSearchParams {
+  const seconds = Math.ceil((endsAt - performance.now()) / 1_000);
+  const for_seconds = String(Math.max(0, Math.min(LONGEST_STREAM_SECONDS, seconds)));
+  const given = Object.entries({ status, key, user, endpoint, code, for_seconds });
+  return new URLSearchParams(
+    given.filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+}
+
+async function openAgain(open: () => Promise<Response>): Promise<Response> {
+  for (let attempt = 1; ; attempt++) {
+    await sleep(1_000);
+    try {
+      return await open();
+    } catch (error) {
+      const isPassing =
+        error instanceof AdminError && (error.status === undefined || error.status === 503);
+      if (!isPassing || attempt === MOST_ATTEMPTS) throw error;
+    }
+  }
+}
+
+function print(type: string, data: string, { json, details }: Options): void {
+  if (type === "skipped") {
+    const { skipped } = JSON.parse(data) as { readonly skipped: number };
+    process.stderr.write(`${skipped} more came in at once and are not shown.\n`);
+  } else if (json) printLines([data]);
+  else printLines(describeRequest(JSON.parse(data) as LiveRequest, details ?? false));
+}

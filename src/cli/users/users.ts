@@ -1,0 +1,204 @@
+import { type Command, Option } from "commander";
+import { callAdmin } from "../admin-client.ts";
+import { writeOutput } from "../output-file.ts";
+import { readCount } from "../read-count.ts";
+import { type TargetOptions, targetOf, withTarget } from "../target.ts";
+import { type ConfirmOptions, confirm, printJson, printLines } from "../terminal.ts";
+import { type AccessFormat, accessRequest, readRecord } from "./access-request.ts";
+import {
+  describeUser,
+  findUser,
+  type UserOptions,
+  type UsersPage,
+  usersPath,
+} from "./find-user.ts";
+import { describeEntry, readTimeline } from "./timeline.ts";
+
+type Options = TargetOptions & UserOptions;
+
+const HELP = `
+A user is named by external_id, alias name, email address, phone number or platform_id.
+
+Examples:
+  rapport users search ada
+  rapport users get ada@example.com
+  rapport users timeline ada --kind event --limit 20
+  rapport users export ada ada.json
+  rapport users merge ada-old ada --dry-run
+  rapport users erase ada`;
+
+const IDENTIFIERS = ["external_id", "alias", "email", "phone"];
+
+/** `rapport users …`: what is stored about one person, through the admin API of a running server. */
+export function define(users: Command): void {
+  users.addHelpText("after", HELP);
+  const command = (usage: string, about: string) =>
+    withTarget(users.command(usage).description(about))
+      .option("--workspace <name>", "needed if the server has several")
+      .addOption(
+        new Option("--identifier <kind>", "only identifiers of this kind").choices(IDENTIFIERS),
+      );
+
+  command("search <text>", "Finds users by an identifier prefix.")
+    .option("--limit <count>", "how many at most", readCount, 20)
+    .addHelpText("after", "\nExample:\n  rapport users search ada --identifier email")
+    .action(search);
+  command("get <user>", "Shows everything that is stored about a user, except the timeline.")
+    .addHelpText("after", "\nExample:\n  rapport users get ada --json")
+    .action(get);
+  command("timeline <user>", "Shows the timeline of a user, newest first.")
+    .option("--limit <count>", "how many entries at most", readCount, 50)
+    .option("--since <time>", "ISO 8601")
+    .option("--kind <kinds...>", "event, purchase, message, subscription or identity")
+    .addHelpText(
+      "after",
+      "\nExample:\n  rapport users timeline ada --kind event --since 2026-01-01",
+    )
+    .action(timeline);
+  command(
+    "export <user> [file]",
+    "Writes everything that is stored about a user, for an access request.",
+  )
+    .addOption(
+      new Option("--format <format>", "one document, or one object per line")
+        .choices(["json", "ndjson"])
+        .default("json"),
+    )
+    .addHelpText(
+      "after",
+      "\nWithout a file, or for -, it goes to standard output.\n\nExample:\n  rapport users export ada ada.json",
+    )
+    .action(exportOne);
+  command("erase <user>", "Erases a user: profile, history, and the state of the address.")
+    .option("-y, --yes", "does not ask")
+    .addHelpText("after", "\nExample:\n  rapport users erase ada --yes")
+    .action(erase);
+  command("merge <user> <into>", "Merges a user into another one.")
+    .option("--dry-run", "previews the effects without merging")
+    .option("-y, --yes", "does not ask")
+    .addHelpText("after", "\nExample:\n  rapport users merge ada-old ada --dry-run")
+    .action(merge);
+}
+
+async function search(text: string, options: Options & { limit: number }): Promise<void> {
+  const target = targetOf(options);
+  const path = await usersPath(target, options);
+  const query = new URLSearchParams({ query: text });
+  if (options.identifier) query.set("identifier", options.identifier);
+  const found: UsersPage["users"][number][] = [];
+  let hasMore = true;
+  while (hasMore && found.length < options.limit) {
+    query.set("limit", String(Math.min(100, options.limit - found.length)));
+    const { users, next_cursor } = await callAdmin<UsersPage>(target, "GET", `${path}?${query}`);
+    found.push(...users);
+    hasMore = next_cursor !== undefined;
+    if (next_cursor) query.set("cursor", next_cursor);
+  }
+  const users = found.slice(0, options.limit);
+  if (options.json) printJson({ users, has_more: hasMore });
+  else printLines(users.map(describeUser));
+  if (users.length === 0) process.stderr.write(`No user begins with '${text}'.\n`);
+  else if (hasMore) process.stderr.write("There are more: narrow the search, or pass --limit.\n");
+}
+
+async function get(text: string, options: Options): Promise<void> {
+  const { target, userPath } = await locate(text, options);
+  const record = await readRecord(target, userPath);
+  if (options.json) printJson(record);
+  else process.stdout.write((await import("yaml")).stringify(record));
+}
+
+type TimelineOptions = Options & { kind?: string[]; since?: string; limit: number };
+
+async function timeline(text: string, options: TimelineOptions): Promise<void> {
+  const { target, userPath } = await locate(text, options);
+  await writeOutput("-", entries());
+
+  async function* entries(): AsyncGenerator<string> {
+    for await (const entry of readTimeline(target, userPath, options)) {
+      yield `${options.json ? JSON.stringify(entry) : describeEntry(entry)}\n`;
+    }
+  }
+}
+
+async function exportOne(
+  text: string,
+  file: string | undefined,
+  options: Options & { format: AccessFormat },
+): Promise<void> {
+  const { target, userPath, user } = await locate(text, options);
+  const path = file ?? "-";
+  await writeOutput(path, accessRequest(target, userPath, options.format));
+  if (path === "-") return;
+  if (options.json) printJson({ platform_id: user.platform_id, file: path });
+  else process.stdout.write(`Wrote everything about ${describeUser(user)} to ${path}.\n`);
+}
+
+interface Erased {
+  readonly email_state: "erased" | "kept" | "none";
+  readonly audit: {
+    readonly id: string;
+    readonly at: string;
+    readonly effects: readonly { readonly field: string; readonly name?: string }[];
+  };
+}
+
+async function erase(text: string, options: Options & ConfirmOptions): Promise<void> {
+  const { target, userPath, user } = await locate(text, options);
+  await confirm(`This erases ${describeUser(user)} and everything the user did.`, options);
+  const { email_state, audit } = await callAdmin<Erased>(target, "DELETE", userPath);
+  if (options.json) return printJson({ platform_id: user.platform_id, email_state, audit });
+  const address = {
+    erased: "The state of the address is erased.",
+    kept: "Other users have the address: its state stays.",
+    none: "The address had no state.",
+  };
+  const effects = audit.effects.map(({ field, name }) => `  ${field}${name ? `: ${name}` : ""}`);
+  printLines([
+    `The user ${user.platform_id} is erased. ${address[email_state]}`,
+    `The audit recorded the deletion at ${audit.at} (entry ${audit.id}), with names and counts:`,
+    ...effects,
+    "For up to 24 hours, recorded responses to requests with an Idempotency-Key may hold identifiers;",
+    "for up to 30 days, so may the logs of warehouse syncs. Backups hold what they held.",
+  ]);
+}
+
+interface Merged {
+  readonly merged: boolean;
+  readonly effects: readonly {
+    readonly field: string;
+    readonly name?: string;
+    readonly effect: string;
+    readonly result: unknown;
+  }[];
+}
+
+type MergeOptions = Options & ConfirmOptions & { dryRun?: true };
+
+async function merge(text: string, into: string, options: MergeOptions): Promise<void> {
+  const { target, userPath, user } = await locate(text, options);
+  const { user: kept } = await locate(into, options);
+  if (!options.dryRun) {
+    const sentence = `This merges ${describeUser(user)} into ${describeUser(kept)}, for good.`;
+    await confirm(sentence, options);
+  }
+  const body = { into: kept.platform_id, ...(options.dryRun && { dry_run: true }) };
+  const { merged, effects } = await callAdmin<Merged>(target, "POST", `${userPath}/merge`, body);
+  if (options.json) return printJson({ merged, effects });
+  printLines([
+    merged
+      ? `Merged into ${kept.platform_id}:`
+      : "The merge would have these effects (nothing was changed):",
+    ...effects.map(
+      ({ field, name, effect, result }) =>
+        `  ${field}${name ? `.${name}` : ""}: ${effect.replaceAll("_", " ")}, then ${JSON.stringify(result)}`,
+    ),
+  ]);
+}
+
+async function locate(text: string, options: Options) {
+  const target = targetOf(options);
+  const path = await usersPath(target, options);
+  const user = await findUser(target, path, text, options);
+  return { target, user, userPath: `${path}/${user.platform_id}` };
+}

@@ -1,0 +1,67 @@
+import type { WorkspaceContext } from "../../base/context/context.ts";
+import type { Person } from "../../base/context/person.ts";
+import { Problem } from "../../base/problem.ts";
+import type { KeptRequest } from "./request-log.ts";
+import type { LiveRequest } from "./request-view.ts";
+
+/* What of the kept requests is wanted, and who may see what of it. */
+
+export interface RequestFilter {
+  readonly status?: string | undefined;
+  readonly key?: string | undefined;
+  readonly user?: string | undefined;
+  readonly endpoint?: string | undefined;
+  readonly code?: string | undefined;
+}
+
+/** What every process is asked. */
+export interface Question extends RequestFilter {
+  readonly workspaceId: number;
+  readonly showsPeople: boolean;
+}
+
+/** What can be told without reading the body: most requests are left out by it. */
+export function mayMatch(kept: KeptRequest, filter: RequestFilter): boolean {
+  const { status, key, user, endpoint, code } = filter;
+  if (status !== undefined && !fits(kept.status, status)) return false;
+  if (key !== undefined && kept.key.id !== key && kept.key.name !== key) return false;
+  if (endpoint !== undefined && kept.path !== endpoint) return false;
+  if (user !== undefined && !mayName(kept.body, user)) return false;
+  return code === undefined || (kept.response?.includes(code) ?? false);
+}
+
+const BACKSLASH = 0x5c;
+
+/** Escapes can spell a name in many ways, and of an alias (`label:name`) the body has the two parts. */
+const mayName = (body: Buffer | undefined, user: string): boolean =>
+  body !== undefined &&
+  (body.includes(BACKSLASH) || body.includes(user.slice(user.lastIndexOf(":") + 1)));
+
+export const matches = ({ items }: LiveRequest, { user, code }: RequestFilter): boolean =>
+  (user === undefined || items.some((item) => item.user === user)) &&
+  (code === undefined || items.some((item) => item.code === code));
+
+/** `404` is one status, `4xx` are all of its hundred. */
+const fits = (status: number, wanted: string): boolean =>
+  wanted.endsWith("xx") ? String(status)[0] === wanted[0] : String(status) === wanted;
+
+const mayShowPeople = (person: Person | undefined, workspaceName: string): boolean =>
+  person === undefined ||
+  person.isAdministrator ||
+  (person.workspacePermissions.get(workspaceName)?.has("view_pii") ?? false);
+
+interface Viewer extends Pick<WorkspaceContext, "workspace"> {
+  readonly person?: Person | undefined;
+}
+
+/** A search by user would tell who is there. @throws Problem FORBIDDEN */
+export function questionOf(
+  { person, workspace: { id, name } }: Viewer,
+  filter: RequestFilter,
+): Question {
+  const showsPeople = mayShowPeople(person, name);
+  if (filter.user !== undefined && !showsPeople) {
+    throw new Problem("FORBIDDEN", `You lack the permission view_pii in the workspace '${name}'.`);
+  }
+  return { ...filter, workspaceId: id, showsPeople };
+}

@@ -1,0 +1,80 @@
+import type { Clock } from "../../base/clock.ts";
+import type { AnsweredRequest } from "../../http/observe.ts";
+
+/*
+ * The latest requests of API keys, in the memory of the process that got them: nothing is written anywhere, and
+ * nothing survives a restart. Bodies and responses are kept as the bytes and texts that were there anyway, and
+ * are read only when a person looks. docs/decisions/live-requests.md
+ */
+
+/** A request as it is kept. */
+export interface KeptRequest extends AnsweredRequest {
+  /** UUIDv7: sorts by time, over all processes. */
+  readonly id: string;
+  readonly at: Date;
+}
+
+export interface RequestLog {
+  /** Tells the logs of several processes apart. */
+  readonly id: string;
+  note(answered: AnsweredRequest): void;
+  /** The requests of a workspace, newest first. */
+  newest(workspaceId: number): Generator<KeptRequest>;
+  /** The id of the latest request of any workspace. */
+  latest(): string | undefined;
+  /** How many a process keeps. */
+  readonly size: number;
+}
+
+/** Larger bodies and responses are left out. */
+const MOST_BODY_BYTES = 65_536;
+
+/** What paths, bodies and responses of all kept requests may take together. */
+const MOST_BYTES = 16 * 1_048_576;
+
+/** @param size how many requests are kept; 0 keeps none. */
+export function createRequestLog(clock: Clock, size: number, mostBytes = MOST_BYTES): RequestLog {
+  // A ring in the order of arrival: the oldest is at `first`.
+  const kept: (KeptRequest | undefined)[] = Array.from({ length: size });
+  let first = 0;
+  let count = 0;
+  let bytes = 0;
+
+  function dropOldest(): void {
+    bytes -= bytesOf(kept[first] as KeptRequest);
+    kept[first] = undefined;
+    first = (first + 1) % size;
+    count--;
+  }
+
+  return {
+    id: clock.newId(),
+    size,
+    note(answered) {
+      if (size === 0) return;
+      const { body } = answered;
+      const fits = body === undefined || body.length <= MOST_BODY_BYTES;
+      const request = {
+        ...answered,
+        id: clock.newId(),
+        at: clock.now(),
+        ...(!fits && { body: undefined }),
+      };
+      if (count === size) dropOldest();
+      kept[(first + count) % size] = request;
+      count++;
+      bytes += bytesOf(request);
+      while (bytes > mostBytes) dropOldest();
+    },
+    *newest(workspaceId) {
+      for (let back = count - 1; back >= 0; back--) {
+        const request = kept[(first + back) % size] as KeptRequest;
+        if (request.workspace.id === workspaceId) yield request;
+      }
+    },
+    latest: () => (count === 0 ? undefined : kept[(first + count - 1) % size]?.id),
+  };
+}
+
+const bytesOf = ({ path, body, response }: KeptRequest): number =>
+  path.length + (body?.length ?? 0) + (response?.length ?? 0);

@@ -1,0 +1,142 @@
+import Type, { type Static } from "typebox";
+import { nullable } from "../../base/values/schemas.ts";
+import { isRefusal } from "../../http/respond.ts";
+import type { KeptRequest } from "./request-log.ts";
+
+/* What is shown of a kept request: the items of its body, each with the verdict from the response. */
+
+const Nullable = (description: string, example: string) =>
+  nullable(Type.String(), { description, examples: [example] });
+
+const LiveItem = Type.Object({
+  index: Type.Integer({ description: "Its place in its list, from 0." }),
+  kind: Type.String({ description: "The list that holds it.", examples: ["events"] }),
+  accepted: Type.Boolean({ description: "Whether it took effect." }),
+  code: Nullable("Why not.", "INVALID_TIME"),
+  message: Nullable("The same as a sentence.", "'time' must be a date in ISO 8601"),
+  user: Nullable("The user that it names; null without view_pii.", "ada"),
+});
+
+export const LiveRequest = Type.Object(
+  {
+    id: Type.String({ format: "uuid", description: "The newer, the greater." }),
+    at: Type.String({
+      description: "When it was answered, in ISO 8601.",
+      examples: ["2026-01-01T12:00:00.000Z"],
+    }),
+    method: Type.String({ description: "The HTTP method.", examples: ["POST"] }),
+    path: Type.String({ description: "Without the query.", examples: ["/users/track"] }),
+    status: Type.Integer({ description: "The HTTP status.", examples: [201] }),
+    duration_ms: Type.Number({ description: "How long it took.", examples: [4.2] }),
+    key: Type.Object(
+      {
+        id: Type.String({ description: "The id of the key." }),
+        name: Type.String({ description: "Its name.", examples: ["backend"] }),
+      },
+      { description: "The API key." },
+    ),
+    items: Type.Array(LiveItem, {
+      description: "At most 200; none where the body was too large to be kept.",
+    }),
+    rejected: Type.Integer({ minimum: 0, description: "How many items were rejected or skipped." }),
+    body: Type.Unknown({
+      description: "The body; null without view_pii, and where it had more than 64 KB.",
+    }),
+    response: Type.Unknown({
+      description: "The response; null without view_pii, and where it was long.",
+    }),
+  },
+  { title: "LiveRequest", description: "A request of an API key." },
+);
+
+export type LiveRequest = Static<typeof LiveRequest>;
+
+const MOST_ITEMS = 200;
+
+interface Note {
+  readonly code?: string;
+  readonly message?: string;
+  readonly input_array?: string;
+  readonly index?: number;
+}
+
+/** @param showsPeople whether personal data may be shown. */
+export function viewOf(kept: KeptRequest, showsPeople: boolean): LiveRequest {
+  const body = parsed(kept.body?.toString("utf8"));
+  const response = parsed(kept.response);
+  const notes = notesIn(response);
+  return {
+    id: kept.id,
+    at: kept.at.toISOString(),
+    method: kept.method,
+    path: kept.path,
+    status: kept.status,
+    duration_ms: Math.round(kept.durationMs * 10) / 10,
+    key: kept.key,
+    items: itemsOf(body, notes, isRefusal(kept.status)).map((item) =>
+      showsPeople ? item : { ...item, user: null },
+    ),
+    rejected: notes.length,
+    body: showsPeople ? body : null,
+    response: showsPeople ? response : null,
+  };
+}
+
+/** Every list of objects in a body holds items; what the response says nothing about was accepted. */
+function itemsOf(body: unknown, notes: readonly Note[], isRefused: boolean): LiveRequest["items"] {
+  const noteAt = new Map(notes.map((note) => [`${note.input_array} ${note.index}`, note]));
+  const lists = Object.entries(isObject(body) ? body : {}).filter(([, list]) =>
+    Array.isArray(list),
+  );
+  const items = lists.flatMap(([kind, list]) =>
+    (list as unknown[]).slice(0, MOST_ITEMS).map((item, index) => {
+      const note = noteAt.get(`${kind} ${index}`);
+      return {
+        index,
+        kind,
+        accepted: note === undefined && !isRefused,
+        code: note?.code ?? null,
+        message: note?.message ?? null,
+        user: userOf(item),
+      };
+    }),
+  );
+  return items.slice(0, MOST_ITEMS);
+}
+
+function userOf(item: unknown): string | null {
+  if (!isObject(item)) return nameOf(item) ?? null;
+  const { external_id, user_alias, email, phone, braze_id, platform_id } = item;
+  const names = [external_id, aliasOf(user_alias), email, phone, platform_id, braze_id];
+  return names.map(nameOf).find((name) => name !== undefined) ?? null;
+}
+
+/** A name as intake reads it. A rejected item may hold any JSON here, even an object that no text can show. */
+const nameOf = (value: unknown): string | undefined =>
+  typeof value === "string" || typeof value === "number" ? String(value) : undefined;
+
+function aliasOf(alias: unknown): string | undefined {
+  if (!isObject(alias)) return undefined;
+  const [label, name] = [nameOf(alias.alias_label), nameOf(alias.alias_name)];
+  return label === undefined || name === undefined ? undefined : `${label}:${name}`;
+}
+
+const notesIn = (response: unknown): Note[] =>
+  isObject(response)
+    ? [response.errors, response.skipped]
+        .flatMap((list) => (Array.isArray(list) ? list : []))
+        .filter(isObject)
+    : [];
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+function parsed(text: string | undefined): unknown {
+  if (text === undefined || text === "") return null;
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Not JSON, or not readable: that is why the request was refused.
+    return text;
+  }
+}

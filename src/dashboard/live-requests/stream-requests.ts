@@ -1,0 +1,166 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { recordRead } from "../../admin/audit/audit.ts";
+import type { Context, SessionContext, WorkspaceContext } from "../../base/context/context.ts";
+import { Problem } from "../../base/problem.ts";
+import type { TextStream } from "../../http/endpoint.ts";
+import type { LiveServices } from "./read-requests.ts";
+import {
+  matches,
+  mayMatch,
+  type Question,
+  questionOf,
+  type RequestFilter,
+} from "./request-filter.ts";
+import type { RequestLog } from "./request-log.ts";
+import { type LiveRequest, viewOf } from "./request-view.ts";
+import type { StreamSlots } from "./stream-slots.ts";
+
+/*
+ * A stream looks for new requests twice a second, and only when its reader has taken what came before: a reader that
+ * does not read holds one look's requests, and loses the connection when nothing moves on it for a minute
+ * (http/connections.ts). Without a stream nothing is looked up.
+ */
+
+export interface StreamServices extends LiveServices {
+  readonly readiness: { readonly isReady: boolean };
+  readonly streamSlots: StreamSlots;
+}
+
+export interface StreamInput {
+  readonly filter: RequestFilter;
+  /** The id of a request: only newer ones are wanted. Without it those that come in from now on. */
+  readonly since: string | undefined;
+  readonly forSeconds: number;
+  readonly confirmCaller: () => Promise<Pick<Context, "person">>;
+}
+
+const LOOK_EVERY_MS = 500;
+
+/** Every so many looks the caller's right is confirmed, and proxies and the reader hear that the stream lives. */
+const CONFIRM_EVERY = 4;
+
+/** What one look reads and passes on, for each process; what is beyond may match, and is only counted. */
+const MOST_AT_A_LOOK = 100;
+const MOST_BYTES_AT_A_LOOK = 524_288;
+
+interface LookQuestion extends Question {
+  /** The latest request that was seen of each log. A log that is not there is looked at from `since` on. */
+  readonly seen: Readonly<Record<string, string>>;
+  readonly since: string;
+}
+
+interface Look {
+  readonly log: string;
+  readonly latest: string | undefined;
+  /** Oldest first. */
+  readonly requests: readonly LiveRequest[];
+  readonly skipped: number;
+}
+
+const TOPIC = "new live requests";
+
+/** Lets other processes ask this one. */
+export function answerLooks({
+  requestLog,
+  processes,
+}: Pick<LiveServices, "requestLog" | "processes">): void {
+  processes.answer(TOPIC, (question: LookQuestion) => lookHere(requestLog, question));
+}
+
+/** What is new in this process. */
+function lookHere(log: RequestLog, question: LookQuestion): Look {
+  const { workspaceId, seen, since, showsPeople } = question;
+  const after = seen[log.id] ?? since;
+  const requests: LiveRequest[] = [];
+  let bytes = 0;
+  let skipped = 0;
+  for (const kept of log.newest(workspaceId)) {
+    if (kept.id <= after) break;
+    if (!mayMatch(kept, question)) continue;
+    if (requests.length === MOST_AT_A_LOOK || bytes > MOST_BYTES_AT_A_LOOK) {
+      // Not worth parsing its body to learn whether it matches.
+      skipped++;
+      continue;
+    }
+    const view = viewOf(kept, true);
+    bytes += (kept.body?.length ?? 0) + (kept.response?.length ?? 0);
+    if (matches(view, question)) requests.push(showsPeople ? view : viewOf(kept, false));
+  }
+  return { log: log.id, latest: log.latest(), requests: requests.reverse(), skipped };
+}
+
+/**
+ * New requests as server-sent events, until the reader leaves, loses the right to see them, the time is over, or the
+ * server stops. Opening a stream is audited: bodies name people.
+ *
+ * @throws Problem FORBIDDEN; NOT_FOUND where none are kept; RATE_LIMITED for too many streams.
+ */
+export async function* streamRequests(
+  services: StreamServices,
+  context: WorkspaceContext & Partial<Pick<SessionContext, "session">>,
+  { filter, since = services.clock.newId(), forSeconds, confirmCaller }: StreamInput,
+): TextStream {
+  const { workspace, session, actor } = context;
+  const question = questionOf(context, filter);
+  if (services.requestLog.size === 0) throw areOff();
+  const leave = services.streamSlots.take(workspace.id, session?.id ?? actor);
+  try {
+    await recordRead(services, context, "live_requests", "all");
+    yield ": connected\n\n";
+    const confirm = async () =>
+      questionOf({ workspace, person: (await confirmCaller()).person }, filter);
+    const endsAt = performance.now() + forSeconds * 1_000;
+    yield* follow(services, { first: question, since, confirm, endsAt });
+  } finally {
+    leave();
+  }
+}
+
+interface Following {
+  readonly first: Question;
+  readonly since: string;
+  /** What the caller may see now. @throws when that is nothing any more. */
+  readonly confirm: () => Promise<Question>;
+  readonly endsAt: number;
+}
+
+async function* follow(
+  services: StreamServices,
+  { first, since, confirm, endsAt }: Following,
+): TextStream {
+  const seen: Record<string, string> = {};
+  let question: Question | undefined = first;
+  for (let look = 1; services.readiness.isReady && performance.now() < endsAt; look++) {
+    await sleep(Math.max(1, Math.min(LOOK_EVERY_MS, endsAt - performance.now())));
+    if (look % CONFIRM_EVERY === 0) {
+      // What is shown follows the permissions as they are now.
+      question = await confirm().catch(endOfRight);
+      if (question === undefined) return;
+      yield ": still here\n\n";
+    }
+    const looks = await services.processes.ask<Look>(TOPIC, { ...question, seen, since });
+    for (const { log, latest } of looks) if (latest !== undefined) seen[log] = latest;
+    const events = eventsOf(looks);
+    if (events) yield events;
+  }
+}
+
+/** Any reason will do: a stream whose caller cannot be confirmed ends, and clients connect again. */
+const endOfRight = (): undefined => undefined;
+
+function eventsOf(looks: readonly Look[]): string {
+  const requests = looks.flatMap((look) => look.requests);
+  requests.sort((one, other) => (one.id < other.id ? -1 : 1));
+  const skipped = looks.reduce((sum, look) => sum + look.skipped, 0);
+  const gap = skipped > 0 ? `event: skipped\ndata: ${JSON.stringify({ skipped })}\n\n` : "";
+  const events = requests.map(
+    (each) => `event: request\nid: ${each.id}\ndata: ${JSON.stringify(each)}\n\n`,
+  );
+  return gap + events.join("");
+}
+
+const areOff = () =>
+  new Problem(
+    "NOT_FOUND",
+    "This server keeps no live requests: set LIVE_REQUESTS to how many it should keep.",
+  );

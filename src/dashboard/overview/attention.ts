@@ -1,0 +1,158 @@
+import Type, { type Static } from "typebox";
+import type { CredentialView } from "../../admin/access/credentials.ts";
+import type { KeyGrant } from "../../admin/access/keys.ts";
+import { nullable } from "../../base/values/schemas.ts";
+import { MOST_WAITING_ITEMS } from "../../intake/track/write-queue.ts";
+import type { RecentSyncs } from "../../intake/warehouses/recent-runs.ts";
+import { type CombinedCounts, sum } from "./combine.ts";
+
+/* What needs attention, from what the server knows anyway. Each finding is a sentence and a page. */
+
+export const Finding = Type.Object({
+  kind: Type.Enum(
+    [
+      "sync_failed",
+      "items_rejected",
+      "requests_failed",
+      "queue_filling",
+      "key_throttled",
+      "secret_expires",
+      "key_unused",
+    ],
+    { description: "What it is." },
+  ),
+  severity: Type.Enum(["bad", "warn", "info"], { description: "How urgent it is." }),
+  subject: Type.String({
+    description: "What it is about: an integration, a key, or a code.",
+    examples: ["INVALID_TIME"],
+  }),
+  id: nullable(Type.String(), { description: "The id of the integration." }),
+  message: Type.String({
+    description: "The finding as a sentence.",
+    examples: ["12 % of the items of the last hour were rejected, 40 with this code."],
+  }),
+});
+
+export type Finding = Static<typeof Finding>;
+
+/** Undefined is what the caller may not see. */
+export interface Known {
+  readonly now: Date;
+  readonly hour: CombinedCounts;
+  readonly keys: readonly CredentialView<KeyGrant>[] | undefined;
+  readonly syncs: RecentSyncs | undefined;
+}
+
+/** Fewer items say nothing about a share. */
+const ENOUGH_ITEMS = 20;
+const REJECTED_SHARE = 0.05;
+const REJECTED_SHARE_BAD = 0.25;
+
+/** The queue refuses requests when it is full. */
+const FILLING_SHARE = 0.5;
+
+const DAY_MS = 86_400_000;
+const UNUSED_AFTER_MS = 7 * DAY_MS;
+
+/** The most important first. */
+export function findAttention(known: Known): Finding[] {
+  const all = [
+    ...failedRequests(known),
+    ...fillingQueue(known),
+    ...failingSyncs(known),
+    ...rejectedItems(known),
+    ...throttledKeys(known),
+    ...secrets(known),
+  ];
+  return all
+    .sort((one, other) => RANK[one.severity] - RANK[other.severity])
+    .slice(0, MOST_FINDINGS);
+}
+
+const RANK = { bad: 0, warn: 1, info: 2 } as const;
+
+const MOST_FINDINGS = 50;
+
+function failedRequests({ hour }: Known): Finding[] {
+  const failed = sum(hour.failed);
+  if (failed === 0) return [];
+  const message = `${failed} of ${sum(hour.requests)} requests of the last hour failed on the server (5xx). Its log has the reasons.`;
+  return [{ kind: "requests_failed", severity: "bad", subject: "5xx", id: null, message }];
+}
+
+function fillingQueue({ hour }: Known): Finding[] {
+  const most = Math.max(0, ...hour.waiting.slice(-MINUTES_OF_QUEUE));
+  if (most < MOST_WAITING_ITEMS * FILLING_SHARE) return [];
+  const message = `${most} items waited at once in the last minutes. From ${MOST_WAITING_ITEMS} on requests get 429.`;
+  return [{ kind: "queue_filling", severity: "bad", subject: "write queue", id: null, message }];
+}
+
+/** Five minutes, in slots of ten seconds. */
+const MINUTES_OF_QUEUE = 30;
+
+const failingSyncs = ({ syncs }: Known): Finding[] =>
+  (syncs?.integrations ?? []).flatMap(({ id, name, lastStatus }): Finding[] => {
+    if (lastStatus === "error" || lastStatus === "config_error") {
+      return [
+        {
+          kind: "sync_failed",
+          severity: "bad",
+          subject: name,
+          id,
+          message: "The last run failed.",
+        },
+      ];
+    }
+    if (lastStatus !== "partial") return [];
+    const message = "The last run rejected some rows.";
+    return [{ kind: "sync_failed", severity: "warn", subject: name, id, message }];
+  });
+
+function rejectedItems({ hour }: Known): Finding[] {
+  const [accepted, rejected] = [sum(hour.accepted), sum(hour.rejected)];
+  const share = rejected / (accepted + rejected);
+  if (accepted + rejected < ENOUGH_ITEMS || share < REJECTED_SHARE) return [];
+  const [most] = hour.rejections
+    .map(({ code, counts }) => ({ code, count: sum(counts) }))
+    .sort((one, other) => other.count - one.count);
+  const percent = Math.round(share * 100);
+  return [
+    {
+      kind: "items_rejected",
+      severity: share < REJECTED_SHARE_BAD ? "warn" : "bad",
+      subject: most?.code ?? "items",
+      id: null,
+      message: `${percent} % of the items of the last hour were rejected, ${most?.count ?? 0} with this code.`,
+    },
+  ];
+}
+
+const throttledKeys = ({ hour, keys }: Known): Finding[] =>
+  keys === undefined
+    ? []
+    : hour.throttled
+        .filter(({ count }) => count > 0)
+        .map(({ keyId, count }) => ({
+          kind: "key_throttled",
+          severity: "warn",
+          subject: keys.find(({ id }) => id === keyId)?.name ?? keyId,
+          id: null,
+          message: `${count} requests of this key got 429 in the last hour.`,
+        }));
+
+const secrets = ({ keys = [], now }: Known): Finding[] =>
+  keys
+    .filter(({ revokedAt }) => revokedAt === null)
+    .flatMap(({ name, overlapUntil, lastSeenAt, createdAt }): Finding[] => {
+      if (overlapUntil && overlapUntil.getTime() - now.getTime() < DAY_MS) {
+        const message = `The previous secret of this key stops working at ${toMinute(overlapUntil)}.`;
+        return [{ kind: "secret_expires", severity: "warn", subject: name, id: null, message }];
+      }
+      const age = now.getTime() - createdAt.getTime();
+      if (lastSeenAt !== null || age < UNUSED_AFTER_MS) return [];
+      const message = `This key was created ${Math.floor(age / DAY_MS)} days ago and never used. Revoke it if it is not needed.`;
+      return [{ kind: "key_unused", severity: "info", subject: name, id: null, message }];
+    });
+
+/** `2026-01-01 12:00 UTC`: for a sentence. */
+const toMinute = (at: Date): string => `${at.toISOString().slice(0, 16).replace("T", " ")} UTC`;

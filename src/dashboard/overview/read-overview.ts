@@ -1,0 +1,86 @@
+import { listCredentials } from "../../admin/access/credentials.ts";
+import { API_KEYS } from "../../admin/access/keys.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { WorkspaceContext } from "../../base/context/context.ts";
+import type { WorkspacePermission } from "../../base/context/dashboard-permissions.ts";
+import type { Metrics } from "../../base/observe/metrics.ts";
+import type { Processes } from "../../base/observe/processes.ts";
+import { PERIODS, type Period, type TrafficCounts } from "../../base/observe/traffic.ts";
+import type { Database } from "../../database/database.ts";
+import { type RecentSyncs, readRecentSyncs } from "../../intake/warehouses/recent-runs.ts";
+import { findAttention } from "./attention.ts";
+import { combineCounts } from "./combine.ts";
+
+export interface OverviewServices {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly metrics: Pick<Metrics, "traffic">;
+  readonly processes: Processes;
+}
+
+interface Question {
+  readonly workspaceId: number;
+  readonly period: Period;
+  readonly now: number;
+}
+
+const TOPIC = "traffic";
+
+/** Lets other processes ask this one. */
+export function answerTraffic({
+  metrics: { traffic },
+  processes,
+}: Pick<OverviewServices, "metrics" | "processes">): void {
+  processes.answer(TOPIC, ({ workspaceId, period, now }: Question) =>
+    traffic.read(workspaceId, period, now),
+  );
+}
+
+/** The traffic of a workspace over a period, its syncs, and what needs attention. */
+export async function readOverview(
+  { database, clock, processes }: OverviewServices,
+  context: WorkspaceContext,
+  period: Period,
+) {
+  const { workspace } = context;
+  const now = clock.now();
+  const { slotMs, slots } = PERIODS[period];
+  const start = (Math.floor(now.getTime() / slotMs) - slots + 1) * slotMs;
+  const ask = async (of: Period) => {
+    const question: Question = { workspaceId: workspace.id, period: of, now: now.getTime() };
+    return combineCounts(await processes.ask<TrafficCounts>(TOPIC, question), of);
+  };
+  const counts = await ask(period);
+  const hour = period === "hour" ? counts : await ask("hour");
+  const syncs = may(context, "basic_access")
+    ? await readRecentSyncs(database, workspace, new Date(start))
+    : undefined;
+  const keys = may(context, "dev_console")
+    ? await listCredentials(database, API_KEYS, workspace.id, now)
+    : undefined;
+  return {
+    start: new Date(start),
+    slotMs,
+    counts,
+    syncs: syncs && rowsBySlot(syncs, start, slotMs, slots),
+    attention: findAttention({ now, hour, keys, syncs }),
+  };
+}
+
+/** Whether the caller may see what a permission opens elsewhere. */
+const may = ({ person, workspace }: WorkspaceContext, permission: WorkspacePermission): boolean =>
+  person === undefined ||
+  person.isAdministrator ||
+  (person.workspacePermissions.get(workspace.name)?.has(permission) ?? false);
+
+/** The rows of runs by the slot in which the run started. */
+function rowsBySlot({ runs }: RecentSyncs, start: number, slotMs: number, slots: number) {
+  const synced: number[] = Array.from({ length: slots }, () => 0);
+  const failed = [...synced];
+  for (const { startedAt, rowsSynced, rowsFailed } of runs) {
+    const slot = Math.floor((startedAt.getTime() - start) / slotMs);
+    synced[slot] = (synced[slot] ?? 0) + rowsSynced;
+    failed[slot] = (failed[slot] ?? 0) + rowsFailed;
+  }
+  return { synced: synced.slice(0, slots), failed: failed.slice(0, slots) };
+}

@@ -1,0 +1,113 @@
+import { join } from "node:path";
+import Type from "typebox";
+import { packageRoot } from "../../base/package-root.ts";
+import { Problem } from "../../base/problem.ts";
+import { byAnybody, type Endpoint, endpoint } from "../../http/endpoint.ts";
+import { PAGE_HEADERS } from "../../http/page-headers.ts";
+import { sentencePage } from "../../http/sentence-page.ts";
+import { readWebFiles, type WebFile, type WebFiles } from "./web-files.ts";
+
+/** The front end as `npm run build` writes it. */
+const WEB_FOLDER = join(packageRoot(), "dist", "web");
+
+const NOT_BUILT =
+  "The dashboard is not part of this build. Build it with npm run build, or use the command line: rapport --help.";
+
+/**
+ * Scripts and styles come from this server alone, and none is inline: components set styles through the object model,
+ * which the policy allows. The preview of a page is in a frame without scripts.
+ */
+const HEADERS = {
+  ...PAGE_HEADERS,
+  "content-security-policy":
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; " +
+    "font-src 'self' data:; connect-src 'self'; manifest-src 'self'; worker-src 'self' blob:; " +
+    "frame-src 'self' blob:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; object-src 'none'",
+};
+
+const IMMUTABLE = "public, max-age=31536000, immutable";
+
+/** Asked for again each time, so that a new version of the server brings its dashboard with it. */
+const REVALIDATED = "no-cache";
+
+interface Wanted {
+  readonly etag: string | undefined;
+  readonly encodings: string;
+}
+
+/** The pages of the dashboard: its files, and the page itself for every path that is one of its views. */
+export function dashboardPages(folder = WEB_FOLDER): Endpoint<object>[] {
+  let files: Promise<WebFiles> | undefined;
+  return [
+    endpoint({
+      method: "GET",
+      path: ["/dashboard", "/dashboard/", "/dashboard/*"],
+      summary: "The dashboard.",
+      access: byAnybody,
+      dialect: "page",
+      refusals: ["NOT_FOUND"],
+      params: Type.Object({ "*": Type.Optional(Type.String()) }),
+      headers: Type.Object({
+        "if-none-match": Type.Optional(Type.String()),
+        "accept-encoding": Type.Optional(Type.String()),
+      }),
+      replies: { 200: Type.Undefined(), 304: Type.Undefined() },
+    }).handledBy(async (_services: object, _context, { params, headers }) => {
+      files ??= readWebFiles(folder);
+      const all = await files;
+      const index = all.get("index.html");
+      if (!index) return notBuilt();
+      const wanted = {
+        etag: headers["if-none-match"],
+        encodings: headers["accept-encoding"] ?? "",
+      };
+      return replyWith(find(all, params["*"] ?? "") ?? index, wanted);
+    }),
+  ];
+}
+
+/** @returns undefined for a path without a file that may be a view. @throws Problem NOT_FOUND for a missing file. */
+function find(files: WebFiles, path: string): WebFile | undefined {
+  const file = files.get(path);
+  if (file || !path.startsWith("assets/")) return file;
+  throw new Problem("NOT_FOUND", "There is nothing at this path.");
+}
+
+function replyWith(file: WebFile, { etag, encodings }: Wanted) {
+  const headers = {
+    ...HEADERS,
+    "cache-control": file.isHashed ? IMMUTABLE : REVALIDATED,
+    etag: file.etag,
+    vary: "accept-encoding",
+  };
+  if (etag?.includes(file.etag)) return { status: 304, body: undefined, headers } as const;
+  const [encoding, bytes] = packedFor(file, encodings);
+  return {
+    status: 200,
+    body: undefined,
+    bytes,
+    headers: {
+      ...headers,
+      "content-type": file.mediaType,
+      ...(encoding && { "content-encoding": encoding }),
+    },
+  } as const;
+}
+
+function packedFor(file: WebFile, encodings: string): [string | undefined, Buffer] {
+  if (file.brotli && /\bbr\b/.test(encodings)) return ["br", file.brotli];
+  if (file.gzip && /\bgzip\b/.test(encodings)) return ["gzip", file.gzip];
+  return [undefined, file.bytes];
+}
+
+const notBuilt = () =>
+  ({
+    status: 200,
+    body: undefined,
+    bytes: Buffer.from(sentencePage(NOT_BUILT)),
+    headers: {
+      ...HEADERS,
+      "cache-control": REVALIDATED,
+      "content-type": "text/html; charset=utf-8",
+    },
+  }) as const;

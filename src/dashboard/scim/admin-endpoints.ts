@@ -1,0 +1,279 @@
+import Type, { type Static } from "typebox";
+import {
+  COMPANY_PERMISSIONS,
+  TEAM_PERMISSIONS,
+  WORKSPACE_PERMISSIONS,
+} from "../../base/context/dashboard-permissions.ts";
+import { nullable, Success } from "../../base/values/schemas.ts";
+import { byAdministratorOfCompany, endpoint } from "../../http/endpoint.ts";
+import type { UserAttributes } from "../users/dashboard-user.ts";
+import { DEPARTMENTS } from "../users/departments.ts";
+import type { UserServices } from "../users/manage-users.ts";
+import {
+  type AdministeredPerson,
+  changePerson,
+  createPerson,
+  listPeople,
+  readPerson,
+  removePerson,
+  signOutPerson,
+} from "./administer-users.ts";
+
+/*
+ * Dashboard users without an identity provider's SCIM. Changes need the company's `admin`, which has every other
+ * permission: no one can give what they do not have.
+ */
+
+const PATH = "/admin/v1/dashboard-users";
+
+const MOST_ENTRIES = 500;
+
+const NameOf = (what: string) => Type.String({ minLength: 1, maxLength: 255, description: what });
+
+const listOf = <Name extends string>(names: readonly Name[], description: string) =>
+  Type.Array(Type.Enum([...names]), { maxItems: MOST_ENTRIES, description });
+
+const CLOSED = { additionalProperties: false };
+
+const Team = Type.Object(
+  {
+    teamName: NameOf("The name of the team."),
+    teamPermissions: Type.Optional(listOf(TEAM_PERMISSIONS, "What the user may do in the team.")),
+  },
+  CLOSED,
+);
+
+const AppGroup = Type.Object(
+  {
+    appGroupName: NameOf("The name of the workspace."),
+    appGroupPermissions: Type.Optional(
+      listOf(WORKSPACE_PERMISSIONS, "What the user may do in the workspace."),
+    ),
+    appGroupPermissionSets: Type.Optional(
+      Type.Array(
+        Type.Object({ appGroupPermissionSetName: NameOf("The name of the set.") }, CLOSED),
+        { maxItems: MOST_ENTRIES, description: "Permission sets of the user in the workspace." },
+      ),
+    ),
+    team: Type.Optional(
+      Type.Array(Team, { maxItems: MOST_ENTRIES, description: "Teams of the workspace." }),
+    ),
+  },
+  CLOSED,
+);
+
+const Permissions = Type.Object(
+  {
+    companyPermissions: Type.Optional(
+      listOf(COMPANY_PERMISSIONS, "What the user may do in the company."),
+    ),
+    appGroup: Type.Optional(
+      Type.Array(AppGroup, { maxItems: MOST_ENTRIES, description: "By workspace." }),
+    ),
+  },
+  {
+    ...CLOSED,
+    title: "DashboardPermissions",
+    description: "What the user may do, under the names of the SCIM interface.",
+    examples: [{ companyPermissions: [], appGroup: [{ appGroupName: "demo" }] }],
+  },
+);
+
+const SHORT = { minLength: 1, maxLength: 255 };
+
+const Department = Type.Enum([...DEPARTMENTS], { description: "The department." });
+
+const MEMBERS = {
+  given_name: Type.String({ ...SHORT, description: "The given name.", examples: ["Ada"] }),
+  family_name: Type.String({ ...SHORT, description: "The family name.", examples: ["Lovelace"] }),
+  display_name: nullable(Type.String(SHORT), {
+    description: "The name to show; null for given and family name.",
+    examples: ["Ada Lovelace"],
+  }),
+  active: Type.Boolean({ description: "Whether the user may sign in." }),
+  permissions: Permissions,
+};
+
+const Time = (description: string) =>
+  Type.String({ description, examples: ["2026-01-01T12:00:00.000Z"] });
+
+const Person = Type.Object(
+  {
+    id: Type.String({
+      description: "The id of the dashboard user, as in SCIM.",
+      examples: ["019a8b54-7c1e-7a5b-9f0e-3d2c1b0a9f8e"],
+    }),
+    user_name: Type.String({
+      description: "The email address with which the user signs in.",
+      examples: ["ada@acme.example"],
+    }),
+    ...MEMBERS,
+    department: Department,
+    from_scim: Type.Boolean({
+      description: "Whether an identity provider manages the user: it may change them back.",
+    }),
+    last_sign_in_at: nullable(Time("The last sign-in."), {
+      description: "The last sign-in; null before the first.",
+    }),
+    created_at: Time("When the user was created."),
+    updated_at: Time("When the user last changed."),
+  },
+  { title: "DashboardUser", description: "Someone who may sign in to the dashboard." },
+);
+
+const viewOf = ({ user, attributes }: AdministeredPerson): Static<typeof Person> => {
+  const { name, displayName, department } = attributes as UserAttributes & {
+    readonly name: { readonly givenName: string; readonly familyName: string };
+    readonly displayName?: string;
+    readonly department: Static<typeof Department>;
+  };
+  return {
+    id: user.id,
+    user_name: attributes.userName,
+    given_name: name.givenName,
+    family_name: name.familyName,
+    display_name: displayName ?? null,
+    department,
+    active: attributes.active !== false,
+    permissions: attributes.permissions as unknown as Static<typeof Permissions>,
+    from_scim: user.fromScim,
+    last_sign_in_at: user.lastSignInAt?.toISOString() ?? null,
+    created_at: user.createdAt.toISOString(),
+    updated_at: user.updatedAt.toISOString(),
+  };
+};
+
+const OnePerson = Type.Object({ person: Person, message: Success });
+
+const respond = (record: AdministeredPerson) =>
+  ({ person: viewOf(record), message: "success" }) as const;
+
+const reads = { access: byAdministratorOfCompany("manage_company_settings") } as const;
+const writes = { access: byAdministratorOfCompany("admin") } as const;
+
+const one = {
+  path: `${PATH}/:id`,
+  params: Type.Object({
+    id: Type.String({ format: "uuid", description: "The id of the dashboard user." }),
+  }),
+} as const;
+
+const list = endpoint({
+  ...reads,
+  method: "GET",
+  path: PATH,
+  summary: "Lists dashboard users by user name, all or those whose name contains a text.",
+  query: Type.Object({
+    query: Type.Optional(
+      Type.String({
+        maxLength: 255,
+        description: "A part of the user name or of the name; upper and lower case are the same.",
+      }),
+    ),
+    cursor: Type.Optional(Type.String({ maxLength: 1_024 })),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 50 })),
+  }),
+  replies: {
+    200: Type.Object({
+      people: Type.Array(Person, { description: "The dashboard users of the page." }),
+      next_cursor: Type.Optional(Type.String()),
+      message: Success,
+    }),
+  },
+}).handledBy(async (services: UserServices, context, { query: { limit = 50, ...query } }) => {
+  const { people, ...next } = await listPeople(services, context, { ...query, limit });
+  return { status: 200, body: { people: people.map(viewOf), ...next, message: "success" } };
+});
+
+const create = endpoint({
+  ...writes,
+  method: "POST",
+  path: PATH,
+  summary: "Creates a dashboard user, who can then sign in with the identity provider.",
+  description:
+    "Omitted department and permissions are those of scim_defaults; without them the department is required, and " +
+    "the user has no permissions. No mail is sent.",
+  body: Type.Object(
+    {
+      user_name: Type.String({
+        maxLength: 254,
+        description: "The email address that the identity provider sends. It cannot change.",
+        examples: ["grace@acme.example"],
+      }),
+      ...MEMBERS,
+      display_name: Type.Optional(MEMBERS.display_name),
+      department: Type.Optional(Department),
+      active: Type.Optional(MEMBERS.active),
+      permissions: Type.Optional(Permissions),
+    },
+    CLOSED,
+  ),
+  refusals: ["CONFLICT"],
+  replies: { 201: OnePerson },
+}).handledBy(async (services: UserServices, context, { body }) => ({
+  status: 201,
+  body: respond(await createPerson(services, context, body)),
+}));
+
+const read = endpoint({
+  ...reads,
+  ...one,
+  method: "GET",
+  summary: "Reads a dashboard user with their permissions.",
+  refusals: ["NOT_FOUND"],
+  replies: { 200: OnePerson },
+}).handledBy(async (services: UserServices, context, { params }) => ({
+  status: 200,
+  body: respond(await readPerson(services, context, params.id)),
+}));
+
+const change = endpoint({
+  ...writes,
+  ...one,
+  method: "PATCH",
+  summary: "Changes a dashboard user; what is omitted stays.",
+  description:
+    "Permissions take effect with the user's next request; a deactivated user's sessions end. The last active user " +
+    "with the company's admin permission keeps it.",
+  body: Type.Partial(Type.Object({ ...MEMBERS, department: Department }), {
+    ...CLOSED,
+    minProperties: 1,
+  }),
+  refusals: ["NOT_FOUND", "CONFLICT"],
+  replies: { 200: OnePerson },
+}).handledBy(async (services: UserServices, context, { params, body }) => ({
+  status: 200,
+  body: respond(await changePerson(services, context, params.id, body)),
+}));
+
+const remove = endpoint({
+  ...writes,
+  ...one,
+  method: "DELETE",
+  summary: "Removes a dashboard user and ends their sessions.",
+  refusals: ["NOT_FOUND", "CONFLICT"],
+  replies: { 200: Type.Object({ message: Success }) },
+}).handledBy(async (services: UserServices, context, { params }) => {
+  await removePerson(services, context, params.id);
+  return { status: 200, body: { message: "success" } };
+});
+
+const signOut = endpoint({
+  ...writes,
+  method: "DELETE",
+  path: `${PATH}/:id/sessions`,
+  params: one.params,
+  summary: "Signs a dashboard user out in every browser.",
+  refusals: ["NOT_FOUND"],
+  replies: {
+    200: Type.Object({
+      sessions: Type.Integer({ description: "How many sessions ended.", examples: [2] }),
+      message: Success,
+    }),
+  },
+}).handledBy(async (services: UserServices, context, { params }) => {
+  const sessions = await signOutPerson(services, context, params.id);
+  return { status: 200, body: { sessions, message: "success" } };
+});
+
+export const dashboardUserAdminEndpoints = [list, create, read, change, remove, signOut];

@@ -1,0 +1,25 @@
+import { isJsonObject, type Json, type JsonObject } from "../../../base/values/plain-json.ts";
+import { type Attribute, findAttribute } from "./attributes.ts";
+
+/**
+ * A resource in the form that filters compare: text is in lower case where the attribute ignores case.
+ *
+ * @param source values that `readAttributes` returned, or parts of them.
+ */
+export function searchable(attributes: readonly Attribute[], source: JsonObject): JsonObject {
+  const entries = Object.entries(source).flatMap(([key, value]): [string, Json][] => {
+    const attribute = findAttribute(attributes, key);
+    return attribute ? [[key, searchableValue(attribute, value)]] : [];
+  });
+  return Object.fromEntries(entries);
+}
+
+function searchableValue(attribute: Attribute, value: Json): Json {
+  if (Array.isArray(value)) return value.map((each: Json) => searchableValue(attribute, each));
+  if (isJsonObject(value)) return searchable(attribute.subAttributes ?? [], value);
+  return typeof value === "string" ? searchableText(attribute, value) : value;
+}
+
+/** Times have one canonical form, so case carries no meaning in them. */
+export const searchableText = (attribute: Attribute, text: string): string =>
+  attribute.caseExact || attribute.type === "dateTime" ? text : text.toLowerCase();

@@ -1,0 +1,71 @@
+import Type from "typebox";
+import {
+  type Change,
+  describe,
+  difference,
+  type Resource,
+} from "../../admin/workspaces/resource.ts";
+import type { CompanyContext } from "../../base/context/context.ts";
+import { Problem } from "../../base/problem.ts";
+import type { JsonObject } from "../../base/values/plain-json.ts";
+import type { Transaction } from "../../database/database.ts";
+import type { Organisation } from "../users/dashboard-user.ts";
+import { DEPARTMENTS } from "../users/departments.ts";
+import { readOrganisation } from "../users/manage-users.ts";
+import { selectDefaults, upsertDefaults } from "./defaults-store.ts";
+import { readDefaults } from "./protocol/read-user.ts";
+
+const ScimDefaults = Type.Object(
+  {
+    department: Type.Optional(Type.Enum([...DEPARTMENTS], { description: "The department." })),
+    permissions: Type.Optional(
+      Type.Object({}, { description: "As in a SCIM body: companyPermissions, appGroup." }),
+    ),
+  },
+  {
+    additionalProperties: false,
+    description: "Defaults for new dashboard users, if the identity provider does not send them.",
+  },
+);
+
+async function applyDefaults(
+  tx: Transaction,
+  { company }: CompanyContext,
+  declared: JsonObject,
+): Promise<Change[]> {
+  const organisation = await readOrganisation(tx, company.id);
+  const wanted = checkDefaults(declared, organisation);
+  const present = (await selectDefaults(tx, company.id)) ?? {};
+  const todo = difference([present], [wanted], () => "scim_defaults");
+  if (todo.updated.length > 0) await upsertDefaults(tx, company.id, wanted);
+  return describe(
+    "scim_defaults",
+    "",
+    todo,
+    () => "scim_defaults",
+    () => ({ ...wanted }),
+  );
+}
+
+/** Applied after the permission sets, which the defaults may name. */
+export const scimDefaults: Resource<CompanyContext> = {
+  key: "scim_defaults",
+  permissions: { read: "manage_company_settings", write: "admin" },
+  schema: ScimDefaults,
+  apply: (tx, _services, context, declared: JsonObject) => applyDefaults(tx, context, declared),
+  async declaration(database, _from, { company }) {
+    return (await selectDefaults(database, company.id)) ?? undefined;
+  },
+  read: async (database, { company }) => [{ ...(await selectDefaults(database, company.id)) }],
+  put: (tx, _services, context, declared) => applyDefaults(tx, context, declared as JsonObject),
+};
+
+function checkDefaults(declared: JsonObject, organisation: Organisation) {
+  try {
+    return readDefaults(declared, organisation);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    const path = ["scim_defaults"];
+    throw new Problem(error.code, `scim_defaults: ${error.message}`, { body: { path } });
+  }
+}

@@ -1,0 +1,146 @@
+import Type from "typebox";
+import { Success } from "../../base/values/schemas.ts";
+import type { Database } from "../../database/database.ts";
+import { endedCookie, sessionCookie } from "../../http/browser.ts";
+import { byAdministrator, byAnybody, bySession, endpoint } from "../../http/endpoint.ts";
+import type { Sessions } from "../users/sessions.ts";
+import { type AdminTokenServices, signInWithAdminToken } from "./admin-token.ts";
+import { createSignInLink, type LinkServices } from "./links.ts";
+import { SessionView, viewSession } from "./session-view.ts";
+
+/* The session of the dashboard, for its scripts. Pages that a browser opens are in pages.ts. */
+
+interface Services {
+  readonly database: Database;
+  readonly sessions: Sessions;
+}
+
+const PATH = "/dashboard/session";
+
+const NotSignedIn = Type.Object(
+  {
+    message: Type.String(),
+    sign_in: Type.Object(
+      {
+        oidc: Type.Union(
+          [
+            Type.Object({
+              name: Type.String({ description: "What to call the provider." }),
+              url: Type.String({ description: "Where signing in begins." }),
+            }),
+            Type.Null(),
+          ],
+          { description: "The identity provider; null where none is set up." },
+        ),
+      },
+      { description: "How to sign in." },
+    ),
+  },
+  { title: "NotSignedIn", description: "There is no session, or it has ended." },
+);
+
+const readEndpoint = endpoint({
+  method: "GET",
+  path: PATH,
+  summary: "Returns the person signed in to the dashboard and their permissions.",
+  access: bySession,
+  replies: { 200: SessionView, 401: NotSignedIn },
+}).handledBy(async (services: Services, { session }) => ({
+  status: 200,
+  body: await viewSession(services, session),
+}));
+
+const startEndpoint = endpoint({
+  method: "POST",
+  path: PATH,
+  summary: "Signs in to the dashboard with the admin token.",
+  description: "Sets a cookie. Browsers may send this request only from the dashboard's own pages.",
+  access: byAnybody,
+  fromOwnPages: true,
+  refusals: ["UNAUTHENTICATED", "FORBIDDEN", "RATE_LIMITED"],
+  body: Type.Object(
+    {
+      admin_token: Type.String({
+        maxLength: 1_024,
+        description: "ADMIN_TOKEN, or the content of the file admin-token in the data folder.",
+        examples: ["admin_9f86d081884c7d659a2feaa0c55ad015"],
+      }),
+    },
+    { additionalProperties: false },
+  ),
+  replies: { 200: SessionView },
+}).handledBy(async (services: AdminTokenServices & Services, context, { body, baseUrl }) => {
+  const { secret, expiresAt, session } = await signInWithAdminToken(
+    services,
+    context,
+    body.admin_token,
+  );
+  return {
+    status: 200,
+    body: await viewSession(services, session),
+    headers: {
+      "set-cookie": sessionCookie(baseUrl, secret, expiresAt),
+      "cache-control": "no-store",
+    },
+  };
+});
+
+const Done = Type.Object({ message: Success });
+
+const endEndpoint = endpoint({
+  method: "DELETE",
+  path: PATH,
+  summary: "Signs out of the dashboard in this browser.",
+  access: bySession,
+  replies: { 200: Done },
+}).handledBy(async ({ sessions }: Services, context, { baseUrl }) => {
+  await sessions.end(context, context.session);
+  const headers = { "set-cookie": endedCookie(baseUrl) };
+  return { status: 200, body: { message: "success" }, headers };
+});
+
+const endAllEndpoint = endpoint({
+  method: "DELETE",
+  path: "/dashboard/sessions",
+  summary: "Signs out of the dashboard in every browser.",
+  access: bySession,
+  replies: { 200: Done },
+}).handledBy(async ({ sessions }: Services, context, { baseUrl }) => {
+  await sessions.endAll(context, context.session);
+  const headers = { "set-cookie": endedCookie(baseUrl) };
+  return { status: 200, body: { message: "success" }, headers };
+});
+
+const linkEndpoint = endpoint({
+  method: "POST",
+  path: "/admin/v1/sign-in-links",
+  summary: "Creates a one-time link that signs in to the dashboard as the administrator.",
+  access: byAdministrator("admin"),
+  replies: {
+    201: Type.Object({
+      url: Type.String({
+        description: "The link; the first person to open it is signed in.",
+        examples: ["https://rapport.example/dashboard/sign-in?token=link_Zm9v"],
+      }),
+      expires_at: Type.String({
+        description: "Until when it works.",
+        examples: ["2026-01-01T12:15:00.000Z"],
+      }),
+      message: Success,
+    }),
+  },
+}).handledBy(async (services: LinkServices, context, { baseUrl }) => {
+  const { url, expiresAt } = await createSignInLink(services, context, baseUrl);
+  return {
+    status: 201,
+    body: { url, expires_at: expiresAt.toISOString(), message: "success" },
+  };
+});
+
+export const signInEndpoints = [
+  readEndpoint,
+  startEndpoint,
+  endEndpoint,
+  endAllEndpoint,
+  linkEndpoint,
+];

@@ -1,0 +1,162 @@
+import { readFile } from "node:fs/promises";
+import * as oidc from "openid-client";
+import { Problem } from "../../base/problem.ts";
+
+/*
+ * Sign-in through an OpenID Connect provider: the authorization code flow with PKCE, found by discovery. What an
+ * attempt needs to be finished travels in a cookie of the browser that began it, so that any server process can
+ * finish it and no other browser can. docs/decisions/sign-in.md
+ */
+
+export interface OidcSettings {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string | undefined;
+  /** A path; there only where `clientSecret` is not. */
+  readonly clientSecretFile: string | undefined;
+  /** What people call the provider. */
+  readonly name: string;
+  /** The claim that holds the user name; of `email` the provider must say that it is verified. */
+  readonly userClaim: string;
+}
+
+/** What the browser keeps between the redirect to the provider and the one back. */
+export interface SignInAttempt {
+  readonly state: string;
+  readonly nonce: string;
+  readonly verifier: string;
+  /** A path of the dashboard. */
+  readonly returnTo: string;
+}
+
+export interface IdentityProvider {
+  readonly view: { readonly name: string; readonly url: string };
+  /** @returns where to send the browser. @throws Problem UNAVAILABLE where the provider cannot be reached. */
+  begin(redirectUri: string, returnTo: string): Promise<{ url: string; attempt: SignInAttempt }>;
+  /**
+   * @param callback the address that the provider sent the browser to, with its query.
+   * @returns the user name of the person.
+   * @throws Problem FORBIDDEN where the provider refuses, or confirms no user name.
+   */
+  finish(callback: URL, attempt: SignInAttempt): Promise<string>;
+}
+
+const SCOPE = "openid email profile";
+
+const TIMEOUT_SECONDS = 10;
+
+export async function createIdentityProvider(settings: OidcSettings): Promise<IdentityProvider> {
+  const { clientSecretFile, name, userClaim } = settings;
+  const secret =
+    settings.clientSecret ??
+    (clientSecretFile === undefined
+      ? undefined
+      : (await readFile(clientSecretFile, "utf8")).trim());
+  let configuration: Promise<oidc.Configuration> | undefined;
+
+  /** Asked at the first sign-in, and again after a failure: the provider may start after Rapport. */
+  const discovered = (): Promise<oidc.Configuration> => {
+    configuration ??= discover(settings, secret).catch((error: unknown) => {
+      configuration = undefined;
+      throw unreachable(error);
+    });
+    return configuration;
+  };
+
+  return {
+    view: { name, url: "/dashboard/sign-in/oidc" },
+    async begin(redirectUri, returnTo) {
+      const attempt = {
+        state: oidc.randomState(),
+        nonce: oidc.randomNonce(),
+        verifier: oidc.randomPKCECodeVerifier(),
+        returnTo,
+      };
+      const url = oidc.buildAuthorizationUrl(await discovered(), {
+        redirect_uri: redirectUri,
+        scope: SCOPE,
+        state: attempt.state,
+        nonce: attempt.nonce,
+        code_challenge: await oidc.calculatePKCECodeChallenge(attempt.verifier),
+        code_challenge_method: "S256",
+      });
+      return { url: url.href, attempt };
+    },
+    async finish(callback, { state, nonce, verifier }) {
+      const provider = await discovered();
+      const tokens = await oidc
+        .authorizationCodeGrant(provider, callback, {
+          expectedState: state,
+          expectedNonce: nonce,
+          pkceCodeVerifier: verifier,
+          idTokenExpected: true,
+        })
+        .catch((error: unknown) => {
+          throw refusedByProvider(error);
+        });
+      const claims = tokens.claims();
+      if (claims?.[userClaim] !== undefined) return userNameIn({ ...claims }, userClaim);
+      const about = await oidc
+        .fetchUserInfo(provider, tokens.access_token, claims?.sub ?? "")
+        .catch((error: unknown) => {
+          throw refusedByProvider(error);
+        });
+      return userNameIn({ ...about }, userClaim);
+    },
+  };
+}
+
+/** Sends the client's secret the way that the provider takes it; `client_secret_basic` is the standard's default. */
+async function discover(
+  { issuer, clientId }: OidcSettings,
+  secret: string | undefined,
+): Promise<oidc.Configuration> {
+  const url = new URL(issuer);
+  // The settings allow http on a loopback address alone.
+  const execute = url.protocol === "http:" ? [oidc.allowInsecureRequests] : [];
+  const found = await oidc.discovery(url, clientId, undefined, oidc.None(), {
+    execute,
+    timeout: TIMEOUT_SECONDS,
+  });
+  if (secret === undefined) return found;
+  const metadata = found.serverMetadata();
+  const { token_endpoint_auth_methods_supported: methods = ["client_secret_basic"] } = metadata;
+  const authentication = methods.includes("client_secret_basic")
+    ? oidc.ClientSecretBasic(secret)
+    : oidc.ClientSecretPost(secret);
+  const configuration = new oidc.Configuration(metadata, clientId, secret, authentication);
+  configuration.timeout = TIMEOUT_SECONDS;
+  for (const extend of execute) extend(configuration);
+  return configuration;
+}
+
+/** An email address that the provider has not verified may belong to another person. */
+function userNameIn(claims: Readonly<Record<string, unknown>>, userClaim: string): string {
+  const { [userClaim]: userName, email_verified: isVerified } = claims;
+  const isConfirmed = userClaim !== "email" || isVerified === true || isVerified === "true";
+  if (typeof userName === "string" && userName !== "" && isConfirmed) return userName;
+  throw new Problem(
+    "FORBIDDEN",
+    userClaim === "email"
+      ? "The identity provider does not confirm that your email address is yours, so you cannot sign in with it."
+      : `The identity provider sends no '${userClaim}' for you, so you cannot sign in with it.`,
+  );
+}
+
+const unreachable = (cause: unknown): Problem =>
+  new Problem("UNAVAILABLE", "The identity provider cannot be reached. Try again in a moment.", {
+    retryAfterSeconds: 5,
+    cause,
+  });
+
+/** What the provider says may repeat what a caller sent, so that only its code is shown. */
+function refusedByProvider(error: unknown): Problem {
+  const refused = "The identity provider did not confirm the sign-in. Begin again.";
+  if (error instanceof oidc.AuthorizationResponseError) {
+    const denied = "The identity provider did not let you sign in. Ask an administrator.";
+    return new Problem("FORBIDDEN", error.error === "access_denied" ? denied : refused);
+  }
+  const { code, cause } = error as { code?: string; cause?: { code?: string } };
+  const isNetwork = code === "OAUTH_TIMEOUT" || /^E[A-Z]+$/.test(cause?.code ?? "");
+  return isNetwork ? unreachable(error) : new Problem("FORBIDDEN", refused);
+}

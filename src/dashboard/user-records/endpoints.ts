@@ -1,0 +1,196 @@
+import Type from "typebox";
+import { type AuditingServices, recordRead } from "../../admin/audit/audit.ts";
+import { OfWorkspace, Success } from "../../base/values/schemas.ts";
+import { byAdministratorOfWorkspace, endpoint } from "../../http/endpoint.ts";
+import type { WriteServices } from "../../intake/track/write-batch.ts";
+import { AuditedEffect } from "../../people/identity/audit-view.ts";
+import type { IdentityServices } from "../../people/identity/change-identities.ts";
+import { changeUser } from "./change-user.ts";
+import { eraseUser } from "./erase-user.ts";
+import { mergeUser } from "./merge-user.ts";
+import { PersonRecord, type ReadRecordServices, readRecord } from "./read-record.ts";
+import { readTimeline, TimelineQuery } from "./read-timeline.ts";
+import { FoundUser, type RecordServices, searchUsers, UsersQuery } from "./search-users.ts";
+import { TimelineEntry } from "./timeline-entry.ts";
+
+const PATH = "/admin/v1/workspaces/:name/users";
+
+const OfUser = Type.Object({
+  name: Type.String(),
+  id: Type.String({ format: "uuid", description: "The platform_id." }),
+});
+
+/** The kept user of a merged one: the response to a request for the merged one. */
+const MergedInto = Type.Object({
+  merged_into: Type.String({ description: "The platform_id of the kept user." }),
+  message: Success,
+});
+
+/** Leads a request for a merged user to the kept one. */
+const movedTo = (workspace: string, keptId: string, suffix = "") => ({
+  status: 301 as const,
+  headers: {
+    location: `/admin/v1/workspaces/${encodeURIComponent(workspace)}/users/${keptId}${suffix}`,
+    // Where a merged id leads can change.
+    "cache-control": "no-store",
+  },
+  body: { merged_into: keptId, message: "success" as const },
+});
+
+const search = endpoint({
+  method: "GET",
+  path: PATH,
+  summary: "Finds users by an identifier prefix, or by a whole platform_id.",
+  access: byAdministratorOfWorkspace("view_user_profile", "view_pii"),
+  params: OfWorkspace,
+  query: UsersQuery,
+  replies: {
+    200: Type.Object({
+      users: Type.Array(FoundUser, {
+        description: "May be fewer than the limit although another page follows.",
+      }),
+      next_cursor: Type.Optional(Type.String()),
+      message: Success,
+    }),
+  },
+}).handledBy(async (services: RecordServices & AuditingServices, context, { query }) => {
+  const found = await searchUsers(services, context, query);
+  await recordRead(services, context, "user_search", found.users.length);
+  return { status: 200, body: { ...found, message: "success" } };
+});
+
+const read = endpoint({
+  method: "GET",
+  path: `${PATH}/:id`,
+  summary: "Reads everything that is stored about one user; a merged id leads to the kept user.",
+  access: byAdministratorOfWorkspace("view_user_profile", "view_pii"),
+  params: OfUser,
+  replies: {
+    200: Type.Object({ ...PersonRecord.properties, message: Success }),
+    301: MergedInto,
+  },
+  isHeavy: true,
+  budgets: { bytesOut: 64 * 1_048_576 },
+}).handledBy(async (services: ReadRecordServices & AuditingServices, context, { params }) => {
+  const record = await readRecord(services, context, params.id);
+  if ("mergedInto" in record) return movedTo(params.name, record.mergedInto);
+  await recordRead(services, context, "user", 1);
+  return { status: 200, body: { ...record, message: "success" } };
+});
+
+const change = endpoint({
+  method: "PATCH",
+  path: `${PATH}/:id`,
+  summary: "Sets attributes and subscription states of a user, checked as /users/track does.",
+  access: byAdministratorOfWorkspace("import_update_user_data", "view_pii"),
+  params: OfUser,
+  body: Type.Object(
+    {
+      attributes: Type.Record(Type.String(), Type.Unknown(), {
+        maxProperties: 250,
+        description:
+          "An attributes object of /users/track without an identifier: standard and custom attributes, `subscription_groups`, `email_subscribe`.",
+      }),
+    },
+    { additionalProperties: false },
+  ),
+  examples: { "An attribute": { attributes: { plan: "gold" } } },
+  refusals: ["NOT_FOUND", "CONFLICT"],
+  replies: { 200: Type.Object({ platform_id: Type.String(), message: Success }) },
+}).handledBy(async (services: WriteServices, context, { params, body }) => {
+  await changeUser(services, context, params.id, body.attributes);
+  return { status: 200, body: { platform_id: params.id, message: "success" } };
+});
+
+const timeline = endpoint({
+  method: "GET",
+  path: `${PATH}/:id/timeline`,
+  summary:
+    "Reads the events, purchases, messages, subscription and identity changes of one user, newest first.",
+  access: byAdministratorOfWorkspace("view_user_profile", "view_pii"),
+  params: OfUser,
+  query: TimelineQuery,
+  replies: {
+    200: Type.Object({
+      entries: Type.Array(TimelineEntry),
+      next_cursor: Type.Optional(Type.String()),
+      message: Success,
+    }),
+    301: MergedInto,
+  },
+}).handledBy(async (services: RecordServices & AuditingServices, context, { params, query }) => {
+  const page = await readTimeline(services, context, params.id, query);
+  if ("mergedInto" in page) return movedTo(params.name, page.mergedInto, "/timeline");
+  await recordRead(services, context, "user_timeline", 1);
+  return { status: 200, body: { ...page, entries: [...page.entries], message: "success" } };
+});
+
+const erase = endpoint({
+  method: "DELETE",
+  path: `${PATH}/:id`,
+  summary: "Erases a user: profile, history, and the state of the address if no other user has it.",
+  access: byAdministratorOfWorkspace("import_update_user_data"),
+  params: OfUser,
+  replies: {
+    200: Type.Object({
+      platform_id: Type.String(),
+      email_state: Type.Enum(["erased", "kept", "none"], {
+        description: "kept: other users have the address. none: there was no state.",
+      }),
+      audit: Type.Object({
+        id: Type.String(),
+        at: Type.String(),
+        effects: Type.Array(AuditedEffect, {
+          description: "What the audit records: names and counts, no values.",
+        }),
+      }),
+      message: Success,
+    }),
+  },
+}).handledBy(async (services: IdentityServices, context, { params }) => {
+  const { audit, ...erased } = await eraseUser(services, context, params.id);
+  const { id, at, effects } = audit;
+  return {
+    status: 200,
+    body: {
+      ...erased,
+      audit: { id, at: at.toISOString(), effects: [...effects] },
+      message: "success",
+    },
+  };
+});
+
+const merge = endpoint({
+  method: "POST",
+  path: `${PATH}/:id/merge`,
+  summary: "Merges a user into another one, or previews what that would do.",
+  access: byAdministratorOfWorkspace("import_update_user_data", "view_pii"),
+  params: OfUser,
+  body: Type.Object(
+    {
+      into: Type.String({ format: "uuid", description: "The platform_id of the kept user." }),
+      dry_run: Type.Optional(Type.Boolean({ description: "Changes nothing." })),
+    },
+    { additionalProperties: false },
+  ),
+  replies: {
+    200: Type.Object({
+      merged: Type.Boolean({ description: "false after a dry run." }),
+      effects: Type.Array(
+        Type.Object({
+          ...AuditedEffect.properties,
+          kept: Type.Unknown(),
+          merged: Type.Unknown(),
+          result: Type.Unknown(),
+        }),
+      ),
+      message: Success,
+    }),
+  },
+}).handledBy(async (services: IdentityServices, context, { params, body }) => {
+  const effects = await mergeUser(services, context, params.id, body);
+  const merged = body.dry_run !== true;
+  return { status: 200, body: { merged, effects: [...effects], message: "success" } };
+});
+
+export const recordEndpoints = [search, read, change, timeline, erase, merge];

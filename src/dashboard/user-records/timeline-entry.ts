@@ -1,0 +1,132 @@
+import Type, { type Static } from "typebox";
+import { NullableText, nullable } from "../../base/values/schemas.ts";
+import type { SentMessage } from "../../people/activity/activity.ts";
+import type { TimedEvent, TimedPurchase } from "../../people/activity/timeline-store.ts";
+import { AuditEntryView, auditEntryView } from "../../people/identity/audit-view.ts";
+import type { AuditEntry } from "../../people/identity/store.ts";
+import type {
+  EmailStateChange,
+  GroupStateChange,
+} from "../../people/subscriptions/history-store.ts";
+
+/* The entries of a timeline: their declaration, and how they are built from what is stored. */
+
+const PLACE = { at: Type.String({ description: "ISO 8601." }), id: Type.String() };
+
+const CALL = {
+  call: Type.String({ description: "The call that made the change." }),
+  key_name: NullableText,
+  request_id: Type.String(),
+};
+
+const Properties = nullable(Type.Record(Type.String(), Type.Unknown()));
+
+export const TimelineEntry = Type.Union([
+  Type.Object({
+    kind: Type.Literal("event"),
+    ...PLACE,
+    name: Type.String(),
+    app_id: NullableText,
+    properties: Properties,
+  }),
+  Type.Object({
+    kind: Type.Literal("purchase"),
+    ...PLACE,
+    product_id: Type.String(),
+    currency: Type.String(),
+    price: Type.Number(),
+    quantity: Type.Integer(),
+    app_id: NullableText,
+    properties: Properties,
+  }),
+  Type.Object({
+    kind: Type.Literal("message"),
+    ...PLACE,
+    channel: Type.String(),
+    details: Type.Record(Type.String(), Type.Unknown()),
+  }),
+  Type.Object({
+    kind: Type.Literal("subscription"),
+    ...PLACE,
+    subscription_group_id: NullableText,
+    email: NullableText,
+    subscription_state: Type.Enum(["subscribed", "unsubscribed", "opted_in"]),
+    ...CALL,
+  }),
+  Type.Object({
+    kind: Type.Literal("identity"),
+    ...AuditEntryView.properties,
+  }),
+]);
+
+export type TimelineEntry = Static<typeof TimelineEntry>;
+
+export const TIMELINE_KINDS = [
+  "event",
+  "purchase",
+  "message",
+  "subscription",
+  "identity",
+] as const satisfies readonly TimelineEntry["kind"][];
+
+type Details = Record<string, unknown>;
+
+export const eventEntry = ({ id, time, name, appId, properties }: TimedEvent): TimelineEntry => ({
+  kind: "event",
+  at: time.toISOString(),
+  id,
+  name,
+  app_id: appId,
+  properties: properties as Details | null,
+});
+
+export const purchaseEntry = (purchase: TimedPurchase): TimelineEntry => ({
+  kind: "purchase",
+  at: purchase.time.toISOString(),
+  id: purchase.id,
+  product_id: purchase.productId,
+  currency: purchase.currency,
+  price: Number(purchase.price),
+  quantity: purchase.quantity,
+  app_id: purchase.appId,
+  properties: purchase.properties as Details | null,
+});
+
+export const messageEntry = (message: SentMessage): TimelineEntry => ({
+  kind: "message",
+  at: message.sentAt.toISOString(),
+  id: message.messageId,
+  channel: message.channel,
+  details: message.details as Details,
+});
+
+export const groupEntry = (change: GroupStateChange): TimelineEntry => ({
+  kind: "subscription",
+  at: change.changedAt.toISOString(),
+  id: change.id,
+  subscription_group_id: change.groupId,
+  email: null,
+  subscription_state: change.state,
+  ...callOf(change),
+});
+
+export const emailEntry = (change: EmailStateChange): TimelineEntry => ({
+  kind: "subscription",
+  at: change.changedAt.toISOString(),
+  id: change.id,
+  subscription_group_id: null,
+  email: change.email,
+  subscription_state: change.state,
+  ...callOf(change),
+});
+
+const callOf = ({ context }: GroupStateChange | EmailStateChange) => ({
+  call: context.call,
+  key_name: context.actorName,
+  request_id: context.requestId,
+});
+
+export const identityEntry = (entry: AuditEntry): TimelineEntry => ({
+  kind: "identity",
+  ...auditEntryView(entry),
+});

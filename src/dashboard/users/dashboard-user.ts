@@ -1,0 +1,108 @@
+import type { JsonObject } from "../../base/values/plain-json.ts";
+
+/* Someone who signs in to the dashboard, and what the company declares for them. */
+
+export interface User {
+  readonly id: string;
+  readonly attributes: UserAttributes;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  readonly lastSignInAt: Date | null;
+  /** Whether an identity provider created or changed the user: it may change them back. */
+  readonly fromScim: boolean;
+}
+
+/** The attributes that can be written. A protocol may keep further ones among them. */
+export interface UserAttributes extends JsonObject {
+  readonly userName: string;
+  readonly active: boolean;
+  readonly permissions: Permissions;
+}
+
+/** spec: Dashboard user (SCIM). Workspaces, teams and permission sets go by their names. */
+export interface Permissions extends JsonObject {
+  readonly companyPermissions: readonly string[];
+  readonly appGroup: readonly AppGroup[];
+}
+
+export interface AppGroup extends JsonObject {
+  readonly appGroupName: string;
+  readonly appGroupPermissions: readonly string[];
+  readonly team: readonly Team[];
+  readonly appGroupPermissionSets: readonly PermissionSet[];
+}
+
+export interface Team extends JsonObject {
+  readonly teamName: string;
+  readonly teamPermissions: readonly string[];
+}
+
+export interface PermissionSet extends JsonObject {
+  readonly appGroupPermissionSetName: string;
+}
+
+/** The names that permissions may use. */
+export interface Organisation {
+  /** By name. */
+  readonly workspaces: ReadonlyMap<string, DeclaredWorkspace>;
+  /** Names. */
+  readonly permissionSets: ReadonlySet<string>;
+}
+
+export interface DeclaredWorkspace {
+  readonly id: string;
+  /** The id of each team by its name. */
+  readonly teams: ReadonlyMap<string, string>;
+}
+
+/** Builds the form of a user that conditions are compared with, from what is stored. */
+export type SearchableForm = (
+  id: string,
+  attributes: UserAttributes,
+  createdAt: Date,
+  updatedAt: Date,
+) => JsonObject;
+
+export interface UserQuery {
+  /** Undefined for all users. */
+  readonly condition: Condition | undefined;
+  /** How many users come before the page. */
+  readonly offset: number;
+  readonly limit: number;
+  /** The page ends before the user who begins beyond this size; the first user always fits. */
+  readonly limitBytes: number;
+}
+
+export interface UserPage {
+  /** On all pages together. */
+  readonly total: number;
+  readonly users: readonly User[];
+}
+
+/** A search as the dashboard does it. */
+export interface PeopleQuery {
+  /** A part of the user name or of the name, in whatever case; empty for all users. */
+  readonly text: string;
+  /** The user name, in lower case, after which the page begins. */
+  readonly after: string | undefined;
+  readonly limit: number;
+}
+
+/** How a condition compares the values at a path with its own. */
+export type Comparator = "eq" | "ne" | "co" | "sw" | "ew" | "gt" | "ge" | "lt" | "le";
+
+/** A condition on the searchable form of a user, or of a value in a list of it. */
+export type Condition =
+  | { readonly op: "and" | "or"; readonly conditions: readonly Condition[] }
+  | { readonly op: "not"; readonly condition: Condition }
+  | { readonly op: "pr"; readonly path: readonly string[] }
+  | {
+      readonly op: Comparator;
+      readonly path: readonly string[];
+      /** In lower case if the comparison ignores case. */
+      readonly value: string | boolean;
+      readonly ignoresCase: boolean;
+    }
+  | { readonly op: "has"; readonly path: readonly string[]; readonly condition: Condition }
+  /** No user meets it. */
+  | { readonly op: "never" };

@@ -1,0 +1,64 @@
+import {
+  COMPANY_PERMISSIONS,
+  type CompanyPermission,
+  WORKSPACE_PERMISSIONS,
+  type WorkspacePermission,
+} from "../../base/context/dashboard-permissions.ts";
+import type { Person } from "../../base/context/person.ts";
+import type { UserAttributes } from "./dashboard-user.ts";
+
+/** The workspace permissions of every permission set, by its name. */
+export type PermissionSets = Readonly<Record<string, readonly string[]>>;
+
+/** A person who signed in with the admin token. */
+export const ADMINISTRATOR: Person = {
+  userId: null,
+  userName: "administrator",
+  displayName: "Administrator",
+  isAdministrator: true,
+  companyPermissions: new Set(COMPANY_PERMISSIONS),
+  workspacePermissions: new Map(),
+};
+
+/**
+ * A dashboard user as a person who is signed in. In each workspace they have their own permissions and those
+ * of their permission sets; `admin` includes all others. docs/dashboard.md
+ */
+export function personOf(userId: string, attributes: UserAttributes, sets: PermissionSets): Person {
+  const { companyPermissions, appGroup } = attributes.permissions;
+  const ofCompany = known(companyPermissions, COMPANY_PERMISSIONS);
+  return {
+    userId,
+    userName: attributes.userName,
+    displayName: displayNameOf(attributes),
+    isAdministrator: ofCompany.has("admin"),
+    companyPermissions: ofCompany,
+    workspacePermissions: new Map(
+      appGroup.map(({ appGroupName, appGroupPermissions, appGroupPermissionSets }) => {
+        const ofSets = appGroupPermissionSets.flatMap(
+          ({ appGroupPermissionSetName }) => sets[appGroupPermissionSetName] ?? [],
+        );
+        return [appGroupName, known([...appGroupPermissions, ...ofSets], WORKSPACE_PERMISSIONS)];
+      }),
+    ),
+  };
+}
+
+/** `admin` includes every permission of its kind. */
+function known<Name extends CompanyPermission | WorkspacePermission>(
+  names: readonly string[],
+  all: readonly Name[],
+): ReadonlySet<Name> {
+  if (names.includes("admin")) return new Set(all);
+  return new Set(all.filter((name) => names.includes(name)));
+}
+
+function displayNameOf(attributes: UserAttributes): string {
+  const { displayName, name, userName } = attributes as UserAttributes & {
+    readonly displayName?: unknown;
+    readonly name?: { readonly givenName?: unknown; readonly familyName?: unknown };
+  };
+  if (typeof displayName === "string" && displayName !== "") return displayName;
+  const parts = [name?.givenName, name?.familyName].filter((part) => typeof part === "string");
+  return parts.join(" ").trim() || userName;
+}

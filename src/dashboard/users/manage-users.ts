@@ -1,0 +1,187 @@
+import { isDeepStrictEqual } from "node:util";
+import { type AuditedChange, recordChanges } from "../../admin/audit/audit.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { CompanyContext } from "../../base/context/context.ts";
+import { forwardPage } from "../../base/pages.ts";
+import { Problem } from "../../base/problem.ts";
+import type { Database, Transaction } from "../../database/database.ts";
+import type {
+  PeopleQuery,
+  SearchableForm,
+  User,
+  UserAttributes,
+  UserPage,
+  UserQuery,
+} from "./dashboard-user.ts";
+import { deleteSessionsOf } from "./sessions-store.ts";
+import {
+  deleteUser,
+  insertUser,
+  selectHasAdministrator,
+  selectPage,
+  selectPeople,
+  selectUser,
+  updateUser,
+} from "./store.ts";
+
+/*
+ * The dashboard users of a company. Every change is audited with the id of the user alone; an update
+ * also with the names of the attributes that changed.
+ *
+ * An administrator cannot take away the last active user who has the company's `admin`. An identity provider
+ * can: whoever it removes must be gone at once.
+ */
+
+export interface UserServices {
+  readonly database: Database;
+  readonly clock: Clock;
+}
+
+/** @returns undefined if another user has the userName, whatever its case. */
+export function createUser(
+  { database, clock }: UserServices,
+  context: CompanyContext,
+  attributes: UserAttributes,
+  searchable: SearchableForm,
+): Promise<User | undefined> {
+  return database.transaction(async (tx) => {
+    const companyId = context.company.id;
+    const fromScim = isByScim(context);
+    const user = await insertUser(tx, companyId, clock, attributes, searchable, fromScim);
+    if (user) await record(tx, clock, context, { action: "created", name: user.id });
+    return user;
+  });
+}
+
+export const findUser = (
+  { database }: UserServices,
+  context: CompanyContext,
+  id: string,
+): Promise<User | undefined> => selectUser(database, context.company.id, id);
+
+/** A page of the users whose name or user name has a text, by user name. */
+export async function searchPeople(
+  { database }: UserServices,
+  context: CompanyContext,
+  query: PeopleQuery,
+) {
+  const found = await selectPeople(database, context.company.id, {
+    ...query,
+    limit: query.limit + 1,
+  });
+  return forwardPage(found, query.limit, ({ attributes }) => attributes.userName.toLowerCase());
+}
+
+/** A page of the users who meet a condition, in the order of creation, read from one snapshot. */
+export const listUsers = (
+  { database }: UserServices,
+  context: CompanyContext,
+  query: UserQuery,
+): Promise<UserPage> => selectPage(database, context.company.id, query);
+
+/**
+ * Replaces the attributes of a user by what `work` makes of them. The user is locked meanwhile.
+ * If no attribute changes, `updatedAt` stays.
+ *
+ * @returns undefined if there is no such user.
+ * @throws Problem CONFLICT if no administrator would be left.
+ */
+export function changeUser(
+  { database, clock }: UserServices,
+  context: CompanyContext,
+  id: string,
+  work: (user: User) => UserAttributes,
+  searchable: SearchableForm,
+): Promise<User | undefined> {
+  return database.transaction(async (tx) => {
+    let changed: string[] = [];
+    let before: UserAttributes | undefined;
+    const compare = (present: User): UserAttributes => {
+      const attributes = work(present);
+      before = present.attributes;
+      changed = namesOfChanged(present.attributes, attributes);
+      return attributes;
+    };
+    const { company } = context;
+    const now = clock.now();
+    const fromScim = isByScim(context);
+    const user = await updateUser(tx, company.id, id, now, compare, searchable, fromScim);
+    if (!user || changed.length === 0) return user;
+    // Sessions that began before the user was deactivated do not continue afterwards.
+    if (user.attributes.active === false) await deleteSessionsOf(tx, user.id);
+    await record(tx, clock, context, { action: "updated", name: user.id, details: { changed } });
+    if (isAdministrator(before) && !isAdministrator(user.attributes)) {
+      await requireAdministrator(tx, context);
+    }
+    return user;
+  });
+}
+
+/**
+ * @returns whether there was such a user.
+ * @throws Problem CONFLICT if no administrator would be left.
+ */
+export function removeUser(
+  { database, clock }: UserServices,
+  context: CompanyContext,
+  id: string,
+): Promise<boolean> {
+  return database.transaction(async (tx) => {
+    const removed = await deleteUser(tx, context.company.id, id);
+    if (!removed) return false;
+    await deleteSessionsOf(tx, id);
+    await record(tx, clock, context, { action: "removed", name: id.toLowerCase() });
+    if (isAdministrator(removed)) await requireAdministrator(tx, context);
+    return true;
+  });
+}
+
+/** Ends the sessions of a user in every browser. @returns how many; undefined if there is no such user. */
+export function signOutUser(
+  { database, clock }: UserServices,
+  context: CompanyContext,
+  id: string,
+): Promise<number | undefined> {
+  return database.transaction(async (tx) => {
+    const user = await selectUser(tx, context.company.id, id);
+    if (!user) return undefined;
+    const sessions = await deleteSessionsOf(tx, user.id);
+    const ended = { action: "ended", kind: "dashboard_session", name: user.id };
+    await recordChanges(tx, clock, context, [{ ...ended, details: { sessions } }]);
+    return sessions;
+  });
+}
+
+const isByScim = ({ actor }: CompanyContext): boolean => actor === "scim";
+
+const isAdministrator = (attributes: UserAttributes | undefined): boolean =>
+  attributes !== undefined &&
+  attributes.active !== false &&
+  attributes.permissions.companyPermissions.includes("admin");
+
+/**
+ * Call it after the change is recorded: the audit makes transactions wait for each other, so that two
+ * administrators who remove one another at once do not both succeed.
+ */
+async function requireAdministrator(tx: Transaction, context: CompanyContext): Promise<void> {
+  if (isByScim(context) || (await selectHasAdministrator(tx, context.company.id))) return;
+  throw new Problem(
+    "CONFLICT",
+    "No active dashboard user with the company's admin permission would be left: give it to another one first.",
+  );
+}
+
+/** The names that the permissions of a company's users may use. */
+export { selectOrganisation as readOrganisation } from "./store.ts";
+
+const record = (
+  tx: Transaction,
+  clock: Clock,
+  context: CompanyContext,
+  change: Pick<AuditedChange, "action" | "name" | "details">,
+) => recordChanges(tx, clock, context, [{ ...change, kind: "dashboard_user" }]);
+
+function namesOfChanged(before: UserAttributes, after: UserAttributes): string[] {
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...names].filter((name) => !isDeepStrictEqual(before[name], after[name])).sort();
+}

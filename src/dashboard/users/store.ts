@@ -1,0 +1,255 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Clock } from "../../base/clock.ts";
+import type { JsonObject } from "../../base/values/plain-json.ts";
+import {
+  type Database,
+  type Queryable,
+  readTogether,
+  type Transaction,
+} from "../../database/database.ts";
+import { isProfileId } from "../../people/profiles/identifiers.ts";
+import { conditionSql } from "./condition-store.ts";
+import type {
+  Condition,
+  Organisation,
+  PeopleQuery,
+  SearchableForm,
+  User,
+  UserAttributes,
+  UserPage,
+  UserQuery,
+} from "./dashboard-user.ts";
+
+const USER_COLUMNS = `user_id as id, attributes, created_at as "createdAt",
+  updated_at as "updatedAt", last_sign_in_at as "lastSignInAt", from_scim as "fromScim"`;
+
+/** @returns undefined if another user has the userName. */
+export async function insertUser(
+  database: Queryable,
+  companyId: string,
+  clock: Clock,
+  attributes: UserAttributes,
+  searchable: SearchableForm,
+  fromScim: boolean,
+): Promise<User | undefined> {
+  const now = clock.now();
+  const id = clock.newId();
+  const form = searchable(id, attributes, now, now);
+  const rows = await database.query<User>(
+    `insert into dashboard_users (company_id, user_id, user_name_key, external_id, attributes,
+       searchable, created_at, updated_at, from_scim)
+     values ($1, $2, $3, $4, $5::text::json, $6::text::jsonb, $7, $7, $8)
+     on conflict (user_name_key, company_id) do nothing
+     returning ${USER_COLUMNS}`,
+    [companyId, id, keyOf(attributes), ...documents(attributes, form), now, fromScim],
+  );
+  return rows[0];
+}
+
+/** User names compare without case: docs/decisions/scim.md. */
+const keyOf = ({ userName }: UserAttributes): string => userName.toLowerCase();
+
+/** The columns that follow from the attributes: external_id, attributes, searchable. */
+const documents = (attributes: UserAttributes, searchable: JsonObject) => [
+  attributes.externalId ?? null,
+  JSON.stringify(attributes),
+  JSON.stringify(searchable),
+];
+
+export async function selectUser(
+  database: Queryable,
+  companyId: string,
+  id: string,
+): Promise<User | undefined> {
+  if (!isProfileId(id)) return undefined;
+  const rows = await database.query<User>(
+    `select ${USER_COLUMNS} from dashboard_users where company_id = $1 and user_id = $2`,
+    [companyId, id],
+  );
+  return rows[0];
+}
+
+/** The user is locked while `work` runs. @returns undefined if there is no such user. */
+export async function updateUser(
+  tx: Transaction,
+  companyId: string,
+  id: string,
+  now: Date,
+  work: (user: User) => UserAttributes,
+  searchable: SearchableForm,
+  fromScim: boolean,
+): Promise<User | undefined> {
+  if (!isProfileId(id)) return undefined;
+  // The update locks the row: see docs/decisions/one-sql-on-three-engines.md.
+  const [user] = await tx.query<User>(
+    `update dashboard_users set updated_at = updated_at where company_id = $1 and user_id = $2
+     returning ${USER_COLUMNS}`,
+    [companyId, id],
+  );
+  if (!user) return undefined;
+  const attributes = work(user);
+  if (isDeepStrictEqual(attributes, user.attributes)) return user;
+  const form = searchable(id, attributes, user.createdAt, now);
+  await tx.query(
+    `update dashboard_users set external_id = $3, attributes = $4::text::json,
+       searchable = $5::text::jsonb, updated_at = $6, from_scim = from_scim or $7
+     where company_id = $1 and user_id = $2`,
+    [companyId, id, ...documents(attributes, form), now, fromScim],
+  );
+  return { ...user, attributes, updatedAt: now, fromScim: user.fromScim || fromScim };
+}
+
+/** @returns what the user was; undefined if there is no such user. */
+export async function deleteUser(
+  database: Queryable,
+  companyId: string,
+  id: string,
+): Promise<UserAttributes | undefined> {
+  if (!isProfileId(id)) return undefined;
+  const rows = await database.query<Pick<User, "attributes">>(
+    "delete from dashboard_users where company_id = $1 and user_id = $2 returning attributes",
+    [companyId, id],
+  );
+  return rows[0]?.attributes;
+}
+
+/** By user name. The text is looked for in user names and in names, whose searchable form is in lower case. */
+export async function selectPeople(
+  database: Queryable,
+  companyId: string,
+  { text, after, limit }: PeopleQuery,
+): Promise<User[]> {
+  return database.query<User>(
+    `select ${USER_COLUMNS} from dashboard_users
+     where company_id = $1 and ($2::text is null or user_name_key > $2)
+       and ($3 = '' or strpos(user_name_key, $3) > 0
+         or strpos(coalesce(searchable ->> 'displayName', ''), $3) > 0
+         or strpos(concat_ws(' ', searchable #>> '{name,givenName}',
+              searchable #>> '{name,familyName}'), $3) > 0)
+     order by user_name_key limit $4`,
+    [companyId, after ?? null, text.toLowerCase(), limit],
+  );
+}
+
+/** Whether an active user has the permission of the company that includes every other one. */
+export async function selectHasAdministrator(
+  database: Queryable,
+  companyId: string,
+): Promise<boolean> {
+  const rows = await database.query(
+    `select user_id from dashboard_users where company_id = $1
+       and searchable @> '{"permissions": {"companyPermissions": ["admin"]}}'
+       and not searchable @> '{"active": false}' limit 1`,
+    [companyId],
+  );
+  return rows.length > 0;
+}
+
+export async function selectPage(
+  database: Database,
+  companyId: string,
+  { condition, offset, limit, limitBytes }: UserQuery,
+): Promise<UserPage> {
+  return readTogether(database, async (tx) => {
+    const { total, ids } = condition
+      ? await selectMatchingIds(tx, companyId, condition, offset, limit)
+      : await selectAllIds(tx, companyId, offset, limit);
+    const users = await tx.query<User>(
+      `select ${USER_COLUMNS} from (
+         select *, sum(bytes) over (order by user_id) - bytes as bytes_before from (
+           select *, octet_length(attributes::text) as bytes from dashboard_users
+           where company_id = $1 and user_id = any($2::uuid[])) as measured) as page
+       where bytes_before < $3 order by user_id`,
+      [companyId, ids, limitBytes],
+    );
+    return { total, users };
+  });
+}
+
+interface PageOfIds {
+  readonly total: number;
+  readonly ids: readonly string[];
+}
+
+/**
+ * Of all users. The page is read from the nearer end, so the last one is as fast as the first: an
+ * offset makes the engine walk over everything before it. Measured in docs/decisions/scim-filters-and-pages.md.
+ */
+async function selectAllIds(
+  tx: Queryable,
+  companyId: string,
+  offset: number,
+  limit: number,
+): Promise<PageOfIds> {
+  const [counted] = await tx.query<{ total: number }>(
+    "select count(*) as total from dashboard_users where company_id = $1",
+    [companyId],
+  );
+  const total = counted?.total ?? 0;
+  const length = Math.max(0, Math.min(limit, total - offset));
+  const after = total - offset - length;
+  const [order, skipped] = after < offset ? ["desc", Math.max(0, after)] : ["asc", offset];
+  const rows = await tx.query<{ id: string }>(
+    `select user_id as id from dashboard_users where company_id = $1
+     order by user_id ${order} offset $2 limit $3`,
+    [companyId, skipped, length],
+  );
+  return { total, ids: rows.map((row) => row.id) };
+}
+
+/**
+ * Of the users who meet a condition, evaluated once for each. Materialized, because otherwise the engine
+ * walks along the order of the page instead of using the index that finds the one user.
+ */
+async function selectMatchingIds(
+  tx: Queryable,
+  companyId: string,
+  condition: Condition,
+  offset: number,
+  limit: number,
+): Promise<PageOfIds> {
+  const parameters: unknown[] = [companyId, offset, limit];
+  const where = conditionSql(condition, parameters);
+  const [row] = await tx.query<PageOfIds>(
+    `with found as materialized (
+       select user_id from dashboard_users where company_id = $1 and ${where})
+     select (select count(*) from found) as total,
+       to_jsonb(array(select user_id from found order by user_id offset $2 limit $3)) as ids`,
+    parameters,
+  );
+  return row ?? { total: 0, ids: [] };
+}
+
+interface WorkspaceRow {
+  id: number;
+  name: string;
+  teams: { id: string; name: string }[] | null;
+}
+
+/** The workspaces, teams and permission sets of a company. */
+export async function selectOrganisation(
+  database: Queryable,
+  companyId: string,
+): Promise<Organisation> {
+  const [row] = await database.query<{
+    workspaces: WorkspaceRow[] | null;
+    sets: string[] | null;
+  }>(
+    `select
+       (select jsonb_agg(jsonb_build_object('id', w.workspace_id, 'name', w.name, 'teams',
+            (select jsonb_agg(jsonb_build_object('id', t.team_id, 'name', t.name))
+             from teams t where t.workspace_id = w.workspace_id)))
+          from workspaces w where w.company_id = $1) as workspaces,
+       (select jsonb_agg(s.name) from permission_sets s where s.company_id = $1) as sets`,
+    [companyId],
+  );
+  return {
+    workspaces: new Map(
+      (row?.workspaces ?? []).map(({ id, name, teams }) => [
+        name,
+        { id: String(id), teams: new Map(teams?.map((team) => [team.name, team.id])) },
+      ]),
+    ),
+    permissionSets: new Set(row?.sets),
+  };
+}

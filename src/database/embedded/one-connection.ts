@@ -1,0 +1,146 @@
+import type { Database, Queryable, Transaction } from "../database.ts";
+import { encodeParameters } from "../parameters/parameters.ts";
+import { setPlanner, type Use } from "../planner.ts";
+
+/** A statement for the engine, with its parameters in the form that it takes. */
+export interface Statement {
+  readonly sql: string;
+  readonly parameters: readonly unknown[];
+  /** What is to be answered: its rows, or how many it wrote. */
+  readonly answer: "rows" | "count";
+  /** See `Queryable.execute`. */
+  readonly mustWrite?: number | undefined;
+}
+
+/** The one connection that an embedded engine has. What is asked is done in the order of the calls. */
+export interface Connection {
+  /** @returns the rows of each statement, or how many it wrote. */
+  run(statements: readonly Statement[], as: "transaction" | "part"): Promise<unknown[]>;
+  script(sql: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A database of a single connection. */
+export interface SerializedDatabase extends Database {
+  /** Runs work while nothing else runs. */
+  alone<Result>(work: () => Promise<Result>): Promise<Result>;
+}
+
+/** Makes a database of a single connection: a transaction has it alone, everything else waits. */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: all of it shares the order in which the one connection is used.
+export function databaseOf(connection: Connection): SerializedDatabase {
+  let last: Promise<unknown> = Promise.resolve();
+
+  /** The next caller waits until the work is done. */
+  function alone<Result>(work: () => Promise<Result>): Promise<Result> {
+    const result = last.then(work);
+    last = result.catch(() => {});
+    return result;
+  }
+
+  /** The next caller need not wait for the response: the engine keeps the order. */
+  function inTurn<Result>(send: () => Promise<Result>): Promise<Result> {
+    const sent = last.then(() => ({ answer: send() }));
+    last = sent;
+    return sent.then(({ answer }) => answer);
+  }
+
+  const direct = queryable(async (statement) => (await connection.run([statement], "part"))[0]);
+
+  async function transaction<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result> {
+    // Not waited for: what follows comes after it, and fails where it does, for then the engine is gone.
+    const begun = connection.script("begin");
+    begun.catch(() => {});
+    try {
+      const result = await work({ ...direct, script: (sql) => connection.script(sql) });
+      await begun;
+      await connection.script("commit");
+      return result;
+    } catch (error) {
+      await connection.script("rollback");
+      throw error;
+    }
+  }
+
+  /** The whole transaction is one message to the engine, and the next one may be on its way by then. */
+  async function transactionAtOnce<Result>(
+    work: (tx: Transaction) => Promise<Result>,
+  ): Promise<Result> {
+    const statements: Statement[] = [];
+    let answer: Promise<unknown[]> | undefined;
+    let isSent: () => void = () => {};
+    const sent = new Promise<void>((resolve) => {
+      isSent = resolve;
+    });
+    const ask = async (statement: Statement) => {
+      if (answer) throw new Error("The statements of this transaction are asked for all at once.");
+      const place = statements.push(statement) - 1;
+      await sent;
+      return (await (answer as unknown as Promise<unknown[]>))[place];
+    };
+    const script = () => Promise.reject(new Error("A script has a transaction of its own."));
+    const result = work({ ...queryable(ask), script });
+    answer = inTurn(() => connection.run(statements, "transaction"));
+    isSent();
+    await answer.catch(() => {});
+    return result;
+  }
+
+  /** Other uses plan otherwise, for the length of a transaction. */
+  function databaseFor(use: Use): Database {
+    if (use === "intake") return database;
+    const withPlanner: Database["transaction"] = (work) =>
+      alone(() =>
+        transaction(async (tx) => {
+          await tx.script(setPlanner(use, "local"));
+          return work(tx);
+        }),
+      );
+    return {
+      ...database,
+      query: (sql, parameters) => withPlanner((tx) => tx.query(sql, parameters)),
+      execute: (...statement) => withPlanner((tx) => tx.execute(...statement)),
+      transaction: withPlanner,
+      transactionAtOnce: withPlanner,
+    };
+  }
+
+  const database: SerializedDatabase = {
+    alone,
+    engine: "embedded",
+    concurrency: 1,
+    isSerialized: true,
+    for: databaseFor,
+    query: (sql, parameters) => inTurn(() => direct.query(sql, parameters)),
+    execute: (...statement) => inTurn(() => direct.execute(...statement)),
+    transaction: (work) => alone(() => transaction(work)),
+    transactionAtOnce,
+    async maintain() {
+      const tables = await database.query<{ name: string }>(
+        "select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace",
+      );
+      for (const { name } of tables)
+        await alone(() => connection.script(`vacuum (analyze) ${name}`));
+    },
+    close: () => alone(() => connection.close()),
+  };
+  return database;
+}
+
+function queryable(ask: (statement: Statement) => Promise<unknown>): Queryable {
+  return {
+    query: async <Row>(sql: string, parameters: readonly unknown[] = []) =>
+      (await ask({
+        sql,
+        parameters: encodeParameters(parameters, "binary"),
+        answer: "rows",
+      })) as Row[],
+    execute: async (sql, parameters = [], mustWrite = undefined) =>
+      (await ask({
+        sql,
+        parameters: encodeParameters(parameters, "binary"),
+        answer: "count",
+        mustWrite,
+      })) as number,
+  };
+}

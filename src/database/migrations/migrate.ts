@@ -1,0 +1,147 @@
+import { createHash } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { packageRoot } from "../../base/package-root.ts";
+import { distributeTables } from "../citus/distribute.ts";
+import type { Database, Queryable, Transaction } from "../database.ts";
+
+/** An arbitrary number that nothing else in the database locks: one process migrates at a time. */
+const MIGRATION_LOCK = 7_270_411;
+
+interface Migration {
+  readonly name: string;
+  readonly sql: string;
+  readonly checksum: string;
+}
+
+/**
+ * Brings the database to this version's schema: applies the files of `migrations/` that it does not
+ * have yet, in the order of their numbers and in one transaction (migrations/README.md). On Citus it
+ * distributes the tables marked `-- distributed by: bucket` in the same transaction, with the rows of a
+ * database that was a plain PostgreSQL before.
+ *
+ * @param shards see `distributeTables`.
+ * @returns the names of the files applied now.
+ * @throws when an applied file was changed, or the database is newer than this version.
+ */
+export const migrate = (database: Database, shards: number | null = null): Promise<string[]> =>
+  database.for("analysis").transaction((tx) => migrateWithin(tx, undefined, shards));
+
+/**
+ * The same within a transaction.
+ *
+ * @param isWanted whether to apply a migration, by its name; by default all of them.
+ */
+export async function migrateWithin(
+  tx: Transaction,
+  isWanted: (name: string) => boolean = () => true,
+  shards: number | null = null,
+): Promise<string[]> {
+  const migrations = await readMigrations();
+  await tx.query("select pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
+  await tx.query(
+    "create table if not exists migrations (name text primary key, checksum text not null)",
+  );
+  const applied = await appliedMigrations(tx);
+  refuseForeignHistory(migrations, applied);
+  const pending = migrations.filter(({ name }) => !applied.has(name) && isWanted(name));
+  for (const migration of pending) {
+    for (const statement of statementsOf(migration.sql)) await tx.script(statement);
+    await tx.query("insert into migrations (name, checksum) values ($1, $2)", [
+      migration.name,
+      migration.checksum,
+    ]);
+  }
+  const present = migrations.filter(({ name }) => applied.has(name) || isWanted(name));
+  await distributeTables(
+    tx,
+    present.map(({ sql }) => sql),
+    shards,
+  );
+  return pending.map((migration) => migration.name);
+}
+
+/**
+ * Statements end at the end of a line (migrations/README.md). Each is sent by itself: where it changes a distributed
+ * table Citus sends the whole text on to the workers, which take one statement.
+ */
+const statementsOf = (sql: string): string[] =>
+  sql.split(/;$/m).filter((statement) => /^\s*[^\s-]/m.test(statement));
+
+/** How a database's schema relates to this version's. */
+export interface SchemaState {
+  /** Migrations that the database does not have yet. */
+  readonly pending: readonly string[];
+  /** Migrations of a newer version. */
+  readonly unknown: readonly string[];
+}
+
+/** Compares without changing anything. An empty database has every migration pending. */
+export async function compareMigrations(database: Database): Promise<SchemaState> {
+  const known = (await readMigrations()).map(({ name }) => name);
+  const applied = (await hasSchema(database))
+    ? [...(await appliedMigrations(database)).keys()]
+    : [];
+  return {
+    pending: known.filter((name) => !applied.includes(name)),
+    unknown: applied.filter((name) => !known.includes(name)),
+  };
+}
+
+export async function hasSchema(database: Queryable): Promise<boolean> {
+  const sql = "select to_regclass('migrations') is not null as exists";
+  const [table] = await database.query<{ exists: boolean }>(sql);
+  return table?.exists ?? false;
+}
+
+/** Identifies the schema of this version: changes with any migration. */
+export async function schemaFingerprint(): Promise<string> {
+  const hash = createHash("sha256");
+  for (const [name, checksum] of await migrationHashes()) hash.update(`${name} ${checksum}\n`);
+  return hash.digest("hex").slice(0, 16);
+}
+
+/** @returns the SHA-256 of every migration by file name, in their order. */
+export async function migrationHashes(): Promise<Map<string, string>> {
+  return new Map((await readMigrations()).map(({ name, checksum }) => [name, checksum]));
+}
+
+async function readMigrations(): Promise<Migration[]> {
+  const folder = join(packageRoot(), "migrations");
+  const names = (await readdir(folder)).filter((name) => name.endsWith(".sql")).sort();
+  return Promise.all(
+    names.map(async (name) => {
+      const sql = await readFile(join(folder, name), "utf8");
+      return { name, sql, checksum: createHash("sha256").update(sql).digest("hex") };
+    }),
+  );
+}
+
+export async function appliedMigrations(tx: Queryable): Promise<Map<string, string>> {
+  const rows = await tx.query<{ name: string; checksum: string }>(
+    "select name, checksum from migrations",
+  );
+  return new Map(rows.map((row) => [row.name, row.checksum]));
+}
+
+function refuseForeignHistory(
+  migrations: readonly Migration[],
+  applied: ReadonlyMap<string, string>,
+): void {
+  const known = new Map(migrations.map((migration) => [migration.name, migration.checksum]));
+  for (const [name, checksum] of applied) {
+    const expected = known.get(name);
+    if (expected === undefined) {
+      throw new Error(
+        `The database holds the migration ${name}, which this version of Rapport does not know: ` +
+          "a newer version was used with it. Start that version.",
+      );
+    }
+    if (expected !== checksum) {
+      throw new Error(
+        `The migration ${name} was changed after it was applied. ` +
+          "Restore it, and put the change into a new file.",
+      );
+    }
+  }
+}

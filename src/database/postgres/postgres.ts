@@ -1,0 +1,252 @@
+import { connect, type Socket } from "node:net";
+import postgres from "postgres";
+import { createWorkers, type Workers } from "../citus/workers.ts";
+import {
+  checkWritten,
+  type Database,
+  isUnavailable,
+  type Queryable,
+  type Transaction,
+} from "../database.ts";
+import { commitError } from "../lost-node.ts";
+import { encodeParameters, readTimestamp } from "../parameters/parameters.ts";
+import { plannerSettings, type Use } from "../planner.ts";
+import {
+  createWatchdog,
+  type Deadlines,
+  deadlinesOf,
+  LONG_DEADLINES,
+  type Watchdog,
+} from "./deadlines.ts";
+
+/** How many connections one process keeps, at most, for each use. */
+const CONNECTIONS: Readonly<Record<Use, number>> = { intake: 8, lookup: 4, analysis: 3 };
+
+/**
+ * By default a coordinator of Citus lets one transaction at a time write to several of the same shards: all lanes with
+ * new addresses would wait until the one before has committed. Rapport writes in one order of rows and runs an
+ * aborted transaction again, as on PostgreSQL, which ignores the setting (docs/scaling.md).
+ */
+const ON_CITUS = { "citus.enable_deadlock_prevention": "off" };
+
+/** Connections for other uses than intake are closed after so many seconds without work. */
+const IDLE_SECONDS = 60;
+
+/** How long a connection may take, at most; never longer than a statement. */
+const CONNECT_SECONDS = 10;
+
+const STATEMENT_SECONDS = 15;
+
+/**
+ * Opens a PostgreSQL (15 or newer) or a Citus coordinator.
+ *
+ * @param url `postgres://user:password@host:port/database`
+ * @param statementSeconds how long a statement may take; work for `analysis` has deadlines of its own.
+ * @param usesWorkers whether statements may go to the workers of a cluster past its coordinator.
+ */
+export async function openPostgres(
+  url: string,
+  statementSeconds = STATEMENT_SECONDS,
+  usesWorkers = false,
+): Promise<Database> {
+  const open = (node: string) => openNode(node, statementSeconds);
+  const database = open(url);
+  await database.query("select 1");
+  return usesWorkers ? withWorkers(database, createWorkers(database, url, open)) : database;
+}
+
+/** The coordinator of a cluster, if it is one, with the way past it. */
+const withWorkers = (database: Database, workers: Workers): Database => ({
+  ...database,
+  near: workers.holderOf,
+  nodes: workers.numbers,
+  async close() {
+    await Promise.all([database.close(), workers.close()]);
+  },
+});
+
+function openNode(url: string, statementSeconds: number): Database {
+  const deadlines = deadlinesOf(statementSeconds * 1_000);
+  const pools = new Map<Use, Pool>();
+  const poolFor = (use: Use): Pool => {
+    const known = pools.get(use);
+    if (known) return known;
+    const pool = openPool(url, use, use === "analysis" ? LONG_DEADLINES : deadlines);
+    pools.set(use, pool);
+    return pool;
+  };
+  const close = async () => {
+    await Promise.all([...pools.values()].map((pool) => pool.sql.end({ timeout: 5 })));
+  };
+
+  const databaseFor = (use: Use): Database => {
+    const pool = poolFor(use);
+    const transaction: Database["transaction"] = (work) => inTransaction(pool, work);
+    return {
+      engine: "postgres",
+      concurrency: CONNECTIONS[use],
+      isSerialized: false,
+      ...queryable(pool.sql, pool.watchdog),
+      for: databaseFor,
+      transaction,
+      // Nothing more to save: the client awaits the beginning and decides to commit by the responses.
+      // (Its `reserve` would not wait, but forgets its callers when a connection is reset.)
+      transactionAtOnce: transaction,
+      // Autovacuum does it.
+      maintain: async () => {},
+      close,
+    };
+  };
+  return databaseFor("intake");
+}
+
+interface Pool {
+  readonly sql: postgres.Sql;
+  readonly watchdog: Watchdog;
+}
+
+function openPool(url: string, use: Use, deadlines: Deadlines): Pool {
+  const sockets = new Set<Socket>();
+  const options = {
+    max: CONNECTIONS[use],
+    onnotice: () => {},
+    connect_timeout: Math.min(CONNECT_SECONDS, deadlines.statementMs / 1_000),
+    ...(use !== "intake" && { idle_timeout: IDLE_SECONDS }),
+    // The types of arrays need not be fetched: see parameters.ts.
+    fetch_types: false,
+    // Of several hosts one is the primary, and another one after a failover.
+    ...(namesSeveralHosts(url) && { target_session_attrs: "primary" as const }),
+    connection: {
+      application_name: "rapport",
+      TimeZone: "UTC",
+      statement_timeout: deadlines.statementMs,
+      lock_timeout: deadlines.lockMs,
+      idle_in_transaction_session_timeout: deadlines.idleMs,
+      ...plannerSettings(use),
+      ...ON_CITUS,
+    },
+    types: {
+      bigint: { to: 20, from: [20], serialize: String, parse: Number },
+      timestamptz: { to: 1184, from: [1184], serialize: String, parse: readTimestamp },
+    },
+    socket: openSockets(sockets),
+  };
+  const sql = postgres(url, options);
+  const disconnect = () => {
+    for (const socket of sockets) socket.destroy(silence());
+  };
+  return { sql, watchdog: createWatchdog(deadlines, disconnect) };
+}
+
+const namesSeveralHosts = (url: string): boolean => /^[^/]+\/\/[^/?]*,/.test(url);
+
+const silence = (): Error =>
+  Object.assign(new Error("The database sends nothing."), { code: "ETIMEDOUT" });
+
+/** What the client says about a connection that it wants; where there are several hosts, all of them. */
+interface Place {
+  readonly path?: string;
+  readonly host: readonly string[];
+  readonly port: readonly number[];
+}
+
+/** Opens the client's sockets, so that they can be closed without the server's consent. */
+function openSockets(sockets: Set<Socket>): (place: Place) => Socket {
+  let opened = 0;
+  return ({ path, host, port }) => {
+    const turn = opened++ % host.length;
+    const address = { host: host[turn] ?? "localhost", port: port[turn] ?? 5432 };
+    const socket = path ? connect(path) : connect(address);
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+    // The client names the server by it in TLS.
+    return Object.assign(socket, path ? {} : { host: address.host });
+  };
+}
+
+/**
+ * Runs a transaction. Once its connection is lost the client must receive no further statement, not
+ * even a rollback: it would write to a socket that no longer exists, and that would end the
+ * process. So later statements of the work fail here. The watchdog covers the statements and also
+ * the waits for a connection, for begin and for commit.
+ */
+async function inTransaction<Result>(
+  { sql, watchdog }: Pool,
+  work: (tx: Transaction) => Promise<Result>,
+): Promise<Result> {
+  let isLost = false;
+  let isOver = false;
+  let isCommitting = false;
+  const ask = async (tx: postgres.TransactionSql, statement: Parameters<typeof sql.unsafe>) => {
+    if (isLost || isOver) throw Object.assign(new Error(LOST), { code: "CONNECTION_CLOSED" });
+    return tx.unsafe(...statement).catch((error) => {
+      if (HAS_NO_SOCKET.test(error.code)) isLost = true;
+      throw error;
+    });
+  };
+  const begun = signal();
+  const worked = signal();
+  const transaction = sql.begin(async (tx) => {
+    // Its caller has stopped waiting for a connection.
+    if (isOver) throw new Error(LOST);
+    begun.reach();
+    const unsafe = (...statement: Parameters<typeof sql.unsafe>) => ask(tx, statement);
+    const script = async (text: string) => void (await watchdog.watch(unsafe(text)));
+    try {
+      const result = await work({ ...queryable({ unsafe }, watchdog), script });
+      isCommitting = true;
+      return result;
+    } finally {
+      if (isLost) await new Promise(() => {});
+      worked.reach();
+    }
+  }) as Promise<Result>;
+  try {
+    await watchdog.watch(Promise.race([begun.reached, transaction]));
+    await Promise.race([worked.reached, transaction]).catch((error) => {
+      isLost = true;
+      throw error;
+    });
+    return await watchdog.watch(transaction);
+  } catch (error) {
+    throw isCommitting && !isUnavailable(error) ? commitError(error) : error;
+  } finally {
+    isOver = true;
+    transaction.catch(() => {});
+  }
+}
+
+/** A point in the course of things that can be waited for. */
+function signal(): { readonly reached: Promise<void>; reach(): void } {
+  let reach: () => void = () => {};
+  const reached = new Promise<void>((resolve) => {
+    reach = resolve;
+  });
+  return { reached, reach };
+}
+
+const LOST = "The transaction is over: its connection was lost.";
+
+const HAS_NO_SOCKET = /^(?:CONNECTION_(?:CLOSED|DESTROYED)|ECONN\w+|EPIPE|ETIMEDOUT)$/;
+
+/** What runs statements: the client, or a transaction of it. */
+interface Asked {
+  unsafe(
+    ...statement: Parameters<postgres.Sql["unsafe"]>
+  ): PromiseLike<postgres.RowList<postgres.Row[]>>;
+}
+
+function queryable(sql: Asked, watchdog: Watchdog): Queryable {
+  const run = (text: string, parameters: readonly unknown[] = []) =>
+    watchdog.watch(
+      sql.unsafe(text, encodeParameters(parameters, "text") as string[], { prepare: true }),
+    );
+  return {
+    query: async <Row>(text: string, parameters?: readonly unknown[]) =>
+      (await run(text, parameters)) as unknown as Row[],
+    async execute(text, parameters, mustWrite) {
+      const result = await run(text, parameters);
+      return checkWritten(result.columns?.length ? result.length : result.count, mustWrite);
+    },
+  };
+}

@@ -1,0 +1,61 @@
+import type { Clock } from "../../base/clock.ts";
+import type { WorkspaceContext } from "../../base/context/context.ts";
+import { refuseUnstorable } from "../../base/values/plain-json.ts";
+import { type Database, withRetries } from "../../database/database.ts";
+import { advanceHead, deleteBeyond, insertCall } from "./captured-store.ts";
+import type { PublicCall } from "./public-calls.ts";
+import type { CapturedReply } from "./replies.ts";
+
+export interface CaptureServices {
+  readonly database: Database;
+  readonly clock: Clock;
+}
+
+/** What a workspace keeps: beyond that the oldest calls are deleted. */
+export const CAPTURE_LIMITS = { calls: 10_000, bytes: 64 * 1_048_576 };
+
+export interface ReceivedCall {
+  readonly params: Readonly<Record<string, string>> | undefined;
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly body: Readonly<Record<string, unknown>> | undefined;
+}
+
+/**
+ * Stores a public call that Rapport does not serve.
+ *
+ * @returns a plausible success.
+ * @throws Problem INVALID_REQUEST for a body that no engine can keep.
+ */
+export async function captureCall(
+  { database, clock }: CaptureServices,
+  { workspace, actorName, requestId }: WorkspaceContext,
+  [method, path, , replyTo]: PublicCall,
+  { params = {}, query, body }: ReceivedCall,
+): Promise<CapturedReply> {
+  refuseUnstorable(body ?? {});
+  const now = clock.now();
+  const reply = replyTo({ params, body, now });
+  const texts = {
+    path: path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? "")),
+    query: JSON.stringify(query),
+    body: body === undefined ? null : JSON.stringify(body),
+    response: JSON.stringify(reply.body),
+  };
+  const bytes = Object.values(texts).reduce((sum, text) => sum + Buffer.byteLength(text ?? ""), 0);
+  await withRetries(database, async (tx) => {
+    const head = await advanceHead(tx, workspace.id, bytes);
+    const call = {
+      ...texts,
+      position: head.calls,
+      capturedAt: now,
+      method,
+      status: reply.status,
+      keyName: actorName,
+      requestId,
+      bytes,
+    };
+    await insertCall(tx, workspace.id, call, head.bytes - bytes);
+    await deleteBeyond(tx, workspace.id, head, CAPTURE_LIMITS);
+  });
+  return reply;
+}

@@ -1,0 +1,106 @@
+import Type, { type Static } from "typebox";
+import type { AuditingServices } from "../../admin/audit/audit.ts";
+import { nullable, OfWorkspace, Success } from "../../base/values/schemas.ts";
+import { byAdministratorOfWorkspace, endpoint } from "../../http/endpoint.ts";
+import { clearCapturedCalls, readCapturedCalls } from "./captured-calls.ts";
+import type { CapturedRow } from "./captured-store.ts";
+
+const DEFAULT_LIMIT = 100;
+
+const MOST_CALLS = 1_000;
+
+const Anything = Type.Record(Type.String(), Type.Unknown());
+
+const CapturedCall = Type.Object({
+  position: Type.Integer({ minimum: 1, description: "The number of the call in its workspace." }),
+  captured_at: Type.String({ description: "ISO 8601.", examples: ["2026-01-01T12:00:00.000Z"] }),
+  method: Type.String({ description: "The method of the call.", examples: ["POST"] }),
+  path: Type.String({ description: "Without the query.", examples: ["/messages/send"] }),
+  query: Type.Record(Type.String(), Type.Unknown(), {
+    description: "The parameters of the query.",
+  }),
+  body: nullable(Anything, {
+    description: "The body as it was sent; null where there was none.",
+    examples: [{ external_user_ids: ["ada"], messages: {} }],
+  }),
+  status: Type.Integer({ description: "The status that it got.", examples: [201] }),
+  response: Type.Record(Type.String(), Type.Unknown(), {
+    description: "The body that it got.",
+    examples: [{ dispatch_id: "4a8b1c0d2e3f4a5b6c7d8e9f0a1b2c3d", message: "success" }],
+  }),
+  api_key: nullable(Type.String(), {
+    description: "The name of the key.",
+    examples: ["dev"],
+  }),
+  request_id: Type.String(),
+});
+
+const listEndpoint = endpoint({
+  method: "GET",
+  path: "/admin/v1/workspaces/:name/captured",
+  summary: "Lists the calls that a workspace with capture_unsupported has captured, newest first.",
+  description:
+    "A workspace keeps the last 10,000 calls, 64 MB and seven days, whichever is less. A page ends early where its " +
+    "calls are large.",
+  access: byAdministratorOfWorkspace("dev_console", "view_pii"),
+  params: OfWorkspace,
+  query: Type.Object({
+    path: Type.Optional(
+      Type.String({
+        description: "Only calls of this path, or of paths below it.",
+        examples: ["/messages"],
+      }),
+    ),
+    cursor: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: Number.MAX_SAFE_INTEGER,
+      }),
+    ),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MOST_CALLS, default: DEFAULT_LIMIT })),
+  }),
+  isHeavy: true,
+  replies: {
+    200: Type.Object({
+      captured: Type.Array(CapturedCall, { description: "The calls." }),
+      next_cursor: Type.Optional(Type.String()),
+      message: Success,
+    }),
+  },
+}).handledBy(async (services: AuditingServices, context, { query }) => {
+  const { path, cursor, limit = DEFAULT_LIMIT } = query;
+  const { calls, next } = await readCapturedCalls(services, context, { path, cursor, limit });
+  return { status: 200, body: { captured: calls.map(viewOf), ...next, message: "success" } };
+});
+
+const viewOf = (row: CapturedRow): Static<typeof CapturedCall> => ({
+  position: row.position,
+  captured_at: row.capturedAt.toISOString(),
+  method: row.method,
+  path: row.path,
+  query: JSON.parse(row.query),
+  body: row.body === null ? null : JSON.parse(row.body),
+  status: row.status,
+  response: JSON.parse(row.response),
+  api_key: row.keyName,
+  request_id: row.requestId,
+});
+
+const clearEndpoint = endpoint({
+  method: "DELETE",
+  path: "/admin/v1/workspaces/:name/captured",
+  summary: "Deletes the captured calls of a workspace.",
+  access: byAdministratorOfWorkspace("dev_console"),
+  params: OfWorkspace,
+  replies: {
+    200: Type.Object({
+      deleted: Type.Integer({ minimum: 0, description: "How many there were." }),
+      message: Success,
+    }),
+  },
+}).handledBy(async (services: AuditingServices, context) => {
+  const deleted = await clearCapturedCalls(services, context);
+  return { status: 200, body: { deleted, message: "success" } };
+});
+
+export const captureEndpoints = [listEndpoint, clearEndpoint];

@@ -1,0 +1,61 @@
+import Type from "typebox";
+import type { Workspace } from "../../base/context/workspace.ts";
+import { Problem } from "../../base/problem.ts";
+import { type Endpoint, endpoint } from "../../http/endpoint.ts";
+import { type CaptureServices, captureCall, type ReceivedCall } from "./capture-call.ts";
+import { PUBLIC_CALLS, type PublicCall } from "./public-calls.ts";
+
+/*
+ * Routes for the public calls that Rapport does not serve. They are no part of the reference. A caller needs a key
+ * with the call's own permission, because the key says in which workspace it is; there `capture_unsupported`
+ * decides between a 404 and a success.
+ */
+
+const Anything = Type.Record(Type.String(), Type.Unknown());
+
+/** Deletions of one thing have no body; those of many list them in theirs. */
+const takesBody = ([method, path]: PublicCall): boolean =>
+  method !== "GET" && (method !== "DELETE" || /\/(?:items|delete)$/.test(path));
+
+function routeOf(call: PublicCall): Endpoint<CaptureServices> {
+  const [method, path, permission] = call;
+  // Clients write a slash at the end of these.
+  const isCatalog = path.startsWith("/catalogs");
+  const names = [...path.matchAll(/:(\w+)/g)].map(([, name = ""]) => name);
+  return endpoint({
+    method,
+    path: isCatalog ? [path, `${path}/`] : path,
+    summary: "A public call that Rapport does not serve.",
+    access: {
+      by: "key",
+      permission,
+      refuseWithout: (workspace, baseUrl) => refuseUnlessCaptured(call, workspace, baseUrl),
+    },
+    ...(names.length > 0 && {
+      params: Type.Object(Object.fromEntries(names.map((name) => [name, Type.String()]))),
+    }),
+    query: Anything,
+    ...(takesBody(call) && { body: Type.Object({}, { additionalProperties: true }) }),
+    replies: { 200: Anything, 201: Anything, 202: Anything },
+  }).handledBy((services: CaptureServices, context, input) =>
+    captureCall(services, context, call, input as unknown as ReceivedCall),
+  );
+}
+
+/** @throws Problem NOT_FOUND where the workspace does not capture calls. */
+function refuseUnlessCaptured(
+  [method, path]: PublicCall,
+  workspace: Workspace,
+  baseUrl: string,
+): void {
+  if (workspace.settings.capture_unsupported) return;
+  const call = `${method} ${path.replaceAll(/:(\w+)/g, "{$1}")}`;
+  throw new Problem(
+    "NOT_FOUND",
+    `${call} is not part of Rapport: see ${baseUrl}/docs#description/compatibility. ` +
+      "With capture_unsupported in the settings of the workspace it is stored and gets a success.",
+    { body: { docs: `${baseUrl}/docs#description/compatibility` } },
+  );
+}
+
+export const publicEndpoints: readonly Endpoint<CaptureServices>[] = PUBLIC_CALLS.map(routeOf);

@@ -1,0 +1,162 @@
+import Type from "typebox";
+import { OfWorkspace, Success } from "../../base/values/schemas.ts";
+import { ItemNote } from "../../base/verdicts.ts";
+import { describedList } from "../../http/described.ts";
+import { byAdministratorOfWorkspace, endpoint } from "../../http/endpoint.ts";
+import type { WriteServices } from "../track/write-batch.ts";
+import { ImportedUser } from "./described.ts";
+import { forgetImport, importBatch, readImport } from "./import-batch.ts";
+import { IMPORT_KINDS, type RowNote } from "./import-kind.ts";
+import { type ImportServices, importUsers } from "./import-users.ts";
+
+const Notes = Type.Optional(Type.Array(ItemNote));
+
+const importEndpoint = endpoint({
+  method: "POST",
+  path: "/admin/v1/workspaces/:name/import",
+  takesLong: true,
+  summary: "Imports apps, devices, interactions and message history, which no other call writes.",
+  access: byAdministratorOfWorkspace("import_update_user_data"),
+  params: OfWorkspace,
+  body: Type.Object({ users: describedList(ImportedUser, "Users, one object each.") }),
+  hasItems: true,
+  replies: {
+    200: Type.Object({
+      imported: Type.Integer({ minimum: 0 }),
+      message: Success,
+      errors: Notes,
+      skipped: Notes,
+    }),
+  },
+}).handledBy(async (services: ImportServices, context, { body }) => {
+  const done = await importUsers(services, context, body.users);
+  const { imported, errors, skipped } = done;
+  return {
+    status: 200,
+    body: {
+      imported,
+      message: "success",
+      ...(errors.length > 0 && { errors: [...errors] }),
+      ...(skipped.length > 0 && { skipped: [...skipped] }),
+    },
+  };
+});
+
+const ImportId = Type.String({
+  minLength: 1,
+  maxLength: 128,
+  pattern: "^[\\w.-]+$",
+  description: "Identifies the file. A client that imports it again sends the same.",
+});
+
+const RowNotes = Type.Array(
+  Type.Object({
+    index: Type.Integer({ minimum: 0, description: "The place in the batch, counted from 0." }),
+    outcome: Type.Enum(["rejected", "skipped", "partial"], {
+      description:
+        "rejected: the row is invalid; skipped: it has no effect; partial: written without one value.",
+    }),
+    code: Type.String(),
+    message: Type.String(),
+  }),
+  { description: "The verdicts on rows that were rejected, skipped or partial." },
+);
+
+const batchEndpoint = endpoint({
+  method: "POST",
+  path: "/admin/v1/workspaces/:name/imports/:import_id",
+  takesLong: true,
+  summary: "Imports consecutive rows of a file; a repeated batch is not written again.",
+  access: byAdministratorOfWorkspace("import_update_user_data"),
+  params: Type.Object({ name: Type.String(), import_id: ImportId }),
+  body: Type.Object({
+    kind: Type.Enum([...IMPORT_KINDS]),
+    first_row: Type.Integer({ minimum: 1, description: "The number of the first row, from 1." }),
+    rows: Type.Array(Type.Unknown(), {
+      minItems: 1,
+      maxItems: 1_000,
+      description: "Objects of the kind; anything else is rejected and counts as a row.",
+      examples: [[{ external_id: "ada", first_name: "Ada" }]],
+    }),
+    dry_run: Type.Optional(Type.Boolean({ description: "Checks the rows and writes nothing." })),
+  }),
+  hasItems: true,
+  replies: {
+    200: Type.Object({
+      imported: Type.Integer({ minimum: 0 }),
+      notes: RowNotes,
+      repeated: Type.Boolean({ description: "Whether the batch was already committed." }),
+      message: Success,
+    }),
+  },
+}).handledBy(async (services: WriteServices, context, { params, body }) => {
+  const { imported, notes, isRepeated } = await importBatch(services, context, {
+    importId: params.import_id,
+    kind: body.kind,
+    firstRow: body.first_row,
+    rows: body.rows,
+    isDryRun: body.dry_run ?? false,
+  });
+  return {
+    status: 200,
+    body: { imported, notes: notes.map(viewOf), repeated: isRepeated, message: "success" },
+  };
+});
+
+const viewOf = ({ index, outcome, code, message }: RowNote) => ({ index, outcome, code, message });
+
+const progressEndpoint = endpoint({
+  method: "GET",
+  path: "/admin/v1/workspaces/:name/imports/:import_id",
+  summary: "The progress of the import of a file.",
+  access: byAdministratorOfWorkspace("import_update_user_data"),
+  params: Type.Object({ name: Type.String(), import_id: ImportId }),
+  replies: {
+    200: Type.Object({
+      kind: Type.Enum([...IMPORT_KINDS]),
+      rows_done: Type.Integer({ minimum: 0, description: "How many rows were checked." }),
+      rows_imported: Type.Integer({ minimum: 0, description: "How many of them were written." }),
+      started_at: Type.String({
+        description: "When the first batch was committed.",
+        examples: ["2026-01-01T12:00:00.000Z"],
+      }),
+      updated_at: Type.String(),
+      last_batch: Type.Object(
+        {
+          first_row: Type.Integer({ minimum: 1, description: "The number of its first row." }),
+          notes: RowNotes,
+        },
+        { description: "The batch that was committed last." },
+      ),
+      message: Success,
+    }),
+  },
+}).handledBy(async (services: WriteServices, context, { params }) => {
+  const found = await readImport(services, context, params.import_id);
+  return {
+    status: 200,
+    body: {
+      kind: found.kind,
+      rows_done: found.rowsDone,
+      rows_imported: found.rowsImported,
+      started_at: found.startedAt.toISOString(),
+      updated_at: found.updatedAt.toISOString(),
+      last_batch: { first_row: found.lastFirstRow, notes: found.lastNotes.map(viewOf) },
+      message: "success",
+    },
+  };
+});
+
+const forgetEndpoint = endpoint({
+  method: "DELETE",
+  path: "/admin/v1/workspaces/:name/imports/:import_id",
+  summary: "Deletes the progress of an import, so that the file can be imported again.",
+  access: byAdministratorOfWorkspace("import_update_user_data"),
+  params: Type.Object({ name: Type.String(), import_id: ImportId }),
+  replies: { 200: Type.Object({ message: Success }) },
+}).handledBy(async (services: WriteServices, context, { params }) => {
+  await forgetImport(services, context, params.import_id);
+  return { status: 200, body: { message: "success" } };
+});
+
+export const importEndpoints = [importEndpoint, batchEndpoint, progressEndpoint, forgetEndpoint];

@@ -1,0 +1,140 @@
+import Type, { type Static } from "typebox";
+import { Compile } from "typebox/compile";
+import type { WorkspaceContext } from "../../base/context/context.ts";
+import { accepted, type Checked, refused } from "../../base/problem.ts";
+import { findUnstorable } from "../../base/values/plain-json.ts";
+import { within, withRetries } from "../../database/database.ts";
+import { sentenceOf } from "../../http/validation-sentence.ts";
+import { checkAlias, type PersonIdentifier } from "../../people/profiles/identifiers.ts";
+import {
+  CHECK_OF,
+  groupIdOf,
+  NAME_KINDS,
+  required,
+} from "../../people/subscriptions/check-names.ts";
+import { setEmailStates } from "../../people/subscriptions/set-email-states.ts";
+import { type GroupSet, setGroupStates } from "../../people/subscriptions/set-group-states.ts";
+import type { EmailState, GroupState } from "../../people/subscriptions/states.ts";
+import type { WriteServices } from "../track/write-batch.ts";
+import { type Commit, noteOn, type RowNote } from "./import-kind.ts";
+
+const Id = Type.Optional(Type.Union([Type.String(), Type.Number(), Type.Null()]));
+
+/** With a group it sets the state of users in it; without one, the email state of an address. */
+const SubscriptionRow = Type.Object({
+  external_id: Id,
+  user_alias: Type.Optional(Type.Unknown()),
+  email: Id,
+  phone: Id,
+  subscription_group_id: Id,
+  subscription_state: Type.Enum(["subscribed", "unsubscribed", "opted_in"]),
+});
+
+const validator = Compile(SubscriptionRow);
+
+/** What may name a user: as in a set of states, and the alias of a user who has nothing else. */
+const NAMES = [...NAME_KINDS, "user_alias"] as const;
+
+type CheckedRow =
+  | { readonly kind: "group"; readonly set: GroupSet }
+  | { readonly kind: "email"; readonly address: PersonIdentifier; readonly state: EmailState };
+
+/**
+ * Sets the states of rows in their order, by the rules of `/v2/subscription/status/set` and `/email/status`: no
+ * profile is created, and an email or a phone names every user who has it.
+ */
+export async function importSubscriptions(
+  services: WriteServices,
+  context: WorkspaceContext,
+  rows: readonly unknown[],
+  commit: Commit,
+): Promise<void> {
+  const rejected: RowNote[] = [];
+  const sets: GroupSet[] = [];
+  const emails: { address: PersonIdentifier; state: EmailState }[] = [];
+  for (const [index, row] of rows.entries()) {
+    const checked = checkRow(context, row, index);
+    if ("fault" in checked) rejected.push(noteOn(index, "rejected", checked.fault));
+    else if (checked.value.kind === "group") sets.push(checked.value.set);
+    else emails.push(checked.value);
+  }
+  await withRetries(services.database, async (tx) => {
+    const own = { clock: services.clock, database: within(services.database, tx) };
+    const skipped = sets.length > 0 ? await setGroupStates(own, context, sets) : [];
+    for (const { state, addresses } of inRounds(emails)) {
+      await setEmailStates(own, context, addresses, state);
+    }
+    await commit(tx, [...rejected, ...skipped.map((note) => noteOn(note.index, "skipped", note))]);
+  });
+}
+
+function checkRow(context: WorkspaceContext, row: unknown, index: number): Checked<CheckedRow> {
+  const unstorable = findUnstorable(row, "");
+  if (unstorable) return { fault: unstorable };
+  if (!validator.Check(row)) {
+    return refused("INVALID_ROW", sentenceOf(validator.Errors(row), "row"));
+  }
+  const given = NAMES.filter((kind) => row[kind] !== undefined && row[kind] !== null);
+  const [kind, second] = given;
+  if (!kind) return refused("MISSING_IDENTIFIER", required(NAMES));
+  if (second) {
+    return refused("MULTIPLE_IDENTIFIERS", `'${kind}' and '${second}' are given; name one of them`);
+  }
+  const identifier = checkIdentifier(kind, row[kind]);
+  if ("fault" in identifier) return identifier;
+  const group = row.subscription_group_id;
+  if (group === undefined || group === null) return checkEmail(identifier.value, row);
+  const groupId = groupIdOf(context.workspace, String(group));
+  if (groupId === undefined) {
+    const rule = "is not a subscription group of this workspace";
+    return refused("INVALID_SUBSCRIPTION_GROUP_ID", `'subscription_group_id' ${rule}`);
+  }
+  const state = row.subscription_state;
+  if (state === "opted_in") {
+    const rule = "must be one of subscribed, unsubscribed in a subscription group";
+    return refused("INVALID_ROW", `'subscription_state' ${rule}`);
+  }
+  const named = [{ identifier: identifier.value, place: { input_array: "rows", index } }];
+  return accepted({ kind: "group", set: { groupId, state: state as GroupState, named } });
+}
+
+function checkIdentifier(kind: (typeof NAMES)[number], value: unknown): Checked<PersonIdentifier> {
+  // Its faults name the member.
+  if (kind === "user_alias") return checkAlias(value);
+  const checked = CHECK_OF[kind](value);
+  if (!("fault" in checked)) return checked;
+  const { code, message } = checked.fault;
+  return refused(code, `'${kind}' is not valid: ${message}`);
+}
+
+function checkEmail(
+  identifier: PersonIdentifier,
+  { subscription_state: state }: Static<typeof SubscriptionRow>,
+): Checked<CheckedRow> {
+  if (identifier.kind !== "email") {
+    const rule = "is required, except in a row that sets the email state of an address";
+    return refused("INVALID_ROW", `'subscription_group_id' ${rule}`);
+  }
+  return accepted({ kind: "email", address: identifier, state });
+}
+
+interface Round {
+  readonly state: EmailState;
+  readonly addresses: PersonIdentifier[];
+}
+
+/** As few calls as keep the order of the states of each address: one call sets one state of many addresses. */
+function inRounds(
+  emails: readonly { readonly address: PersonIdentifier; readonly state: EmailState }[],
+): Round[] {
+  const rounds: Map<EmailState, PersonIdentifier[]>[] = [];
+  const turns = new Map<string, number>();
+  for (const { address, state } of emails) {
+    const turn = turns.get(address.value) ?? 0;
+    turns.set(address.value, turn + 1);
+    rounds[turn] ??= new Map();
+    const round = rounds[turn];
+    round.set(state, [...(round.get(state) ?? []), address]);
+  }
+  return rounds.flatMap((round) => [...round].map(([state, addresses]) => ({ state, addresses })));
+}

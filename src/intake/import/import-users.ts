@@ -1,0 +1,148 @@
+import { recordUserChanges } from "../../admin/audit/audit.ts";
+import { readApps } from "../../admin/workspaces/apps.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { WorkspaceContext } from "../../base/context/context.ts";
+import { type Fault, Problem } from "../../base/problem.ts";
+import { findUnstorable, type Json } from "../../base/values/plain-json.ts";
+import { type ItemNote, noteOf } from "../../base/verdicts.ts";
+import { type Database, type Transaction, withRetries } from "../../database/database.ts";
+import {
+  addPushTokens,
+  type PushToken,
+} from "../../people/profiles/attribute-rules/push-tokens.ts";
+import { loadPeople } from "../../people/profiles/load-people.ts";
+import {
+  attributeOf,
+  type People,
+  type Person,
+  setAttribute,
+} from "../../people/profiles/people.ts";
+import { savePeople } from "../../people/profiles/save-people.ts";
+import { checkImportedUser, type ImportedUser } from "./check-user.ts";
+import { writeHistory } from "./write-history.ts";
+
+export interface ImportServices {
+  readonly database: Database;
+  readonly clock: Clock;
+}
+
+export interface Imported {
+  /** How many objects were accepted. */
+  readonly imported: number;
+  readonly errors: readonly ItemNote[];
+  readonly skipped: readonly ItemNote[];
+}
+
+const MOST_USERS = 500;
+
+/**
+ * Imports what no public call writes: apps with their sessions, devices, push tokens, campaigns,
+ * canvases, cards, messages and Last_X_at fields.
+ *
+ * What an object names is set: an app, a device, a campaign or a message that is there already is
+ * replaced, so that importing twice changes nothing; push tokens are added. Creates missing users, except by
+ * platform_id, and audits the count. decision: docs/decisions/imported-activity.md.
+ *
+ * @param users the objects as they were sent; each gets its own verdict.
+ * @throws Problem NOT_FOUND for the workspace; INVALID_REQUEST for more than 500 objects, or where
+ *   none can be taken.
+ */
+export async function importUsers(
+  services: ImportServices,
+  context: WorkspaceContext,
+  users: readonly unknown[],
+): Promise<Imported> {
+  const { workspace } = context;
+  if (users.length > MOST_USERS) {
+    throw new Problem("INVALID_REQUEST", `'users' may hold at most ${MOST_USERS} objects.`);
+  }
+  const apps = await readApps(services.database, workspace.id);
+  const appIds = new Set(apps.map((app) => app.id));
+  const checked = users.map((user, index) => ({ index, ...checkUser(user, appIds) }));
+  const errors = checked.flatMap((each) =>
+    "fault" in each ? [noteOf({ array: "users", index: each.index }, each.fault)] : [],
+  );
+  const taken = checked.flatMap((each) => ("fault" in each ? [] : [each]));
+  const [first] = errors;
+  if (first && taken.length === 0) {
+    const message = `users[${first.index}]: ${first.message}`;
+    throw new Problem("INVALID_REQUEST", message, { body: { errors } });
+  }
+  const imported = taken.map((each) => each.value);
+  const isKnown = await withRetries(services.database, async (tx, attempt) => {
+    const known = await writeUsers(tx, services.clock, workspace.id, imported, attempt > 1);
+    const details = { users: known.filter(Boolean).length };
+    const change = {
+      action: "imported",
+      kind: "users",
+      workspace: context.workspace.name,
+      details,
+    };
+    if (details.users > 0) {
+      await recordUserChanges(tx, services.clock, context, [
+        { ...change, name: context.workspace.name },
+      ]);
+    }
+    return known;
+  });
+  const skipped = taken.flatMap((each, place) =>
+    isKnown[place] ? [] : [noteOf({ array: "users", index: each.index }, NO_USER)],
+  );
+  return { imported: taken.length, errors, skipped };
+}
+
+const NO_USER: Fault = {
+  code: "USER_NOT_FOUND",
+  message: "no user has this 'platform_id', and this object does not create one",
+};
+
+function checkUser(user: unknown, appIds: ReadonlySet<string>) {
+  const fault = findUnstorable(user, "");
+  return fault ? { fault } : checkImportedUser(user, appIds);
+}
+
+/** @returns for each object whether its user was found or made. */
+async function writeUsers(
+  tx: Transaction,
+  clock: Clock,
+  workspaceId: number,
+  users: readonly ImportedUser[],
+  lock: boolean,
+): Promise<boolean[]> {
+  const targets = users.map(({ identifier }) => ({
+    identifier,
+    reads: true,
+    addresses: [],
+    spreads: false,
+  }));
+  const { newId } = clock;
+  const people = await loadPeople(tx, workspaceId, targets, { newId, lock });
+  const parts = users.flatMap((user) => {
+    const person = personOf(people, user);
+    if (person) applyToPerson(people, person, user, newId);
+    return person ? [{ profileId: person.id, user }] : [];
+  });
+  await savePeople(tx, workspaceId, people.changes(clock.now()));
+  await writeHistory(tx, workspaceId, parts);
+  const known = new Set(parts.map(({ user }) => user));
+  return users.map((user) => known.has(user));
+}
+
+const personOf = (people: People, { identifier }: ImportedUser): Person | undefined =>
+  people.find(identifier) ??
+  (identifier.kind === "platform_id" ? undefined : people.create(identifier));
+
+function applyToPerson(
+  people: People,
+  person: Person,
+  { pushTokens, times }: ImportedUser,
+  newId: () => string,
+): void {
+  if (pushTokens.length > 0) {
+    const present = (attributeOf(person, "standard", "push_tokens") ?? []) as unknown;
+    const tokens = addPushTokens(present as PushToken[], pushTokens, newId);
+    setAttribute(person, "standard", "push_tokens", tokens as unknown as Json);
+  }
+  for (const [name, time] of times) setAttribute(person, "standard", name, time);
+  people.touch(person);
+}

@@ -1,0 +1,62 @@
+import type { Static } from "typebox";
+import { type Fault, Problem } from "../../base/problem.ts";
+import { noteOf } from "../../base/verdicts.ts";
+import { type CheckedRequest, verdictOn } from "./check-request.ts";
+import { INPUT_ARRAYS, type Item, type Placed, type Verdict } from "./item.ts";
+import type { NothingRecorded, Outcome } from "./reply.ts";
+
+const NOTHING_VALID =
+  "Valid data must be provided in the 'attributes', 'events', or 'purchases' fields.";
+
+/** Refuses a request of which no object passed the checks, with the reason for each. */
+export const nothingValid = ({ faults }: CheckedRequest): Problem =>
+  new Problem(
+    "INVALID_REQUEST",
+    NOTHING_VALID,
+    faults.length > 0 ? { body: { errors: faults.map(verdictOn) } } : {},
+  );
+
+type Answer<Success> =
+  | { readonly status: 201; readonly body: Success & Outcome }
+  | { readonly status: 400; readonly body: Static<typeof NothingRecorded> };
+
+/**
+ * The verdicts as a response: `errors` in the order of the request, and `skipped`.
+ *
+ * @param success what a 201 holds besides.
+ */
+export function answerTo<Success extends object>(
+  checked: CheckedRequest,
+  verdicts: readonly Verdict[],
+  success: Success,
+): Answer<Success> {
+  const errors = [...checked.faults];
+  const skipped: Placed<Fault>[] = [];
+  for (const [place, verdict] of verdicts.entries()) {
+    const item = checked.items[place] as Item;
+    if (verdict.outcome === "refused") errors.push(placed(item, verdict.fault));
+    else if (verdict.outcome === "skipped") skipped.push(placed(item, verdict.reason));
+  }
+  const isNothingDone = errors.length === checked.faults.length + verdicts.length;
+  errors.push(...checked.dropped);
+  errors.sort(inRequestOrder);
+  if (isNothingDone) {
+    return { status: 400, body: { message: NOTHING_VALID, errors: errors.map(verdictOn) } };
+  }
+  return {
+    status: 201,
+    body: {
+      ...success,
+      message: "success",
+      ...(errors.length > 0 && { errors: errors.map(verdictOn) }),
+      ...(skipped.length > 0 && {
+        skipped: skipped.map((each) => noteOf(each, each.value)),
+      }),
+    },
+  };
+}
+
+const placed = ({ array, index }: Item, value: Fault): Placed<Fault> => ({ array, index, value });
+
+const inRequestOrder = (one: Placed<unknown>, other: Placed<unknown>): number =>
+  INPUT_ARRAYS.indexOf(one.array) - INPUT_ARRAYS.indexOf(other.array) || one.index - other.index;

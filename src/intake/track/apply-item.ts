@@ -1,0 +1,244 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Context, WorkspaceContext } from "../../base/context/context.ts";
+import type { Fault } from "../../base/problem.ts";
+import type { Json } from "../../base/values/plain-json.ts";
+import type { Work } from "../../base/work.ts";
+import {
+  addPushTokens,
+  type PushToken,
+} from "../../people/profiles/attribute-rules/push-tokens.ts";
+import { budgetsOfItem } from "../../people/profiles/attribute-rules/work-budgets.ts";
+import { applyOperation, needsCurrent } from "../../people/profiles/custom-attributes.ts";
+import { BLOCKED, emailValue } from "../../people/profiles/identifiers.ts";
+import {
+  attributeOf,
+  type People,
+  type Person,
+  setAttribute,
+} from "../../people/profiles/people.ts";
+import { countAgainstQuota } from "../../people/profiles/profile-quota.ts";
+import type { BatchQuotas } from "../../people/quotas/quotas.ts";
+import { sharersOf } from "../../people/subscriptions/sharers.ts";
+import type {
+  EmailState,
+  EmailStateSet,
+  GroupStateSet,
+  LinkedEmailState,
+  SubscriptionChanges,
+} from "../../people/subscriptions/states.ts";
+import {
+  prevails,
+  readWaiting,
+  startWaiting,
+  type WaitingState,
+} from "../../people/subscriptions/waiting-state.ts";
+import type { AttributesWork, EventWork, Item, PurchaseWork, Verdict } from "./item.ts";
+
+/** Something that happened to a person. */
+export interface Happened<Work> {
+  readonly id: string;
+  readonly profileId: string;
+  readonly work: Work;
+}
+
+/** What the items of a batch come to, gathered in their order. */
+export interface Batch {
+  readonly people: People;
+  readonly events: Happened<EventWork>[];
+  readonly purchases: Happened<PurchaseWork>[];
+  readonly groupStates: GroupStateSet[];
+  readonly emailStates: (EmailStateSet & WaitingState)[];
+  /** By address. */
+  readonly linkedEmailStates: Map<string, LinkedEmailState>;
+  /** By address, where `emailStates` sets the address before it is linked. */
+  readonly relinkedEmailStates: Map<string, LinkedEmailState>;
+  /** How many items have said something about an email state, so that each has a time of its own. */
+  emailStateCount: number;
+  readonly now: Date;
+  readonly quotas: BatchQuotas | undefined;
+  newId(): string;
+}
+
+export const startBatch = (
+  people: People,
+  { now, newId }: Clock,
+  quotas: BatchQuotas | undefined,
+): Batch => ({
+  people,
+  events: [],
+  purchases: [],
+  groupStates: [],
+  emailStates: [],
+  linkedEmailStates: new Map(),
+  relinkedEmailStates: new Map(),
+  emailStateCount: 0,
+  now: now(),
+  quotas,
+  newId,
+});
+
+export const subscriptionChanges = (batch: Batch): SubscriptionChanges => ({
+  groupStates: batch.groupStates,
+  emailStates: batch.emailStates,
+  linkedEmailStates: [...batch.linkedEmailStates.values()],
+  relinkedEmailStates: [...batch.relinkedEmailStates.values()],
+});
+
+/**
+ * Applies one item to the batch in memory, as a whole or not at all: everything that can fail is
+ * checked first. This runs without the database, so items take effect exactly in their order.
+ *
+ * @param requestWork the work of the request's objects so far.
+ * @param at when it counts as done (`People.touch`): the named user is touched a microsecond after
+ *   the others it affects.
+ */
+export function applyItem(
+  batch: Batch,
+  context: WorkspaceContext,
+  item: Item,
+  requestWork: Work,
+  at?: number,
+): Verdict {
+  const known = batch.people.find(item.identifier);
+  if (!known && !item.creates) return { outcome: "skipped", reason: nobodyThere(item) };
+  const { work } = item;
+  if (known && isBlocked(context, known)) return { outcome: "refused", fault: BLOCKED };
+  const custom = work.kind === "attributes" ? tryCustom(known, work, requestWork) : [];
+  if ("code" in custom) return { outcome: "refused", fault: custom };
+  const changes = work.kind === "attributes" ? customChanges(work, custom) : [];
+  const mostBytes = context.workspace.settings.profile_max_bytes;
+  const bytes = changes.length > 0 ? countAgainstQuota(known, changes, mostBytes) : undefined;
+  if (typeof bytes === "object") return { outcome: "refused", fault: bytes };
+
+  const overQuota =
+    batch.quotas?.refusalOf(item) ?? (known ? undefined : batch.quotas?.refuseUser());
+  if (overQuota) return { outcome: "refused", fault: overQuota };
+
+  const person = known ?? batch.people.create(item.identifier);
+  if (work.kind === "attributes") {
+    for (const [name, value] of changes) setAttribute(person, "custom", name, value);
+    if (bytes !== undefined) person.customBytes = bytes;
+    applyAttributes(batch, context, person, work, at);
+  } else {
+    const id = batch.newId();
+    if (work.kind === "event") batch.events.push({ id, profileId: person.id, work });
+    else batch.purchases.push({ id, profileId: person.id, work });
+  }
+  batch.people.touch(person, at === undefined ? undefined : at + 1);
+  return { outcome: "applied", profileId: person.id };
+}
+
+const customChanges = ({ custom }: AttributesWork, values: readonly Json[]) =>
+  custom.map(({ name }, index) => [name, values[index] ?? null] as const);
+
+/** Whether an address, an alias or a platform_id has led to a user whose external_id is blocked. */
+const isBlocked = ({ workspace }: WorkspaceContext, { externalId }: Person): boolean =>
+  !!externalId && workspace.settings.blocked_external_ids.includes(externalId);
+
+function nobodyThere({ identifier }: Item): Fault {
+  const name = identifier.kind === "alias" ? "user_alias" : identifier.kind;
+  return {
+    code: "USER_NOT_FOUND",
+    message: `no user has this '${name}', and this object does not create one`,
+  };
+}
+
+/** The values that the operations leave, in their order (null removes), or the first fault. */
+function tryCustom(
+  person: Person | undefined,
+  work: AttributesWork,
+  requestWork: Work,
+): readonly Json[] | Fault {
+  const values: Json[] = [];
+  const budgets = budgetsOfItem(requestWork);
+  for (const operation of work.custom) {
+    const { name } = operation;
+    const current =
+      person && needsCurrent(operation) ? attributeOf(person, "custom", name) : undefined;
+    const result = applyOperation(current, operation, budgets);
+    if ("fault" in result) return result.fault;
+    values.push(result.value ?? null);
+  }
+  return values;
+}
+
+function applyAttributes(
+  batch: Batch,
+  context: WorkspaceContext,
+  person: Person,
+  work: AttributesWork,
+  at: number | undefined,
+): void {
+  for (const [name, value] of work.standard) {
+    const merged = name === "push_tokens" ? mergePushTokens(batch, person, value) : value;
+    setAttribute(person, "standard", name, merged);
+  }
+  if (work.phone !== undefined) batch.people.setPhone(person, work.phone);
+  if (work.email !== undefined) batch.people.setEmail(person, work.email);
+  if (work.emailState !== undefined || work.email) {
+    applyEmailState(batch, context, person, work.emailState, at);
+  }
+  for (const group of work.groups) {
+    const channel = context.workspace.groupChannels.get(group.groupId);
+    for (const each of sharersOf(batch.people, [person], channel)) {
+      batch.groupStates.push({ profileId: each.id, ...group, context });
+      batch.people.touch(each, at);
+    }
+  }
+}
+
+/**
+ * The state belongs to the address. Without an address it is pending in the profile, and applies to
+ * the address linked later unless that has a newer state (docs/decisions/email-state.md).
+ */
+function applyEmailState(
+  batch: Batch,
+  context: Context,
+  person: Person,
+  state: EmailState | undefined,
+  at: number | undefined,
+): void {
+  const { email } = person;
+  const setAt = at ?? batch.now.getTime() * 1_000 + batch.emailStateCount++;
+  if (!email) {
+    if (state) setAttribute(person, "standard", "email_subscribe", startWaiting({ state, setAt }));
+    return;
+  }
+  const address = emailValue(email);
+  const waiting = readWaiting(attributeOf(person, "standard", "email_subscribe"));
+  if (waiting) setAttribute(person, "standard", "email_subscribe", null);
+  if (state) setEmailState(batch, { email: address, state, setAt, context });
+  else if (waiting) linkEmailState(batch, context, address, waiting);
+}
+
+function setEmailState(batch: Batch, set: EmailStateSet & WaitingState): void {
+  batch.emailStates.push(set);
+  batch.relinkedEmailStates.delete(set.email);
+}
+
+/**
+ * Only the database knows whether an earlier state of the batch changed the address or repeated its state, and
+ * that decides whether a pending older state applies.
+ */
+function linkEmailState(
+  batch: Batch,
+  context: Context,
+  email: string,
+  waiting: WaitingState,
+): void {
+  const set = batch.emailStates.findLast((row) => row.email === email);
+  if (set && waiting.setAt > set.setAt) {
+    setEmailState(batch, { email, ...waiting, context });
+    return;
+  }
+  const links = set ? batch.relinkedEmailStates : batch.linkedEmailStates;
+  const other = links.get(email);
+  if (!other || prevails(waiting, other)) links.set(email, { email, ...waiting, context });
+}
+
+/** Tokens are added to those that are there; null removes all. */
+function mergePushTokens(batch: Batch, person: Person, value: Json): Json {
+  if (value === null) return null;
+  const stored = (attributeOf(person, "standard", "push_tokens") ?? []) as readonly PushToken[];
+  return addPushTokens(stored, value as readonly PushToken[], batch.newId);
+}

@@ -1,0 +1,58 @@
+import { codes } from "currency-codes";
+import type { Intake } from "../../base/context/workspace-settings.ts";
+import { accepted, type Checked, refused } from "../../base/problem.ts";
+import { textOf } from "../../people/profiles/identifiers.ts";
+import type { CheckedItem } from "./check-attributes.ts";
+import { checkName, checkOccurrence, needingNothing } from "./check-event.ts";
+import type { RawItem } from "./check-identity.ts";
+
+const CURRENCIES: ReadonlySet<string> = new Set(codes());
+
+const MOST_IN_ONE_PURCHASE = 100;
+
+/** spec: Purchase object; what is required is a decision (docs/decisions/values.md). */
+export function checkPurchase(raw: RawItem, now: Date, intake: Intake): Checked<CheckedItem> {
+  const occurrence = checkOccurrence(raw, now, intake);
+  if ("fault" in occurrence) return occurrence;
+  const productId = checkName(textOf(raw.product_id), "product_id");
+  if ("fault" in productId) return productId;
+  const currency = checkCurrency(raw.currency);
+  if ("fault" in currency) return currency;
+  const price = checkPrice(raw.price);
+  if ("fault" in price) return price;
+  const quantity = checkQuantity(raw.quantity);
+  if ("fault" in quantity) return quantity;
+  const { identifier, creates, ...rest } = occurrence.value;
+  return accepted(
+    needingNothing(identifier, creates, {
+      kind: "purchase",
+      productId: productId.value,
+      currency: currency.value,
+      price: price.value,
+      quantity: quantity.value,
+      ...rest,
+    }),
+  );
+}
+
+function checkCurrency(value: unknown): Checked<string> {
+  const code = typeof value === "string" ? value.toUpperCase() : "";
+  if (CURRENCIES.has(code)) return accepted(code);
+  return refused("INVALID_CURRENCY", "'currency' is not valid: it must be an ISO 4217 code");
+}
+
+/** A negative price is a refund. docs/decisions/money.md */
+function checkPrice(value: unknown): Checked<number> {
+  if (typeof value === "number") return accepted(value);
+  return refused("INVALID_PRICE", "'price' is not valid: it must be a number");
+}
+
+function checkQuantity(value: unknown): Checked<number> {
+  if (value === undefined || value === null) return accepted(1);
+  const isWhole = typeof value === "number" && Number.isInteger(value);
+  if (isWhole && value >= 1 && value <= MOST_IN_ONE_PURCHASE) return accepted(value);
+  return refused(
+    "INVALID_QUANTITY",
+    "'quantity' is not valid: it must be a whole number from 1 to 100",
+  );
+}

@@ -1,0 +1,133 @@
+import type { Workspace } from "../../base/context/workspace.ts";
+import type { Intake } from "../../base/context/workspace-settings.ts";
+import { type Checked, type Fault, Problem, refused } from "../../base/problem.ts";
+import { findUnstorable } from "../../base/values/plain-json.ts";
+import { errorOf } from "../../base/verdicts.ts";
+import { BLOCKED, identifierKey } from "../../people/profiles/identifiers.ts";
+import { type CheckedItem, checkAttributes } from "./check-attributes.ts";
+import { checkEvent } from "./check-event.ts";
+import { type RawItem, withWireNames } from "./check-identity.ts";
+import { checkPurchase } from "./check-purchase.ts";
+import { INPUT_ARRAYS, type InputArray, type Item, type Placed } from "./item.ts";
+
+export type TrackBody = Partial<Record<InputArray, readonly unknown[]>>;
+
+export interface CheckedRequest {
+  readonly items: readonly Item[];
+  readonly faults: readonly Placed<Fault>[];
+  /** Attributes that were left out of objects that are written. */
+  readonly dropped: readonly Placed<Fault>[];
+}
+
+/** How many objects a request may hold. */
+export interface Capacity {
+  readonly objects: number;
+  /** Of these, how many with the same identifier. */
+  readonly perUser?: number;
+}
+
+/**
+ * Checks every object of a track request on its own, in the order in which they will be applied.
+ *
+ * @throws Problem INVALID_REQUEST when there are more objects than the request may hold.
+ */
+export function checkRequest(
+  workspace: Workspace,
+  body: TrackBody,
+  now: Date,
+  capacity: Capacity,
+): CheckedRequest {
+  refuseTooMany(body, capacity.objects);
+  const items: Item[] = [];
+  const faults: Placed<Fault>[] = [];
+  const dropped: Placed<Fault>[] = [];
+  const { intake } = workspace.settings;
+  for (const array of INPUT_ARRAYS) {
+    for (const [index, raw] of (body[array] ?? []).entries()) {
+      const checked = checkItem(workspace, array, raw, now, intake);
+      if ("fault" in checked) faults.push({ array, index, value: checked.fault });
+      else {
+        items.push(itemAt(array, index, checked.value));
+        for (const value of checked.value.dropped ?? []) dropped.push({ array, index, value });
+      }
+    }
+  }
+  if (capacity.perUser !== undefined) refuseTooManyOfOneUser(items, capacity.perUser);
+  return { items, faults, dropped };
+}
+
+/** Names the first object beyond the limit. */
+function refuseTooMany(body: TrackBody, limit: number): void {
+  let room = limit;
+  for (const array of INPUT_ARRAYS) {
+    const { length } = body[array] ?? [];
+    if (length > room) throw requestProblem("Max Input Length Exceeded", array, room);
+    room -= length;
+  }
+}
+
+/** Names the first object beyond the limit of its user. */
+function refuseTooManyOfOneUser(items: readonly Item[], limit: number): void {
+  const counts = new Map<string, number>();
+  for (const { identifier, array, index } of items) {
+    const key = identifierKey(identifier);
+    const count = (counts.get(key) ?? 0) + 1;
+    if (count > limit) {
+      throw requestProblem(`A request may hold at most ${limit} objects of one user`, array, index);
+    }
+    counts.set(key, count);
+  }
+}
+
+/** Refuses the request, with the error at the object or the array that is to blame. */
+export function requestProblem(message: string, array: InputArray, index: number): Problem {
+  const value = { code: "INVALID_REQUEST", message };
+  return new Problem("INVALID_REQUEST", message, {
+    body: { errors: [verdictOn({ array, index, value })] },
+  });
+}
+
+export const verdictOn = (placed: Placed<Fault>) => errorOf(placed, placed.value);
+
+/** Member by member: a spread takes three times as long, and this is done for every item. */
+const itemAt = (
+  array: InputArray,
+  index: number,
+  { identifier, creates, reads, addresses, spreads, work }: CheckedItem,
+): Item => ({ array, index, identifier, creates, reads, addresses, spreads, work });
+
+/** Checks one object of any array. */
+export function checkItem(
+  workspace: Workspace,
+  array: InputArray,
+  raw: unknown,
+  now: Date,
+  intake: Intake = "strict",
+): Checked<CheckedItem> {
+  if (raw === null || typeof raw !== "object" || Array.isArray(raw)) {
+    return refused("NOT_AN_OBJECT", `an entry of '${array}' must be an object`);
+  }
+  const unstorable = findUnstorable(raw, "");
+  if (unstorable) return { fault: unstorable };
+  const item = withWireNames(raw as RawItem);
+  const checked =
+    array === "attributes"
+      ? checkAttributes(workspace, item, intake)
+      : array === "events"
+        ? checkEvent(item, now, intake)
+        : checkPurchase(item, now, intake);
+  return "fault" in checked ? checked : refuseBlocked(workspace, checked.value);
+}
+
+/**
+ * Refuses a blocked external_id. Where another identifier may lead to a blocked user, the item reads
+ * the profile, so that `applyItem` can tell.
+ */
+function refuseBlocked(workspace: Workspace, item: CheckedItem): Checked<CheckedItem> {
+  const { blocked_external_ids: blocked, redirect_merged_ids: redirects } = workspace.settings;
+  if (blocked.length === 0) return { value: item };
+  const { kind, value } = item.identifier;
+  if (kind === "external_id" && blocked.includes(value)) return { fault: BLOCKED };
+  const namesOnlyItself = kind === "external_id" && !redirects;
+  return { value: namesOnlyItself ? item : { ...item, reads: true } };
+}

@@ -1,0 +1,63 @@
+import type { Fault } from "../../base/problem.ts";
+import type { Json } from "../../base/values/plain-json.ts";
+import type { AttributeOperation } from "../../people/profiles/custom-attributes.ts";
+import type { Target } from "../../people/profiles/load-people.ts";
+import type { EmailState, GroupState } from "../../people/subscriptions/states.ts";
+
+/** The arrays of a track request, in the order in which they are applied. */
+export const INPUT_ARRAYS = ["attributes", "events", "purchases"] as const;
+
+export type InputArray = (typeof INPUT_ARRAYS)[number];
+
+/** One checked object of a track request: nothing about its form can fail any more. */
+export interface Item extends Target {
+  readonly array: InputArray;
+  /** Its place in the array as it was sent. */
+  readonly index: number;
+  /** Whether a missing user is created. */
+  readonly creates: boolean;
+  readonly work: AttributesWork | EventWork | PurchaseWork;
+}
+
+export interface AttributesWork {
+  readonly kind: "attributes";
+  /** Undefined leaves it, null removes it. */
+  readonly email: string | null | undefined;
+  readonly phone: string | null | undefined;
+  readonly emailState: EmailState | undefined;
+  readonly groups: readonly { readonly groupId: string; readonly state: GroupState }[];
+  readonly standard: readonly (readonly [name: string, value: Json])[];
+  readonly custom: readonly AttributeOperation[];
+}
+
+export interface EventWork {
+  readonly kind: "event";
+  readonly name: string;
+  readonly time: Date;
+  readonly appId: string | null;
+  readonly properties: Json | null;
+}
+
+export interface PurchaseWork {
+  readonly kind: "purchase";
+  readonly productId: string;
+  readonly currency: string;
+  readonly price: number;
+  readonly quantity: number;
+  readonly time: Date;
+  readonly appId: string | null;
+  readonly properties: Json | null;
+}
+
+/** What became of one item. */
+export type Verdict =
+  | { readonly outcome: "applied"; readonly profileId: string }
+  | { readonly outcome: "skipped"; readonly reason: Fault }
+  | { readonly outcome: "refused"; readonly fault: Fault };
+
+/** An item's verdict with its place in the request. */
+export interface Placed<Value> {
+  readonly array: InputArray;
+  readonly index: number;
+  readonly value: Value;
+}

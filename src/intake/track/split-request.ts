@@ -1,0 +1,73 @@
+import { BUCKET_COUNT, placeOf } from "../../database/buckets.ts";
+import { identifierKey } from "../../people/profiles/identifiers.ts";
+import type { Item } from "./item.ts";
+import type { WriteRequest } from "./write-batch.ts";
+
+/** Which lane writes which bucket. */
+export interface Lanes {
+  readonly count: number;
+  /** The lane of the bucket at this place in `BUCKETS`. */
+  of(place: number): number;
+}
+
+/** Lanes with as many buckets each. With as many lanes as a cluster has shards, each lane writes to one shard. */
+export const evenLanes = (count: number): Lanes => ({
+  count,
+  of: (place) => Math.floor(((place + 0.5) * count) / BUCKET_COUNT),
+});
+
+/** Items of a request that one lane writes, in their order. */
+export interface Part {
+  readonly lane: number;
+  readonly items: readonly Item[];
+  /** The place of each item in the request. */
+  readonly places: readonly number[];
+}
+
+/**
+ * Splits a request among lanes by the buckets of the persons it names, the same way in every process, so that
+ * each person's items stay together and in order, and processes seldom meet on a row.
+ *
+ * It stays whole where the order of two persons' items could be noticed (they share an address), where
+ * a person may be named in two ways, and where it must be applied whole (an Idempotency-Key, or
+ * something else that is committed with it).
+ */
+export function splitRequest(request: WriteRequest, lanes: Lanes): Part[] {
+  const { items, context } = request;
+  const workspaceId = context.workspace.id;
+  const isIndivisible = !!(request.recorded || request.alsoWrite || request.readBack);
+  // Where merged external ids lead to the kept user, two of them may name one person.
+  const hasTwoNames = context.workspace.settings.redirect_merged_ids;
+  const isWhole =
+    lanes.count === 1 ||
+    items.length === 1 ||
+    isIndivisible ||
+    hasTwoNames ||
+    !items.every(isOnItsOwn);
+  const whole = (lane: number): Part[] => [{ lane, items, places: [...items.keys()] }];
+  if (isWhole) return whole(laneOf(workspaceId, items[0], lanes));
+  const laneOfAddress = new Map<string, number>();
+  const parts = new Map<number, { items: Item[]; places: number[] }>();
+  for (const [place, item] of items.entries()) {
+    const lane = laneOf(workspaceId, item, lanes);
+    for (const address of item.addresses) {
+      const key = identifierKey(address);
+      if ((laneOfAddress.get(key) ?? lane) !== lane) return whole(lane);
+      laneOfAddress.set(key, lane);
+    }
+    const part = parts.get(lane) ?? { items: [], places: [] };
+    part.items.push(item);
+    part.places.push(place);
+    parts.set(lane, part);
+  }
+  return [...parts].map(([lane, part]) => ({ lane, ...part }));
+}
+
+/** Whether an item affects only the user it names by external_id. */
+const isOnItsOwn = ({ identifier, spreads, work }: Item): boolean =>
+  identifier.kind === "external_id" &&
+  !spreads &&
+  !(work.kind === "attributes" && work.emailState !== undefined);
+
+const laneOf = (workspaceId: number, item: Item | undefined, lanes: Lanes): number =>
+  lanes.of(placeOf(workspaceId, item?.identifier.value ?? ""));

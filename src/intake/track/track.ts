@@ -1,0 +1,110 @@
+import type { Clock } from "../../base/clock.ts";
+import type { WorkspaceContext } from "../../base/context/context.ts";
+import type { Metrics } from "../../base/observe/metrics.ts";
+import type { IdempotencyClaim } from "../../http/endpoint.ts";
+import { identifierKey } from "../../people/profiles/identifiers.ts";
+import { answerTo, nothingValid } from "./answer.ts";
+import {
+  type Capacity,
+  type CheckedRequest,
+  checkRequest,
+  type TrackBody,
+} from "./check-request.ts";
+import { INPUT_ARRAYS, type InputArray, type Item, type Verdict } from "./item.ts";
+import type { TrackReply } from "./reply.ts";
+import type { WriteQueue } from "./write-queue.ts";
+
+export interface TrackServices {
+  readonly clock: Clock;
+  readonly writeQueue: WriteQueue;
+  readonly metrics: Metrics;
+}
+
+/**
+ * Records attributes, events and purchases; when it responds they are committed and readable.
+ *
+ * spec: POST /users/track. Every object gets its own verdict: an invalid one is listed in `errors`, a
+ * valid one that changes nothing in `skipped`, and neither affects the others.
+ *
+ * @throws Problem INVALID_REQUEST when no object is valid, or when there are too many;
+ *   RATE_LIMITED when the write queue is full.
+ */
+export async function track(
+  services: TrackServices,
+  context: WorkspaceContext,
+  body: TrackBody,
+  claim: IdempotencyClaim | undefined,
+  capacity: Capacity = { objects: context.workspace.settings.track_max_updates },
+): Promise<TrackReply> {
+  const checked = checkRequest(context.workspace, body, services.clock.now(), capacity);
+  const { items } = checked;
+  countRefused(services.metrics, context.workspace, checked.faults);
+  if (items.length === 0) throw nothingValid(checked);
+  const answer = (verdicts: readonly Verdict[]) =>
+    answerTo(checked, verdicts, countersOf(body, items, verdicts));
+  const verdicts = await services.writeQueue.write({
+    context,
+    items,
+    ...(claim && { recorded: { claim, answer } }),
+  });
+  countVerdicts(services.metrics, context.workspace, verdicts);
+  return answer(verdicts);
+}
+
+type Counted = Pick<WorkspaceContext["workspace"], "id">;
+
+export function countRefused(
+  metrics: Metrics,
+  { id }: Counted,
+  faults: CheckedRequest["faults"],
+): void {
+  if (faults.length === 0) return;
+  metrics.items("refused", faults.length);
+  metrics.traffic.items(id, "rejected", faults.length);
+  for (const { value } of faults) countRejection(metrics, id, value.code);
+}
+
+export function countVerdicts(
+  metrics: Metrics,
+  { id }: Counted,
+  verdicts: readonly Verdict[],
+): void {
+  const counts = { applied: 0, skipped: 0, refused: 0 };
+  for (const verdict of verdicts) {
+    counts[verdict.outcome]++;
+    if (verdict.outcome === "skipped") countRejection(metrics, id, verdict.reason.code);
+    else if (verdict.outcome === "refused") countRejection(metrics, id, verdict.fault.code);
+  }
+  for (const outcome of ["applied", "skipped", "refused"] as const) {
+    if (counts[outcome] > 0) metrics.items(outcome, counts[outcome]);
+  }
+  const rejected = counts.skipped + counts.refused;
+  if (counts.applied > 0) metrics.traffic.items(id, "accepted", counts.applied);
+  if (rejected > 0) metrics.traffic.items(id, "rejected", rejected);
+}
+
+function countRejection(metrics: Metrics, workspaceId: number, code: string): void {
+  metrics.rejection(code);
+  metrics.traffic.rejection(workspaceId, code);
+}
+
+type Counters = Partial<Record<`${InputArray}_processed`, number>>;
+
+/** What was accepted of each array that was sent; of attributes, the different users. */
+function countersOf(
+  body: TrackBody,
+  items: readonly Item[],
+  verdicts: readonly Verdict[],
+): Counters {
+  const counts = { attributes: 0, events: 0, purchases: 0 };
+  const users = new Set<string>();
+  for (const [place, verdict] of verdicts.entries()) {
+    const { array, identifier } = items[place] as Item;
+    if (verdict.outcome === "refused") continue;
+    if (array !== "attributes") counts[array]++;
+    else users.add(verdict.outcome === "applied" ? verdict.profileId : identifierKey(identifier));
+  }
+  counts.attributes = users.size;
+  const sent = INPUT_ARRAYS.filter((array) => body[array] !== undefined);
+  return Object.fromEntries(sent.map((array) => [`${array}_processed`, counts[array]]));
+}

@@ -1,0 +1,187 @@
+import Type, { type Static } from "typebox";
+import { type AuditingServices, recordRead } from "../../admin/audit/audit.ts";
+import { NullableText, nullable, Success } from "../../base/values/schemas.ts";
+import { byAdministrator, byAdministratorOfWorkspace, endpoint } from "../../http/endpoint.ts";
+import { runView } from "./endpoints.ts";
+import { JOB_STATUSES } from "./integration.ts";
+import { findIntegrations, getRun, type ListServices, listRunRows, listRuns } from "./list.ts";
+import type { LogEntry } from "./progress-store.ts";
+import type { RunRow } from "./store.ts";
+import { type TriggerServices, triggerSync } from "./trigger.ts";
+
+/* What administrators see of syncs: runs, their status, and every row that failed. */
+
+const Cursor = Type.Object({ cursor: Type.Optional(Type.String()) });
+
+const Run = Type.Object({
+  run_id: Type.String(),
+  job_status: Type.Enum([...JOB_STATUSES]),
+  message: NullableText,
+  sync_start_time: Type.String(),
+  sync_finish_time: NullableText,
+  last_timestamp_synced: NullableText,
+  rows_expected: nullable(Type.Integer()),
+  rows_read: Type.Integer(),
+  rows_synced: Type.Integer(),
+  rows_skipped: Type.Integer(),
+  rows_failed_with_errors: Type.Integer(),
+});
+
+export type Run = Static<typeof Run>;
+
+const Row = Type.Object({
+  outcome: Type.Enum(["failed", "skipped", "waiting"]),
+  identity: Type.Record(Type.String(), Type.String()),
+  updated_at: NullableText,
+  field: NullableText,
+  code: Type.String(),
+  message: Type.String(),
+});
+
+export type Row = Static<typeof Row>;
+
+const wholeRunView = (run: RunRow) => ({
+  run_id: run.id,
+  ...runView(run),
+  message: run.message,
+  rows_expected: run.rowsExpected,
+  rows_read: run.rowsRead,
+  rows_skipped: run.rowsSkipped,
+});
+
+const rowView = ({ id: _id, updatedAt, ...entry }: LogEntry) => ({
+  ...entry,
+  updated_at: updatedAt,
+});
+
+const DEFAULT_LISTED = 100;
+const MOST_LISTED = 1_000;
+
+const findByName = endpoint({
+  method: "GET",
+  path: "/admin/v1/integrations",
+  summary: "Lists the warehouse integrations of all workspaces, optionally by name.",
+  access: byAdministrator("manage_company_settings"),
+  query: Type.Object({
+    name: Type.Optional(Type.String()),
+    workspace: Type.Optional(Type.String({ description: "The name of one; all without it." })),
+    cursor: Type.Optional(Type.String()),
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: MOST_LISTED, default: DEFAULT_LISTED }),
+    ),
+  }),
+  refusals: ["NOT_FOUND"],
+  replies: {
+    200: Type.Object({
+      results: Type.Array(
+        Type.Object({
+          workspace: Type.String(),
+          integration_id: Type.String(),
+          integration_name: Type.String(),
+          integration_type: Type.String(),
+          integration_status: Type.String(),
+          last_job_status: NullableText,
+        }),
+      ),
+      next_cursor: Type.Optional(Type.String()),
+      message: Success,
+    }),
+  },
+}).handledBy(async (services: ListServices, _context, { query }) => {
+  const { name, workspace, cursor, limit = DEFAULT_LISTED } = query;
+  const found = await findIntegrations(services, { name, workspace, cursor, limit });
+  const results = found.results.map((integration) => ({
+    workspace: integration.workspace,
+    integration_id: integration.id,
+    integration_name: integration.name,
+    integration_type: integration.type,
+    integration_status: integration.status,
+    last_job_status: integration.lastStatus,
+  }));
+  return { status: 200, body: { results, ...found.next, message: "success" } };
+});
+
+const BASE = "/admin/v1/workspaces/:name/integrations/:integration_id";
+
+const OfIntegration = { name: Type.String(), integration_id: Type.String() };
+
+const OfRun = Type.Object({ ...OfIntegration, run_id: Type.String() });
+
+const sync = endpoint({
+  method: "POST",
+  path: `${BASE}/sync`,
+  summary: "Starts a sync now and returns the id of its run.",
+  access: byAdministratorOfWorkspace("manage_external_integrations"),
+  params: Type.Object(OfIntegration),
+  replies: { 202: Type.Object({ run_id: Type.String(), message: Success }) },
+}).handledBy(async (services: TriggerServices, context, { params }) => {
+  const { workspace } = context;
+  const runId = await triggerSync(services, workspace, params.integration_id);
+  return { status: 202, body: { run_id: runId, message: "success" } };
+});
+
+const runs = endpoint({
+  method: "GET",
+  path: `${BASE}/runs`,
+  summary: "Lists the runs of an integration, newest first, ten per page.",
+  access: byAdministratorOfWorkspace("basic_access"),
+  params: Type.Object(OfIntegration),
+  query: Cursor,
+  replies: { 200: Type.Object({ results: Type.Array(Run), message: Success }) },
+}).handledBy(async (services: ListServices, context, { params, query }) => {
+  const { workspace } = context;
+  const path = `${pathTo(params)}/runs`;
+  const { rows, headers } = await listRuns(
+    services,
+    workspace,
+    params.integration_id,
+    path,
+    query.cursor,
+  );
+  return { status: 200, headers, body: { results: rows.map(wholeRunView), message: "success" } };
+});
+
+const run = endpoint({
+  method: "GET",
+  path: `${BASE}/runs/:run_id`,
+  summary: "Reads a run: its status and row counts.",
+  access: byAdministratorOfWorkspace("basic_access"),
+  params: OfRun,
+  replies: { 200: Type.Object({ run: Run, message: Success }) },
+}).handledBy(async (services: ListServices, context, { params }) => {
+  const { workspace } = context;
+  const found = await getRun(services, workspace, params.integration_id, params.run_id);
+  return { status: 200, body: { run: wholeRunView(found), message: "success" } };
+});
+
+const runRows = endpoint({
+  method: "GET",
+  path: `${BASE}/runs/:run_id/rows`,
+  summary: "Lists the failed, skipped and waiting rows of a run, a hundred per page.",
+  access: byAdministratorOfWorkspace("manage_external_integrations", "view_pii"),
+  params: OfRun,
+  query: Cursor,
+  replies: { 200: Type.Object({ results: Type.Array(Row), message: Success }) },
+}).handledBy(async (services: ListServices & AuditingServices, context, { params, query }) => {
+  const { workspace } = context;
+  const path = `${pathTo(params)}/runs/${params.run_id}/rows`;
+  const { rows, headers } = await listRunRows(
+    services,
+    workspace,
+    params.integration_id,
+    params.run_id,
+    path,
+    query.cursor,
+  );
+  const users = new Set(rows.map(({ identity }) => JSON.stringify(identity)));
+  await recordRead(services, context, "sync_run_rows", users.size);
+  return { status: 200, headers, body: { results: rows.map(rowView), message: "success" } };
+});
+
+const pathTo = (params: { readonly name: string; readonly integration_id: string }): string =>
+  BASE.replace(":name", encodeURIComponent(params.name)).replace(
+    ":integration_id",
+    params.integration_id,
+  );
+
+export const cdiAdminEndpoints = [findByName, sync, runs, run, runRows];

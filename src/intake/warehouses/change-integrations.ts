@@ -1,0 +1,112 @@
+import { withdraw } from "../../admin/jobs/queue.ts";
+import { removeSchedules, setSchedules } from "../../admin/jobs/schedule.ts";
+import type { Sealing } from "../../admin/secrets/sealing.ts";
+import { Problem } from "../../base/problem.ts";
+import { isDuplicate, type Transaction } from "../../database/database.ts";
+import { forgetProgress, forgetRuns } from "./forget.ts";
+import { type Integration, SYNC_JOB } from "./integration.ts";
+import { placeOf } from "./sources/kinds.ts";
+import {
+  abandonRuns,
+  deleteIntegrations,
+  selectIntegrationsById,
+  upsertIntegrations,
+} from "./store.ts";
+import { type StoredIntegration, sealIntegration, storedPlaceOf } from "./stored-warehouse.ts";
+
+/** In which workspace, when, and what seals how warehouses are entered. */
+export interface Where {
+  readonly sealing: Sealing;
+  readonly workspaceId: number;
+  readonly now: Date;
+}
+
+/**
+ * Creates, changes and removes integrations. Changing the source restarts the sync; removing an
+ * integration also removes its history.
+ *
+ * @param isDeclared whether a manifest makes the change.
+ * @throws Problem CONFLICT where another integration has the name.
+ */
+export async function changeIntegrations(
+  tx: Transaction,
+  where: Where,
+  { saved, removed }: { saved: readonly Integration[]; removed: readonly string[] },
+  isDeclared: boolean,
+): Promise<void> {
+  const { workspaceId } = where;
+  const savedIds = saved.map(idOf);
+  // Schedules before jobs, in the order in which the worker locks them.
+  await removeSchedules(tx, workspaceId, SYNC_JOB, [...removed, ...savedIds]);
+  await remove(tx, where, removed);
+  const present = await selectIntegrationsById(tx, workspaceId, savedIds);
+  await startAfresh(tx, where, movedAmong(saved, present));
+  await save(tx, where, saved, isDeclared);
+}
+
+/** What the audit keeps of an integration: nothing of how its warehouse is entered. */
+export const detailsOf = ({ type, status, schedule, warehouse }: Integration) => ({
+  type,
+  status,
+  schedule,
+  warehouse: placeOf(warehouse),
+});
+
+const idOf = ({ id }: { readonly id: string }): string => id;
+
+async function remove(
+  tx: Transaction,
+  { workspaceId }: Where,
+  ids: readonly string[],
+): Promise<void> {
+  if (ids.length === 0) return;
+  await withdraw(tx, workspaceId, SYNC_JOB, ids);
+  await forgetProgress(tx, workspaceId, ids);
+  await forgetRuns(tx, workspaceId, ids);
+  await deleteIntegrations(tx, workspaceId, ids);
+}
+
+/** Those whose rows lie elsewhere from now on, or mean something else. */
+function movedAmong(
+  wanted: readonly Integration[],
+  present: readonly StoredIntegration[],
+): string[] {
+  const meaningOf = ({ type, warehouse }: StoredIntegration) =>
+    `${type} ${storedPlaceOf(warehouse)}`;
+  const after = new Map(wanted.map((each) => [each.id, meaningOf(each)]));
+  return present.filter((each) => after.get(each.id) !== meaningOf(each)).map(idOf);
+}
+
+/** Other rows have another progress: what was read of the old ones says nothing about them. */
+async function startAfresh(
+  tx: Transaction,
+  { workspaceId, now }: Where,
+  ids: readonly string[],
+): Promise<void> {
+  if (ids.length === 0) return;
+  await withdraw(tx, workspaceId, SYNC_JOB, ids);
+  await abandonRuns(tx, workspaceId, ids, "The integration was changed while it ran.", now);
+  await forgetProgress(tx, workspaceId, ids);
+}
+
+async function save(
+  tx: Transaction,
+  { workspaceId, now, sealing }: Where,
+  integrations: readonly Integration[],
+  isDeclared: boolean,
+): Promise<void> {
+  const stored: StoredIntegration[] = [];
+  for (const each of integrations) {
+    stored.push(await sealIntegration(tx, sealing, workspaceId, each));
+  }
+  await upsertIntegrations(tx, workspaceId, stored, isDeclared, now).catch((error) => {
+    if (!isDuplicate(error)) throw error;
+    throw new Problem("CONFLICT", "Two integrations of a workspace have the same name.");
+  });
+  const scheduled = integrations.flatMap(({ id, schedule, status }) =>
+    schedule !== null && status === "active"
+      ? [{ workspaceId, kind: SYNC_JOB, subject: id, cron: schedule }]
+      : [],
+  );
+  await setSchedules(tx, scheduled, now);
+}

@@ -1,0 +1,98 @@
+import Type, { type Static } from "typebox";
+import { isCron } from "../../admin/jobs/schedule.ts";
+import { isUuid } from "../../base/values/uuid.ts";
+import { checkEmail } from "../../people/profiles/addresses.ts";
+import {
+  DEFAULT_RETRY,
+  INTEGRATION_STATUSES,
+  INTEGRATION_TYPES,
+  type Integration,
+} from "./integration.ts";
+import { type Warehouse, WarehouseSchema } from "./sources/kinds.ts";
+
+/* How an integration is declared: in a manifest, or one by one through the admin API. */
+
+const areAddresses = (text: string): boolean =>
+  addressesIn(text).every((address) => !("fault" in checkEmail(address)));
+
+const addressesIn = (text: string): string[] =>
+  text
+    .split(",")
+    .map((address) => address.trim())
+    .filter(Boolean);
+
+/** In one form only, so that the same id cannot stand twice in a list. */
+const isLowerCaseUuid = (text: string): boolean => isUuid(text) && text === text.toLowerCase();
+
+/** The members of an integration besides its id. */
+const members = {
+  name: Type.String({ minLength: 1, maxLength: 255 }),
+  type: Type.Enum([...INTEGRATION_TYPES], { description: "What each row is." }),
+  status: Type.Optional(
+    Type.Enum([...INTEGRATION_STATUSES], {
+      description: "A paused integration ignores its schedule. active by default.",
+    }),
+  ),
+  contact_emails: Type.Optional(
+    Type.Refine(
+      Type.String({ description: "Addresses to notify when a sync fails, separated by commas." }),
+      areAddresses,
+      () => "must hold email addresses, separated by commas",
+    ),
+  ),
+  schedule: Type.Optional(
+    Type.Refine(
+      Type.String({ description: "When it is synced: five fields of cron, in UTC." }),
+      isCron,
+      () => "must be a cron expression of five fields, such as */15 * * * *",
+    ),
+  ),
+  retry: Type.Optional(
+    Type.Object(
+      {
+        attempts: Type.Optional(
+          Type.Integer({ minimum: 1, maximum: 20, description: "The total number of attempts." }),
+        ),
+        delay_seconds: Type.Optional(
+          Type.Integer({ minimum: 0, maximum: 3_600, description: "The delay between attempts." }),
+        ),
+      },
+      { additionalProperties: false, description: "How often a failed sync is retried." },
+    ),
+  ),
+  warehouse: WarehouseSchema,
+};
+
+/** As declared in a manifest. */
+export const IntegrationEntry = Type.Object(
+  {
+    id: Type.Refine(
+      Type.String({ description: "A UUID, as requests name it." }),
+      isLowerCaseUuid,
+      () => "must be a UUID in lower case",
+    ),
+    ...members,
+  },
+  { additionalProperties: false },
+);
+
+/** As it stands below the path that has its id. */
+export const IntegrationBody = Type.Object(members, { additionalProperties: false });
+
+export type Entry = Static<typeof IntegrationEntry>;
+
+/** What a declaration means, with what it leaves out filled in. */
+export const integrationOf = ({
+  contact_emails = "",
+  status,
+  schedule,
+  retry,
+  ...entry
+}: Entry): Integration => ({
+  ...entry,
+  warehouse: entry.warehouse as Warehouse,
+  status: status ?? "active",
+  schedule: schedule ?? null,
+  contactEmails: addressesIn(contact_emails),
+  retry: { ...DEFAULT_RETRY, ...retry },
+});

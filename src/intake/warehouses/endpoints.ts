@@ -1,0 +1,99 @@
+import Type from "typebox";
+import { NullableText, Success } from "../../base/values/schemas.ts";
+import { endpoint, withPermission } from "../../http/endpoint.ts";
+import { type ListedIntegration, type ListServices, listIntegrations, listRuns } from "./list.ts";
+import type { RunRow } from "./store.ts";
+import { type TriggerServices, triggerSync } from "./trigger.ts";
+
+/** spec: Integration. What has not happened yet, or is not planned, is null. */
+const Integration = Type.Object({
+  integration_id: Type.String(),
+  app_group_id: Type.String(),
+  integration_name: Type.String(),
+  integration_type: Type.String(),
+  integration_status: Type.String(),
+  contact_emails: Type.String(),
+  last_updated_at: NullableText,
+  warehouse_type: Type.String(),
+  last_job_start_time: NullableText,
+  last_job_status: NullableText,
+  next_scheduled_run: NullableText,
+});
+
+/** spec: Sync job. */
+const SyncJob = Type.Object({
+  job_status: Type.String(),
+  sync_start_time: Type.String(),
+  sync_finish_time: NullableText,
+  last_timestamp_synced: NullableText,
+  rows_synced: Type.Integer(),
+  rows_failed_with_errors: Type.Integer(),
+});
+
+const Cursor = Type.Object({ cursor: Type.Optional(Type.String()) });
+
+const IntegrationId = Type.Object({ integration_id: Type.String() });
+
+export const integrationView = (integration: ListedIntegration) => ({
+  integration_id: integration.id,
+  app_group_id: String(integration.workspaceId),
+  integration_name: integration.name,
+  integration_type: integration.type,
+  integration_status: integration.status,
+  contact_emails: integration.contactEmails.join(", "),
+  last_updated_at: integration.processedThrough,
+  warehouse_type: integration.warehouse.type,
+  last_job_start_time: integration.lastStartedAt?.toISOString() ?? null,
+  last_job_status: integration.lastStatus,
+  next_scheduled_run: integration.nextAt?.toISOString() ?? null,
+});
+
+export const runView = (run: RunRow) => ({
+  job_status: run.status,
+  sync_start_time: run.startedAt.toISOString(),
+  sync_finish_time: run.finishedAt?.toISOString() ?? null,
+  last_timestamp_synced: run.processedThrough,
+  rows_synced: run.rowsSynced,
+  rows_failed_with_errors: run.rowsFailed,
+});
+
+const list = endpoint({
+  method: "GET",
+  path: "/cdi/integrations",
+  summary: "Lists the warehouse integrations, ten per page.",
+  access: withPermission("cdi.integration_list"),
+  query: Cursor,
+  replies: { 200: Type.Object({ results: Type.Array(Integration), message: Success }) },
+}).handledBy(async (services: ListServices, { workspace }, { query }) => {
+  const { rows, headers } = await listIntegrations(services, workspace, query.cursor);
+  return { status: 200, headers, body: { results: rows.map(integrationView), message: "success" } };
+});
+
+const jobSyncStatus = endpoint({
+  method: "GET",
+  path: "/cdi/integrations/:integration_id/job_sync_status",
+  summary: "Lists the syncs of an integration, newest first, ten per page.",
+  access: withPermission("cdi.integration_job_status"),
+  params: IntegrationId,
+  query: Cursor,
+  replies: { 200: Type.Object({ results: Type.Array(SyncJob), message: Success }) },
+}).handledBy(async (services: ListServices, { workspace }, { params, query }) => {
+  const { integration_id: id } = params;
+  const path = `/cdi/integrations/${id}/job_sync_status`;
+  const { rows, headers } = await listRuns(services, workspace, id, path, query.cursor);
+  return { status: 200, headers, body: { results: rows.map(runView), message: "success" } };
+});
+
+const sync = endpoint({
+  method: "POST",
+  path: "/cdi/integrations/:integration_id/sync",
+  summary: "Starts a sync of an integration now.",
+  access: withPermission("cdi.integration_sync"),
+  params: IntegrationId,
+  replies: { 202: Type.Object({ message: Success }) },
+}).handledBy(async (services: TriggerServices, { workspace }, { params }) => {
+  await triggerSync(services, workspace, params.integration_id);
+  return { status: 202, body: { message: "success" } };
+});
+
+export const cdiEndpoints = [list, jobSyncStatus, sync];

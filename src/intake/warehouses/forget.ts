@@ -1,0 +1,55 @@
+import { withdraw } from "../../admin/jobs/queue.ts";
+import type { Retained } from "../../admin/retention/retention.ts";
+import type { Database, Transaction } from "../../database/database.ts";
+import { SYNC_JOB } from "./integration.ts";
+import { deleteBoundary, deleteLog, deleteOldLog } from "./progress-store.ts";
+import { clearProgress, deleteRuns, deleteRunsBefore } from "./store.ts";
+
+/** Integrations start from the beginning again: what was read of their rows is forgotten. */
+export async function forgetProgress(
+  tx: Transaction,
+  workspaceId: number,
+  integrationIds: readonly string[] | undefined,
+): Promise<void> {
+  await clearProgress(tx, workspaceId, integrationIds);
+  await deleteBoundary(tx, workspaceId, integrationIds);
+}
+
+/** Removes the runs of integrations with their logs. */
+export async function forgetRuns(
+  tx: Transaction,
+  workspaceId: number,
+  integrationIds: readonly string[] | undefined,
+): Promise<void> {
+  await deleteRuns(tx, workspaceId, integrationIds);
+  await deleteLog(tx, workspaceId, integrationIds);
+}
+
+/**
+ * A reset discards all sync progress. A running sync can commit nothing afterwards, so this happens
+ * before users are removed.
+ */
+export async function eraseSyncs(tx: Transaction, workspaceId: number): Promise<void> {
+  await withdraw(tx, workspaceId, SYNC_JOB);
+  await forgetProgress(tx, workspaceId, undefined);
+  await forgetRuns(tx, workspaceId, undefined);
+}
+
+const ROWS_AT_ONCE = 1_000;
+
+/** Rows that syncs did not apply. */
+export const RETAINED_ROW_LOG: Retained = {
+  kind: "row_log",
+  days: (settings) => settings.keep_row_log_days,
+  async removeStep(tx, workspaceId, before) {
+    const removed = await deleteOldLog(tx, workspaceId, before, ROWS_AT_ONCE);
+    return { removed, after: removed === ROWS_AT_ONCE ? "more" : undefined };
+  },
+};
+
+const DAY_MS = 24 * 3_600 * 1_000;
+
+/** Runs are kept for a year. */
+export async function sweepSyncs(database: Database, now: Date): Promise<void> {
+  await deleteRunsBefore(database, new Date(now.getTime() - 365 * DAY_MS));
+}

@@ -1,0 +1,171 @@
+import { readNextTimes } from "../../admin/jobs/schedule.ts";
+import { findWorkspace, readWorkspaceNames } from "../../admin/workspaces/find-workspace.ts";
+import type { Workspace } from "../../base/context/workspace.ts";
+import { forwardPage, type Page, readPage } from "../../base/pages.ts";
+import { Problem } from "../../base/problem.ts";
+import { isUuid } from "../../base/values/uuid.ts";
+import type { Queryable } from "../../database/database.ts";
+import { SYNC_JOB } from "./integration.ts";
+import { type LogEntry, selectLogBeyond } from "./progress-store.ts";
+import {
+  type IntegrationPlace,
+  type IntegrationRow,
+  type RunRow,
+  selectIntegration,
+  selectIntegrationsBeyond,
+  selectIntegrationsNamed,
+  selectRun,
+  selectRunsBeyond,
+} from "./store.ts";
+
+export interface ListServices {
+  readonly database: Queryable;
+}
+
+/** Whose integrations are meant. */
+export type WorkspaceId = Pick<Workspace, "id">;
+
+/** spec: Limits, items per page of the integration endpoints. */
+const PAGE_SIZE = 10;
+
+/** An integration, with when it is due next. */
+export type ListedIntegration = IntegrationRow & { readonly nextAt: Date | undefined };
+
+export interface WantedIntegrations {
+  readonly name: string | undefined;
+  /** The name of a workspace; all of them without it. */
+  readonly workspace: string | undefined;
+  readonly cursor: string | undefined;
+  readonly limit: number;
+}
+
+/**
+ * A page of the integrations of all workspaces, each with the name of its workspace.
+ *
+ * @throws Problem INVALID_REQUEST for the cursor, NOT_FOUND for the workspace.
+ */
+export async function findIntegrations(
+  { database }: ListServices,
+  { name, workspace, cursor, limit }: WantedIntegrations,
+) {
+  const after = cursor === undefined ? undefined : readCursor(cursor);
+  const workspaceId =
+    workspace === undefined ? undefined : (await findWorkspace(database, workspace)).id;
+  const found = await selectIntegrationsNamed(database, { name, workspaceId, after }, limit + 1);
+  const { rows, next } = forwardPage(found, limit, cursorOf);
+  const workspaces = await readWorkspaceNames(database);
+  const results = rows.map((integration) => ({
+    ...integration,
+    workspace: workspaces.get(integration.workspaceId) ?? "",
+  }));
+  return { results, next };
+}
+
+const cursorOf = ({ workspaceId, name }: IntegrationPlace): string =>
+  Buffer.from(`${workspaceId} ${name}`).toString("base64url");
+
+function readCursor(cursor: string): IntegrationPlace {
+  const text = Buffer.from(cursor, "base64url").toString();
+  const [, id, name = ""] = /^(\d{1,9}) ([^\0]+)$/s.exec(text) ?? [];
+  const place = { workspaceId: Number(id), name };
+  if (id === undefined || cursorOf(place) !== cursor) {
+    throw new Problem("INVALID_REQUEST", "Invalid cursor");
+  }
+  return place;
+}
+
+/** The integrations of a workspace by name. @throws Problem INVALID_REQUEST for the cursor. */
+export async function listIntegrations(
+  { database }: ListServices,
+  workspace: WorkspaceId,
+  cursor: string | undefined,
+): Promise<Page<ListedIntegration>> {
+  const page = await readPage<IntegrationRow>(
+    {
+      path: "/cdi/integrations",
+      pageSize: PAGE_SIZE,
+      keyOf: ({ name }) => name,
+      isKey: (text) => !text.includes("\0"),
+      select: (...beyond) => selectIntegrationsBeyond(database, workspace.id, ...beyond),
+    },
+    cursor,
+  );
+  const nextTimes = await readNextTimes(database, SYNC_JOB, workspace.id);
+  return { ...page, rows: page.rows.map((row) => ({ ...row, nextAt: nextTimes.get(row.id) })) };
+}
+
+/**
+ * An integration of a workspace.
+ *
+ * @throws Problem INVALID_REQUEST where the id is no UUID, NOT_FOUND if there is none.
+ */
+export async function getIntegration(
+  { database }: ListServices,
+  workspace: WorkspaceId,
+  id: string,
+): Promise<IntegrationRow> {
+  if (!isUuid(id)) throw new Problem("INVALID_REQUEST", "Invalid integration ID");
+  const integration = await selectIntegration(database, workspace.id, id);
+  if (!integration) throw new Problem("NOT_FOUND", "Integration not found");
+  return integration;
+}
+
+/** The runs of an integration, the newest first; `path` is the list's own. */
+export async function listRuns(
+  services: ListServices,
+  workspace: WorkspaceId,
+  integrationId: string,
+  path: string,
+  cursor: string | undefined,
+): Promise<Page<RunRow>> {
+  const { id } = await getIntegration(services, workspace, integrationId);
+  return readPage<RunRow>(
+    {
+      path,
+      pageSize: PAGE_SIZE,
+      keyOf: (run) => run.id,
+      isKey: isUuid,
+      select: (...beyond) => selectRunsBeyond(services.database, workspace.id, id, ...beyond),
+    },
+    cursor,
+  );
+}
+
+/** @throws Problem INVALID_REQUEST or NOT_FOUND, for the integration or the run. */
+export async function getRun(
+  services: ListServices,
+  workspace: WorkspaceId,
+  integrationId: string,
+  runId: string,
+): Promise<RunRow> {
+  const { id } = await getIntegration(services, workspace, integrationId);
+  if (!isUuid(runId)) throw new Problem("INVALID_REQUEST", "Invalid run ID");
+  const run = await selectRun(services.database, workspace.id, id, runId);
+  if (!run) throw new Problem("NOT_FOUND", "Run not found");
+  return run;
+}
+
+const LOG_PAGE_SIZE = 100;
+
+/** The rows of a run that were not simply applied, in their order. */
+export async function listRunRows(
+  services: ListServices,
+  workspace: WorkspaceId,
+  integrationId: string,
+  runId: string,
+  path: string,
+  cursor: string | undefined,
+): Promise<Page<LogEntry>> {
+  const run = await getRun(services, workspace, integrationId, runId);
+  return readPage<LogEntry>(
+    {
+      path,
+      pageSize: LOG_PAGE_SIZE,
+      keyOf: (entry) => entry.id,
+      isKey: isUuid,
+      select: (...beyond) =>
+        selectLogBeyond(services.database, workspace.id, integrationId, run.id, ...beyond),
+    },
+    cursor,
+  );
+}

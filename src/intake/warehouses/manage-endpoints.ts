@@ -1,0 +1,106 @@
+import Type, { type Static } from "typebox";
+import { Problem } from "../../base/problem.ts";
+import { refuseUnstorable } from "../../base/values/plain-json.ts";
+import { NullableText, OfWorkspace, Success } from "../../base/values/schemas.ts";
+import { isUuid } from "../../base/values/uuid.ts";
+import { byAdministratorOfWorkspace, endpoint } from "../../http/endpoint.ts";
+import { IntegrationBody, integrationOf } from "./declaration.ts";
+import { INTEGRATION_STATUSES, INTEGRATION_TYPES } from "./integration.ts";
+import { getIntegration } from "./list.ts";
+import {
+  type ManageServices,
+  putIntegration,
+  readIntegrations,
+  removeIntegration,
+} from "./manage.ts";
+import type { IntegrationRow } from "./store.ts";
+import { storedPlaceIn } from "./stored-warehouse.ts";
+
+const Integration = {
+  integration_id: Type.String(),
+  name: Type.String(),
+  type: Type.Enum([...INTEGRATION_TYPES]),
+  status: Type.Enum([...INTEGRATION_STATUSES]),
+  contact_emails: Type.String(),
+  schedule: NullableText,
+  retry: Type.Object({ attempts: Type.Integer(), delay_seconds: Type.Integer() }),
+  warehouse: Type.Object(
+    { type: Type.String(), place: Type.String() },
+    { description: "Its kind and its table or files; credentials are never shown." },
+  ),
+  declared: Type.Boolean({ description: "Whether a manifest declared it." }),
+};
+
+const viewOf = (integration: IntegrationRow): Static<Type.TObject<typeof Integration>> => ({
+  integration_id: integration.id,
+  name: integration.name,
+  type: integration.type,
+  status: integration.status,
+  contact_emails: integration.contactEmails.join(", "),
+  schedule: integration.schedule,
+  retry: integration.retry,
+  warehouse: { type: integration.warehouse.type, place: storedPlaceIn(integration.warehouse) },
+  declared: integration.declared,
+});
+
+const LIST = "/admin/v1/workspaces/:name/integrations";
+
+const ONE = `${LIST}/:integration_id` as const;
+
+const OfIntegration = Type.Object({ name: Type.String(), integration_id: Type.String() });
+
+const listEndpoint = endpoint({
+  method: "GET",
+  path: LIST,
+  summary: "Lists the warehouse integrations of a workspace as they are declared.",
+  access: byAdministratorOfWorkspace("basic_access"),
+  params: OfWorkspace,
+  replies: {
+    200: Type.Object({ integrations: Type.Array(Type.Object(Integration)), message: Success }),
+  },
+}).handledBy(async (services: ManageServices, context) => {
+  const integrations = await readIntegrations(services, context);
+  return { status: 200, body: { integrations: integrations.map(viewOf), message: "success" } };
+});
+
+const readEndpoint = endpoint({
+  method: "GET",
+  path: ONE,
+  summary: "Reads a warehouse integration as it is declared.",
+  access: byAdministratorOfWorkspace("basic_access"),
+  params: OfIntegration,
+  replies: { 200: Type.Object({ ...Integration, message: Success }) },
+}).handledBy(async (services: ManageServices, context, { params }) => {
+  const found = await getIntegration(services, context.workspace, params.integration_id);
+  return { status: 200, body: { ...viewOf(found), message: "success" } };
+});
+
+const putEndpoint = endpoint({
+  method: "PUT",
+  path: ONE,
+  summary: "Creates or changes a warehouse integration.",
+  access: byAdministratorOfWorkspace("manage_external_integrations"),
+  params: OfIntegration,
+  body: IntegrationBody,
+  replies: { 200: Type.Object({ ...Integration, message: Success }) },
+}).handledBy(async (services: ManageServices, context, { params, body }) => {
+  refuseUnstorable(body);
+  const id = params.integration_id.toLowerCase();
+  if (!isUuid(id)) throw new Problem("INVALID_REQUEST", "Invalid integration ID");
+  const saved = await putIntegration(services, context, integrationOf({ id, ...body }));
+  return { status: 200, body: { ...viewOf(saved), message: "success" } };
+});
+
+const removeEndpoint = endpoint({
+  method: "DELETE",
+  path: ONE,
+  summary: "Removes a warehouse integration with its runs; synced data stays.",
+  access: byAdministratorOfWorkspace("manage_external_integrations"),
+  params: OfIntegration,
+  replies: { 200: Type.Object({ message: Success }) },
+}).handledBy(async (services: ManageServices, context, { params }) => {
+  await removeIntegration(services, context, params.integration_id);
+  return { status: 200, body: { message: "success" } };
+});
+
+export const cdiManageEndpoints = [listEndpoint, readEndpoint, putEndpoint, removeEndpoint];

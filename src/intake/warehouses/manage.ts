@@ -1,0 +1,80 @@
+import { isDeepStrictEqual } from "node:util";
+import { recordChanges } from "../../admin/audit/audit.ts";
+import type { Sealing } from "../../admin/secrets/sealing.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { WorkspaceContext } from "../../base/context/context.ts";
+import { type Database, withRetries } from "../../database/database.ts";
+import { changeIntegrations, detailsOf } from "./change-integrations.ts";
+import type { Integration } from "./integration.ts";
+import { getIntegration } from "./list.ts";
+import { type IntegrationRow, selectIntegrations, selectIntegrationsById } from "./store.ts";
+import { openIntegration } from "./stored-warehouse.ts";
+
+/* Integrations one by one, as the administrator sees and changes them. */
+
+export interface ManageServices {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly sealing: Sealing;
+}
+
+/** The integrations of a workspace, by name. */
+export const readIntegrations = (
+  { database }: Pick<ManageServices, "database">,
+  { workspace }: WorkspaceContext,
+): Promise<IntegrationRow[]> => selectIntegrations(database, workspace.id);
+
+/**
+ * Creates or changes an integration; changing the source restarts the sync. A declared integration
+ * stays declared: the next apply overrides changes made through the API.
+ *
+ * @throws Problem CONFLICT where another integration has the name.
+ */
+export async function putIntegration(
+  services: ManageServices,
+  context: WorkspaceContext,
+  integration: Integration,
+): Promise<IntegrationRow> {
+  const { database, clock, sealing } = services;
+  const { workspace } = context;
+  await withRetries(database, async (tx) => {
+    const where = { workspaceId: workspace.id, now: clock.now(), sealing };
+    const [present] = await selectIntegrationsById(tx, workspace.id, [integration.id]);
+    const before = present && openIntegration(sealing, workspace.id, present);
+    if (isDeepStrictEqual(before, integration)) return;
+    await changeIntegrations(tx, where, { saved: [integration], removed: [] }, false);
+    await recordChanges(tx, clock, context, [
+      {
+        action: present ? "updated" : "created",
+        kind: "integration",
+        workspace: context.workspace.name,
+        name: integration.name,
+        details: detailsOf(integration),
+      },
+    ]);
+  });
+  return getIntegration(services, workspace, integration.id);
+}
+
+/** Removes an integration with its runs and their log. @throws Problem as `getIntegration`. */
+export async function removeIntegration(
+  services: ManageServices,
+  context: WorkspaceContext,
+  id: string,
+): Promise<void> {
+  const { database, clock, sealing } = services;
+  const { workspace } = context;
+  await withRetries(database, async (tx) => {
+    const present = await getIntegration({ database: tx }, workspace, id);
+    const where = { workspaceId: workspace.id, now: clock.now(), sealing };
+    await changeIntegrations(tx, where, { saved: [], removed: [present.id] }, false);
+    await recordChanges(tx, clock, context, [
+      {
+        action: "removed",
+        kind: "integration",
+        workspace: context.workspace.name,
+        name: present.name,
+      },
+    ]);
+  });
+}

@@ -1,0 +1,166 @@
+import type { Queryable, Transaction } from "../../database/database.ts";
+import { listsOf } from "../../database/parameters/lists-of.ts";
+import type { Boundary, BoundaryCount } from "./boundary.ts";
+
+/* How far an integration got, row by row: the rows at its boundary, and the log of its rows. */
+
+/** What is known of rows at the boundary, by hash; `seen` is what the reading `readingId` saw. */
+export async function selectBoundary(
+  database: Queryable,
+  workspaceId: number,
+  integrationId: string,
+  hashes: readonly string[],
+  readingId: string,
+): Promise<Map<string, BoundaryCount>> {
+  if (hashes.length === 0) return new Map();
+  const rows = await database.query<BoundaryCount & { hash: string }>(
+    `select row_hash as hash, processed, case when seen_by = $4 then seen else 0 end as seen
+     from boundary_rows
+     where workspace_id = $1 and integration_id = $2 and row_hash = any($3::uuid[])`,
+    [workspaceId, integrationId, hashes, readingId],
+  );
+  return new Map(rows.map(({ hash, ...count }) => [hash, count]));
+}
+
+export async function upsertBoundary(
+  tx: Transaction,
+  workspaceId: number,
+  integrationId: string,
+  { counts, hasMoved }: Boundary,
+  readingId: string,
+): Promise<void> {
+  if (hasMoved) await deleteBoundary(tx, workspaceId, [integrationId]);
+  const rows = [...counts];
+  await tx.query(
+    `insert into boundary_rows
+       (workspace_id, integration_id, row_hash, processed, seen, seen_by)
+     select $1, $2, hash, processed, seen, $3
+     from unnest($4::uuid[], $5::int[], $6::int[]) as new (hash, processed, seen)
+     on conflict (workspace_id, integration_id, row_hash) do update set
+       processed = excluded.processed, seen = excluded.seen, seen_by = excluded.seen_by`,
+    [
+      workspaceId,
+      integrationId,
+      readingId,
+      rows.map(([hash]) => hash),
+      rows.map(([, count]) => count.processed),
+      rows.map(([, count]) => count.seen),
+    ],
+  );
+}
+
+/** Forgets boundaries; of the whole workspace where no integrations are given. */
+export async function deleteBoundary(
+  tx: Transaction,
+  workspaceId: number,
+  integrationIds: readonly string[] | undefined,
+): Promise<void> {
+  await tx.query(
+    `delete from boundary_rows
+     where workspace_id = $1 and ($2::uuid[] is null or integration_id = any($2::uuid[]))`,
+    [workspaceId, integrationIds ?? null],
+  );
+}
+
+/** What is kept about one row that was not simply applied. */
+export interface LogEntry {
+  readonly id: string;
+  /** `waiting`: its time is still to come. */
+  readonly outcome: "failed" | "skipped" | "waiting";
+  readonly identity: Readonly<Record<string, string>>;
+  /** As the source has it. */
+  readonly updatedAt: string | null;
+  /** Which field it is about, as far as that can be said. */
+  readonly field: string | null;
+  readonly code: string;
+  readonly message: string;
+}
+
+export async function insertLogEntries(
+  tx: Transaction,
+  workspaceId: number,
+  integrationId: string,
+  runId: string,
+  entries: readonly LogEntry[],
+  now: Date,
+): Promise<void> {
+  if (entries.length === 0) return;
+  await tx.query(
+    `insert into row_log (workspace_id, integration_id, run_id, entry_id, outcome, identity,
+       updated_at, field, code, message, logged_at)
+     select $1, $2, $3, id, outcome, identity::jsonb, updated_at, field, code, message, $4
+     from unnest($5::uuid[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[],
+       $11::text[]) as new (id, outcome, identity, updated_at, field, code, message)`,
+    [
+      workspaceId,
+      integrationId,
+      runId,
+      now,
+      ...listsOf(entries, "id", "outcome"),
+      entries.map((entry) => JSON.stringify(entry.identity)),
+      ...listsOf(entries, "updatedAt", "field", "code", "message"),
+    ],
+  );
+}
+
+/** The log of a run in its order, beyond an entry; nearest first, so backwards where not forward. */
+export async function selectLogBeyond(
+  database: Queryable,
+  workspaceId: number,
+  integrationId: string,
+  runId: string,
+  entryId: string | undefined,
+  isForward: boolean,
+  atMost: number,
+): Promise<LogEntry[]> {
+  const [beyond, order] = isForward ? [">", "asc"] : ["<", "desc"];
+  return database.query<LogEntry>(
+    `select entry_id as id, outcome, identity, updated_at as "updatedAt", field, code, message
+     from row_log
+     where workspace_id = $1 and integration_id = $2 and run_id = $3
+       and ($4::uuid is null or entry_id ${beyond} $4::uuid)
+     order by entry_id ${order} limit $5`,
+    [workspaceId, integrationId, runId, entryId ?? null, atMost],
+  );
+}
+
+/** How often each reason occurs in the log of a run, the most frequent first. */
+export async function selectLogSummary(
+  database: Queryable,
+  workspaceId: number,
+  integrationId: string,
+  runId: string,
+): Promise<{ code: string; field: string | null; count: number }[]> {
+  return database.query(
+    `select code, field, count(*) as count from row_log
+     where workspace_id = $1 and integration_id = $2 and run_id = $3 and outcome = 'failed'
+     group by code, field order by count(*) desc, code, field limit 20`,
+    [workspaceId, integrationId, runId],
+  );
+}
+
+/** Removes logs; of the whole workspace where no integrations are given. */
+export async function deleteLog(
+  tx: Transaction,
+  workspaceId: number,
+  integrationIds: readonly string[] | undefined,
+): Promise<void> {
+  await tx.query(
+    `delete from row_log
+     where workspace_id = $1 and ($2::uuid[] is null or integration_id = any($2::uuid[]))`,
+    [workspaceId, integrationIds ?? null],
+  );
+}
+
+/** Removes some of the rows of a workspace from before a time. @returns how many. */
+export const deleteOldLog = (
+  tx: Transaction,
+  workspaceId: number,
+  before: Date,
+  atMost: number,
+): Promise<number> =>
+  tx.execute(
+    `delete from row_log where workspace_id = $1 and entry_id in (
+       select entry_id from row_log where workspace_id = $1 and logged_at < $2 limit $3)`,
+    [workspaceId, before, atMost],
+  );

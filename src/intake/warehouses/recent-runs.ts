@@ -1,0 +1,28 @@
+import type { Queryable } from "../../database/database.ts";
+import type { WorkspaceId } from "./list.ts";
+import { type RunRows, selectRunsSince } from "./recent-runs-store.ts";
+import { type IntegrationRow, selectIntegrations } from "./store.ts";
+
+/* What the overview of a workspace shows of its syncs. */
+
+/** More runs than a chart has points. */
+const MOST_RUNS = 1_000;
+
+export interface RecentSyncs {
+  readonly integrations: readonly IntegrationRow[];
+  /** Newest first. */
+  readonly runs: readonly RunRows[];
+}
+
+/** The integrations of a workspace with how they stand, and their runs since a time. */
+export async function readRecentSyncs(
+  database: Queryable,
+  { id }: WorkspaceId,
+  since: Date,
+): Promise<RecentSyncs> {
+  const [integrations, runs] = [
+    await selectIntegrations(database, id),
+    await selectRunsSince(database, id, since, MOST_RUNS),
+  ];
+  return { integrations, runs };
+}

@@ -1,0 +1,389 @@
+import type { Queryable, Transaction } from "../../database/database.ts";
+import { listsOf } from "../../database/parameters/lists-of.ts";
+import type { JobStatus } from "./integration.ts";
+import type { StoredIntegration, StoredWarehouse } from "./stored-warehouse.ts";
+
+/* Integrations and their runs. How far they got, row by row, is in progress-store.ts. */
+
+const INTEGRATION_COLUMNS = `integration_id as id, name, type, status,
+  to_jsonb(contact_emails) as "contactEmails", schedule, retry, warehouse`;
+
+export async function selectDeclaredIntegrations(
+  tx: Transaction,
+  workspaceId: number,
+): Promise<StoredIntegration[]> {
+  return tx.query<StoredIntegration>(
+    `select ${INTEGRATION_COLUMNS} from integrations where workspace_id = $1 and declared`,
+    [workspaceId],
+  );
+}
+
+/** Those of some ids that are there. */
+export async function selectIntegrationsById(
+  tx: Transaction,
+  workspaceId: number,
+  ids: readonly string[],
+): Promise<StoredIntegration[]> {
+  if (ids.length === 0) return [];
+  return tx.query<StoredIntegration>(
+    `select ${INTEGRATION_COLUMNS} from integrations
+     where workspace_id = $1 and integration_id = any($2::uuid[])`,
+    [workspaceId, ids],
+  );
+}
+
+/** @param isDeclared by a manifest; what one declared stays declared. */
+export async function upsertIntegrations(
+  tx: Transaction,
+  workspaceId: number,
+  integrations: readonly StoredIntegration[],
+  isDeclared: boolean,
+  now: Date,
+): Promise<void> {
+  if (integrations.length === 0) return;
+  await tx.query(
+    `insert into integrations (workspace_id, integration_id, name, type, status, contact_emails,
+       schedule, retry, warehouse, declared, created_at)
+     select $1, id, name, type, status,
+       array(select jsonb_array_elements_text(contact_emails::jsonb)), schedule, retry::jsonb,
+       warehouse::jsonb, $11, $10
+     from unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
+       $8::text[], $9::text[])
+       as new (id, name, type, status, contact_emails, schedule, retry, warehouse)
+     on conflict (workspace_id, integration_id) do update set name = excluded.name,
+       type = excluded.type, status = excluded.status, contact_emails = excluded.contact_emails,
+       schedule = excluded.schedule, retry = excluded.retry, warehouse = excluded.warehouse,
+       declared = integrations.declared or excluded.declared`,
+    [
+      workspaceId,
+      ...listsOf(integrations, "id", "name", "type", "status"),
+      integrations.map((each) => JSON.stringify(each.contactEmails)),
+      integrations.map((each) => each.schedule),
+      integrations.map((each) => JSON.stringify(each.retry)),
+      integrations.map((each) => JSON.stringify(each.warehouse)),
+      now,
+      isDeclared,
+    ],
+  );
+}
+
+interface WarehouseRow extends Pick<StoredIntegration, "id" | "warehouse"> {
+  readonly workspaceId: number;
+}
+
+/** The warehouses of all workspaces as they are stored. */
+export const selectWarehouses = (database: Queryable): Promise<WarehouseRow[]> =>
+  database.query<WarehouseRow>(
+    `select workspace_id as "workspaceId", integration_id as id, warehouse from integrations
+     order by workspace_id, integration_id`,
+  );
+
+export async function updateWarehouses(
+  tx: Queryable,
+  rows: readonly (WarehouseRow & { readonly warehouse: StoredWarehouse })[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  await tx.query(
+    `update integrations set warehouse = new.warehouse::jsonb
+     from unnest($1::int[], $2::uuid[], $3::text[]) as new (workspace_id, id, warehouse)
+     where integrations.workspace_id = new.workspace_id and integration_id = new.id`,
+    [...listsOf(rows, "workspaceId", "id"), rows.map((row) => JSON.stringify(row.warehouse))],
+  );
+}
+
+export async function deleteIntegrations(
+  tx: Transaction,
+  workspaceId: number,
+  ids: readonly string[],
+): Promise<void> {
+  await tx.query(
+    "delete from integrations where workspace_id = $1 and integration_id = any($2::uuid[])",
+    [workspaceId, ids],
+  );
+}
+
+/** An integration with how far it got and how its last run stands. */
+export interface IntegrationRow extends StoredIntegration {
+  readonly workspaceId: number;
+  /** Whether a manifest declared it. */
+  readonly declared: boolean;
+  readonly processedThrough: string | null;
+  readonly lastStartedAt: Date | null;
+  readonly lastStatus: JobStatus | null;
+}
+
+const WITH_LAST_RUN = `select ${INTEGRATION_COLUMNS}, workspace_id as "workspaceId", declared,
+    processed_through as "processedThrough", last_run."lastStartedAt", last_run."lastStatus"
+  from integrations left join lateral (
+    select started_at as "lastStartedAt", sync_runs.status as "lastStatus" from sync_runs
+    where sync_runs.workspace_id = integrations.workspace_id
+      and sync_runs.integration_id = integrations.integration_id
+    order by run_id desc limit 1) last_run on true`;
+
+export async function selectIntegration(
+  database: Queryable,
+  workspaceId: number,
+  id: string,
+): Promise<IntegrationRow | undefined> {
+  const [row] = await database.query<IntegrationRow>(
+    `${WITH_LAST_RUN} where workspace_id = $1 and integration_id = $2`,
+    [workspaceId, id],
+  );
+  return row;
+}
+
+/** All integrations of a workspace, by name. */
+export async function selectIntegrations(
+  database: Queryable,
+  workspaceId: number,
+): Promise<IntegrationRow[]> {
+  return database.query<IntegrationRow>(`${WITH_LAST_RUN} where workspace_id = $1 order by name`, [
+    workspaceId,
+  ]);
+}
+
+/** Where an integration stands among those of all workspaces. */
+export interface IntegrationPlace {
+  readonly workspaceId: number;
+  readonly name: string;
+}
+
+interface IntegrationFilter {
+  readonly name: string | undefined;
+  readonly workspaceId: number | undefined;
+  readonly after: IntegrationPlace | undefined;
+}
+
+/** The integrations of all workspaces that pass a filter, beyond a place. */
+export async function selectIntegrationsNamed(
+  database: Queryable,
+  { name, workspaceId, after }: IntegrationFilter,
+  atMost: number,
+): Promise<IntegrationRow[]> {
+  return database.query<IntegrationRow>(
+    `${WITH_LAST_RUN} where ($1::text is null or name = $1)
+       and ($2::int is null or workspace_id = $2)
+       and ($3::int is null or (workspace_id, name) > ($3, $4))
+     order by workspace_id, name limit $5`,
+    [name ?? null, workspaceId ?? null, after?.workspaceId ?? null, after?.name ?? null, atMost],
+  );
+}
+
+/** By name, those beyond a name; nearest first, so backwards where `isForward` is false. */
+export async function selectIntegrationsBeyond(
+  database: Queryable,
+  workspaceId: number,
+  name: string | undefined,
+  isForward: boolean,
+  atMost: number,
+): Promise<IntegrationRow[]> {
+  const [beyond, order] = isForward ? [">", "asc"] : ["<", "desc"];
+  return database.query<IntegrationRow>(
+    `${WITH_LAST_RUN} where workspace_id = $1 and ($2::text is null or name ${beyond} $2)
+     order by name ${order} limit $3`,
+    [workspaceId, name ?? null, atMost],
+  );
+}
+
+/** A sync, running or over. */
+export interface RunRow {
+  readonly id: string;
+  readonly status: JobStatus;
+  readonly message: string | null;
+  readonly startedAt: Date;
+  readonly finishedAt: Date | null;
+  /** The last UPDATED_AT that it processed. */
+  readonly processedThrough: string | null;
+  /** How many rows it will have read in the end; null until they are counted. */
+  readonly rowsExpected: number | null;
+  readonly rowsRead: number;
+  /** Of these rows, some were without effect: `rowsSkipped`. */
+  readonly rowsSynced: number;
+  readonly rowsSkipped: number;
+  readonly rowsFailed: number;
+}
+
+const RUN_COLUMNS = `run_id as id, status, message, started_at as "startedAt",
+  finished_at as "finishedAt", processed_through as "processedThrough",
+  rows_expected as "rowsExpected", rows_read as "rowsRead", rows_synced as "rowsSynced",
+  rows_skipped as "rowsSkipped", rows_failed as "rowsFailed"`;
+
+/** Begins a run, or resumes one that was begun before. */
+export async function insertRun(
+  tx: Transaction,
+  workspaceId: number,
+  integrationId: string,
+  runId: string,
+  now: Date,
+): Promise<void> {
+  await tx.query(
+    `insert into sync_runs (workspace_id, integration_id, run_id, status, started_at, rows_read,
+       rows_synced, rows_skipped, rows_failed)
+     values ($1, $2, $3, 'running', $4, 0, 0, 0, 0)
+     on conflict (workspace_id, integration_id, run_id) do nothing`,
+    [workspaceId, integrationId, runId, now],
+  );
+}
+
+export async function selectRun(
+  database: Queryable,
+  workspaceId: number,
+  integrationId: string,
+  runId: string,
+): Promise<RunRow | undefined> {
+  const [row] = await database.query<RunRow>(
+    `select ${RUN_COLUMNS} from sync_runs
+     where workspace_id = $1 and integration_id = $2 and run_id = $3`,
+    [workspaceId, integrationId, runId],
+  );
+  return row;
+}
+
+/** The newest first, those beyond a run; nearest first, so upwards where `isForward` is false. */
+export async function selectRunsBeyond(
+  database: Queryable,
+  workspaceId: number,
+  integrationId: string,
+  runId: string | undefined,
+  isForward: boolean,
+  atMost: number,
+): Promise<RunRow[]> {
+  const [beyond, order] = isForward ? ["<", "desc"] : [">", "asc"];
+  return database.query<RunRow>(
+    `select ${RUN_COLUMNS} from sync_runs
+     where workspace_id = $1 and integration_id = $2
+       and ($3::uuid is null or run_id ${beyond} $3::uuid)
+     order by run_id ${order} limit $4`,
+    [workspaceId, integrationId, runId ?? null, atMost],
+  );
+}
+
+/** Says how many rows are still to be read, and what the run waits for. */
+export async function updateRun(
+  database: Queryable,
+  workspaceId: number,
+  integrationId: string,
+  runId: string,
+  change: { readonly rowsToCome: number | null; readonly message: string | null },
+): Promise<void> {
+  await database.query(
+    `update sync_runs set message = $4,
+       rows_expected = case when $5::bigint is null then rows_expected else rows_read + $5 end
+     where workspace_id = $1 and integration_id = $2 and run_id = $3`,
+    [workspaceId, integrationId, runId, change.message, change.rowsToCome],
+  );
+}
+
+/** What some rows came to. */
+export interface RowCounts {
+  readonly read: number;
+  readonly synced: number;
+  readonly skipped: number;
+  readonly failed: number;
+}
+
+/** Adds what a run has read and how far it got. */
+export async function addToRun(
+  tx: Transaction,
+  workspaceId: number,
+  integrationId: string,
+  runId: string,
+  counts: RowCounts,
+  through: string,
+): Promise<void> {
+  await tx.query(
+    `update sync_runs set rows_read = rows_read + $4, rows_synced = rows_synced + $5,
+       rows_skipped = rows_skipped + $6, rows_failed = rows_failed + $7, processed_through = $8
+     where workspace_id = $1 and integration_id = $2 and run_id = $3`,
+    [
+      workspaceId,
+      integrationId,
+      runId,
+      counts.read,
+      counts.synced,
+      counts.skipped,
+      counts.failed,
+      through,
+    ],
+  );
+}
+
+export async function finishRun(
+  tx: Transaction,
+  workspaceId: number,
+  integrationId: string,
+  runId: string,
+  end: {
+    readonly status: JobStatus;
+    readonly message: string | null;
+    /** Rows that failed without having been read. */
+    readonly failed: number;
+    readonly now: Date;
+  },
+): Promise<void> {
+  await tx.query(
+    `update sync_runs set status = $4, message = $5, rows_failed = rows_failed + $6,
+       finished_at = $7
+     where workspace_id = $1 and integration_id = $2 and run_id = $3`,
+    [workspaceId, integrationId, runId, end.status, end.message, end.failed, end.now],
+  );
+}
+
+/** Ends the runs of integrations that no process continues. */
+export async function abandonRuns(
+  tx: Transaction,
+  workspaceId: number,
+  integrationIds: readonly string[],
+  message: string,
+  now: Date,
+): Promise<void> {
+  await tx.query(
+    `update sync_runs set status = 'error', message = $3, finished_at = $4
+     where workspace_id = $1 and integration_id = any($2::uuid[]) and finished_at is null`,
+    [workspaceId, integrationIds, message, now],
+  );
+}
+
+/** Sets how far an integration got. */
+export async function updateProgress(
+  tx: Transaction,
+  workspaceId: number,
+  integrationId: string,
+  through: string,
+): Promise<void> {
+  await tx.query(
+    `update integrations set processed_through = $3
+     where workspace_id = $1 and integration_id = $2`,
+    [workspaceId, integrationId, through],
+  );
+}
+
+/** Integrations start from the beginning again; of the whole workspace where none are given. */
+export async function clearProgress(
+  tx: Transaction,
+  workspaceId: number,
+  integrationIds: readonly string[] | undefined,
+): Promise<void> {
+  await tx.query(
+    `update integrations set processed_through = null
+     where workspace_id = $1 and ($2::uuid[] is null or integration_id = any($2::uuid[]))`,
+    [workspaceId, integrationIds ?? null],
+  );
+}
+
+/** Removes runs; of the whole workspace where no integrations are given. */
+export async function deleteRuns(
+  tx: Transaction,
+  workspaceId: number,
+  integrationIds: readonly string[] | undefined,
+): Promise<void> {
+  await tx.query(
+    `delete from sync_runs
+     where workspace_id = $1 and ($2::uuid[] is null or integration_id = any($2::uuid[]))`,
+    [workspaceId, integrationIds ?? null],
+  );
+}
+
+export async function deleteRunsBefore(database: Queryable, time: Date): Promise<void> {
+  await database.query("delete from sync_runs where started_at < $1", [time]);
+}

@@ -1,0 +1,99 @@
+import { Unopenable } from "../../admin/secrets/seal.ts";
+import type { Sealing } from "../../admin/secrets/sealing.ts";
+import type { Transaction } from "../../database/database.ts";
+import type { Integration } from "./integration.ts";
+import { placeIn, type Warehouse } from "./sources/kinds.ts";
+
+/**
+ * The stored form of a warehouse: its kind and location are readable, its credentials are sealed.
+ */
+export interface SealedWarehouse {
+  readonly type: string;
+  readonly place: string;
+  /** The whole warehouse as JSON, sealed. */
+  readonly sealed: string;
+}
+
+/** A warehouse stored before sealing existed is in plain text, as declared. */
+export type StoredWarehouse = SealedWarehouse | Warehouse;
+
+export type StoredIntegration = Omit<Integration, "warehouse"> & {
+  readonly warehouse: StoredWarehouse;
+};
+
+/** No declared warehouse has this member. */
+const isSealed = (stored: StoredWarehouse): stored is SealedWarehouse =>
+  typeof stored.sealed === "string";
+
+const rowOf = (workspaceId: number, integrationId: string): string =>
+  `integrations.warehouse ${workspaceId} ${integrationId}`;
+
+/** An integration as it is stored. @throws Problem CONFLICT where there is no key. */
+export async function sealIntegration(
+  tx: Transaction,
+  sealing: Sealing,
+  workspaceId: number,
+  integration: Integration,
+): Promise<StoredIntegration> {
+  const { warehouse, id } = integration;
+  const text = JSON.stringify(warehouse);
+  const sealed = await sealing.seal(tx, text, rowOf(workspaceId, id));
+  return { ...integration, warehouse: sealedWarehouse(warehouse, sealed) };
+}
+
+const sealedWarehouse = (warehouse: Warehouse, sealed: string): SealedWarehouse => ({
+  type: warehouse.type,
+  place: placeIn(warehouse),
+  sealed,
+});
+
+/** @throws Unopenable */
+export function openWarehouse(
+  sealing: Sealing,
+  workspaceId: number,
+  { id, warehouse }: Pick<StoredIntegration, "id" | "warehouse">,
+): Warehouse {
+  if (!isSealed(warehouse)) return warehouse;
+  return JSON.parse(sealing.open(warehouse.sealed, rowOf(workspaceId, id)));
+}
+
+/**
+ * An integration as declared; if its warehouse cannot be opened, one that no declaration can equal.
+ */
+export function openIntegration(
+  sealing: Sealing,
+  workspaceId: number,
+  stored: StoredIntegration,
+): Integration {
+  try {
+    return { ...stored, warehouse: openWarehouse(sealing, workspaceId, stored) };
+  } catch (error) {
+    if (error instanceof Unopenable) return { ...stored, warehouse: { ...stored.warehouse } };
+    throw error;
+  }
+}
+
+/** Where in the warehouse the rows are; nothing secret, and known without a key. */
+export const storedPlaceIn = (stored: StoredWarehouse): string =>
+  isSealed(stored) ? stored.place : placeIn(stored);
+
+/** What the rows belong to: progress holds as long as this stays the same. */
+export const storedPlaceOf = (stored: StoredWarehouse): string =>
+  `${stored.type} ${storedPlaceIn(stored)}`;
+
+/**
+ * Seals a stored warehouse again.
+ *
+ * @param reseal is given the sealed text, or JSON where it is not sealed, and the place of the row.
+ * @returns undefined where it stays as it is.
+ */
+export function resealWarehouse(
+  workspaceId: number,
+  { id, warehouse }: Pick<StoredIntegration, "id" | "warehouse">,
+  reseal: (stored: string, place: string) => string | undefined,
+): StoredWarehouse | undefined {
+  const text = isSealed(warehouse) ? warehouse.sealed : JSON.stringify(warehouse);
+  const sealed = reseal(text, rowOf(workspaceId, id));
+  if (sealed === undefined) return undefined;
+  return isSealed(warehouse) ? { ...warehouse, sealed } : sealedWarehouse(warehouse, sealed);
+}

@@ -1,0 +1,161 @@
+import { contextOf, type Job, type JobKind, LeaseLost, TryAgain } from "../../admin/jobs/job.ts";
+import { Unopenable } from "../../admin/secrets/seal.ts";
+import { loadWorkspace } from "../../admin/workspaces/find-workspace.ts";
+import { describeError } from "../../base/observe/log.ts";
+import { isUnavailable, withRetries } from "../../database/database.ts";
+import type { AddressCache } from "../../people/profiles/address-cache.ts";
+import type { IdCache } from "../../people/profiles/id-cache.ts";
+import { type Ending, endingOf, endRun } from "./end-run.ts";
+import { SYNC_JOB } from "./integration.ts";
+import { ahead, inBatches } from "./read-ahead.ts";
+import { delayBeforeNextTry } from "./retry.ts";
+import type { Run, SyncServices } from "./run.ts";
+import { inSmallHeap } from "./small-heap.ts";
+import { openSource, type Warehouse } from "./sources/kinds.ts";
+import {
+  BEGINNING,
+  type Selection,
+  SourceFailed,
+  SourceUnfit,
+  sourceTime,
+} from "./sources/source.ts";
+import { insertRun, selectIntegration, selectRun, updateRun } from "./store.ts";
+import { openWarehouse } from "./stored-warehouse.ts";
+import { readTableShape } from "./table-shape.ts";
+import { writeRows } from "./write-rows.ts";
+
+/**
+ * Syncs an integration: reads rows from the last processed UPDATED_AT, applies them, and ends the
+ * run with its status. Progress is committed with the rows, so a killed sync can be resumed by any
+ * process. A failing source is retried as often as the integration says; an attempt that committed
+ * rows resets the count.
+ */
+export const syncJob: JobKind<SyncServices> = {
+  name: SYNC_JOB,
+  async run(services, job) {
+    const run = await beginRun(services, job);
+    if (!run) return;
+    const progress = { hasAdvanced: false };
+    const ending = await inSmallHeap(() => readAll(services, run, progress)).catch((error) =>
+      endingAfter(services, run, progress.hasAdvanced, error),
+    );
+    await endRun(services, run, ending);
+  },
+};
+
+async function beginRun({ database, clock }: SyncServices, job: Job): Promise<Run | undefined> {
+  const { workspaceId, subject } = job;
+  const workspace = await loadWorkspace(database, workspaceId);
+  return withRetries(database, async (tx) => {
+    await job.hold(tx);
+    const integration = await selectIntegration(tx, workspaceId, subject);
+    if (!integration || !workspace) {
+      await job.finish(tx);
+      return undefined;
+    }
+    await insertRun(tx, workspaceId, subject, job.id, clock.now());
+    const run = await selectRun(tx, workspaceId, subject, job.id);
+    return run && { job, workspace, integration, run };
+  });
+}
+
+/** How far the warehouse's clock may be ahead before a time in the future is worth a note. */
+const CLOCK_TOLERANCE_MS = 5 * 60 * 1_000;
+
+/** How many rows that cannot be read by time are noted one by one. */
+const MOST_STRAYS = 100;
+
+/** A run goes through users once: caching them would cost memory without a gain. */
+const NO_IDS: IdCache = {
+  get: () => undefined,
+  store: () => {},
+  removals: () => undefined,
+  expect: () => {},
+};
+
+const NO_ADDRESSES: AddressCache = { matches: () => false, store: () => {} };
+
+async function readAll(
+  services: SyncServices,
+  run: Run,
+  progress: { hasAdvanced: boolean },
+): Promise<Ending> {
+  const { job, integration } = run;
+  const source = await openSource(warehouseOf(services, run), job.signal);
+  try {
+    if (!source.columns) return endingOf(undefined);
+    const shape = readTableShape(source.columns, integration.type);
+    const range = {
+      from: integration.processedThrough ?? BEGINNING,
+      until: sourceTime(run.run.startedAt),
+    };
+    const selection = await source.select(shape, range);
+    const uncached = { ...services, idCache: NO_IDS, addressCache: NO_ADDRESSES };
+    await applyRows(uncached, run, selection, range.from, progress);
+    const soon = new Date(services.clock.now().getTime() + CLOCK_TOLERANCE_MS);
+    return endingOf(await selection.strays(sourceTime(soon), MOST_STRAYS));
+  } finally {
+    await source.close();
+  }
+}
+
+/** @throws SourceUnfit where its credentials cannot be opened: trying again would not help. */
+function warehouseOf({ sealing }: SyncServices, { workspace, integration }: Run): Warehouse {
+  try {
+    return openWarehouse(sealing, workspace.id, integration);
+  } catch (error) {
+    if (!(error instanceof Unopenable)) throw error;
+    throw new SourceUnfit(`${error.message} Declare the integration again with its credentials.`);
+  }
+}
+
+async function applyRows(
+  services: SyncServices,
+  { job, workspace, integration, run }: Run,
+  selection: Selection,
+  from: string,
+  progress: { hasAdvanced: boolean },
+): Promise<void> {
+  const { database, clock } = services;
+  const expected = { rowsToCome: selection.count, message: null };
+  await updateRun(database, workspace.id, integration.id, run.id, expected);
+  const { type } = integration;
+  const reading = { id: clock.newId(), job, context: { ...contextOf(job), workspace }, type };
+  let through = from;
+  for await (const rows of ahead(inBatches(selection.rows()))) {
+    job.signal.throwIfAborted();
+    const written = await writeRows(services, reading, rows, through);
+    through = written.through;
+    progress.hasAdvanced ||= written.hasAdvanced;
+  }
+}
+
+/**
+ * Maps an error to the outcome of the run.
+ *
+ * @throws TryAgain, or the error itself if it does not concern the run: the process stops, or
+ *   Rapport's own database is unreachable.
+ */
+async function endingAfter(
+  { database, log }: SyncServices,
+  { job, workspace, integration, run }: Run,
+  hasAdvanced: boolean,
+  error: unknown,
+): Promise<Ending> {
+  if (job.signal.aborted || error instanceof LeaseLost) throw error;
+  const { message } = error as Error;
+  if (error instanceof SourceUnfit) return { status: "config_error", message };
+  const isSource = error instanceof SourceFailed;
+  if (!isSource && isUnavailable(error)) throw error;
+  const reason = isSource ? `The source failed: ${message}` : "Rapport failed: see its log.";
+  if (!isSource) log.error(describeError(error), "sync failed");
+
+  const failures = hasAdvanced ? 0 : job.failures;
+  const delayMs = delayBeforeNextTry(integration.retry, failures);
+  if (delayMs === undefined) return { status: "error", message: reason };
+  await updateRun(database, workspace.id, integration.id, run.id, {
+    rowsToCome: null,
+    message: `Try ${failures + 1} of ${integration.retry.attempts}: ${reason}`,
+  });
+  throw new TryAgain(delayMs, error);
+}

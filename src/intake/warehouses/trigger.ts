@@ -1,0 +1,43 @@
+import { enqueue } from "../../admin/jobs/queue.ts";
+import type { Worker } from "../../admin/jobs/worker.ts";
+import type { Clock } from "../../base/clock.ts";
+import { Problem } from "../../base/problem.ts";
+import type { Database } from "../../database/database.ts";
+import { SYNC_JOB } from "./integration.ts";
+import { getIntegration, type WorkspaceId } from "./list.ts";
+import { insertRun } from "./store.ts";
+
+export interface TriggerServices {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly worker: Pick<Worker, "wake">;
+}
+
+/** When it makes sense to ask again. */
+const RETRY_AFTER_SECONDS = 30;
+
+/**
+ * Starts a sync now.
+ *
+ * @returns the id of the run, which is readable at once.
+ * @throws Problem INVALID_REQUEST, NOT_FOUND, or RATE_LIMITED while one runs or waits.
+ */
+export async function triggerSync(
+  services: TriggerServices,
+  workspace: WorkspaceId,
+  integrationId: string,
+): Promise<string> {
+  const { database, clock, worker } = services;
+  const { id } = await getIntegration(services, workspace, integrationId);
+  const runId = await database.transaction(async (tx) => {
+    const key = { workspaceId: workspace.id, kind: SYNC_JOB, subject: id };
+    const jobId = await enqueue(tx, clock, key);
+    if (jobId) await insertRun(tx, workspace.id, id, jobId, clock.now());
+    return jobId;
+  });
+  worker.wake();
+  if (runId) return runId;
+  throw new Problem("RATE_LIMITED", "Another job is in progress", {
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  });
+}

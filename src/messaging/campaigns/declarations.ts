@@ -1,0 +1,203 @@
+import Type, { type Static, type TProperties } from "typebox";
+import { ChannelName, Name } from "../../admin/workspaces/manifest.ts";
+import type { Campaign, Message, MessageAddress, TranslationMap } from "./campaign.ts";
+import type { MessagePart, ReadPart } from "./message-extension.ts";
+import { faultAt, type Place, placeName, refusalAt, refuseTwice } from "./place.ts";
+import { findMapFault, findSizeFault, readSource, type TextsToJudge } from "./texts.ts";
+
+/* How campaigns, canvases and messages are written in a manifest and in the admin API. */
+
+/** spec: Translation; ids are UUIDs. */
+export const Uuid = Type.String({ format: "uuid", description: "A UUID, as requests name it." });
+
+export const messageMembers = {
+  channel: ChannelName,
+  multi_language: Type.Optional(
+    Type.Boolean({ description: "Whether it can be translated. false by default." }),
+  ),
+  content: Type.Optional(
+    Type.Record(Type.String(), Type.String(), {
+      description: "Texts with translation tags, such as subject and body.",
+    }),
+  ),
+  source: Type.Optional(
+    Type.Record(Type.String(), Type.String(), {
+      description: "The strings by id; not needed with a content, which contains them.",
+    }),
+  ),
+};
+
+const DeclaredMessage = Type.Object({ id: Uuid, ...messageMembers });
+
+export type DeclaredMessage = Static<typeof DeclaredMessage>;
+
+export interface DeclaredCampaign {
+  readonly id: string;
+  readonly name: string;
+  readonly messages?: readonly DeclaredMessage[];
+}
+
+export interface DeclaredCanvas {
+  readonly id: string;
+  readonly name: string;
+  readonly steps?: readonly {
+    readonly id: string;
+    readonly messages?: readonly DeclaredMessage[];
+  }[];
+}
+
+/** @param members further ones of a message: see `MessageExtension`. */
+const messagesWith = (members: TProperties) =>
+  Type.Optional(
+    Type.Array(
+      Type.Object({ id: Uuid, ...messageMembers, ...members }, { additionalProperties: false }),
+      { description: "Its messages." },
+    ),
+  );
+
+export const campaignSchema = (members: TProperties) =>
+  Type.Object(
+    { id: Uuid, name: Name, messages: messagesWith(members) },
+    { additionalProperties: false },
+  );
+
+export const canvasSchema = (members: TProperties) =>
+  Type.Object(
+    {
+      id: Uuid,
+      name: Name,
+      steps: Type.Optional(
+        Type.Array(
+          Type.Object(
+            { id: Uuid, messages: messagesWith(members) },
+            { additionalProperties: false },
+          ),
+          { description: "The steps, in order." },
+        ),
+      ),
+    },
+    { additionalProperties: false },
+  );
+
+/** The texts of messages, for `judgeTexts`. */
+export const declaredTexts = (
+  messages: readonly Pick<DeclaredMessage, "content" | "source">[],
+): TextsToJudge => ({
+  maps: messages.flatMap(({ source }) => (source ? [source] : [])),
+  contents: messages.flatMap(({ content }) => (content ? [content] : [])),
+});
+
+export type MessageWithPart<Part> = Message & MessagePart<Part>;
+
+export interface CampaignWithMessages<Part> extends Campaign {
+  /** By id. */
+  readonly messages: readonly MessageWithPart<Part>[];
+}
+
+/**
+ * Reads a campaign of a manifest.
+ *
+ * @throws Problem INVALID_REQUEST with the place of an invalid text, and what `readPart` throws.
+ */
+export function campaignOf<Part>(
+  declared: DeclaredCampaign,
+  place: Place,
+  readPart: ReadPart<Part>,
+): CampaignWithMessages<Part> {
+  const campaignId = declared.id.toLowerCase();
+  const address = { kind: "campaign", campaignId, stepId: null } as const;
+  const messages = messagesOf(declared.messages ?? [], address, place, readPart);
+  return { id: campaignId, name: declared.name, stepIds: [], messages: inOrder(messages) };
+}
+
+/** The same for a canvas, with its steps. */
+export function canvasOf<Part>(
+  declared: DeclaredCanvas,
+  place: Place,
+  readPart: ReadPart<Part>,
+): CampaignWithMessages<Part> {
+  const campaignId = declared.id.toLowerCase();
+  const steps = declared.steps ?? [];
+  const stepIds = stepIdsOf(
+    steps.map((step) => step.id),
+    [...place, "steps"],
+  );
+  const messages = steps.flatMap((step, index) => {
+    const address = { kind: "canvas", campaignId, stepId: step.id.toLowerCase() } as const;
+    return messagesOf(step.messages ?? [], address, [...place, "steps", index], readPart);
+  });
+  return { id: campaignId, name: declared.name, stepIds, messages: inOrder(messages) };
+}
+
+/** In lower case. @throws Problem INVALID_REQUEST for a repeated id. */
+export function stepIdsOf(ids: readonly string[], place: Place): string[] {
+  const stepIds = ids.map((id) => id.toLowerCase());
+  refuseTwice(place, "step", stepIds);
+  return stepIds;
+}
+
+/** Sorted, because a new order is no change. */
+const inOrder = <Part>(messages: readonly MessageWithPart<Part>[]): MessageWithPart<Part>[] =>
+  [...messages].sort((a, b) => (a.messageId < b.messageId ? -1 : 1));
+
+const messagesOf = <Part>(
+  declared: readonly DeclaredMessage[],
+  address: Omit<MessageAddress, "messageId">,
+  place: Place,
+  readPart: ReadPart<Part>,
+): MessageWithPart<Part>[] =>
+  declared.map((each, index) => {
+    const at = [...place, "messages", index];
+    const message = messageOf(each, { ...address, messageId: each.id.toLowerCase() }, at);
+    return { ...message, part: readPart(each, at) };
+  });
+
+/**
+ * A message as it is stored. If it has a content, its strings are those of the content.
+ *
+ * @throws Problem INVALID_REQUEST with the place of an invalid text, or of a string that differs from the
+ *   content.
+ */
+export function messageOf(
+  declared: Pick<DeclaredMessage, keyof typeof messageMembers>,
+  address: MessageAddress,
+  place: Place,
+): Message {
+  const { channel, multi_language, content, source } = declared;
+  if (source) refuseFaulty(source, [...place, "source"]);
+  return {
+    ...address,
+    channel,
+    multiLanguage: multi_language ?? false,
+    content: content ?? null,
+    source: content ? sourceOf(content, source, place) : (source ?? {}),
+  };
+}
+
+function sourceOf(
+  content: TranslationMap,
+  given: TranslationMap | undefined,
+  place: Place,
+): TranslationMap {
+  const at = [...place, "content"];
+  const read = readSource(content, placeName(at));
+  if ("fault" in read) throw faultAt(at, read.fault);
+  const ids = new Set([...Object.keys(read.value), ...Object.keys(given ?? read.value)]);
+  for (const id of ids) {
+    if (given === undefined || given[id] === read.value[id]) continue;
+    throw refusalAt([...place, "source", id], "differs from the content.");
+  }
+  return read.value;
+}
+
+/** @throws Problem INVALID_REQUEST with the place. */
+export function refuseFaulty(map: TranslationMap, place: Place): void {
+  const fault = findMapFault(map, placeName(place));
+  if (fault) throw faultAt(place, fault);
+}
+
+/** The same for strings that have been checked one by one. */
+export function refuseTooLarge(map: TranslationMap, place: Place): void {
+  const fault = findSizeFault(map, placeName(place));
+  if (fault) throw faultAt(place, fault);
+}

@@ -1,0 +1,145 @@
+import Type from "typebox";
+import { Name } from "../../admin/workspaces/manifest.ts";
+import { OfWorkspace } from "../../base/values/schemas.ts";
+import { byAdministratorOfWorkspace, endpoint } from "../../http/endpoint.ts";
+import type { CampaignKind, MessageHead } from "./campaign.ts";
+import { stepIdsOf, Uuid } from "./declarations.ts";
+import {
+  listCampaigns,
+  type ManageServices,
+  putCampaign,
+  removeCampaign,
+} from "./manage-campaigns.ts";
+import { messageEndpoints } from "./message-endpoints.ts";
+import { OnlySuccess, success } from "./success.ts";
+import type { RemovedWithMessages } from "./write-campaigns.ts";
+
+/* Campaigns and canvases in the admin API; their messages are in message-endpoints.ts. */
+
+const OfCampaign = Type.Object({ name: Type.String(), id: Uuid });
+
+const Messages = Type.Array(
+  Type.Object({ id: Type.String(), channel: Type.String(), multi_language: Type.Boolean() }),
+);
+
+const messageView = ({ messageId, channel, multiLanguage }: MessageHead) => ({
+  id: messageId,
+  channel,
+  multi_language: multiLanguage,
+});
+
+const listCampaignsEndpoint = endpoint({
+  method: "GET",
+  path: "/admin/v1/workspaces/:name/campaigns",
+  summary: "Lists the campaigns of a workspace.",
+  access: byAdministratorOfWorkspace("basic_access"),
+  params: OfWorkspace,
+  replies: {
+    200: Type.Object({
+      campaigns: Type.Array(
+        Type.Object({
+          id: Type.String(),
+          name: Type.String(),
+          declared: Type.Boolean(),
+          messages: Messages,
+        }),
+      ),
+      message: Type.Literal("success"),
+    }),
+  },
+}).handledBy(async (services: ManageServices, context) => {
+  const found = await listCampaigns(services, context, "campaign");
+  const campaigns = found.map(({ id, name, declared, messages }) => ({
+    id,
+    name,
+    declared,
+    messages: messages.map(messageView),
+  }));
+  return { status: 200, body: { campaigns, message: "success" } };
+});
+
+const listCanvasesEndpoint = endpoint({
+  method: "GET",
+  path: "/admin/v1/workspaces/:name/canvases",
+  summary: "Lists the canvases of a workspace.",
+  access: byAdministratorOfWorkspace("basic_access"),
+  params: OfWorkspace,
+  replies: {
+    200: Type.Object({
+      canvases: Type.Array(
+        Type.Object({
+          id: Type.String(),
+          name: Type.String(),
+          declared: Type.Boolean(),
+          steps: Type.Array(Type.Object({ id: Type.String(), messages: Messages })),
+        }),
+      ),
+      message: Type.Literal("success"),
+    }),
+  },
+}).handledBy(async (services: ManageServices, context) => {
+  const found = await listCampaigns(services, context, "canvas");
+  const canvases = found.map(({ id, name, declared, stepIds, messages }) => ({
+    id,
+    name,
+    declared,
+    steps: stepIds.map((stepId) => ({
+      id: stepId,
+      messages: messages.filter((message) => message.stepId === stepId).map(messageView),
+    })),
+  }));
+  return { status: 200, body: { canvases, message: "success" } };
+});
+
+const putCampaignEndpoint = endpoint({
+  method: "PUT",
+  path: "/admin/v1/workspaces/:name/campaigns/:id",
+  summary: "Creates or renames a campaign.",
+  access: byAdministratorOfWorkspace("send_campaigns_canvases"),
+  params: OfCampaign,
+  body: Type.Object({ name: Name }, { additionalProperties: false }),
+  replies: { 200: OnlySuccess },
+}).handledBy(async (services: ManageServices, context, { params, body }) => {
+  const campaign = { id: params.id, name: body.name, stepIds: [] };
+  await putCampaign(services, context, "campaign", campaign);
+  return success;
+});
+
+const putCanvasEndpoint = endpoint({
+  method: "PUT",
+  path: "/admin/v1/workspaces/:name/canvases/:id",
+  summary: "Creates a canvas, or sets its name and steps.",
+  access: byAdministratorOfWorkspace("send_campaigns_canvases"),
+  params: OfCampaign,
+  body: Type.Object({ name: Name, step_ids: Type.Array(Uuid) }, { additionalProperties: false }),
+  replies: { 200: OnlySuccess },
+}).handledBy(async (services: ManageServices, context, { params, body }) => {
+  const stepIds = stepIdsOf(body.step_ids, ["step_ids"]);
+  const canvas = { id: params.id, name: body.name, stepIds };
+  await putCampaign(services, context, "canvas", canvas);
+  return success;
+});
+
+const removeEndpoint = (path: string, kind: CampaignKind, extension: RemovedWithMessages) =>
+  endpoint({
+    method: "DELETE",
+    path,
+    summary: `Removes a ${kind} with its messages and their translations.`,
+    access: byAdministratorOfWorkspace("send_campaigns_canvases"),
+    params: OfCampaign,
+    replies: { 200: OnlySuccess },
+  }).handledBy(async (services: ManageServices, context, { params }) => {
+    await removeCampaign(services, context, extension, kind, params.id);
+    return success;
+  });
+
+/** @param extension what is removed with messages. */
+export const campaignEndpoints = (extension: RemovedWithMessages) => [
+  listCampaignsEndpoint,
+  listCanvasesEndpoint,
+  putCampaignEndpoint,
+  putCanvasEndpoint,
+  removeEndpoint("/admin/v1/workspaces/:name/campaigns/:id", "campaign", extension),
+  removeEndpoint("/admin/v1/workspaces/:name/canvases/:id", "canvas", extension),
+  ...messageEndpoints(extension),
+];

@@ -1,0 +1,92 @@
+import { isDeepStrictEqual } from "node:util";
+import { recordChangeIn } from "../../admin/audit/audit.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { WorkspaceContext } from "../../base/context/context.ts";
+import { Problem } from "../../base/problem.ts";
+import type { ThreadPool } from "../../base/threads/thread-pool.ts";
+import { type Database, readTogether, withRetries } from "../../database/database.ts";
+import type { Campaign, CampaignKind, Declared, MessageHead } from "./campaign.ts";
+import { selectCampaigns, selectMessageHeads, upsertCampaigns } from "./store.ts";
+import { type RemovedWithMessages, removeCampaignsOf } from "./write-campaigns.ts";
+
+/* Every change is audited, without texts. */
+
+export interface ManageServices {
+  readonly database: Database;
+  readonly clock: Clock;
+}
+
+/** For use cases that also parse Liquid. */
+export interface TextServices extends ManageServices {
+  readonly threads: ThreadPool;
+}
+
+/** The campaigns of one kind with their messages, by name. */
+export async function listCampaigns(
+  { database }: ManageServices,
+  context: WorkspaceContext,
+  kind: CampaignKind,
+): Promise<(Campaign & Declared & { readonly messages: readonly MessageHead[] })[]> {
+  const { id } = context.workspace;
+  return readTogether(database, async (tx) => {
+    const campaigns = await selectCampaigns(tx, id, kind);
+    const messages = await selectMessageHeads(tx, id, kind);
+    return campaigns.map((campaign) => ({
+      ...campaign,
+      messages: messages.filter((message) => message.campaignId === campaign.id),
+    }));
+  });
+}
+
+/**
+ * Creates a campaign, or gives it a name and steps. Its messages stay as they are.
+ *
+ * @throws Problem NOT_FOUND, CONFLICT if a step that would be removed still has messages.
+ */
+export async function putCampaign(
+  { database, clock }: ManageServices,
+  context: WorkspaceContext,
+  kind: CampaignKind,
+  campaign: Campaign,
+): Promise<void> {
+  const { id } = context.workspace;
+  await withRetries(database, async (tx) => {
+    const present = await selectCampaigns(tx, id, kind);
+    const known = present.find((each) => each.id === campaign.id);
+    // Before the messages are read, because it locks: a message saved meanwhile sees the new steps.
+    await upsertCampaigns(tx, id, kind, [campaign], false);
+    const messages = await selectMessageHeads(tx, id, kind);
+    const stranded = messages.find(
+      ({ campaignId, stepId }) =>
+        campaignId === campaign.id && stepId !== null && !campaign.stepIds.includes(stepId),
+    );
+    if (stranded) {
+      const { stepId, messageId } = stranded;
+      throw new Problem("CONFLICT", `The step '${stepId}' still has the message '${messageId}'.`);
+    }
+    if (known && isDeepStrictEqual(known, { ...campaign, declared: known.declared })) return;
+    const { name, stepIds: step_ids } = campaign;
+    const details = kind === "canvas" ? { step_ids } : undefined;
+    const action = known ? "updated" : "created";
+    await recordChangeIn(tx, clock, context, { action, kind, name, details });
+  });
+}
+
+/** Removes a campaign with its messages and what is kept with them. @throws Problem NOT_FOUND. */
+export async function removeCampaign(
+  { database, clock }: ManageServices,
+  context: WorkspaceContext,
+  extension: RemovedWithMessages,
+  kind: CampaignKind,
+  campaignId: string,
+): Promise<void> {
+  const { id } = context.workspace;
+  await withRetries(database, async (tx) => {
+    const present = await selectCampaigns(tx, id, kind);
+    const known = present.find((each) => each.id === campaignId);
+    const removed = await removeCampaignsOf(tx, id, extension, kind, [campaignId]);
+    if (removed === 0) throw new Problem("NOT_FOUND", `There is no ${kind} '${campaignId}'.`);
+    const name = known?.name ?? campaignId;
+    await recordChangeIn(tx, clock, context, { action: "removed", kind, name });
+  });
+}

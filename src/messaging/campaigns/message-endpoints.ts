@@ -1,0 +1,89 @@
+import Type, { type Static } from "typebox";
+import { Problem } from "../../base/problem.ts";
+import { byAdministratorOfWorkspace, endpoint } from "../../http/endpoint.ts";
+import type { MessageAddress } from "./campaign.ts";
+import { declaredTexts, messageMembers, messageOf, Uuid } from "./declarations.ts";
+import type { ManageServices, TextServices } from "./manage-campaigns.ts";
+import { putMessage, removeMessage } from "./manage-messages.ts";
+import { OnlySuccess, success } from "./success.ts";
+import { judgeTexts } from "./texts.ts";
+import type { RemovedWithMessages } from "./write-campaigns.ts";
+
+/* Saving and removing messages in the admin API. A message is read with its translations. */
+
+export const MESSAGE_PATH = "/admin/v1/workspaces/:name/messages/:id";
+
+export const OfMessage = Type.Object({ name: Type.String(), id: Uuid });
+
+export const MessageAddressFields = {
+  campaign_id: Type.Optional(Uuid),
+  canvas_id: Type.Optional(Uuid),
+  step_id: Type.Optional(Uuid),
+};
+
+const putEndpoint = endpoint({
+  method: "PUT",
+  path: MESSAGE_PATH,
+  summary: "Creates or changes a message of a campaign or of a step of a canvas.",
+  access: byAdministratorOfWorkspace("send_campaigns_canvases"),
+  params: OfMessage,
+  description: "Either `campaign_id`, or `canvas_id` and `step_id`.",
+  examples: {
+    "Of a campaign": {
+      campaign_id: "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+      channel: "email",
+      multi_language: true,
+      content: { subject: "{% translation id_0 %}Hello{% endtranslation %}" },
+    },
+  },
+  body: Type.Object(
+    { ...MessageAddressFields, ...messageMembers },
+    { additionalProperties: false },
+  ),
+  replies: { 200: OnlySuccess },
+}).handledBy(async (services: TextServices, context, { params, body }) => {
+  const address = { ...readAddress(body), messageId: params.id };
+  await judgeTexts(services.threads, context.workspace.id, declaredTexts([body]));
+  await putMessage(services, context, messageOf(body, address, []));
+  return success;
+});
+
+function readAddress({
+  campaign_id,
+  canvas_id,
+  step_id,
+}: Static<ReturnType<typeof Type.Object<typeof MessageAddressFields>>>): Omit<
+  MessageAddress,
+  "messageId"
+> {
+  if (campaign_id !== undefined && canvas_id === undefined && step_id === undefined) {
+    return { kind: "campaign", campaignId: campaign_id.toLowerCase(), stepId: null };
+  }
+  if (campaign_id === undefined && canvas_id !== undefined && step_id !== undefined) {
+    const stepId = step_id.toLowerCase();
+    return { kind: "canvas", campaignId: canvas_id.toLowerCase(), stepId };
+  }
+  throw new Problem(
+    "INVALID_REQUEST",
+    "Either 'campaign_id', or 'canvas_id' and 'step_id', must be given.",
+  );
+}
+
+const removeEndpoint = (extension: RemovedWithMessages) =>
+  endpoint({
+    method: "DELETE",
+    path: MESSAGE_PATH,
+    summary: "Removes a message with its translations.",
+    access: byAdministratorOfWorkspace("send_campaigns_canvases"),
+    params: OfMessage,
+    replies: { 200: OnlySuccess },
+  }).handledBy(async (services: ManageServices, context, { params }) => {
+    await removeMessage(services, context, extension, params.id);
+    return success;
+  });
+
+/** @param extension what is removed with messages. */
+export const messageEndpoints = (extension: RemovedWithMessages) => [
+  putEndpoint,
+  removeEndpoint(extension),
+];

@@ -1,0 +1,49 @@
+import type { TProperties } from "typebox";
+import type { Queryable, Transaction } from "../../database/database.ts";
+import type { TranslationMap } from "./campaign.ts";
+import type { Place } from "./place.ts";
+
+/**
+ * Data of another folder that is declared and removed with messages, such as their translations.
+ * `server/app.ts` passes it in, because campaigns/ imports nothing that comes after it.
+ */
+export interface MessageExtension<Part = unknown> {
+  /** Its members in the declaration of a message. */
+  readonly members: TProperties;
+  /** The texts among them, to be judged before a transaction begins (`judgeTexts`). */
+  textsOf(declared: object): readonly TranslationMap[];
+  /**
+   * Returns a function that reads these members; it returns undefined if the declaration has none.
+   *
+   * @throws Problem INVALID_REQUEST with the place: the function.
+   */
+  reader(tx: Transaction, workspaceId: number): Promise<ReadPart<Part>>;
+  /** Returns a function that reads what manifests have declared for one of these messages. */
+  declared(
+    tx: Transaction,
+    workspaceId: number,
+    messageIds: readonly string[],
+  ): Promise<(messageId: string) => Part>;
+  /** Returns a function that writes the present data of one of these messages as members. */
+  declaration(
+    database: Queryable,
+    workspaceId: number,
+    messageIds: readonly string[],
+  ): Promise<(messageId: string) => object>;
+  /** Replaces the declared data of messages; a message with an undefined part is unchanged. */
+  replace(
+    tx: Transaction,
+    workspaceId: number,
+    before: readonly MessagePart<Part>[],
+    after: readonly MessagePart<Part>[],
+  ): Promise<void>;
+  /** Removes the data of messages. */
+  remove(tx: Transaction, workspaceId: number, messageIds: readonly string[]): Promise<void>;
+}
+
+export type ReadPart<Part> = (declared: object, place: Place) => Part | undefined;
+
+export interface MessagePart<Part> {
+  readonly messageId: string;
+  readonly part: Part | undefined;
+}

@@ -1,0 +1,57 @@
+import type { Resource } from "../../admin/workspaces/resource.ts";
+import { applyCampaigns } from "./apply-campaigns.ts";
+import {
+  campaignOf,
+  campaignSchema,
+  canvasOf,
+  canvasSchema,
+  type DeclaredCampaign,
+  type DeclaredCanvas,
+  type DeclaredMessage,
+  declaredTexts,
+} from "./declarations.ts";
+import { declareCampaigns, declareCanvases } from "./declare.ts";
+import type { MessageExtension } from "./message-extension.ts";
+import { judgeTexts } from "./texts.ts";
+
+/** @param extension what else is declared with a message. */
+export function campaignResources<Part>(extension: MessageExtension<Part>): readonly Resource[] {
+  const textsOf = (messages: readonly DeclaredMessage[]) => {
+    const { maps, contents } = declaredTexts(messages);
+    return { maps: [...maps, ...messages.flatMap(extension.textsOf)], contents };
+  };
+  const campaigns: Resource = {
+    key: "campaigns",
+    about: "Campaigns with their messages, and translations of them by locale key.",
+    schema: campaignSchema(extension.members),
+    identity: "id",
+    check: ({ threads }, workspaceName, entries: readonly DeclaredCampaign[]) =>
+      judgeTexts(threads, workspaceName, textsOf(entries.flatMap(({ messages = [] }) => messages))),
+    async apply(tx, { clock }, { workspace }, entries: readonly DeclaredCampaign[]) {
+      const readPart = await extension.reader(tx, workspace.id);
+      const wanted = entries.map((each, index) => campaignOf(each, ["campaigns", index], readPart));
+      return applyCampaigns(tx, { workspace, now: clock.now() }, extension, "campaign", wanted);
+    },
+    declaration: (database, _from, { workspace }) =>
+      declareCampaigns(database, workspace.id, extension),
+  };
+  const canvases: Resource = {
+    key: "canvases",
+    about: "Canvases with their steps, whose messages are translated like those of campaigns.",
+    schema: canvasSchema(extension.members),
+    identity: "id",
+    check: ({ threads }, workspaceName, entries: readonly DeclaredCanvas[]) => {
+      const steps = entries.flatMap(({ steps = [] }) => steps);
+      const messages = steps.flatMap(({ messages = [] }) => messages);
+      return judgeTexts(threads, workspaceName, textsOf(messages));
+    },
+    async apply(tx, { clock }, { workspace }, entries: readonly DeclaredCanvas[]) {
+      const readPart = await extension.reader(tx, workspace.id);
+      const wanted = entries.map((each, index) => canvasOf(each, ["canvases", index], readPart));
+      return applyCampaigns(tx, { workspace, now: clock.now() }, extension, "canvas", wanted);
+    },
+    declaration: (database, _from, { workspace }) =>
+      declareCanvases(database, workspace.id, extension),
+  };
+  return [campaigns, canvases];
+}

@@ -1,0 +1,34 @@
+import type { Checked } from "../../base/problem.ts";
+import { findLiquidFault, readTranslationTags, type TranslationTag } from "../liquid/liquid.ts";
+import type { Content, TranslationMap } from "./campaign.ts";
+
+/* What threads do for texts (`src/threads/`): parsing their Liquid. */
+
+export interface Judged {
+  /** For each map the ids of the strings that cannot be rendered, and why. */
+  readonly reasons: readonly ReadonlyMap<string, string>[];
+  /** For each content the translation tags of its parts. */
+  readonly tags: readonly ReadonlyMap<string, Checked<readonly TranslationTag[]>>[];
+}
+
+export function judge({
+  maps,
+  contents,
+}: {
+  readonly maps: readonly TranslationMap[];
+  readonly contents: readonly Content[];
+}): Judged {
+  return { reasons: maps.map(reasonsOf), tags: contents.map(tagsOf) };
+}
+
+function reasonsOf(map: TranslationMap): Map<string, string> {
+  const reasons = new Map<string, string>();
+  for (const [id, text] of Object.entries(map)) {
+    const reason = findLiquidFault(text);
+    if (reason) reasons.set(id, reason);
+  }
+  return reasons;
+}
+
+const tagsOf = (content: Content) =>
+  new Map(Object.entries(content).map(([name, text]) => [name, readTranslationTags(text)]));

@@ -1,0 +1,52 @@
+import { Problem } from "../../base/problem.ts";
+import type { Transaction } from "../../database/database.ts";
+import type { CampaignKind, Message } from "./campaign.ts";
+import type { MessageExtension } from "./message-extension.ts";
+import { deleteCampaigns, deleteMessages, deleteMessagesOf, upsertMessages } from "./store.ts";
+
+/* Steps that manifests and the admin API share. */
+
+/** What is removed with messages. */
+export type RemovedWithMessages = Pick<MessageExtension, "remove">;
+
+/** Creates or changes messages. @throws Problem CONFLICT if one belongs to another campaign. */
+export async function saveMessages(
+  tx: Transaction,
+  workspaceId: number,
+  messages: readonly Message[],
+  options: { readonly declared: boolean; readonly now: Date; readonly movable: readonly string[] },
+): Promise<void> {
+  const written = new Set(await upsertMessages(tx, workspaceId, messages, options));
+  const foreign = messages.find((message) => !written.has(message.messageId));
+  if (!foreign) return;
+  const rule = "belongs to another campaign or canvas";
+  throw new Problem("CONFLICT", `The message '${foreign.messageId}' ${rule}.`);
+}
+
+/** Removes campaigns with everything in them. @returns how many there were. */
+export async function removeCampaignsOf(
+  tx: Transaction,
+  workspaceId: number,
+  extension: RemovedWithMessages,
+  kind: CampaignKind,
+  ids: readonly string[],
+): Promise<number> {
+  if (ids.length === 0) return 0;
+  const removed = await deleteCampaigns(tx, workspaceId, kind, ids);
+  const messages = await deleteMessagesOf(tx, workspaceId, kind, ids);
+  await extension.remove(tx, workspaceId, messages);
+  return removed;
+}
+
+/** Removes messages. @returns how many there were. */
+export async function removeMessagesOf(
+  tx: Transaction,
+  workspaceId: number,
+  extension: RemovedWithMessages,
+  ids: readonly string[],
+): Promise<number> {
+  if (ids.length === 0) return 0;
+  const removed = await deleteMessages(tx, workspaceId, ids);
+  await extension.remove(tx, workspaceId, removed);
+  return removed.length;
+}

@@ -1,0 +1,263 @@
+import Type from "typebox";
+import { type AuditingServices, recordRead } from "../../admin/audit/audit.ts";
+import type { AdministerServices } from "../../admin/workspaces/administer.ts";
+import { NullableText, OfWorkspace, Success } from "../../base/values/schemas.ts";
+import { byAdministrator, byAdministratorOfWorkspace, endpoint } from "../../http/endpoint.ts";
+import type { PreferenceCenter } from "./center.ts";
+import { type CheckServices, checkCenter, DECLARED_NAMES } from "./check-center.ts";
+import { ShownOptions, State, Translations, Warnings } from "./content-form.ts";
+import { CenterId, centerMembers, centerOf } from "./declarations.ts";
+import type { Links } from "./links.ts";
+import {
+  type CenterServices,
+  listCenters,
+  putCenter,
+  readCenter,
+  removeCenter,
+} from "./manage-centers.ts";
+import { previewContent, previewPage } from "./preview.ts";
+import { makePreviewLink } from "./preview-link.ts";
+import type { CenterSummary } from "./store.ts";
+
+/* Preference centers one at a time, in the words of the manifest. */
+
+const PATH = "/admin/v1/workspaces/:name/preference-centers";
+
+const OfCenter = Type.Object({ name: Type.String(), id: CenterId });
+
+const Summary = {
+  id: Type.String(),
+  name: Type.String(),
+  title: Type.String(),
+  state: State,
+  declared: Type.Boolean({ description: "Whether a manifest declared it." }),
+  created_at: Type.String(),
+  updated_at: Type.String(),
+};
+
+const Center = {
+  ...Summary,
+  page_html: Type.String(),
+  confirmation_html: Type.String(),
+  redirect_url: NullableText,
+  options: ShownOptions,
+  locale: Type.String(),
+  translations: Translations,
+};
+
+const summaryOf = ({ createdAt, updatedAt, ...center }: CenterSummary) => ({
+  ...center,
+  created_at: createdAt.toISOString(),
+  updated_at: updatedAt.toISOString(),
+});
+
+const viewOf = (center: PreferenceCenter) => {
+  const { id, name, title, state, declared, createdAt, updatedAt } = center;
+  return {
+    ...summaryOf({ id, name, title, state, declared, createdAt, updatedAt }),
+    page_html: center.pageHtml,
+    confirmation_html: center.confirmationHtml,
+    redirect_url: center.redirectUrl,
+    options: center.options,
+    locale: center.locale,
+    translations: center.translations,
+    message: "success" as const,
+  };
+};
+
+const listEndpoint = endpoint({
+  method: "GET",
+  path: PATH,
+  summary: "Lists the preference centers of a workspace.",
+  access: byAdministratorOfWorkspace("basic_access"),
+  params: OfWorkspace,
+  replies: {
+    200: Type.Object({ preference_centers: Type.Array(Type.Object(Summary)), message: Success }),
+  },
+}).handledBy(async (services: CenterServices, context) => {
+  const { workspace } = context;
+  const centers = await listCenters(services, workspace);
+  return {
+    status: 200,
+    body: { preference_centers: centers.map(summaryOf), message: "success" },
+  };
+});
+
+const readEndpoint = endpoint({
+  method: "GET",
+  path: `${PATH}/:id`,
+  summary: "Reads a preference center.",
+  access: byAdministratorOfWorkspace("basic_access"),
+  params: OfCenter,
+  replies: { 200: Type.Object({ ...Center, message: Success }) },
+}).handledBy(async (services: CenterServices, context, { params }) => {
+  const { workspace } = context;
+  return { status: 200, body: viewOf(await readCenter(services, workspace, params.id)) };
+});
+
+const putEndpoint = endpoint({
+  method: "PUT",
+  path: `${PATH}/:id`,
+  summary:
+    "Creates or changes a preference center; omitted fields get the same defaults as in a manifest.",
+  access: byAdministratorOfWorkspace("manage_email_settings"),
+  params: OfCenter,
+  body: Type.Object(centerMembers, { additionalProperties: false }),
+  replies: { 200: Type.Object({ ...Center, warnings: Warnings, message: Success }) },
+}).handledBy(async (services: AdministerServices & CheckServices, context, { params, body }) => {
+  const wanted = centerOf({ id: params.id, ...body });
+  const warnings = await checkCenter(services, context.workspace.id, wanted, DECLARED_NAMES);
+  const center = await putCenter(services, context, wanted);
+  return { status: 200, body: { ...viewOf(center), ...(warnings.length > 0 && { warnings }) } };
+});
+
+const removeEndpoint = endpoint({
+  method: "DELETE",
+  path: `${PATH}/:id`,
+  summary: "Removes a preference center; the states that users chose are kept.",
+  access: byAdministratorOfWorkspace("manage_email_settings"),
+  params: OfCenter,
+  replies: { 200: Type.Object({ message: Success }) },
+}).handledBy(async (services: AdministerServices, context, { params }) => {
+  await removeCenter(services, context, params.id);
+  return { status: 200, body: { message: "success" } };
+});
+
+const previewOptions = {
+  external_id: Type.Optional(
+    Type.String({ description: "The user whose page to show; a sample user by default." }),
+  ),
+  locale: Type.Optional(
+    Type.String({
+      maxLength: 64,
+      description: "Such as es or es-MX; the user's language by default.",
+    }),
+  ),
+  page: Type.Optional(Type.Enum(["page", "confirmation"])),
+};
+
+type PreviewServices = CenterServices & CheckServices & AuditingServices;
+
+const previewEndpoint = endpoint({
+  method: "GET",
+  path: `${PATH}/:id/preview`,
+  summary: "Shows a page of a preference center as a sample user, or a real one, would see it.",
+  access: byAdministratorOfWorkspace("basic_access", "view_pii"),
+  produces: "text/html",
+  params: OfCenter,
+  query: Type.Object(previewOptions),
+  replies: { 200: Type.String() },
+}).handledBy(async (services: PreviewServices, context, { params, query }) => {
+  const { workspace } = context;
+  const { html, headers } = await previewPage(services, workspace, params.id, query);
+  if (query.external_id !== undefined) await recordRead(services, context, "preference_page", 1);
+  return { status: 200, body: html, headers };
+});
+
+const previewContentEndpoint = endpoint({
+  method: "POST",
+  path: `${PATH}/:id/preview`,
+  summary: "Checks the content of a preference center and shows its page, without saving anything.",
+  access: byAdministratorOfWorkspace("basic_access", "view_pii"),
+  idempotency: "ignored",
+  params: OfCenter,
+  body: Type.Object(
+    {
+      center: Type.Object(centerMembers, {
+        additionalProperties: false,
+        description: "The content, as PUT takes it.",
+      }),
+      ...previewOptions,
+    },
+    { additionalProperties: false },
+  ),
+  replies: {
+    200: Type.Object({
+      html: Type.String({
+        description: "The whole document of the page.",
+        examples: ["<!doctype html><title>Preference Center</title><form>…</form>"],
+      }),
+      warnings: Warnings,
+      message: Success,
+    }),
+  },
+}).handledBy(async (services: PreviewServices, context, { params, body }) => {
+  const { center, ...options } = body;
+  const wanted = centerOf({ id: params.id, ...center });
+  const warnings = await checkCenter(services, context.workspace.id, wanted, DECLARED_NAMES);
+  const html = await previewContent(services, context.workspace, wanted, options);
+  if (options.external_id !== undefined) await recordRead(services, context, "preference_page", 1);
+  const noted = warnings.length > 0 && { warnings };
+  return { status: 200, body: { html, ...noted, message: "success" } };
+});
+
+const previewLinkEndpoint = endpoint({
+  method: "POST",
+  path: `${PATH}/:id/preview-link`,
+  summary: "Makes a link to a preview that opens for ten minutes, without any header.",
+  description: "It shows the page of a sample user, never a real one's.",
+  access: byAdministratorOfWorkspace("basic_access"),
+  idempotency: "ignored",
+  params: OfCenter,
+  body: Type.Object(
+    { locale: previewOptions.locale, page: previewOptions.page },
+    { additionalProperties: false, examples: [{ locale: "es", page: "page" }] },
+  ),
+  replies: {
+    201: Type.Object({
+      url: Type.String({
+        description: "Opens the preview in any browser.",
+        examples: ["http://127.0.0.1:8080/preference-previews/aGVsbG8"],
+      }),
+      expires_at: Type.String({
+        description: "ISO 8601.",
+        examples: ["2026-01-01T12:10:00.000Z"],
+      }),
+      message: Success,
+    }),
+  },
+}).handledBy(
+  async (
+    services: CenterServices & { readonly links: Links },
+    context,
+    { params, body, baseUrl },
+  ) => {
+    const made = await makePreviewLink(services, context, params.id, body, baseUrl);
+    const expires_at = made.expiresAt.toISOString();
+    return { status: 201, body: { url: made.url, expires_at, message: "success" } };
+  },
+);
+
+const rotateEndpoint = endpoint({
+  method: "POST",
+  path: "/admin/v1/preference-page-links/rotate",
+  summary:
+    "Signs links to preference pages with a new secret; links signed with earlier secrets work for an overlap.",
+  access: byAdministrator("admin"),
+  body: Type.Object(
+    {
+      overlap_days: Type.Integer({
+        minimum: 0,
+        maximum: 3_650,
+        description:
+          "How long links signed with earlier secrets still work; 0 ends them within 30 seconds.",
+      }),
+    },
+    { additionalProperties: false },
+  ),
+  replies: { 200: Type.Object({ message: Success }) },
+}).handledBy(async ({ links }: { readonly links: Links }, context, { body }) => {
+  await links.rotate(context, body.overlap_days);
+  return { status: 200, body: { message: "success" } };
+});
+
+export const preferenceCenterAdminEndpoints = [
+  rotateEndpoint,
+  listEndpoint,
+  readEndpoint,
+  putEndpoint,
+  removeEndpoint,
+  previewEndpoint,
+  previewContentEndpoint,
+  previewLinkEndpoint,
+];

@@ -1,0 +1,94 @@
+import type { Queryable, Transaction } from "../../database/database.ts";
+
+/** A secret that signs links. */
+export interface LinkKey {
+  /** Counts from 1; the highest signs. */
+  readonly version: number;
+  /** Sealed where it is stored. */
+  readonly secret: string;
+  /** When links that it signed stop opening; null for the one that signs. */
+  readonly goodUntil: Date | null;
+}
+
+/** All keys for a purpose that are still good, the newest first. */
+export const selectLinkKeys = (
+  database: Queryable,
+  purpose: string,
+  now: Date,
+): Promise<LinkKey[]> =>
+  database.query<LinkKey>(
+    `select version, secret, good_until as "goodUntil" from link_keys
+     where purpose = $1 and (good_until is null or good_until > $2) order by version desc`,
+    [purpose, now],
+  );
+
+/** The highest version there ever was; 0 before the first. */
+export async function selectLastVersion(database: Queryable, purpose: string): Promise<number> {
+  const [row] = await database.query<{ version: number | null }>(
+    "select max(version) as version from link_keys where purpose = $1",
+    [purpose],
+  );
+  return row?.version ?? 0;
+}
+
+/** Adds a key, unless another process added that version first. */
+export async function insertLinkKey(
+  database: Queryable,
+  purpose: string,
+  { version, secret }: Pick<LinkKey, "version" | "secret">,
+  now: Date,
+): Promise<void> {
+  await database.query(
+    `insert into link_keys (purpose, version, secret, created_at) values ($1, $2, $3, $4)
+     on conflict do nothing`,
+    [purpose, version, secret, now],
+  );
+}
+
+/** All secrets of a purpose as they are stored. */
+export const selectSecrets = (
+  database: Queryable,
+  purpose: string,
+): Promise<Pick<LinkKey, "version" | "secret">[]> =>
+  database.query<Pick<LinkKey, "version" | "secret">>(
+    "select version, secret from link_keys where purpose = $1 order by version",
+    [purpose],
+  );
+
+export async function updateSecrets(
+  tx: Queryable,
+  purpose: string,
+  keys: readonly Pick<LinkKey, "version" | "secret">[],
+): Promise<void> {
+  if (keys.length === 0) return;
+  await tx.query(
+    `update link_keys set secret = new.secret
+     from unnest($2::int[], $3::text[]) as new (version, secret)
+     where purpose = $1 and link_keys.version = new.version`,
+    [purpose, keys.map((key) => key.version), keys.map((key) => key.secret)],
+  );
+}
+
+export async function deleteLinkKeys(
+  tx: Transaction,
+  purpose: string,
+  versions: readonly number[],
+): Promise<void> {
+  await tx.query("delete from link_keys where purpose = $1 and version = any($2::int[])", [
+    purpose,
+    versions,
+  ]);
+}
+
+/** Sets an end to all keys that are still good; one that ends earlier keeps its end. */
+export async function retireLinkKeys(
+  tx: Transaction,
+  purpose: string,
+  goodUntil: Date,
+): Promise<void> {
+  await tx.query(
+    `update link_keys set good_until = $2
+     where purpose = $1 and (good_until is null or good_until > $2)`,
+    [purpose, goodUntil],
+  );
+}

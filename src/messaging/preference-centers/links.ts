@@ -1,0 +1,155 @@
+import { recordChanges } from "../../admin/audit/audit.ts";
+import type { SealedKind } from "../../admin/secrets/rotate.ts";
+import { Unopenable } from "../../admin/secrets/seal.ts";
+import type { Sealing } from "../../admin/secrets/sealing.ts";
+import { newSecret } from "../../admin/secrets/secrets.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Context } from "../../base/context/context.ts";
+import { Problem } from "../../base/problem.ts";
+import { type Database, type Transaction, withRetries } from "../../database/database.ts";
+import {
+  DAY_MS,
+  type LinkTarget,
+  linkOf,
+  type OpenedLink,
+  type PreviewTarget,
+  previewLinkOf,
+  readLink,
+  readPreviewLink,
+} from "./link.ts";
+import {
+  deleteLinkKeys,
+  insertLinkKey,
+  type LinkKey,
+  retireLinkKeys,
+  selectLastVersion,
+  selectLinkKeys,
+  selectSecrets,
+  updateSecrets,
+} from "./link-key-store.ts";
+
+/** Makes and reads links, with secrets that all processes on the database share. */
+export interface Links {
+  /** @param address of the profile as it is now, or null. */
+  make(target: LinkTarget, address: string | null): Promise<string>;
+  /** Undefined for a link that is forged, or has expired. */
+  read(link: string): Promise<OpenedLink | undefined>;
+  /** A link to a preview, and until when it opens. */
+  makePreview(target: PreviewTarget): Promise<{ readonly link: string; readonly expiresAt: Date }>;
+  /** Undefined for a link that is forged, or has expired. */
+  readPreview(link: string): Promise<PreviewTarget | undefined>;
+  /**
+   * Signs with a new secret from now on.
+   *
+   * @param overlapDays how long links of earlier secrets still open.
+   */
+  rotate(context: Context, overlapDays: number): Promise<void>;
+}
+
+export interface LinkServices {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly sealing: Sealing;
+}
+
+const PURPOSE = "preference_center";
+
+/** How long a link to a preview opens: long enough to send it to a colleague or a phone. */
+const PREVIEW_MS = 10 * 60_000;
+
+/** A rotation by another process takes effect after this time at the latest. */
+const CACHED_FOR_MS = 30_000;
+
+/** @param lifetimeDays how long a link opens. */
+export function createLinks(services: LinkServices, lifetimeDays: number): Links {
+  const { database, clock } = services;
+  let cached: { readonly keys: readonly LinkKey[]; readonly until: number } | undefined;
+
+  async function goodKeys(): Promise<readonly LinkKey[]> {
+    const now = clock.now();
+    if (cached && now.getTime() < cached.until) return cached.keys;
+    const keys = await readKeys(services, now);
+    cached = { keys, until: now.getTime() + CACHED_FOR_MS };
+    return keys;
+  }
+
+  return {
+    async make(target, address) {
+      const [key] = await goodKeys();
+      if (!key) throw new Error("There is no secret for signing links.");
+      const expiresAt = new Date(clock.now().getTime() + lifetimeDays * DAY_MS);
+      return linkOf(key, target, address, expiresAt);
+    },
+    read: async (link) => readLink(await goodKeys(), link, clock.now()),
+    async makePreview(target) {
+      const [key] = await goodKeys();
+      if (!key) throw new Error("There is no secret for signing links.");
+      const expiresAt = new Date(clock.now().getTime() + PREVIEW_MS);
+      return { link: previewLinkOf(key, target, expiresAt), expiresAt };
+    },
+    readPreview: async (link) => readPreviewLink(await goodKeys(), link, clock.now()),
+    async rotate(context, overlapDays) {
+      const now = clock.now();
+      await withRetries(database, async (tx) => {
+        const until = new Date(now.getTime() + overlapDays * DAY_MS);
+        await retireLinkKeys(tx, PURPOSE, until);
+        await addSecret(tx, services, now);
+        const change = { action: "rotated", kind: "page_link_secret", workspace: "", name: "" };
+        await recordChanges(tx, clock, context, [{ ...change, details: { overlapDays } }]);
+      });
+      cached = undefined;
+    },
+  };
+}
+
+/** The first secret is created with the first link. */
+async function readKeys(services: LinkServices, now: Date): Promise<readonly LinkKey[]> {
+  const { database } = services;
+  const keys = await selectLinkKeys(database, PURPOSE, now);
+  if (keys.some(({ goodUntil }) => goodUntil === null)) return opened(services, keys);
+  await withRetries(database, (tx) => addSecret(tx, services, now));
+  return opened(services, await selectLinkKeys(database, PURPOSE, now));
+}
+
+async function addSecret(tx: Transaction, { sealing }: LinkServices, now: Date): Promise<void> {
+  const version = (await selectLastVersion(tx, PURPOSE)) + 1;
+  const secret = await sealing.seal(tx, newSecret("link"), rowOf(version));
+  await insertLinkKey(tx, PURPOSE, { version, secret }, now);
+}
+
+const rowOf = (version: number): string => `link_keys.secret ${PURPOSE} ${version}`;
+
+/** @throws Problem UNAVAILABLE where this process does not have the key of other processes. */
+function opened({ sealing }: LinkServices, keys: readonly LinkKey[]): LinkKey[] {
+  try {
+    return keys.map((key) => ({ ...key, secret: sealing.open(key.secret, rowOf(key.version)) }));
+  } catch (error) {
+    if (!(error instanceof Unopenable)) throw error;
+    throw new Problem("UNAVAILABLE", "Links cannot be opened right now. Try again later.", {
+      retryAfterSeconds: 60,
+      cause: error,
+    });
+  }
+}
+
+/** The secrets that sign links. Links that were signed with a lost one do not open any more. */
+export const linkSecrets: SealedKind = {
+  kind: "link_secrets",
+  async reseal(tx, reseal) {
+    const keys = await selectSecrets(tx, PURPOSE);
+    const changed = keys.flatMap(({ version, secret }) => {
+      const sealed = reseal(secret, rowOf(version));
+      return sealed === undefined ? [] : [{ version, secret: sealed }];
+    });
+    await updateSecrets(tx, PURPOSE, changed);
+  },
+  async discard(tx, isLost) {
+    const keys = await selectSecrets(tx, PURPOSE);
+    const lost = keys.filter(({ version, secret }) => isLost(secret, rowOf(version)));
+    await deleteLinkKeys(
+      tx,
+      PURPOSE,
+      lost.map(({ version }) => version),
+    );
+  },
+};

@@ -1,0 +1,205 @@
+import { isDeepStrictEqual } from "node:util";
+import { recordChanges } from "../../admin/audit/audit.ts";
+import { type AdministerServices, changeDeclared } from "../../admin/workspaces/administer.ts";
+import type { Change } from "../../admin/workspaces/resource.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { WorkspaceContext } from "../../base/context/context.ts";
+import { Problem } from "../../base/problem.ts";
+import {
+  type Database,
+  isDuplicate,
+  type Queryable,
+  type Transaction,
+  withRetries,
+} from "../../database/database.ts";
+import type { CenterContent, DeclaredCenter, PreferenceCenter } from "./center.ts";
+import {
+  type CenterSummary,
+  deleteCenters,
+  lockCenter,
+  selectCenter,
+  selectCenters,
+  selectHeads,
+  upsertCenters,
+} from "./store.ts";
+
+/** Its name in responses, changes and the audit. */
+export const KIND = "preference_center";
+
+export interface CenterServices {
+  readonly database: Database;
+  readonly clock: Clock;
+}
+
+/** The workspace that centers are read or changed in. */
+export interface Where {
+  readonly id: number;
+  readonly name: string;
+}
+
+/** The preference centers of a workspace, by name. */
+export const listCenters = (
+  { database }: Pick<CenterServices, "database">,
+  workspace: Where,
+): Promise<CenterSummary[]> => selectCenters(database, workspace.id);
+
+/** One of them. @throws Problem NOT_FOUND. */
+export async function readCenter(
+  { database }: { readonly database: Queryable },
+  workspace: Where,
+  id: string,
+): Promise<PreferenceCenter> {
+  return (await selectCenter(database, workspace.id, id)) ?? refuseUnknown(id);
+}
+
+/** Reads neither pages nor texts. @throws Problem NOT_FOUND unless there is such a center. */
+export async function requireCenter(
+  database: Queryable,
+  workspace: Where,
+  id: string,
+): Promise<void> {
+  const [head] = await selectHeads(database, workspace.id, [id]);
+  if (!head) refuseUnknown(id);
+}
+
+/**
+ * Creates a center of a checked content, with a new id.
+ *
+ * @param answer makes the result, in the transaction.
+ * @throws Problem CONFLICT if the name is in use.
+ */
+export function createCenter<Result>(
+  services: CenterServices,
+  context: WorkspaceContext,
+  content: CenterContent,
+  answer: (center: PreferenceCenter, tx: Transaction) => Promise<Result>,
+): Promise<Result> {
+  const created = { id: services.clock.newId(), ...content };
+  return withRetries(services.database, async (tx) =>
+    answer(await saveCenter(tx, services, context, undefined, created), tx),
+  );
+}
+
+/** The center may change while the new content is checked; then the check is repeated. */
+const MOST_TRIES = 5;
+
+/**
+ * Changes a center.
+ *
+ * @param change works out the new content from the present one, and checks it. It runs outside the
+ *   transaction, which must not wait for it.
+ * @param answer makes the result, in the transaction.
+ * @throws Problem NOT_FOUND, CONFLICT if the name is in use, and what `change` throws.
+ */
+export async function changeCenter<Result>(
+  services: CenterServices,
+  context: WorkspaceContext,
+  id: string,
+  change: (present: CenterContent) => Promise<CenterContent>,
+  answer: (center: PreferenceCenter, tx: Transaction) => Promise<Result>,
+): Promise<Result> {
+  const { database, clock } = services;
+  const { workspace } = context;
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const present = await readCenter(services, workspace, id);
+    const content = { id, ...(await change(present)) };
+    const done = await withRetries(database, async (tx) => {
+      const locked = await lockCenter(tx, workspace.id, id, clock.newId());
+      if (!locked) return refuseUnknown(id);
+      if (!isSame(present, locked)) return undefined;
+      const center = await saveCenter(tx, services, context, locked, content);
+      return { result: await answer(center, tx) };
+    });
+    if (done) return done.result;
+  }
+  throw new Problem(
+    "CONFLICT",
+    "The preference center is being changed by another request. Try again.",
+  );
+}
+
+/**
+ * Creates or changes a center as an administrator does. A declared one stays declared: the next apply overrides
+ * changes made through the API. Repeating it changes nothing.
+ *
+ * @throws Problem CONFLICT if the name is in use.
+ */
+export function putCenter(
+  services: AdministerServices,
+  context: WorkspaceContext,
+  center: DeclaredCenter,
+): Promise<PreferenceCenter> {
+  const { workspace } = context;
+  return changeDeclared(services, context, async (tx) => {
+    const present = await selectCenter(tx, workspace.id, center.id);
+    if (present && isSame(present, center)) return { changes: [], result: present };
+    const changes = await writeCenter(tx, services, workspace, present, center);
+    return { changes, result: await readCenter({ database: tx }, workspace, center.id) };
+  });
+}
+
+/** Removes a center; the links to it lead nowhere then. @throws Problem NOT_FOUND. */
+export function removeCenter(
+  services: AdministerServices,
+  context: WorkspaceContext,
+  id: string,
+): Promise<void> {
+  const { workspace } = context;
+  return changeDeclared(services, context, async (tx) => {
+    const { name } = await readCenter({ database: tx }, workspace, id);
+    await deleteCenters(tx, workspace.id, [id]);
+    const change = { action: "removed", kind: KIND, workspace: workspace.name, name } as const;
+    return { changes: [change], result: undefined };
+  });
+}
+
+const isSame = (present: PreferenceCenter, wanted: DeclaredCenter): boolean =>
+  isDeepStrictEqual({ ...present, ...wanted }, present);
+
+async function saveCenter(
+  tx: Transaction,
+  { clock }: CenterServices,
+  context: WorkspaceContext,
+  present: PreferenceCenter | undefined,
+  center: DeclaredCenter,
+): Promise<PreferenceCenter> {
+  const { workspace } = context;
+  const changes = await writeCenter(tx, { clock }, workspace, present, center);
+  await recordChanges(tx, clock, context, changes);
+  return readCenter({ database: tx }, workspace, center.id);
+}
+
+async function writeCenter(
+  tx: Transaction,
+  { clock }: Pick<CenterServices, "clock">,
+  workspace: Where,
+  present: PreferenceCenter | undefined,
+  center: DeclaredCenter,
+): Promise<Change[]> {
+  const row = { ...center, declared: false, revision: clock.newId() };
+  await writeCenters(tx, workspace.id, [row], clock.now());
+  const { name, title, state } = center;
+  const action = present ? "updated" : "created";
+  return [{ action, kind: KIND, workspace: workspace.name, name, details: { title, state } }];
+}
+
+/** @throws Problem CONFLICT if a name is in use. */
+export async function writeCenters(
+  tx: Transaction,
+  workspaceId: number,
+  rows: Parameters<typeof upsertCenters>[2],
+  now: Date,
+): Promise<void> {
+  await upsertCenters(tx, workspaceId, rows, now).catch((error) => {
+    if (!isDuplicate(error)) throw error;
+    const names = rows.map((row) => `'${row.name}'`).join(", ");
+    throw new Problem(
+      "CONFLICT",
+      `Another preference center already has one of the names ${names}.`,
+    );
+  });
+}
+
+function refuseUnknown(id: string): never {
+  throw new Problem("NOT_FOUND", `There is no preference center '${id}'.`);
+}

@@ -1,0 +1,123 @@
+import type { SubscriptionGroup } from "../../admin/workspaces/subscription-groups.ts";
+import type { Json } from "../../base/values/plain-json.ts";
+import { STANDARD_ATTRIBUTES } from "../../people/profiles/standard-attributes.ts";
+import type { EmailState, GroupState } from "../../people/subscriptions/states.ts";
+import { maskName } from "../liquid/liquid-names.ts";
+import { type Brand, brandView } from "./brand.ts";
+import { GLOBAL_FIELD, groupField } from "./fields.ts";
+import { directionOf } from "./locales.ts";
+
+/** The person a page is for, with all that a page may show. */
+export interface Reader {
+  readonly profileId: string;
+  readonly externalId: string | null;
+  readonly email: string | null;
+  readonly phone: string | null;
+  readonly standardAttributes: Readonly<Record<string, Json>>;
+  readonly customAttributes: Readonly<Record<string, Json>>;
+  readonly emailState: EmailState;
+  readonly groupStates: ReadonlyMap<string, GroupState>;
+  /** All groups of the workspace, by name. */
+  readonly groups: readonly SubscriptionGroup[];
+  /** How the workspace presents itself. */
+  readonly brand: Brand;
+}
+
+/** What a reader has just changed, for the confirmation. */
+export interface Change {
+  /** The group; undefined for the state of all email. */
+  readonly groupId: string | undefined;
+  readonly before: string;
+  readonly after: string;
+}
+
+export interface PageFrame {
+  readonly submitUrl: string;
+  readonly title: string;
+  /** The one that the page is shown in. */
+  readonly locale: string;
+  readonly changes?: readonly Change[] | undefined;
+}
+
+/** The names of standard attributes in Liquid, each with the attribute. */
+const STANDARD_NAMES = Object.entries(STANDARD_ATTRIBUTES).flatMap(([attribute, { liquid }]) =>
+  liquid === null ? [] : [[maskName(`\${${liquid}}`), attribute] as const],
+);
+
+const USER_ID = maskName(`\${user_id}`);
+
+/**
+ * What a page can name (docs/preference-centers.md): the publicly known names, and also
+ * `subscription_groups` (id, name, description, channel, state, field_name, is_reachable), `reachable_groups`, `changes`,
+ * `brand`, and the title, the locale and the direction of the page.
+ */
+export function scopeOf(reader: Reader, frame: PageFrame): Record<string, unknown> {
+  const { standardAttributes, customAttributes } = reader;
+  const attributes = { ...standardAttributes, email: reader.email, phone: reader.phone };
+  const groups = reader.groups.map((group) => groupView(reader, group));
+  return {
+    [USER_ID]: reader.externalId,
+    ...Object.fromEntries(
+      STANDARD_NAMES.map(([name, attribute]) => [name, ownValue(attributes, attribute)]),
+    ),
+    custom_attribute: byName(Object.entries(customAttributes)),
+    subscribed_state: byName([
+      ...reader.groups.map(({ id }) => [id, stateOf(reader, id)] as const),
+      ["email_global", reader.emailState],
+    ]),
+    subscription_groups: groups,
+    reachable_groups: groups.filter(({ is_reachable }) => is_reachable),
+    changes: (frame.changes ?? []).map((change) => changeOf(reader, change)),
+    brand: brandView(reader.brand),
+    preference_center_direction: directionOf(frame.locale),
+    preference_center_submit_url: frame.submitUrl,
+    preference_center_title: frame.title,
+    preference_center_locale: frame.locale,
+  };
+}
+
+function groupView(reader: Reader, { id, name, channel, description }: SubscriptionGroup) {
+  return {
+    id,
+    name,
+    description,
+    channel,
+    state: stateOf(reader, id),
+    field_name: groupField(id),
+    is_reachable: (channel === "email" ? reader.email : reader.phone) !== null,
+  };
+}
+
+function changeOf({ groups }: Reader, { groupId, before, after }: Change) {
+  const name = groups.find(({ id }) => id === groupId)?.name ?? "";
+  const field_name = groupId === undefined ? GLOBAL_FIELD : groupField(groupId);
+  return { is_email: groupId === undefined, name, field_name, before, after };
+}
+
+/** What differs between two states of a reader. */
+export function changesBetween(before: Reader, after: Reader): Change[] {
+  const ofGroups = after.groups.map(({ id }) => ({
+    groupId: id,
+    before: stateOf(before, id),
+    after: stateOf(after, id),
+  }));
+  const ofEmail = { groupId: undefined, before: before.emailState, after: after.emailState };
+  return [ofEmail, ...ofGroups].filter((each) => each.before !== each.after);
+}
+
+/** Publicly known: who was never given a state is not subscribed. */
+const stateOf = ({ groupStates }: Reader, groupId: string): GroupState =>
+  groupStates.get(groupId) ?? "unsubscribed";
+
+const ownValue = (values: Readonly<Record<string, Json>>, name: string): Json | undefined =>
+  Object.hasOwn(values, name) ? values[name] : undefined;
+
+/** Members by their names, and by the names as they stand between `${` and `}`. */
+function byName(values: readonly (readonly [name: string, value: unknown])[]): object {
+  const members = Object.create(null);
+  for (const [name, value] of values) {
+    members[name] = value;
+    members[maskName(`\${${name}}`)] = value;
+  }
+  return members;
+}

@@ -1,0 +1,84 @@
+import { LRUCache } from "lru-cache";
+import { ofGroup } from "../../base/threads/call-groups.ts";
+import { countLiquid } from "../liquid/liquid.ts";
+import type { CenterContent } from "./center.ts";
+import {
+  type CenterFault,
+  findPagesFault,
+  findWarnings,
+  type PageName,
+  type PageWarning,
+} from "./check-pages.ts";
+import { documentOf } from "./page-document.ts";
+import { type PageTemplate, parsePage, renderPage, type Texts } from "./page-liquid.ts";
+import { type Change, type Reader, scopeOf } from "./page-scope.ts";
+
+/*
+ * What threads do for pages (`src/threads/`): checking those of a center, and rendering one for its
+ * reader. Parsing takes twenty times as long as rendering, so a thread caches the pages that it parsed.
+ */
+
+export interface PagesToCheck {
+  readonly center: CenterContent;
+  /** What the pages are called where they come from. */
+  readonly names: Readonly<Record<PageName, string>>;
+}
+
+/** @returns the first fault in the pages and texts, or what is in them that has no effect. */
+export function checkPages({
+  center,
+  names,
+}: PagesToCheck): { readonly fault: CenterFault } | { readonly warnings: PageWarning[] } {
+  const fault = findPagesFault(center, names);
+  return fault ? { fault } : { warnings: findWarnings(center) };
+}
+
+/** A page as its center has it, in one language. */
+export interface PageSource {
+  /** Different for every revision, page and language; undefined: not to be cached. */
+  readonly key: string | undefined;
+  readonly html: string;
+  readonly texts: Texts;
+  readonly title: string;
+  readonly options: CenterContent["options"];
+  readonly locale: string;
+}
+
+export interface PageToRender {
+  readonly source: PageSource;
+  readonly reader: Reader;
+  readonly submitUrl: string;
+  readonly changes?: readonly Change[] | undefined;
+}
+
+/** The whole document of each page, or why there is none: it exceeds a budget. */
+export const renderForReaders = ofGroup(renderForReader);
+
+function renderForReader({
+  source,
+  reader,
+  submitUrl,
+  changes,
+}: PageToRender): { readonly html: string } | { readonly reason: string } {
+  const { title, locale } = source;
+  return renderPage(templateOf(source), scopeOf(reader, { submitUrl, title, locale, changes }));
+}
+
+/** Of all pages that a thread caches, in characters; a tag counts as what it takes in memory. */
+const MOST_CACHED = 16 * 1_048_576;
+
+const CHARACTERS_A_TAG = 1_024;
+
+const templates = new LRUCache<string, PageTemplate>({ maxSize: MOST_CACHED });
+
+function templateOf(source: PageSource): PageTemplate {
+  const { key } = source;
+  const cached = key === undefined ? undefined : templates.get(key);
+  if (cached) return cached;
+  const document = documentOf(source.html, source);
+  const parsed = parsePage(document, source.texts);
+  if ("fault" in parsed) throw new Error(`A checked page has a fault: ${parsed.fault.reason}`);
+  const size = 1 + document.length + CHARACTERS_A_TAG * countLiquid(document);
+  if (key !== undefined) templates.set(key, parsed.template, { size });
+  return parsed.template;
+}

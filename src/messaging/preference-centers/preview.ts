@@ -1,0 +1,101 @@
+import { readBrand } from "../../admin/workspaces/find-workspace.ts";
+import { readGroups } from "../../admin/workspaces/subscription-groups.ts";
+import { Problem } from "../../base/problem.ts";
+import type { ThreadPool } from "../../base/threads/thread-pool.ts";
+import { type Database, settleAll } from "../../database/database.ts";
+import { PAGE_HEADERS } from "../../http/page-headers.ts";
+import type { DeclaredCenter, PreferenceCenter } from "./center.ts";
+import { findUser } from "./find-user.ts";
+import { readCenter, type Where } from "./manage-centers.ts";
+import type { Reader } from "./page-scope.ts";
+import { renderFor, type ShownPage } from "./present-page.ts";
+import { readReader } from "./read-readers.ts";
+import { sampleReader } from "./sample-reader.ts";
+
+export interface PreviewOptions {
+  /** Whose page; by default that of a made-up user. */
+  readonly external_id?: string;
+  readonly locale?: string | undefined;
+  readonly page?: "page" | "confirmation";
+}
+
+export interface PreviewServices {
+  readonly database: Database;
+  readonly threads: ThreadPool;
+}
+
+/**
+ * Shows a page to those who write it, drafts too. Its form leads nowhere.
+ *
+ * @throws Problem NOT_FOUND for the center or the user, INVALID_REQUEST where the page cannot be rendered
+ *   for this user: a reader of a link then gets the ready page instead.
+ */
+export async function previewPage(
+  services: PreviewServices,
+  workspace: Where,
+  centerId: string,
+  options: PreviewOptions,
+): Promise<ShownPage> {
+  const center = await readCenter(services, workspace, centerId);
+  return { html: await render(services, workspace, center, options), headers: HEADERS };
+}
+
+/**
+ * Shows a page as it would be if `content` were saved now. The content has to be checked.
+ *
+ * @returns the document.
+ * @throws Problem as `previewPage` does.
+ */
+export async function previewContent(
+  services: PreviewServices,
+  workspace: Where,
+  content: DeclaredCenter,
+  options: PreviewOptions,
+): Promise<string> {
+  const { declared, createdAt, updatedAt } = await readCenter(services, workspace, content.id);
+  // Without a revision, so that nothing of it is cached.
+  const center = { ...content, declared, createdAt, updatedAt };
+  return render(services, workspace, center, options);
+}
+
+async function render(
+  { database, threads }: PreviewServices,
+  workspace: Where,
+  center: PreferenceCenter,
+  { external_id, locale, page = "page" }: PreviewOptions,
+): Promise<string> {
+  const reader = await (external_id === undefined
+    ? readSample(database, workspace.id)
+    : readUser(database, workspace, external_id));
+  const setting = { locale, acceptLanguage: undefined, submitUrl: "#" };
+  const name = page === "page" ? "pageHtml" : "confirmationHtml";
+  const shown = { workspaceId: workspace.id, center, page: name } as const;
+  const rendered = await renderFor(threads, shown, reader, setting);
+  if ("html" in rendered) return rendered.html;
+  throw new Problem("INVALID_REQUEST", `The page cannot be rendered: ${rendered.reason}.`);
+}
+
+/** A made-up user of a workspace. */
+export async function readSample(database: Database, workspaceId: number): Promise<Reader> {
+  const [groups, brand] = await settleAll([
+    readGroups(database, workspaceId),
+    readBrand(database, workspaceId),
+  ]);
+  return sampleReader(groups, brand);
+}
+
+const HEADERS = {
+  ...PAGE_HEADERS,
+  "content-security-policy":
+    "default-src 'none'; style-src 'unsafe-inline'; img-src https: data:; font-src https: data:; " +
+    "form-action 'none'; base-uri 'none'; frame-ancestors 'self'",
+  "x-frame-options": "SAMEORIGIN",
+  "cache-control": "no-store",
+};
+
+async function readUser(database: Database, workspace: Where, externalId: string): Promise<Reader> {
+  const profileId = await findUser(database, workspace.id, externalId);
+  const reader = await readReader(database, workspace.id, profileId);
+  if (reader) return reader;
+  throw new Problem("NOT_FOUND", `There is no user '${externalId}' any more.`);
+}

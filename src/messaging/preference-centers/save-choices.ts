@@ -1,0 +1,76 @@
+import type { Context } from "../../base/context/context.ts";
+import { within, withRetries } from "../../database/database.ts";
+import { emailValue } from "../../people/profiles/identifiers.ts";
+import { setEmailStates } from "../../people/subscriptions/set-email-states.ts";
+import { type SetServices, setGroupStates } from "../../people/subscriptions/set-group-states.ts";
+import type { EmailState, GroupState } from "../../people/subscriptions/states.ts";
+import type { Choices } from "./choices.ts";
+import type { Reader } from "./page-scope.ts";
+
+/** What is set for a user: the choices that can take effect. */
+interface Effective {
+  readonly emailState: EmailState | undefined;
+  readonly groupStates: readonly (readonly [groupId: string, state: GroupState])[];
+}
+
+/**
+ * Saves a user's choices in one transaction, as the API does: for all who have the address, and
+ * with a row of history.
+ *
+ * @returns whether there was anything to set, and the person was still there.
+ */
+export async function saveChoices(
+  services: SetServices,
+  context: Context,
+  workspaceId: number,
+  reader: Reader,
+  choices: Choices,
+): Promise<boolean> {
+  const { emailState, groupStates } = effectOf(reader, choices);
+  if (emailState === undefined && groupStates.length === 0) return false;
+  const workspace = {
+    id: workspaceId,
+    groupChannels: new Map(reader.groups.map(({ id, channel }) => [id, channel])),
+  };
+  const own = { ...context, workspace };
+  const named = [
+    {
+      identifier: { kind: "platform_id" as const, value: reader.profileId },
+      place: { input_array: "form", index: 0 },
+    },
+  ];
+  const sets = groupStates.map(([groupId, state]) => ({ groupId, state, named }));
+  return withRetries(services.database, async (tx) => {
+    const inTransaction = { ...services, database: within(services.database, tx) };
+    const gone = await setGroupStates(inTransaction, own, sets);
+    if (gone.length > 0) return false;
+    const address = addressOf(reader);
+    if (emailState && address) await setEmailStates(inTransaction, own, [address], emailState);
+    return true;
+  });
+}
+
+function addressOf({ email }: Reader) {
+  if (email === null) return undefined;
+  return { kind: "email" as const, value: emailValue(email), address: email };
+}
+
+/**
+ * One click means no mail at all: the email state, or every group where there is no address any more. A
+ * group that was removed since the page was shown has nothing to set.
+ */
+function effectOf(reader: Reader, { isOneClick, emailState, groupStates }: Choices): Effective {
+  const { email, groups } = reader;
+  if (isOneClick && email !== null) return { emailState: "unsubscribed", groupStates: [] };
+  if (isOneClick) {
+    return {
+      emailState: undefined,
+      groupStates: groups.map(({ id }) => [id, "unsubscribed"] as const),
+    };
+  }
+  const known = new Set(groups.map(({ id }) => id));
+  return {
+    emailState: email === null ? undefined : emailState,
+    groupStates: [...groupStates].filter(([id]) => known.has(id)),
+  };
+}

@@ -1,0 +1,60 @@
+import { isUuid } from "../../base/values/uuid.ts";
+import type { MessageAddress } from "../campaigns/campaign.ts";
+import { refusal, type TranslationCode } from "./refusal.ts";
+
+/** How a request names a message of a campaign. */
+export interface CampaignMessage {
+  readonly campaign_id?: string;
+  readonly message_variation_id?: string;
+}
+
+/** How a request names a message of a canvas. */
+export interface CanvasMessage {
+  readonly workflow_id?: string;
+  readonly canvas_id?: string;
+  readonly step_id?: string;
+  readonly message_variation_id?: string;
+}
+
+/** @throws Problem INVALID_CAMPAIGN_ID or INVALID_MESSAGE_VARIATION_ID, which name the field. */
+export const addressInCampaign = (given: CampaignMessage): MessageAddress => ({
+  ...wholeCampaign(given),
+  stepId: null,
+  messageId: messageId(given),
+});
+
+/** All messages of a campaign. @throws Problem INVALID_CAMPAIGN_ID. */
+export const wholeCampaign = (given: CampaignMessage) => ({
+  kind: "campaign" as const,
+  campaignId: readId(given.campaign_id, "campaign_id", "INVALID_CAMPAIGN_ID"),
+});
+
+/** All messages of a canvas. @throws Problem INVALID_CAMPAIGN_ID. */
+export const wholeCanvas = (given: CanvasMessage) => ({
+  kind: "canvas" as const,
+  campaignId: readId(given.workflow_id ?? given.canvas_id, "workflow_id", "INVALID_CAMPAIGN_ID"),
+});
+
+/**
+ * A malformed step_id has the code of the message.
+ *
+ * @throws Problem INVALID_CAMPAIGN_ID or INVALID_MESSAGE_VARIATION_ID, which name the field.
+ */
+export const addressInCanvas = (given: CanvasMessage): MessageAddress => ({
+  ...wholeCanvas(given),
+  stepId: readId(given.step_id, "step_id", "INVALID_MESSAGE_VARIATION_ID"),
+  messageId: messageId(given),
+});
+
+/** @throws Problem INVALID_LOCALE_ID */
+export const readLocaleId = (given: string | undefined): string =>
+  readId(given, "locale_id", "INVALID_LOCALE_ID");
+
+const messageId = (given: { readonly message_variation_id?: string }): string =>
+  readId(given.message_variation_id, "message_variation_id", "INVALID_MESSAGE_VARIATION_ID");
+
+function readId(given: string | undefined, name: string, code: TranslationCode): string {
+  if (given === undefined) throw refusal(code, `'${name}' is required`);
+  if (isUuid(given)) return given.toLowerCase();
+  throw refusal(code, `'${name}' must be a UUID`);
+}

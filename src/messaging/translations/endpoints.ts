@@ -1,0 +1,195 @@
+import Type, { type Static, type TProperties } from "typebox";
+import { endpoint, withPermission } from "../../http/endpoint.ts";
+import type { MessageAddress } from "../campaigns/campaign.ts";
+import { OnlySuccess, success } from "../campaigns/success.ts";
+import {
+  addressInCampaign,
+  addressInCanvas,
+  type CampaignMessage,
+  type CanvasMessage,
+  readLocaleId,
+  wholeCampaign,
+  wholeCanvas,
+} from "./address.ts";
+import { LocaleView, localeView } from "./locale.ts";
+import {
+  listTranslations,
+  type ReadServices,
+  readSourceOf,
+  readTranslations,
+  requireMultiLanguage,
+} from "./read-translations.ts";
+import type { CampaignAddress, FoundMessage, ListedTranslation } from "./translation-store.ts";
+import { type WriteServices, writeTranslations } from "./write-translations.ts";
+
+/* A missing or malformed id has a code of its own, so the schemas leave that check to the handlers. */
+
+const Uuid = (description: string) => Type.Optional(Type.String({ description }));
+
+const locale_id = Uuid("A UUID; without it, all locales.");
+
+const message_variation_id = Uuid("Required. A UUID.");
+
+const TranslationMap = Type.Record(Type.String(), Type.String());
+
+const Translations = Type.Object({
+  translations: Type.Array(
+    Type.Object({
+      step_id: Type.Optional(Type.String({ description: "In a list of a whole canvas." })),
+      message_variation_id: Type.Optional(
+        Type.String({ description: "In a list of a whole campaign or canvas." }),
+      ),
+      translation_map: TranslationMap,
+      locale: LocaleView,
+    }),
+  ),
+});
+
+const messageReply = (translations: FoundMessage["translations"]) => ({
+  status: 200 as const,
+  body: {
+    translations: translations.map(({ locale, map }) => ({
+      translation_map: map,
+      locale: localeView(locale),
+    })),
+  },
+});
+
+/** Each entry of a whole campaign or canvas names its message. */
+const listReply = (translations: readonly ListedTranslation[]) => ({
+  status: 200 as const,
+  body: {
+    translations: translations.map(({ stepId, messageId, locale, map }) => ({
+      ...(stepId !== null && { step_id: stepId }),
+      message_variation_id: messageId,
+      translation_map: map,
+      locale: localeView(locale),
+    })),
+  },
+});
+
+const Source = Type.Object({
+  translations: Type.Object({ translation_map: TranslationMap }),
+  message: Type.Literal("success"),
+});
+
+const sourceReply = (translation_map: Static<typeof TranslationMap>) => ({
+  status: 200 as const,
+  body: { translations: { translation_map }, message: "success" as const },
+});
+
+const Update = {
+  locale_id: Uuid("Required. A UUID."),
+  translation_map: TranslationMap,
+};
+
+const dialect = "translations";
+
+/** How a request names a message, or all messages, of a campaign or canvas. */
+type Named = CampaignMessage & CanvasMessage & { readonly locale_id?: string };
+
+/** What distinguishes the endpoints of campaigns from those of canvases. */
+interface Kind {
+  /** All publicly known spellings, the specification's first. */
+  readonly names: readonly [string, string];
+  readonly noun: string;
+  readonly fields: TProperties;
+  readonly reads: "campaigns.translations.get" | "canvas.translations.get";
+  readonly writes: "campaigns.translations.update" | "canvas.translations.update";
+  /** @throws Problem if an id is missing or malformed. */
+  address(named: Named): MessageAddress;
+  /** Whether a request names no single message. */
+  isWhole(named: Named): boolean;
+  whole(named: Named): CampaignAddress;
+}
+
+const CAMPAIGN: Kind = {
+  names: ["campaign", "campaigns"],
+  noun: "campaign",
+  fields: { campaign_id: Uuid("Required. A UUID."), message_variation_id },
+  reads: "campaigns.translations.get",
+  writes: "campaigns.translations.update",
+  address: addressInCampaign,
+  isWhole: ({ message_variation_id }) => message_variation_id === undefined,
+  whole: wholeCampaign,
+};
+
+const CANVAS: Kind = {
+  names: ["canvases", "canvas"],
+  noun: "canvas",
+  fields: {
+    workflow_id: Uuid("Required. The canvas, a UUID; also read from canvas_id."),
+    canvas_id: Uuid("The same as workflow_id."),
+    step_id: Uuid("Required. A UUID."),
+    message_variation_id,
+  },
+  reads: "canvas.translations.get",
+  writes: "canvas.translations.update",
+  address: addressInCanvas,
+  isWhole: ({ message_variation_id, step_id }) =>
+    message_variation_id === undefined && step_id === undefined,
+  whole: wholeCanvas,
+};
+
+const pathsOf = ({ names }: Kind, rest = "") =>
+  names.flatMap((name) => [`/${name}/translations${rest}/`, `/${name}/translations${rest}`]);
+
+const optionalLocaleId = ({ locale_id }: Named): string | undefined =>
+  locale_id === undefined ? undefined : readLocaleId(locale_id);
+
+const readEndpoint = (kind: Kind) =>
+  endpoint({
+    method: "GET",
+    path: pathsOf(kind),
+    summary: `Reads the translations of a ${kind.noun} or of one of its messages.`,
+    access: withPermission(kind.reads),
+    query: Type.Object({ ...kind.fields, locale_id }),
+    replies: { 200: Translations },
+    dialect,
+  }).handledBy(async (services: ReadServices, { workspace }, { query }) => {
+    requireMultiLanguage(workspace);
+    const named: Named = query;
+    if (kind.isWhole(named)) {
+      const whole = kind.whole(named);
+      const localeId = optionalLocaleId(named);
+      return listReply(await listTranslations(services, workspace, whole, localeId));
+    }
+    const address = kind.address(named);
+    const localeId = optionalLocaleId(named);
+    return messageReply(await readTranslations(services, workspace, address, localeId));
+  });
+
+const sourceEndpoint = (kind: Kind) =>
+  endpoint({
+    method: "GET",
+    path: pathsOf(kind, "/source"),
+    summary: `Reads the source strings of a ${kind.noun}'s message.`,
+    access: withPermission(kind.reads),
+    query: Type.Object(kind.fields),
+    replies: { 200: Source },
+    dialect,
+  }).handledBy(async (services: ReadServices, { workspace }, { query }) => {
+    requireMultiLanguage(workspace);
+    return sourceReply(await readSourceOf(services, workspace, kind.address(query)));
+  });
+
+const writeEndpoint = (kind: Kind) =>
+  endpoint({
+    method: "PUT",
+    path: pathsOf(kind),
+    summary: `Sets all strings of a ${kind.noun}'s message in one locale.`,
+    access: withPermission(kind.writes),
+    body: Type.Object({ ...kind.fields, ...Update }),
+    replies: { 200: OnlySuccess },
+    dialect,
+  }).handledBy(async (services: WriteServices, { workspace }, { body }) => {
+    requireMultiLanguage(workspace);
+    const address = kind.address(body);
+    const localeId = readLocaleId(body.locale_id);
+    await writeTranslations(services, workspace, address, localeId, body.translation_map);
+    return success;
+  });
+
+export const translationEndpoints = [readEndpoint, sourceEndpoint, writeEndpoint].flatMap(
+  (declare) => [declare(CAMPAIGN), declare(CANVAS)],
+);

@@ -1,0 +1,59 @@
+import Type, { type Static } from "typebox";
+import { Name } from "../../admin/workspaces/manifest.ts";
+import { Uuid } from "../campaigns/declarations.ts";
+
+/** A language of a workspace. Ids are UUIDs in lower case. */
+export interface Locale {
+  readonly id: string;
+  readonly name: string;
+  readonly country: string;
+  readonly language: string;
+  /** Such as `es-MX`; unique in the workspace by `localeKeyForm`. */
+  readonly localeKey: string;
+}
+
+/** Equal for all spellings of a key: tools change its case and separator. */
+export const localeKeyForm = (key: string): string => key.toLowerCase().replaceAll("_", "-");
+
+/** The locales of a workspace by `localeKeyForm`. */
+export const localesByKey = (locales: readonly Locale[]): ReadonlyMap<string, Locale> =>
+  new Map(locales.map((locale) => [localeKeyForm(locale.localeKey), locale]));
+
+export const localeMembers = {
+  name: Name,
+  country: Type.String({ maxLength: 255 }),
+  language: Name,
+  locale_key: Type.String({
+    maxLength: 35,
+    pattern: "^[A-Za-z]{1,8}([-_][A-Za-z0-9]{1,8})*$",
+    description: "Such as es-MX.",
+  }),
+};
+
+export const DeclaredLocale = Type.Object(
+  { id: Uuid, ...localeMembers },
+  { additionalProperties: false },
+);
+
+export const localeOf = ({ id, locale_key, ...rest }: Static<typeof DeclaredLocale>): Locale => ({
+  id: id.toLowerCase(),
+  ...rest,
+  localeKey: locale_key,
+});
+
+/** A locale in replies. Public: uuid and locale_key beside the specification's members. */
+export const LocaleView = Type.Object({
+  uuid: Type.String(),
+  name: Type.String(),
+  country: Type.String(),
+  language: Type.String(),
+  locale_key: Type.String(),
+});
+
+export const localeView = (locale: Locale): Static<typeof LocaleView> => ({
+  uuid: locale.id,
+  name: locale.name,
+  country: locale.country,
+  language: locale.language,
+  locale_key: locale.localeKey,
+});

@@ -1,0 +1,174 @@
+import Type, { type Static } from "typebox";
+import { NullableText } from "../../base/values/schemas.ts";
+import { byAdministratorOfWorkspace, endpoint } from "../../http/endpoint.ts";
+import type { MessageAddress } from "../campaigns/campaign.ts";
+import { refuseFaulty, Uuid } from "../campaigns/declarations.ts";
+import type { ManageServices, TextServices } from "../campaigns/manage-campaigns.ts";
+import { MESSAGE_PATH, MessageAddressFields, OfMessage } from "../campaigns/message-endpoints.ts";
+import { OnlySuccess, success } from "../campaigns/success.ts";
+import { judgeTexts } from "../campaigns/texts.ts";
+import { LocaleView, localeView } from "./locale.ts";
+import {
+  changeTranslation,
+  putTranslation,
+  readMessage,
+  removeTranslation,
+  type WholeMessage,
+} from "./manage-translations.ts";
+import { renderMessage } from "./render-message.ts";
+
+/* A message with its translations, and single translations, in the admin API. */
+
+const Strings = Type.Record(Type.String(), Type.String());
+
+const readEndpoint = endpoint({
+  method: "GET",
+  path: MESSAGE_PATH,
+  summary: "Reads a message with its strings and all translations of them.",
+  access: byAdministratorOfWorkspace("basic_access"),
+  params: OfMessage,
+  replies: {
+    200: Type.Object({
+      id: Type.String(),
+      ...MessageAddressFields,
+      channel: Type.String(),
+      multi_language: Type.Boolean(),
+      content: Type.Optional(Strings),
+      source: Strings,
+      translations: Type.Record(Type.String(), Strings),
+      declared: Type.Boolean(),
+      updated_at: Type.String(),
+      message: Type.Literal("success"),
+    }),
+  },
+}).handledBy(async (services: ManageServices, context, { params }) => {
+  const whole = await readMessage(services, context, params.id);
+  return { status: 200, body: { ...messageView(whole), message: "success" } };
+});
+
+function messageView({ message, locales, translations }: WholeMessage) {
+  const translated = locales.flatMap(({ id, localeKey }) => {
+    const map = translations.get(id);
+    return map ? [[localeKey, map] as const] : [];
+  });
+  return {
+    id: message.messageId,
+    ...addressView(message),
+    channel: message.channel,
+    multi_language: message.multiLanguage,
+    ...(message.content && { content: message.content }),
+    source: message.source,
+    translations: Object.fromEntries(translated),
+    declared: message.declared,
+    updated_at: message.updatedAt.toISOString(),
+  };
+}
+
+const addressView = ({ kind, campaignId, stepId }: MessageAddress) =>
+  kind === "campaign"
+    ? { campaign_id: campaignId }
+    : { canvas_id: campaignId, ...(stepId !== null && { step_id: stepId }) };
+
+const OfTranslation = Type.Object({ name: Type.String(), id: Uuid, locale_id: Uuid });
+
+const translationAddress = (params: Static<typeof OfTranslation>) => ({
+  messageId: params.id,
+  localeId: params.locale_id,
+});
+
+const putTranslationEndpoint = endpoint({
+  method: "PUT",
+  path: `${MESSAGE_PATH}/translations/:locale_id`,
+  summary: "Sets the strings of a message in one locale; missing ones fall back to the source.",
+  access: byAdministratorOfWorkspace("send_campaigns_canvases"),
+  params: OfTranslation,
+  body: Type.Object({ translation_map: Strings }, { additionalProperties: false }),
+  replies: { 200: OnlySuccess },
+}).handledBy(async (services: TextServices, context, { params, body }) => {
+  const texts = { maps: [body.translation_map], contents: [] };
+  await judgeTexts(services.threads, context.workspace.id, texts);
+  refuseFaulty(body.translation_map, ["translation_map"]);
+  const address = translationAddress(params);
+  await putTranslation(services, context, address, body.translation_map);
+  return success;
+});
+
+const changeTranslationEndpoint = endpoint({
+  method: "PATCH",
+  path: `${MESSAGE_PATH}/translations/:locale_id`,
+  summary:
+    "Sets or removes single strings of a message in one locale; the others stay as they are.",
+  access: byAdministratorOfWorkspace("send_campaigns_canvases"),
+  params: OfTranslation,
+  body: Type.Object(
+    {
+      translation_map: Type.Record(Type.String(), NullableText, {
+        description: "The changed strings by id; null removes one.",
+      }),
+    },
+    { additionalProperties: false },
+  ),
+  replies: { 200: OnlySuccess },
+}).handledBy(async (services: TextServices, context, { params, body }) => {
+  const changes = Object.entries(body.translation_map);
+  const texts = Object.fromEntries(
+    changes.flatMap(([id, text]) => (text === null ? [] : [[id, text]])),
+  );
+  await judgeTexts(services.threads, context.workspace.id, { maps: [texts], contents: [] });
+  refuseFaulty(texts, ["translation_map"]);
+  await changeTranslation(services, context, translationAddress(params), body.translation_map);
+  return success;
+});
+
+const removeTranslationEndpoint = endpoint({
+  method: "DELETE",
+  path: `${MESSAGE_PATH}/translations/:locale_id`,
+  summary: "Removes the strings of a message in one locale.",
+  access: byAdministratorOfWorkspace("send_campaigns_canvases"),
+  params: OfTranslation,
+  replies: { 200: OnlySuccess },
+}).handledBy(async (services: ManageServices, context, { params }) => {
+  await removeTranslation(services, context, translationAddress(params));
+  return success;
+});
+
+const renderEndpoint = endpoint({
+  method: "GET",
+  path: `${MESSAGE_PATH}/render`,
+  summary: "Renders a message in a locale, or its source, without a recipient.",
+  access: byAdministratorOfWorkspace("basic_access"),
+  params: OfMessage,
+  query: Type.Object({ locale_id: Type.Optional(Uuid) }),
+  replies: {
+    200: Type.Object({
+      locale: Type.Union([Type.Null(), LocaleView]),
+      content: Strings,
+      translation_map: Strings,
+      untranslated: Type.Array(Type.String(), {
+        description: "The ids that fall back to the source.",
+      }),
+      message: Type.Literal("success"),
+    }),
+  },
+}).handledBy(async (services: TextServices, context, { params, query }) => {
+  const rendered = await renderMessage(services, context, params.id, query.locale_id);
+  const { locale, content, strings, untranslated } = rendered;
+  return {
+    status: 200,
+    body: {
+      locale: locale ? localeView(locale) : null,
+      content,
+      translation_map: strings,
+      untranslated: [...untranslated],
+      message: "success",
+    },
+  };
+});
+
+export const messageTranslationEndpoints = [
+  readEndpoint,
+  putTranslationEndpoint,
+  changeTranslationEndpoint,
+  removeTranslationEndpoint,
+  renderEndpoint,
+];

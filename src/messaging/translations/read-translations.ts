@@ -1,0 +1,126 @@
+import type { Workspace } from "../../base/context/workspace.ts";
+import { type Database, type Queryable, readTogether } from "../../database/database.ts";
+import type { MessageAddress, TranslationMap } from "../campaigns/campaign.ts";
+import { refusal } from "./refusal.ts";
+import {
+  type CampaignAddress,
+  type FoundMessage,
+  type ListedTranslation,
+  selectAllTranslations,
+  selectFoundMessage,
+  selectTranslationBytes,
+  type Wanted,
+} from "./translation-store.ts";
+
+export interface ReadServices {
+  readonly database: Database;
+}
+
+/**
+ * Reads the translations of a message, in one statement: in one locale, or in all by their keys.
+ *
+ * spec: GET /campaign/translations/?locale_id={locale_id} and spec: GET /canvases/translations.
+ *
+ * @throws Problem of `findMessage`; LOCALE_NOT_FOUND if the message is not translated into it.
+ */
+export async function readTranslations(
+  { database }: ReadServices,
+  workspace: Workspace,
+  address: MessageAddress,
+  localeId: string | undefined,
+): Promise<FoundMessage["translations"]> {
+  const { translations } = await findMessage(database, workspace, address, { localeId });
+  if (localeId !== undefined && translations.length === 0) {
+    throw refusal("LOCALE_NOT_FOUND", "The message has no translation in this locale.");
+  }
+  return translations;
+}
+
+/** The most that one response holds; a larger campaign is read message by message. */
+const LARGEST_LIST_BYTES = 15 * 1_048_576;
+
+/**
+ * Lists the translations of all messages of a campaign or canvas: by the order of the steps, by message,
+ * by locale key. Messages that cannot be translated have none.
+ *
+ * spec: GET /canvases/translations.
+ *
+ * @throws Problem INVALID_CAMPAIGN_ID, INVALID_LOCALE_ID, LOCALE_NOT_FOUND; TRANSLATIONS_TOO_LARGE if
+ *   they do not fit into one response.
+ */
+export async function listTranslations(
+  { database }: ReadServices,
+  workspace: Workspace,
+  whole: CampaignAddress,
+  localeId: string | undefined,
+): Promise<readonly ListedTranslation[]> {
+  return readTogether(database, async (tx) => {
+    const bytes = await selectTranslationBytes(tx, workspace.id, whole, localeId);
+    if (bytes > LARGEST_LIST_BYTES) {
+      const rule = "Name one of them with 'message_variation_id'.";
+      throw refusal("TRANSLATIONS_TOO_LARGE", `The messages do not fit into a response. ${rule}`);
+    }
+    const found = await selectAllTranslations(tx, workspace.id, whole, localeId);
+    if (!found) throw refusal("INVALID_CAMPAIGN_ID", `There is no such ${whole.kind}.`);
+    if (localeId !== undefined && !found.isLocale) throw unknownLocale();
+    if (localeId !== undefined && found.translations.length === 0) {
+      throw refusal("LOCALE_NOT_FOUND", "No message has a translation in this locale.");
+    }
+    return found.translations;
+  });
+}
+
+/** Checked before everything else: docs/decisions/translations.md. */
+export function requireMultiLanguage({ settings }: Workspace): void {
+  if (settings.multi_language) return;
+  throw refusal(
+    "MULTI_LANGUAGE_NOT_ENABLED",
+    "The multi-language setting is off for this workspace.",
+  );
+}
+
+const unknownLocale = () =>
+  refusal("INVALID_LOCALE_ID", "The provided locale code does not exist.");
+
+/** Reads the source strings of a message. @throws Problem of `findMessage`. */
+export async function readSourceOf(
+  { database }: ReadServices,
+  workspace: Workspace,
+  address: MessageAddress,
+): Promise<TranslationMap> {
+  const { message } = await findMessage(database, workspace, address, "source");
+  return message.source ?? {};
+}
+
+/**
+ * Finds a message that can be translated.
+ *
+ * spec: Errors, the translation error codes.
+ *
+ * @throws Problem INVALID_CAMPAIGN_ID, MESSAGE_NOT_FOUND, UNSUPPORTED_CHANNEL,
+ *   MULTI_LANGUAGE_NOT_ENABLED_ON_MESSAGE, INVALID_LOCALE_ID.
+ */
+export async function findMessage(
+  database: Queryable,
+  workspace: Workspace,
+  address: MessageAddress,
+  wanted: Wanted,
+): Promise<FoundMessage & { message: NonNullable<FoundMessage["message"]> }> {
+  const found = await selectFoundMessage(database, workspace.id, address, wanted);
+  if (!found) throw refusal("INVALID_CAMPAIGN_ID", `There is no such ${address.kind}.`);
+  const { message } = found;
+  if (!message) throw refusal("MESSAGE_NOT_FOUND", `The ${address.kind} has no such message.`);
+  if (message.channel !== "email") {
+    throw refusal("UNSUPPORTED_CHANNEL", "Only email messages can be translated.");
+  }
+  if (!message.multiLanguage) {
+    throw refusal(
+      "MULTI_LANGUAGE_NOT_ENABLED_ON_MESSAGE",
+      "This message does not support multi-language.",
+    );
+  }
+  if (wanted !== "source" && wanted.localeId !== undefined && !found.isLocale) {
+    throw unknownLocale();
+  }
+  return { ...found, message };
+}

@@ -1,0 +1,125 @@
+import type { Json, JsonObject } from "../../base/values/plain-json.ts";
+
+/*
+ * Events and purchases come through track; their summaries are updated in the same transaction. Apps,
+ * devices, interactions and sent messages come only through the import
+ * (docs/decisions/imported-activity.md). Every writer of activity has locked the profile
+ * (docs/decisions/read-compute-write.md).
+ */
+
+/** Something that belongs to a profile. */
+export type Of<Thing> = Thing & { readonly profileId: string };
+
+/** One occurrence, as intake checked it. */
+export interface Occurrence<Work> {
+  readonly id: string;
+  readonly profileId: string;
+  readonly work: Work;
+}
+
+export interface EventDetails {
+  readonly name: string;
+  readonly time: Date;
+  readonly appId: string | null;
+  readonly properties: Json | null;
+}
+
+export interface PurchaseDetails {
+  readonly productId: string;
+  readonly currency: string;
+  readonly price: number;
+  readonly quantity: number;
+  readonly time: Date;
+  readonly appId: string | null;
+  readonly properties: Json | null;
+}
+
+/** How often a person did something, and when first and last. */
+export interface EventSummary {
+  readonly name: string;
+  readonly count: number;
+  readonly firstAt: Date;
+  readonly lastAt: Date;
+}
+
+/** What a person bought of one product in one currency. */
+export interface PurchaseSummary {
+  readonly productId: string;
+  readonly currency: string;
+  readonly count: number;
+  /** An exact decimal, in the currency's base unit. */
+  readonly revenue: string;
+  readonly firstAt: Date;
+  readonly lastAt: Date;
+}
+
+/** The summary of one app on one profile. */
+export interface AppUsage {
+  readonly appId: string;
+  readonly version: string | null;
+  readonly sessions: number;
+  readonly firstUsedAt: Date;
+  readonly lastUsedAt: Date;
+}
+
+export interface Device {
+  readonly deviceId: string;
+  /** Model, operating system and so on, as export shows them. */
+  readonly details: JsonObject;
+}
+
+export type InteractionKind = "campaign" | "canvas" | "card";
+
+/** What a person did with one campaign, canvas or card. */
+export interface Interaction {
+  readonly kind: InteractionKind;
+  readonly id: string;
+  /** As export shows it, times in ISO 8601. */
+  readonly details: JsonObject;
+}
+
+/** An entry of the message history. */
+export interface SentMessage {
+  readonly messageId: string;
+  readonly channel: string;
+  readonly sentAt: Date;
+  readonly details: JsonObject;
+}
+
+/** The activity of each profile in `from` moves to the profile at the same index of `to`. */
+export interface Moves {
+  readonly from: readonly string[];
+  readonly to: readonly string[];
+}
+
+/** The last `days` days, which began at `since`. */
+export interface Window {
+  readonly days: number;
+  readonly since: Date;
+}
+
+export interface RecentEvents {
+  readonly name: string;
+  readonly days: number;
+  readonly count: number;
+}
+
+export interface RecentPurchases {
+  readonly productId: string;
+  readonly currency: string;
+  readonly days: number;
+  readonly count: number;
+  /** An exact decimal, in the currency's base unit. */
+  readonly revenue: string;
+}
+
+/** A part of a history, newest first; undefined members do not narrow. */
+export interface TimelineRange {
+  /** Only what has a time and id before these; the id decides between equal times. */
+  readonly before: { readonly at: Date; readonly id: string } | undefined;
+  /** Included. */
+  readonly since: Date | undefined;
+  /** Of events: only those of this name. */
+  readonly event?: string | undefined;
+  readonly limit: number;
+}

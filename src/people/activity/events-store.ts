@@ -1,0 +1,143 @@
+import { bucketOfId, bucketsOfIds } from "../../database/buckets.ts";
+import { type Queryable, settleAll, type Transaction } from "../../database/database.ts";
+import { texts, timestamps, uuids } from "../../database/parameters/typed-list.ts";
+import type {
+  EventDetails,
+  EventSummary,
+  Occurrence,
+  Of,
+  RecentEvents,
+  Window,
+} from "./activity.ts";
+
+/** Adds events and updates their summaries. */
+export async function insertEvents(
+  tx: Transaction,
+  workspaceId: number,
+  events: readonly Occurrence<EventDetails>[],
+): Promise<void> {
+  if (events.length === 0) return;
+  // Encoded once for both statements.
+  const ids = events.map((event) => event.profileId);
+  const profileIds = uuids(ids);
+  const buckets = bucketsOfIds(ids);
+  const names = texts(events.map((event) => event.work.name));
+  const times = timestamps(events.map((event) => event.work.time.getTime() * 1_000));
+  await settleAll([
+    tx.execute(
+      `insert into events
+         (workspace_id, bucket, profile_id, event_id, name, occurred_at, app_id, properties)
+       select $1, bucket, profile_id, id, name, time, app_id, nullif(properties, 'null')
+       from buckets join rows from (unnest($2::uuid[]), unnest($3::uuid[]), unnest($4::text[]),
+           unnest($5::timestamptz[]), unnest($6::text[]), jsonb_array_elements($7::text::jsonb),
+           unnest($8::smallint[]))
+         as new (profile_id, id, name, time, app_id, properties, bucket) using (bucket)
+       where bucket = any($9::smallint[])`,
+      [
+        workspaceId,
+        profileIds,
+        uuids(events.map((event) => event.id)),
+        names,
+        times,
+        texts(events.map((event) => event.work.appId)),
+        JSON.stringify(events.map((event) => event.work.properties)),
+        buckets.each,
+        buckets.all,
+      ],
+    ),
+    tx.execute(
+      `insert into event_summaries (workspace_id, bucket, profile_id, name, count, first_at, last_at)
+       select $1, bucket, profile_id, name, count(*), min(time), max(time)
+       from buckets join unnest($2::uuid[], $3::text[], $4::timestamptz[], $5::smallint[])
+         as new (profile_id, name, time, bucket) using (bucket)
+       where bucket = any($6::smallint[])
+       group by bucket, profile_id, name
+       on conflict (workspace_id, profile_id, bucket, name) do update set
+         count = event_summaries.count + excluded.count,
+         first_at = least(event_summaries.first_at, excluded.first_at),
+         last_at = greatest(event_summaries.last_at, excluded.last_at)`,
+      [workspaceId, profileIds, names, times, buckets.each, buckets.all],
+    ),
+  ]);
+}
+
+export async function selectEventSummaries(
+  database: Queryable,
+  workspaceId: number,
+  profileIds: readonly string[],
+): Promise<Of<EventSummary>[]> {
+  return database.query<Of<EventSummary>>(
+    `select profile_id as "profileId", name, count, first_at as "firstAt", last_at as "lastAt"
+     from event_summaries where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[]) order by name`,
+    [workspaceId, profileIds, bucketsOfIds(profileIds).all],
+  );
+}
+
+/** The summary of one event of a profile; undefined if there is none. */
+export async function selectEventSummary(
+  database: Queryable,
+  workspaceId: number,
+  profileId: string,
+  name: string,
+): Promise<EventSummary | undefined> {
+  const [row] = await database.query<EventSummary>(
+    `select name, count, first_at as "firstAt", last_at as "lastAt" from event_summaries
+     where workspace_id = $1 and profile_id = $2 and bucket = $4 and name = $3`,
+    [workspaceId, profileId, name, bucketOfId(profileId)],
+  );
+  return row;
+}
+
+/** How many events of each name fall into each window; without any there is no row. */
+export async function selectRecentEvents(
+  database: Queryable,
+  workspaceId: number,
+  profileIds: readonly string[],
+  windows: readonly Window[],
+): Promise<Of<RecentEvents>[]> {
+  return database.query<Of<RecentEvents>>(
+    `select profile_id as "profileId", name, days, count(*) as count
+     from events join unnest($3::int[], $4::timestamptz[]) as recent (days, since)
+       on occurred_at >= since
+     where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($5::smallint[])
+     group by profile_id, name, days order by name, days`,
+    [
+      workspaceId,
+      profileIds,
+      windows.map((window) => window.days),
+      windows.map((window) => window.since),
+      bucketsOfIds(profileIds).all,
+    ],
+  );
+}
+
+/** Sets the summaries of events. At most one row for each profile and name. */
+export async function upsertEventSummaries(
+  tx: Transaction,
+  workspaceId: number,
+  summaries: readonly Of<EventSummary>[],
+): Promise<void> {
+  if (summaries.length === 0) return;
+  const profileIds = summaries.map((summary) => summary.profileId);
+  const buckets = bucketsOfIds(profileIds);
+  await tx.query(
+    `insert into event_summaries (workspace_id, bucket, profile_id, name, count, first_at, last_at)
+     select $1, bucket, profile_id, name, count, first_at, last_at
+     from buckets join unnest($2::uuid[], $3::text[], $4::bigint[], $5::timestamptz[],
+       $6::timestamptz[], $7::smallint[])
+       as new (profile_id, name, count, first_at, last_at, bucket) using (bucket)
+     where bucket = any($8::smallint[])
+     on conflict (workspace_id, profile_id, bucket, name) do update set
+       count = excluded.count, first_at = excluded.first_at, last_at = excluded.last_at`,
+    [
+      workspaceId,
+      profileIds,
+      summaries.map((summary) => summary.name),
+      summaries.map((summary) => summary.count),
+      summaries.map((summary) => summary.firstAt),
+      summaries.map((summary) => summary.lastAt),
+      buckets.each,
+      buckets.all,
+    ],
+  );
+}

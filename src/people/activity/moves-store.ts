@@ -1,0 +1,228 @@
+import { bucketOfId, bucketsOfIds } from "../../database/buckets.ts";
+import { settleAll, type Transaction } from "../../database/database.ts";
+import { uuids } from "../../database/parameters/typed-list.ts";
+import type { Moves } from "./activity.ts";
+
+/*
+ * Copies the rows of merged profiles to the profiles that are kept; the originals are deleted afterwards. A row
+ * moves to another bucket, so to another node of a cluster. One statement for both is pulled to the coordinator
+ * there; a statement that reads and one that writes each name their buckets. The profiles are locked, so
+ * nothing is added in between.
+ */
+
+/** A table whose rows move unchanged. */
+interface MovedTable {
+  readonly name: string;
+  /** What the rows of a profile are ordered by: column, type, and a value before all others. */
+  readonly key: readonly (readonly [column: string, type: string, first: string])[];
+  /** The one column that can be large. */
+  readonly payload: string;
+  /** Beside workspace, bucket and profile. */
+  readonly columns: Readonly<Record<string, string>>;
+  readonly onConflict?: string;
+}
+
+const FIRST_ID = "00000000-0000-0000-0000-000000000000";
+
+const OCCURRENCE = { occurred_at: "timestamptz", app_id: "text", properties: "jsonb" } as const;
+
+const TABLES: readonly MovedTable[] = [
+  {
+    name: "events",
+    key: [
+      ["occurred_at", "timestamptz", "-infinity"],
+      ["event_id", "uuid", FIRST_ID],
+    ],
+    payload: "properties",
+    columns: { event_id: "uuid", name: "text", ...OCCURRENCE },
+  },
+  {
+    name: "purchases",
+    key: [
+      ["occurred_at", "timestamptz", "-infinity"],
+      ["purchase_id", "uuid", FIRST_ID],
+    ],
+    payload: "properties",
+    columns: {
+      purchase_id: "uuid",
+      product_id: "text",
+      currency: "text",
+      price: "numeric",
+      quantity: "integer",
+      ...OCCURRENCE,
+    },
+  },
+];
+
+const MESSAGES: MovedTable = {
+  name: "message_history",
+  key: [["message_id", "text", ""]],
+  payload: "details",
+  columns: { message_id: "text", channel: "text", sent_at: "timestamptz", details: "jsonb" },
+  // A message that both have stays as it is.
+  onConflict: "on conflict (workspace_id, profile_id, bucket, message_id) do nothing",
+};
+
+/** How many rows are read at a time, for each table. */
+const PAGE_ROWS = 2_000;
+
+/** A page holds rows up to this size, so 4 MB at most; a larger row is read and written by itself. */
+const LARGEST_PAYLOAD_BYTES = 2_048;
+
+/** A row as JSON, which is not parsed here: so numbers and times stay exact. */
+interface MovedRow {
+  /** Null where the row is large. */
+  readonly row: string | null;
+  /** The place of its profile among the moves. */
+  readonly place: number;
+  readonly key: string[];
+}
+
+type WriteLast = () => Promise<void>;
+
+/**
+ * Copies all pages but the last of each table.
+ *
+ * @param moves whose events and purchases move.
+ * @param messageMoves whose messages move.
+ * @returns writes the last pages, together with statements that are sent after them.
+ */
+export async function copyMoved(
+  tx: Transaction,
+  workspaceId: number,
+  moves: Moves,
+  messageMoves: Moves,
+): Promise<WriteLast> {
+  const last = await settleAll([
+    ...TABLES.map((table) => copyPages(tx, workspaceId, table, moves)),
+    copyPages(tx, workspaceId, MESSAGES, messageMoves),
+  ]);
+  return async () => {
+    await settleAll(last.map((write) => write()));
+  };
+}
+
+async function copyPages(
+  tx: Transaction,
+  workspaceId: number,
+  table: MovedTable,
+  moves: Moves,
+): Promise<WriteLast> {
+  if (moves.from.length === 0) return async () => {};
+  let after: Pick<MovedRow, "place" | "key"> = { place: -1, key: table.key.map(([, , at]) => at) };
+  for (;;) {
+    const rows = await selectPage(tx, workspaceId, table, moves, after);
+    const end = rows.at(-1);
+    const isLast = !end || rows.length < PAGE_ROWS;
+    // A large row has to be read before what follows deletes it.
+    if (isLast && rows.every(({ row }) => row !== null)) {
+      return () => insertRows(tx, workspaceId, table, moves, rows);
+    }
+    await insertPage(tx, workspaceId, table, moves, rows);
+    if (isLast) return async () => {};
+    after = end;
+  }
+}
+
+/** Inserts rows in the order of the moves, so that of two that conflict the first stays. */
+async function insertPage(
+  tx: Transaction,
+  workspaceId: number,
+  table: MovedTable,
+  moves: Moves,
+  rows: readonly MovedRow[],
+): Promise<void> {
+  let small: MovedRow[] = [];
+  for (const each of rows) {
+    if (each.row !== null) {
+      small.push(each);
+      continue;
+    }
+    await insertRows(tx, workspaceId, table, moves, small);
+    small = [];
+    const [large] = await selectLarge(tx, workspaceId, table, moves, each);
+    if (large) await insertRows(tx, workspaceId, table, moves, [large]);
+  }
+  await insertRows(tx, workspaceId, table, moves, small);
+}
+
+function selectLarge(
+  tx: Transaction,
+  workspaceId: number,
+  { name, key }: MovedTable,
+  { from }: Moves,
+  { place, key: values }: MovedRow,
+): Promise<MovedRow[]> {
+  const profileId = from[place] as string;
+  const isKey = key.map(([column, type], index) => `${column} = $${index + 5}::text::${type}`);
+  return tx.query<MovedRow>(
+    `select to_jsonb(t)::text as row, $4::int as place, null as key from ${name} t
+     where workspace_id = $1 and profile_id = $2 and bucket = $3 and ${isKey.join(" and ")}`,
+    [workspaceId, profileId, bucketOfId(profileId), place, ...values],
+  );
+}
+
+function selectPage(
+  tx: Transaction,
+  workspaceId: number,
+  { name, key, payload }: MovedTable,
+  { from }: Moves,
+  after: Pick<MovedRow, "place" | "key">,
+): Promise<MovedRow[]> {
+  const columns = key.map(([column]) => `t.${column}`);
+  const values = key.map(([, type], index) => `$${index + 5}::text::${type}`);
+  // `= any` beside the join makes every engine find the rows by key, whatever its statistics say.
+  return tx.query<MovedRow>(
+    `select case when t.${payload} is null or octet_length(t.${payload}::text) <= ${LARGEST_PAYLOAD_BYTES}
+         then to_jsonb(t)::text end as row, move.place,
+       jsonb_build_array(${columns.map((column) => `${column}::text`).join(", ")}) as key
+     from ${name} t join unnest($2::uuid[], $3::int[]) as move (merged, place)
+       on t.profile_id = move.merged
+     where t.workspace_id = $1 and t.profile_id = any($2::uuid[])
+       and (move.place, ${columns.join(", ")}) > ($4::int, ${values.join(", ")})
+       and t.bucket = any($${key.length + 5}::smallint[])
+     order by move.place, ${columns.join(", ")} limit ${PAGE_ROWS}`,
+    [
+      workspaceId,
+      uuids(from),
+      from.map((_, place) => place),
+      after.place,
+      ...after.key,
+      bucketsOfIds(from).all,
+    ],
+  );
+}
+
+async function insertRows(
+  tx: Transaction,
+  workspaceId: number,
+  { name, columns, onConflict = "" }: MovedTable,
+  { from, to }: Moves,
+  rows: readonly MovedRow[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  const places = [...new Set(rows.map(({ place }) => place))];
+  const targets = places.map((place) => to[place] as string);
+  const buckets = bucketsOfIds(targets);
+  const names = Object.keys(columns);
+  const typed = Object.entries(columns).map(([column, type]) => `${column} ${type}`);
+  await tx.query(
+    `insert into ${name} (workspace_id, bucket, profile_id, ${names.join(", ")})
+     select $1, bucket, move.kept, ${names.map((column) => `t.${column}`).join(", ")}
+     from buckets join unnest($2::uuid[], $3::uuid[], $4::int[], $5::smallint[])
+         as move (merged, kept, place, bucket) using (bucket)
+       join jsonb_to_recordset($6::text::jsonb) as t (profile_id uuid, ${typed.join(", ")})
+         on t.profile_id = move.merged
+     where bucket = any($7::smallint[])
+     order by move.place ${onConflict}`,
+    [
+      workspaceId,
+      uuids(places.map((place) => from[place] as string)),
+      uuids(targets),
+      places,
+      buckets.each,
+      `[${rows.map(({ row }) => row).join()}]`,
+      buckets.all,
+    ],
+  );
+}

@@ -1,0 +1,195 @@
+import { bucketOfId, bucketsOfIds } from "../../database/buckets.ts";
+import { type Queryable, settleAll, type Transaction } from "../../database/database.ts";
+import type {
+  Occurrence,
+  Of,
+  PurchaseDetails,
+  PurchaseSummary,
+  RecentPurchases,
+  Window,
+} from "./activity.ts";
+
+/** Adds purchases and updates their summaries. A purchase of quantity n counts as n purchases and n times the price. */
+export async function insertPurchases(
+  tx: Transaction,
+  workspaceId: number,
+  purchases: readonly Occurrence<PurchaseDetails>[],
+): Promise<void> {
+  if (purchases.length === 0) return;
+  const columns = columnsOf(purchases);
+  await settleAll([
+    insertRows(tx, workspaceId, purchases, columns),
+    addToSummaries(tx, workspaceId, columns),
+  ]);
+}
+
+type Columns = ReturnType<typeof columnsOf>;
+
+/** What both tables hold of purchases. */
+function columnsOf(purchases: readonly Occurrence<PurchaseDetails>[]) {
+  const profileIds = purchases.map(({ profileId }) => profileId);
+  return {
+    profileIds,
+    buckets: bucketsOfIds(profileIds),
+    products: purchases.map(({ work }) => work.productId),
+    currencies: purchases.map(({ work }) => work.currency),
+    // As text: the engine reads the decimal that was sent, and adds without rounding.
+    prices: purchases.map(({ work }) => String(work.price)),
+    quantities: purchases.map(({ work }) => work.quantity),
+    times: purchases.map(({ work }) => work.time),
+  };
+}
+
+const insertRows = (
+  tx: Transaction,
+  workspaceId: number,
+  purchases: readonly Occurrence<PurchaseDetails>[],
+  { profileIds, buckets, products, currencies, prices, quantities, times }: Columns,
+) =>
+  tx.query(
+    `insert into purchases (workspace_id, bucket, profile_id, purchase_id, product_id, currency,
+       price, quantity, occurred_at, app_id, properties)
+     select $1, bucket, profile_id, id, product_id, currency, price::numeric, quantity, time,
+       app_id, properties::jsonb
+     from buckets join unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[],
+       $7::int[], $8::timestamptz[], $9::text[], $10::text[], $11::smallint[])
+       as new (profile_id, id, product_id, currency, price, quantity, time, app_id, properties,
+         bucket) using (bucket)
+     where bucket = any($12::smallint[])`,
+    [
+      workspaceId,
+      profileIds,
+      purchases.map(({ id }) => id),
+      products,
+      currencies,
+      prices,
+      quantities,
+      times,
+      purchases.map(({ work }) => work.appId),
+      purchases.map(({ work }) => work.properties && JSON.stringify(work.properties)),
+      buckets.each,
+      buckets.all,
+    ],
+  );
+
+const addToSummaries = (
+  tx: Transaction,
+  workspaceId: number,
+  { profileIds, buckets, products, currencies, prices, quantities, times }: Columns,
+) =>
+  tx.query(
+    `insert into purchase_summaries
+       (workspace_id, bucket, profile_id, product_id, currency, count, revenue, first_at, last_at)
+     select $1, bucket, profile_id, product_id, currency, sum(quantity),
+       sum(quantity * price::numeric), min(time), max(time)
+     from buckets join unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::int[],
+       $7::timestamptz[], $8::smallint[])
+       as new (profile_id, product_id, currency, price, quantity, time, bucket) using (bucket)
+     where bucket = any($9::smallint[])
+     group by bucket, profile_id, product_id, currency
+     on conflict (workspace_id, profile_id, bucket, product_id, currency) do update set
+       count = purchase_summaries.count + excluded.count,
+       revenue = purchase_summaries.revenue + excluded.revenue,
+       first_at = least(purchase_summaries.first_at, excluded.first_at),
+       last_at = greatest(purchase_summaries.last_at, excluded.last_at)`,
+    [
+      workspaceId,
+      profileIds,
+      products,
+      currencies,
+      prices,
+      quantities,
+      times,
+      buckets.each,
+      buckets.all,
+    ],
+  );
+
+export async function selectPurchaseSummaries(
+  database: Queryable,
+  workspaceId: number,
+  profileIds: readonly string[],
+): Promise<Of<PurchaseSummary>[]> {
+  return database.query<Of<PurchaseSummary>>(
+    `select profile_id as "profileId", product_id as "productId", currency, count, revenue,
+       first_at as "firstAt", last_at as "lastAt"
+     from purchase_summaries where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])
+     order by product_id, currency`,
+    [workspaceId, profileIds, bucketsOfIds(profileIds).all],
+  );
+}
+
+/** What a profile bought of one product, a row per currency. */
+export const selectProductSummaries = (
+  database: Queryable,
+  workspaceId: number,
+  profileId: string,
+  productId: string,
+): Promise<PurchaseSummary[]> =>
+  database.query<PurchaseSummary>(
+    `select product_id as "productId", currency, count, revenue, first_at as "firstAt",
+       last_at as "lastAt"
+     from purchase_summaries
+     where workspace_id = $1 and profile_id = $2 and bucket = $4 and product_id = $3`,
+    [workspaceId, profileId, productId, bucketOfId(profileId)],
+  );
+
+/** How many purchases of each product fall into each of the windows, and what they cost. */
+export async function selectRecentPurchases(
+  database: Queryable,
+  workspaceId: number,
+  profileIds: readonly string[],
+  windows: readonly Window[],
+): Promise<Of<RecentPurchases>[]> {
+  return database.query<Of<RecentPurchases>>(
+    `select profile_id as "profileId", product_id as "productId", currency, days,
+       sum(quantity) as count, sum(quantity * price) as revenue
+     from purchases join unnest($3::int[], $4::timestamptz[]) as recent (days, since)
+       on occurred_at >= since
+     where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($5::smallint[])
+     group by profile_id, product_id, currency, days order by product_id, currency, days`,
+    [
+      workspaceId,
+      profileIds,
+      windows.map((window) => window.days),
+      windows.map((window) => window.since),
+      bucketsOfIds(profileIds).all,
+    ],
+  );
+}
+
+/** Sets the summaries of purchases. At most one row for each profile, product and currency. */
+export async function upsertPurchaseSummaries(
+  tx: Transaction,
+  workspaceId: number,
+  summaries: readonly Of<PurchaseSummary>[],
+): Promise<void> {
+  if (summaries.length === 0) return;
+  const profileIds = summaries.map((summary) => summary.profileId);
+  const buckets = bucketsOfIds(profileIds);
+  await tx.query(
+    `insert into purchase_summaries
+       (workspace_id, bucket, profile_id, product_id, currency, count, revenue, first_at, last_at)
+     select $1, bucket, profile_id, product_id, currency, count, revenue::numeric, first_at, last_at
+     from buckets join unnest($2::uuid[], $3::text[], $4::text[], $5::bigint[], $6::text[],
+       $7::timestamptz[], $8::timestamptz[], $9::smallint[])
+       as new (profile_id, product_id, currency, count, revenue, first_at, last_at, bucket)
+       using (bucket)
+     where bucket = any($10::smallint[])
+     on conflict (workspace_id, profile_id, bucket, product_id, currency) do update set
+       count = excluded.count, revenue = excluded.revenue,
+       first_at = excluded.first_at, last_at = excluded.last_at`,
+    [
+      workspaceId,
+      profileIds,
+      summaries.map((summary) => summary.productId),
+      summaries.map((summary) => summary.currency),
+      summaries.map((summary) => summary.count),
+      summaries.map((summary) => summary.revenue),
+      summaries.map((summary) => summary.firstAt),
+      summaries.map((summary) => summary.lastAt),
+      buckets.each,
+      buckets.all,
+    ],
+  );
+}

@@ -1,0 +1,90 @@
+import { groupBy } from "../../base/values/group-by.ts";
+import { type Queryable, settleAll } from "../../database/database.ts";
+import type {
+  AppUsage,
+  Device,
+  EventSummary,
+  Interaction,
+  Of,
+  PurchaseSummary,
+  RecentEvents,
+  RecentPurchases,
+} from "./activity.ts";
+import { selectAppUsages, selectDevices, selectInteractions } from "./app-activity-store.ts";
+import { selectEventSummaries, selectRecentEvents } from "./events-store.ts";
+import { selectPurchaseSummaries, selectRecentPurchases } from "./purchases-store.ts";
+import { countSentMessages } from "./sent-messages-store.ts";
+
+/** The rows of each profile, by its id. */
+export function byProfile<Row extends { readonly profileId: string }>(
+  rows: readonly Row[],
+): (profileId: string) => readonly Row[] {
+  const groups = groupBy(rows, (row) => row.profileId);
+  return (profileId) => groups.get(profileId) ?? [];
+}
+
+/** The summaries of all events and products of the profiles. */
+export async function readSummaries(
+  database: Queryable,
+  workspaceId: number,
+  profileIds: readonly string[],
+): Promise<{ events: Of<EventSummary>[]; purchases: Of<PurchaseSummary>[] }> {
+  const [events, purchases] = await settleAll([
+    selectEventSummaries(database, workspaceId, profileIds),
+    selectPurchaseSummaries(database, workspaceId, profileIds),
+  ]);
+  return { events, purchases };
+}
+
+/** The use of apps and devices, and interactions with campaigns, canvases and cards. */
+export interface AppActivity {
+  readonly apps: readonly Of<AppUsage>[];
+  readonly devices: readonly Of<Device>[];
+  readonly interactions: readonly Of<Interaction>[];
+}
+
+export async function readAppActivity(
+  database: Queryable,
+  workspaceId: number,
+  profileIds: readonly string[],
+): Promise<AppActivity> {
+  const [apps, devices, interactions] = await settleAll([
+    selectAppUsages(database, workspaceId, profileIds),
+    selectDevices(database, workspaceId, profileIds),
+    selectInteractions(database, workspaceId, profileIds),
+  ]);
+  return { apps, devices, interactions };
+}
+
+/** How many messages each profile has; profiles without any are omitted. */
+export async function readMessageCounts(
+  database: Queryable,
+  workspaceId: number,
+  profileIds: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await countSentMessages(database, workspaceId, profileIds);
+  return new Map(rows.map((row) => [row.profileId, row.messages]));
+}
+
+/** The windows of recent activity, in days. spec: Merge behaviour, X times in Y days, Y <= 30. */
+export const RECENT_DAYS = [1, 3, 7, 14, 21, 30] as const;
+
+const DAY_MS = 24 * 3_600 * 1_000;
+
+/** What the profiles did in the last days, counted from the events and purchases themselves. */
+export async function readRecentActivity(
+  database: Queryable,
+  workspaceId: number,
+  profileIds: readonly string[],
+  now: Date,
+): Promise<{ events: Of<RecentEvents>[]; purchases: Of<RecentPurchases>[] }> {
+  const windows = RECENT_DAYS.map((days) => ({
+    days,
+    since: new Date(now.getTime() - days * DAY_MS),
+  }));
+  const [events, purchases] = await settleAll([
+    selectRecentEvents(database, workspaceId, profileIds, windows),
+    selectRecentPurchases(database, workspaceId, profileIds, windows),
+  ]);
+  return { events, purchases };
+}

@@ -1,0 +1,50 @@
+import { bucketsOfIds } from "../../database/buckets.ts";
+import { settleAll, type Transaction } from "../../database/database.ts";
+import { uuids } from "../../database/parameters/typed-list.ts";
+import type { ActivityPart } from "./size-store.ts";
+
+/** The tables, each with the part of which it has a row for every thing that a profile has. */
+const TABLES: readonly (readonly [table: string, part: ActivityPart | undefined])[] = [
+  // Not by their summaries: retention keeps those, and nothing says that there is none without one.
+  ["events", undefined],
+  ["event_summaries", "custom_events"],
+  ["purchases", undefined],
+  ["purchase_summaries", "purchases"],
+  ["app_usages", "apps"],
+  ["devices", "devices"],
+  ["interactions", "interactions"],
+  ["message_history", "message_history"],
+];
+
+/**
+ * Deletes all activity of these profiles.
+ *
+ * @param empty what is known to have no row of them.
+ */
+export async function deleteActivity(
+  tx: Transaction,
+  workspaceId: number,
+  profileIds: readonly string[],
+  empty: ReadonlySet<ActivityPart> = new Set(),
+): Promise<void> {
+  if (profileIds.length === 0) return;
+  const ids = uuids(profileIds);
+  const buckets = bucketsOfIds(profileIds).all;
+  await settleAll(
+    TABLES.filter(([, part]) => part === undefined || !empty.has(part)).map(([table]) =>
+      tx.query(
+        `delete from ${table} where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])`,
+        [workspaceId, ids, buckets],
+      ),
+    ),
+  );
+}
+
+/** Deletes all activity of a workspace. */
+export async function deleteAllActivity(tx: Transaction, workspaceId: number): Promise<void> {
+  await settleAll(
+    TABLES.map(([table]) =>
+      tx.query(`delete from ${table} where workspace_id = $1`, [workspaceId]),
+    ),
+  );
+}

@@ -1,0 +1,50 @@
+import { bucketsOfIds } from "../../database/buckets.ts";
+import type { Queryable } from "../../database/database.ts";
+
+/** A part of the activity, as export names it. */
+export type ActivityPart =
+  | "custom_events"
+  | "purchases"
+  | "apps"
+  | "devices"
+  | "interactions"
+  | "message_history";
+
+/**
+ * About how many bytes the activity of profiles takes as JSON, by part, so that a read can be refused
+ * before it fills the memory. A row counts its texts and a constant for everything else.
+ */
+export async function measureActivity(
+  database: Queryable,
+  workspaceId: number,
+  profileIds: readonly string[],
+): Promise<ReadonlyMap<ActivityPart, number>> {
+  if (profileIds.length === 0) return new Map();
+  const rows = await database.query<{ part: ActivityPart; bytes: number }>(
+    // With the bucket in each part, so that Citus adds up on its nodes.
+    `select part, sum(bytes)::bigint as bytes from (
+       select 'custom_events' as part, bucket, octet_length(name) + 120 as bytes
+       from event_summaries where ${THEIRS}
+       union all
+       select 'purchases', bucket, octet_length(product_id) + 160
+       from purchase_summaries where ${THEIRS}
+       union all
+       select 'apps', bucket, 300 from app_usages where ${THEIRS}
+       union all
+       select 'devices', bucket, octet_length(details::text) + octet_length(device_id) + 50
+       from devices where ${THEIRS}
+       union all
+       select 'interactions', bucket, octet_length(details::text) + octet_length(interaction_id) + 50
+       from interactions where ${THEIRS}
+       union all
+       select 'message_history', bucket, octet_length(details::text) + octet_length(message_id)
+         + octet_length(channel) + 100
+       from message_history where ${THEIRS}) as rows
+     group by part`,
+    [workspaceId, profileIds, bucketsOfIds(profileIds).all],
+  );
+  return new Map(rows.map(({ part, bytes }) => [part, bytes]));
+}
+
+const THEIRS =
+  "workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])";

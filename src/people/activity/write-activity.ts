@@ -1,0 +1,95 @@
+import { settleAll, type Transaction } from "../../database/database.ts";
+import type {
+  EventDetails,
+  EventSummary,
+  Moves,
+  Occurrence,
+  Of,
+  PurchaseDetails,
+  PurchaseSummary,
+  SentMessage,
+} from "./activity.ts";
+import { upsertAppUsages, upsertDevices, upsertInteractions } from "./app-activity-store.ts";
+import { insertEvents, upsertEventSummaries } from "./events-store.ts";
+import { copyMoved } from "./moves-store.ts";
+import { insertPurchases, upsertPurchaseSummaries } from "./purchases-store.ts";
+import type { AppActivity } from "./read-activity.ts";
+import { deleteActivity } from "./removal-store.ts";
+import { upsertSentMessages } from "./sent-messages-store.ts";
+import type { ActivityPart } from "./size-store.ts";
+
+/*
+ * The transaction must have locked all profiles that are written here. Except for events and purchases, a
+ * profile may have at most one row for each key.
+ */
+
+/** Adds events and purchases and updates their summaries. */
+export async function addActivity(
+  tx: Transaction,
+  workspaceId: number,
+  events: readonly Occurrence<EventDetails>[],
+  purchases: readonly Occurrence<PurchaseDetails>[],
+): Promise<void> {
+  await settleAll([
+    insertEvents(tx, workspaceId, events),
+    insertPurchases(tx, workspaceId, purchases),
+  ]);
+}
+
+export interface SetAppActivity extends AppActivity {
+  readonly messages: readonly Of<SentMessage>[];
+}
+
+/** Sets entries, replacing those with the same id. */
+export async function setAppActivity(
+  tx: Transaction,
+  workspaceId: number,
+  { apps, devices, interactions, messages }: SetAppActivity,
+): Promise<void> {
+  await settleAll([
+    upsertAppUsages(tx, workspaceId, apps),
+    upsertDevices(tx, workspaceId, devices),
+    upsertInteractions(tx, workspaceId, interactions),
+    upsertSentMessages(tx, workspaceId, messages),
+  ]);
+}
+
+/** The rows of kept profiles that a merge changes. */
+export interface MergedActivity extends AppActivity {
+  readonly events: readonly Of<EventSummary>[];
+  readonly purchases: readonly Of<PurchaseSummary>[];
+}
+
+/** Which activity moves or is deleted. */
+export interface ActivityMoves {
+  /** Whose events and purchases move. */
+  readonly moves: Moves;
+  /** Whose message history moves; everything else of `from` is deleted. */
+  readonly messageMoves: Moves;
+  /** Whose activity is deleted. */
+  readonly deletedIds: readonly string[];
+  /** What is known to have no row of any of these profiles. */
+  readonly empty: ReadonlySet<ActivityPart>;
+}
+
+/** Moves events, purchases and messages unchanged, sets the merged summaries, and deletes the rest. */
+export async function moveActivity(
+  tx: Transaction,
+  workspaceId: number,
+  { moves, messageMoves, deletedIds, empty }: ActivityMoves,
+  merged: MergedActivity,
+): Promise<void> {
+  const writeLast = await copyMoved(
+    tx,
+    workspaceId,
+    moves,
+    empty.has("message_history") ? { from: [], to: [] } : messageMoves,
+  );
+  await settleAll([
+    writeLast(),
+    deleteActivity(tx, workspaceId, [...messageMoves.from, ...deletedIds], empty),
+    upsertEventSummaries(tx, workspaceId, merged.events),
+    upsertPurchaseSummaries(tx, workspaceId, merged.purchases),
+    setAppActivity(tx, workspaceId, { ...merged, messages: [] }),
+  ]);
+}

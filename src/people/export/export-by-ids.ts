@@ -1,0 +1,64 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Workspace } from "../../base/context/workspace.ts";
+import { createFairLine, type FairLine } from "../../base/fair-line.ts";
+import { refuseUnstorable } from "../../base/values/plain-json.ts";
+import { type Database, readTogether } from "../../database/database.ts";
+import { tooMuchLoad } from "../../http/respond.ts";
+import { findHolders } from "../profiles/find-holders.ts";
+import { refuseLargeExport } from "./export-budget.ts";
+import { DEFAULT_FIELDS, isCheap } from "./profile-view.ts";
+import {
+  type Exported,
+  exportedOf,
+  idsOf,
+  type SmallExports,
+  type WantedExport,
+} from "./small-exports.ts";
+import { sourcesOf } from "./view-users.ts";
+import { type ExportRequest, MOST_HOLDERS, refuseTooManyUsers, wantedBy } from "./wanted-users.ts";
+
+export interface ExportServices {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly smallExports: SmallExports;
+  readonly largeExports: FairLine;
+}
+
+/** Reading and showing one of them may take tens of milliseconds. */
+export const createLargeExports = (): FairLine =>
+  createFairLine({ places: 4, mostWaiting: 100, refusal: tooMuchLoad });
+
+/**
+ * Reads profiles by external ids, aliases, platform ids, or by one address, in the publicly known
+ * shape. All of it is read at one moment: counts and states fit together.
+ *
+ * @throws Problem INVALID_REQUEST for none or too many ids, both an address and a number, or a text
+ *   or an id as a number that is not what was sent any more.
+ */
+export async function exportByIds(
+  services: ExportServices,
+  workspace: Workspace,
+  request: ExportRequest,
+): Promise<Exported> {
+  refuseUnstorable(request);
+  const fields = request.fields_to_export ?? DEFAULT_FIELDS;
+  const wanted = { workspace, wanted: wantedBy(request), fields };
+  const small = isCheap(fields) ? await services.smallExports.read(wanted) : undefined;
+  return small ?? services.largeExports.run(workspace.id, () => readMeasured(services, wanted));
+}
+
+/** Measures an export before it is read, because it may be large. */
+const readMeasured = (
+  { database, clock }: ExportServices,
+  wanted: WantedExport,
+): Promise<Exported> =>
+  readTogether(database, async (tx) => {
+    const { workspace, fields } = wanted;
+    const identifiers = wanted.wanted.map((each) => each.identifier);
+    const holders = await findHolders(tx, workspace.id, identifiers, MOST_HOLDERS);
+    const ids = [...idsOf(wanted.wanted, holders)];
+    refuseTooManyUsers(ids);
+    await refuseLargeExport(tx, workspace.id, ids, fields);
+    const sources = await sourcesOf(tx, workspace, ids, fields, clock.now());
+    return exportedOf(wanted, holders, sources);
+  });

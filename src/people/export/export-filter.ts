@@ -1,0 +1,56 @@
+import { Problem } from "../../base/problem.ts";
+import type { Json } from "../../base/values/plain-json.ts";
+import { readQueryTime } from "../../base/values/query-time.ts";
+import { STANDARD_ATTRIBUTES } from "../profiles/standard-attributes.ts";
+
+/** Which rows to export, as a request says it. */
+export interface ExportQuery {
+  /** ISO 8601; included. */
+  readonly since?: string;
+  /** ISO 8601; not included. */
+  readonly until?: string;
+  /** `name=value` of attributes that the user must have. */
+  readonly attribute?: readonly string[];
+}
+
+export interface ExportFilter {
+  readonly since: Date | undefined;
+  readonly until: Date | undefined;
+  readonly standardAttributes: Record<string, Json>;
+  readonly customAttributes: Record<string, Json>;
+}
+
+/** @throws Problem INVALID_REQUEST that names the parameter. */
+export function readFilter({ since, until, attribute = [] }: ExportQuery): ExportFilter {
+  const filter: ExportFilter = {
+    since: readQueryTime("since", since),
+    until: readQueryTime("until", until),
+    standardAttributes: {},
+    customAttributes: {},
+  };
+  for (const text of attribute) {
+    const at = text.indexOf("=");
+    const name = text.slice(0, at);
+    if (at < 1 || name === "__proto__") {
+      throw new Problem("INVALID_REQUEST", "'attribute' must be name=value, such as plan=pro");
+    }
+    const value = readValue(text.slice(at + 1));
+    if (!Object.hasOwn(STANDARD_ATTRIBUTES, name)) filter.customAttributes[name] = value;
+    else if (isStored(name)) filter.standardAttributes[name] = value;
+    else throw new Problem("INVALID_REQUEST", `'attribute' cannot be ${name}`);
+  }
+  return filter;
+}
+
+/** Addresses and states are not stored with the attributes. */
+const isStored = (name: string): boolean =>
+  !("derived" in STANDARD_ATTRIBUTES[name as keyof typeof STANDARD_ATTRIBUTES].exported);
+
+/** A number, a boolean or JSON if it is one; else a text. */
+function readValue(text: string): Json {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

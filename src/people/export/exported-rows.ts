@@ -1,0 +1,134 @@
+import type { Workspace } from "../../base/context/workspace.ts";
+import type { Queryable } from "../../database/database.ts";
+import {
+  type ExportedEvent,
+  type ExportedPurchase,
+  selectAllEvents,
+  selectAllPurchases,
+} from "../activity/export-store.ts";
+import { selectProfileIds } from "../profiles/export-store.ts";
+import { identifierOf } from "../profiles/identifiers.ts";
+import {
+  type ExportedEmailState,
+  type ExportedGroupState,
+  selectAllEmailStates,
+  selectAllGroupStates,
+} from "../subscriptions/export-store.ts";
+import type { ExportFilter } from "./export-filter.ts";
+import { DEFAULT_FIELDS, type ExportField } from "./profile-view.ts";
+import { viewUsers } from "./view-users.ts";
+
+/* The rows of an export, in portions, in the form in which they can be imported. */
+
+export const EXPORTED_KINDS = ["users", "events", "purchases", "subscriptions"] as const;
+
+export type ExportedKind = (typeof EXPORTED_KINDS)[number];
+
+export interface RowSource {
+  readonly tx: Queryable;
+  readonly workspace: Workspace;
+  readonly filter: ExportFilter;
+  readonly now: Date;
+}
+
+type Portions = AsyncGenerator<readonly object[]>;
+
+export const ROWS_OF: Readonly<Record<ExportedKind, (source: RowSource) => Portions>> = {
+  users,
+  events,
+  purchases,
+  subscriptions,
+};
+
+const USER_FIELDS: readonly ExportField[] = [...DEFAULT_FIELDS, "merged_ids", "message_history"];
+
+const USERS_AT_A_TIME = 200;
+
+/** Of the attributes as they are stored, which is compressed where they are large. */
+const BYTES_AT_A_TIME = 2_000_000;
+
+async function* users({ tx, workspace, filter, now }: RowSource): Portions {
+  for await (const profiles of selectProfileIds(tx, workspace.id, filter, 10 * USERS_AT_A_TIME)) {
+    let ids: string[] = [];
+    let size = 0;
+    for (const { id, bytes } of profiles) {
+      if (ids.length === USERS_AT_A_TIME || (ids.length > 0 && size + bytes > BYTES_AT_A_TIME)) {
+        yield await viewOf(ids);
+        ids = [];
+        size = 0;
+      }
+      ids.push(id);
+      size += bytes;
+    }
+    yield await viewOf(ids);
+  }
+
+  function viewOf(ids: readonly string[]): Promise<object[]> {
+    return viewUsers(tx, workspace, ids, USER_FIELDS, now);
+  }
+}
+
+/** Properties of one event may take 50 KB. */
+const ROWS_AT_A_TIME = 500;
+
+async function* events({ tx, workspace, filter }: RowSource): Portions {
+  for await (const rows of selectAllEvents(tx, workspace.id, filter, ROWS_AT_A_TIME)) {
+    yield rows.map(eventRow);
+  }
+}
+
+const eventRow = (event: ExportedEvent): object => ({
+  ...identifierOf(event),
+  name: event.name,
+  ...occurrence(event),
+});
+
+async function* purchases({ tx, workspace, filter }: RowSource): Portions {
+  for await (const rows of selectAllPurchases(tx, workspace.id, filter, ROWS_AT_A_TIME)) {
+    yield rows.map(purchaseRow);
+  }
+}
+
+const purchaseRow = (purchase: ExportedPurchase): object => ({
+  ...identifierOf(purchase),
+  product_id: purchase.productId,
+  currency: purchase.currency,
+  price: Number(purchase.price),
+  quantity: purchase.quantity,
+  ...occurrence(purchase),
+});
+
+const occurrence = ({
+  time,
+  appId,
+  properties,
+}: Pick<ExportedEvent, "time" | "appId" | "properties">) => ({
+  time: time.toISOString(),
+  ...(appId !== null && { app_id: appId }),
+  ...(properties !== null && { properties }),
+});
+
+async function* subscriptions({ tx, workspace, filter }: RowSource): Portions {
+  for await (const rows of selectAllGroupStates(tx, workspace.id, filter, ROWS_AT_A_TIME)) {
+    yield rows.map(groupRow);
+  }
+  // The state of an address is not a user's, so no attribute selects it.
+  const { standardAttributes, customAttributes } = filter;
+  if (Object.keys({ ...standardAttributes, ...customAttributes }).length > 0) return;
+  for await (const rows of selectAllEmailStates(tx, workspace.id, filter, ROWS_AT_A_TIME)) {
+    yield rows.map(emailRow);
+  }
+}
+
+const groupRow = (row: ExportedGroupState): object => ({
+  ...identifierOf(row),
+  subscription_group_id: row.groupId,
+  subscription_state: row.state,
+  changed_at: row.changedAt.toISOString(),
+});
+
+const emailRow = ({ email, state, setAt }: ExportedEmailState): object => ({
+  email,
+  subscription_state: state,
+  changed_at: setAt.toISOString(),
+});

@@ -1,0 +1,31 @@
+import Type from "typebox";
+import { type AuditingServices, recordRead } from "../../admin/audit/audit.ts";
+import { OfWorkspace, Success } from "../../base/values/schemas.ts";
+import { byAdministratorOfWorkspace, endpoint } from "../../http/endpoint.ts";
+import { AuditEntryView, auditEntryView } from "./audit-view.ts";
+import { AuditQuery, type AuditServices, readAudit } from "./read-audit.ts";
+
+const auditEndpoint = endpoint({
+  method: "GET",
+  path: "/admin/v1/workspaces/:name/identity-audit",
+  summary:
+    "Lists merges, identifications and deletions of users with actor and time, newest first.",
+  access: byAdministratorOfWorkspace("view_user_profile", "view_pii"),
+  params: OfWorkspace,
+  query: AuditQuery,
+  replies: {
+    200: Type.Object({
+      entries: Type.Array(AuditEntryView),
+      next_cursor: Type.Optional(Type.String()),
+      message: Success,
+    }),
+  },
+}).handledBy(async (services: AuditServices & AuditingServices, context, { query }) => {
+  const { rows, next } = await readAudit(services, context, query);
+  const users = new Set(rows.flatMap((row) => [row.profileId, row.mergedProfileId ?? []]).flat());
+  await recordRead(services, context, "identity_audit", users.size);
+  const entries = rows.map(auditEntryView);
+  return { status: 200, body: { entries, ...next, message: "success" } };
+});
+
+export const identityAdminEndpoints = [auditEndpoint];

@@ -1,0 +1,263 @@
+import type { Clock } from "../../base/clock.ts";
+import type { WorkspaceContext } from "../../base/context/context.ts";
+import type { Workspace } from "../../base/context/workspace.ts";
+import type { Fault } from "../../base/problem.ts";
+import { nextTurn, startTurns } from "../../base/turns.ts";
+import { idInBucketOf } from "../../database/buckets.ts";
+import {
+  type Database,
+  type Queryable,
+  readTogether,
+  settleAll,
+  type Transaction,
+  withRetries,
+} from "../../database/database.ts";
+import { writePeopleOf } from "../../database/people-lock.ts";
+import type { PersonIdentifier } from "../profiles/identifiers.ts";
+import { lockProfiles, selectProfiles } from "../profiles/store.ts";
+import { writeSubscriptions } from "../subscriptions/states.ts";
+import type { WaitingState } from "../subscriptions/waiting-state.ts";
+import { recordAudit } from "./audit.ts";
+import {
+  type AuditedChange,
+  joinBelongings,
+  readBelongings,
+  saveBelongings,
+  withinBudget,
+} from "./belongings.ts";
+import type { Change, GraphChanges, IdentityGraph } from "./identity-graph.ts";
+import { type LoadGraphOptions, loadGraph } from "./load-graph.ts";
+import { countAgainOnCluster, findAbandoned, saveGraph } from "./save-graph.ts";
+
+export interface IdentityServices {
+  readonly database: Database;
+  readonly clock: Clock;
+}
+
+/** The position of an item in its request. */
+export interface Place {
+  readonly array: string;
+  readonly index: number;
+}
+
+/** One checked item of a request: the users it names, and what it does. */
+export interface Step {
+  readonly place: Place;
+  readonly names: readonly PersonIdentifier[];
+  /** Applies the item to the graph. A fault says why it is valid but changes nothing. */
+  apply(graph: IdentityGraph): Applied;
+}
+
+export type Applied =
+  | { readonly fault: Fault }
+  /** With the change if users were merged, removed or identified. */
+  | { readonly done: Done; readonly change?: Change };
+
+/** The outcome of an item. */
+export type Done =
+  | "added"
+  | "created"
+  | "renamed"
+  | "identified"
+  | "merged"
+  | "deleted"
+  | "removed";
+
+/** The outcome of an item, with the effects of its change. */
+export interface Result {
+  readonly place: Place;
+  readonly applied: Applied;
+  readonly audited: AuditedChange | undefined;
+}
+
+interface Options {
+  /** How many users all identifiers together may match; undefined for any number. */
+  readonly mostUsers?: number;
+  /** Whether to report the changes without making them. */
+  readonly isDryRun: boolean;
+}
+
+export interface Request extends Options {
+  readonly steps: readonly Step[];
+  /** Runs in the transaction of the changes, and again with every retry. */
+  alsoWrite?(tx: Transaction, results: readonly Result[]): Promise<void>;
+}
+
+/** The items of one caller. */
+export interface Call {
+  readonly context: WorkspaceContext;
+  readonly steps: readonly Step[];
+}
+
+/**
+ * Applies the items of one request in order, in one transaction, with a constant number of statements.
+ *
+ * All users that the items name are read, the items are applied in memory, and the result is written with
+ * checks: a profile must have the version that was read, an identifier must be free. Every write about a
+ * user raises the version, so the check covers events, summaries and states too. If it fails, the
+ * transaction rolls back and runs again, from the fourth try on with the profiles locked before they are
+ * read (docs/decisions/read-compute-write.md).
+ *
+ * @returns the outcome of each item, in order.
+ */
+export async function changeIdentities(
+  services: IdentityServices,
+  context: WorkspaceContext,
+  { steps, alsoWrite, ...options }: Request,
+): Promise<Result[]> {
+  const [results] = await changeTogether(services, [{ context, steps }], options, (tx, [own]) =>
+    alsoWrite ? alsoWrite(tx, own ?? []) : Promise.resolve(),
+  );
+  return results ?? [];
+}
+
+/**
+ * The same for several callers in one workspace, one after the other, in one transaction.
+ *
+ * @returns for each caller the outcome of each item.
+ */
+export async function changeTogether(
+  services: IdentityServices,
+  calls: readonly Call[],
+  { mostUsers, isDryRun }: Options,
+  alsoWrite?: (tx: Transaction, results: readonly Result[][]) => Promise<void>,
+): Promise<Result[][]> {
+  const [first] = calls;
+  if (!first) return [];
+  const { workspace } = first.context;
+  const { database } = services;
+  if (isDryRun) {
+    return readTogether(database, async (tx) => {
+      const read = (ids: readonly string[]) => selectProfiles(tx, workspace.id, ids);
+      return (await workOut(tx, services, workspace, calls, { mostUsers, read })).results;
+    });
+  }
+  const { results, written } = await withRetries(database, async (tx, attempt) => {
+    const isLocked = attempt >= LOCKING_TRY;
+    const readOrLock = isLocked ? lockProfiles : selectProfiles;
+    const read = (ids: readonly string[]) => readOrLock(tx, workspace.id, ids);
+    await writePeopleOf(tx, workspace.id);
+    const work = await workOut(tx, services, workspace, calls, { mostUsers, read });
+    const written = await save(tx, services, workspace.id, work, isLocked);
+    await alsoWrite?.(tx, work.results);
+    return { results: work.results, written };
+  });
+  await countAgainOnCluster(database, workspace.id, written);
+  return results;
+}
+
+/** From which try on profiles are locked before they are read: see LOCKING_TRY in intake/track/write-batch.ts. */
+const LOCKING_TRY = 4;
+
+interface Work {
+  readonly results: Result[][];
+  readonly graph: IdentityGraph;
+  readonly changes: readonly Change[];
+  readonly before: Awaited<ReturnType<typeof readBelongings>>;
+  readonly outcome: Awaited<ReturnType<typeof joinBelongings>>;
+  readonly callers: Callers;
+}
+
+/** Through which call each thing came about. */
+interface Callers {
+  of(change: Change): WorkspaceContext;
+  /** Who linked an address for which a state waited. */
+  ofLinked(email: string): WorkspaceContext;
+}
+
+async function workOut(
+  database: Queryable,
+  services: IdentityServices,
+  workspace: Workspace,
+  calls: readonly Call[],
+  { mostUsers, read }: Pick<LoadGraphOptions, "mostUsers" | "read">,
+): Promise<Work> {
+  const names = calls.flatMap(({ steps }) => steps.flatMap((step) => step.names));
+  const graph = await loadGraph(database, workspace.id, names, {
+    newId: (value) => idInBucketOf(services.clock.newId(), workspace.id, value),
+    redirects: workspace.settings.redirect_merged_ids,
+    mostUsers,
+    read,
+  });
+  const { applied, changes, callers } = await applyAll(graph, calls);
+  const ids = await withinBudget(database, workspace.id, profilesIn(changes));
+  const before = await readBelongings(database, workspace.id, ids);
+  await nextTurn();
+  const outcome = await joinBelongings(changes, before);
+  const audited = new Map(outcome.audited.map((each) => [each.change, each]));
+  const results = calls.map(({ steps }, call) =>
+    steps.map(({ place }, index): Result => {
+      const each = applied[call]?.[index] as Applied;
+      const change = "change" in each ? each.change : undefined;
+      return { place, applied: each, audited: change && audited.get(change) };
+    }),
+  );
+  return { results, graph, changes, before, outcome, callers };
+}
+
+/** Applies the items to the graph in order, and yields to other requests in between. */
+async function applyAll(graph: IdentityGraph, calls: readonly Call[]) {
+  const turns = startTurns();
+  const applied: Applied[][] = [];
+  const contextOf = new Map<Change, WorkspaceContext>();
+  const linked = new Map<string, { by: WorkspaceContext; state: WaitingState }>();
+  for (const { context, steps } of calls) {
+    const own: Applied[] = [];
+    for (const step of steps) {
+      const each = step.apply(graph);
+      own.push(each);
+      if ("change" in each && each.change) contextOf.set(each.change, context);
+      if (turns.isOver()) await turns.next();
+    }
+    applied.push(own);
+    for (const [email, state] of graph.linkedStates()) {
+      if (linked.get(email)?.state !== state) linked.set(email, { by: context, state });
+    }
+  }
+  const callers: Callers = {
+    of: (change) => contextOf.get(change) as WorkspaceContext,
+    ofLinked: (email) => linked.get(email)?.by as WorkspaceContext,
+  };
+  return { applied, changes: [...contextOf.keys()], callers };
+}
+
+/** Whose belongings a change touches. */
+function profilesIn(changes: readonly Change[]) {
+  const merged = new Set<string>();
+  const deleted = new Set<string>();
+  for (const change of changes) {
+    if (change.kind === "merge") merged.add(change.kept.platformId).add(change.merged.platformId);
+    if (change.kind === "delete") deleted.add(change.user.platformId);
+  }
+  return { merged: [...merged], deleted: [...deleted] };
+}
+
+async function save(
+  tx: Transaction,
+  { clock }: IdentityServices,
+  workspaceId: number,
+  { graph, changes, before, outcome, callers }: Work,
+  isLocked: boolean,
+): Promise<GraphChanges> {
+  const now = clock.now();
+  await nextTurn();
+  const written = graph.changes(now);
+  await saveGraph(tx, workspaceId, written, { isLocked, now });
+  const abandonedEmails = await findAbandoned(tx, workspaceId, written);
+  const belongings = { changes, before, after: outcome.after, abandonedEmails };
+  await settleAll([
+    saveBelongings(tx, workspaceId, belongings, callers.of, clock),
+    writeSubscriptions(tx, workspaceId, emailStates(written, callers), clock),
+    recordAudit(tx, workspaceId, outcome.audited, callers.of, clock),
+  ]);
+  return written;
+}
+
+const emailStates = ({ linkedEmailStates }: GraphChanges, callers: Callers) => ({
+  groupStates: [],
+  emailStates: [],
+  linkedEmailStates: linkedEmailStates.map((row) => ({
+    ...row,
+    context: callers.ofLinked(row.email),
+  })),
+});

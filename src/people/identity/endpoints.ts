@@ -1,0 +1,261 @@
+import Type, { type TSchema } from "typebox";
+import { Success } from "../../base/values/schemas.ts";
+import { ItemNote } from "../../base/verdicts.ts";
+import { described, describedList, firstExample } from "../../http/described.ts";
+import { endpoint, withPermission } from "../../http/endpoint.ts";
+import { ExternalId, PlatformId, UserAlias } from "../profiles/described.ts";
+import type { IdentityServices } from "./change-identities.ts";
+import { deleteUsers } from "./delete-users.ts";
+import {
+  AliasToIdentify,
+  AliasUpdate,
+  EmailSelector,
+  EmailToIdentify,
+  ExternalIdRename,
+  MergeUpdate,
+  NewUserAlias,
+  PhoneSelector,
+  PhoneToIdentify,
+} from "./described.ts";
+import { removeExternalIds, renameExternalIds } from "./external-ids.ts";
+import { identifyUsers } from "./identify-users.ts";
+import { type MergingServices, mergeUsers } from "./merge-users.ts";
+import { addAliases } from "./new-aliases.ts";
+import { renameAliases } from "./rename-aliases.ts";
+
+const Count = Type.Integer({ minimum: 0 });
+
+/** Checked one by one (items.ts), so that a refusal lists every faulty one. */
+const Elements = describedList;
+
+const DryRun = Type.Optional(
+  Type.Boolean({
+    description: "Changes nothing and responds with what would happen.",
+    examples: [false],
+  }),
+);
+
+const Result = Type.Object({
+  input_array: Type.String(),
+  index: Count,
+  outcome: Type.Enum([
+    "added",
+    "created",
+    "renamed",
+    "identified",
+    "merged",
+    "deleted",
+    "removed",
+    "skipped",
+  ]),
+});
+
+/** What every response may report about single items. */
+const NOTES = {
+  skipped: Type.Optional(Type.Array(ItemNote)),
+  dry_run: Type.Optional(Type.Literal(true)),
+  results: Type.Optional(Type.Array(Result)),
+};
+
+const AliasesProcessed = Type.Object({
+  aliases_processed: Count,
+  message: Success,
+  ...NOTES,
+});
+
+const newAliases = endpoint({
+  method: "POST",
+  path: "/users/alias/new",
+  summary: "Gives users aliases, or creates alias-only users.",
+  examples: {
+    "An alias for a user": { user_aliases: [firstExample(NewUserAlias)] },
+    "An alias-only user": {
+      user_aliases: [{ alias_name: "visitor-4712", alias_label: "web_visitor" }],
+    },
+  },
+  access: withPermission("users.alias.new"),
+  body: Type.Object({
+    user_aliases: Elements(NewUserAlias, "At most 50 aliases."),
+    dry_run: DryRun,
+  }),
+  replies: { 201: AliasesProcessed },
+}).handledBy(async (services: IdentityServices, context, { body }) => {
+  const { count, notes } = await addAliases(services, context, body.user_aliases, body.dry_run);
+  return { status: 201, body: { aliases_processed: count, message: "success", ...notes } };
+});
+
+const updateAliases = endpoint({
+  method: "POST",
+  path: "/users/alias/update",
+  summary: "Gives aliases another name.",
+  examples: { "A rename": { alias_updates: [firstExample(AliasUpdate)] } },
+  access: withPermission("users.alias.update"),
+  body: Type.Object({
+    alias_updates: Elements(AliasUpdate, "At most 50 renames."),
+    dry_run: DryRun,
+  }),
+  replies: { 201: AliasesProcessed },
+}).handledBy(async (services: IdentityServices, context, { body }) => {
+  const { count, notes } = await renameAliases(services, context, body.alias_updates, body.dry_run);
+  return { status: 201, body: { aliases_processed: count, message: "success", ...notes } };
+});
+
+const identify = endpoint({
+  method: "POST",
+  path: "/users/identify",
+  summary: "Gives unidentified users an external_id, or combines them into the users that have it.",
+  examples: {
+    "By alias": {
+      aliases_to_identify: [firstExample(AliasToIdentify)],
+      merge_behavior: "merge",
+    },
+    "By email address": { emails_to_identify: [firstExample(EmailToIdentify)] },
+    "By phone number": { phone_numbers_to_identify: [firstExample(PhoneToIdentify)] },
+  },
+  access: withPermission("users.identify"),
+  body: Type.Object({
+    aliases_to_identify: Type.Optional(Elements(AliasToIdentify, "At most 50 users, by alias.")),
+    emails_to_identify: Type.Optional(
+      Elements(EmailToIdentify, "At most 50 users, by email address."),
+    ),
+    phone_numbers_to_identify: Type.Optional(
+      Elements(PhoneToIdentify, "At most 50 users, by phone number."),
+    ),
+    merge_behavior: Type.Optional(Type.Enum(["none", "merge"])),
+    dry_run: DryRun,
+  }),
+  replies: { 201: AliasesProcessed },
+}).handledBy(async (services: IdentityServices, context, { body }) => {
+  const { count, notes } = await identifyUsers(services, context, body, body.dry_run);
+  return { status: 201, body: { aliases_processed: count, message: "success", ...notes } };
+});
+
+const merge = endpoint({
+  method: "POST",
+  path: "/users/merge",
+  summary: "Merges users into others.",
+  description:
+    "In array order, all or none. The kept user receives what it lacks; counts, sums and dates are combined. The merge is complete when the response arrives. `merge_updates` is required.",
+  examples: {
+    "By external_id": { merge_updates: [firstExample(MergeUpdate)] },
+    "An email-only user into an identified one": {
+      merge_updates: [
+        {
+          identifier_to_merge: {
+            email: "ada@example.com",
+            prioritization: ["unidentified", "most_recently_updated"],
+          },
+          identifier_to_keep: { external_id: "ada" },
+        },
+      ],
+    },
+    "A preview": { merge_updates: [firstExample(MergeUpdate)], dry_run: true },
+  },
+  access: withPermission("users.merge"),
+  body: Type.Object({
+    // Checked by the use case, in the words that clients know.
+    merge_updates: Type.Optional(
+      described(
+        Type.Array(MergeUpdate, { maxItems: 50, description: "At most 50 merges, done in order." }),
+      ),
+    ),
+    dry_run: DryRun,
+  }),
+  replies: { 202: Type.Object({ message: Success, ...NOTES }) },
+}).handledBy(async (services: MergingServices, context, { body }) => {
+  const notes = await mergeUsers(services, context, body.merge_updates, body.dry_run);
+  return { status: 202, body: { message: "success", ...notes } };
+});
+
+const Kind = (element: TSchema, what: string) =>
+  Type.Optional(Elements(element, `At most 50 ${what}. One kind of identifier per request.`));
+
+const remove = endpoint({
+  method: "POST",
+  path: "/users/delete",
+  summary: "Deletes users with everything about them.",
+  description: "One kind of identifier per request, at most 50. This cannot be undone.",
+  examples: {
+    "By external_id": { external_ids: ["grace"] },
+    "By alias": { user_aliases: [{ alias_name: "visitor-4711", alias_label: "web_visitor" }] },
+    "By email address": { email_addresses: [firstExample(EmailSelector)] },
+  },
+  access: withPermission("users.delete"),
+  body: Type.Object({
+    external_ids: Kind(ExternalId, "external ids"),
+    user_aliases: Kind(UserAlias, "aliases"),
+    platform_ids: Kind(PlatformId, "platform ids"),
+    braze_ids: Kind(PlatformId, "platform ids, in another spelling"),
+    email_addresses: Kind(EmailSelector, "email addresses"),
+    phone_numbers: Kind(PhoneSelector, "phone numbers"),
+    dry_run: DryRun,
+  }),
+  replies: { 201: Type.Object({ deleted: Count, message: Success, ...NOTES }) },
+}).handledBy(async (services: IdentityServices, context, { body }) => {
+  const { count, notes } = await deleteUsers(services, context, body, body.dry_run);
+  return { status: 201, body: { deleted: count, message: "success", ...notes } };
+});
+
+const ExternalIdError = Type.Array(ItemNote, {
+  description: "Why an item had no effect.",
+});
+
+const renameIds = endpoint({
+  method: "POST",
+  path: "/users/external_ids/rename",
+  summary: "Gives users another external_id; the old one still leads to the user.",
+  examples: { "A rename": { external_id_renames: [firstExample(ExternalIdRename)] } },
+  access: withPermission("users.external_ids.rename"),
+  body: Type.Object({
+    external_id_renames: Elements(ExternalIdRename, "At most 50 renames."),
+  }),
+  replies: {
+    201: Type.Object({
+      external_ids: Type.Array(Type.String(), { description: "The new ids that took effect." }),
+      rename_errors: ExternalIdError,
+      message: Success,
+    }),
+  },
+}).handledBy(async (services: IdentityServices, context, { body }) => {
+  const { externalIds, errors } = await renameExternalIds(
+    services,
+    context,
+    body.external_id_renames,
+  );
+  return {
+    status: 201,
+    body: { external_ids: externalIds, rename_errors: errors, message: "success" },
+  };
+});
+
+const removeIds = endpoint({
+  method: "POST",
+  path: "/users/external_ids/remove",
+  summary: "Removes the redirects of external ids that were renamed or merged.",
+  examples: { "A former id": { external_ids: ["ada-old"] } },
+  access: withPermission("users.external_ids.remove"),
+  body: Type.Object({ external_ids: Elements(ExternalId, "At most 50 deprecated external ids.") }),
+  replies: {
+    201: Type.Object({
+      removed_ids: Type.Array(Type.String(), { description: "The ids that were removed." }),
+      removal_errors: ExternalIdError,
+      message: Success,
+    }),
+  },
+}).handledBy(async (services: IdentityServices, context, { body }) => {
+  const { removedIds, errors } = await removeExternalIds(services, context, body.external_ids);
+  return {
+    status: 201,
+    body: { removed_ids: removedIds, removal_errors: errors, message: "success" },
+  };
+});
+
+export const identityEndpoints = [
+  newAliases,
+  updateAliases,
+  renameIds,
+  removeIds,
+  identify,
+  merge,
+  remove,
+];

@@ -1,0 +1,348 @@
+import { groupBy } from "../../base/values/group-by.ts";
+import {
+  type Alias,
+  aliasValue,
+  emailValue,
+  type Identifier,
+  identifierKey,
+  type PersonIdentifier,
+} from "../profiles/identifiers.ts";
+import type { MergedProfile } from "../profiles/merged-store.ts";
+import type { FoundIdentifier, NewProfile, ProfileRow } from "../profiles/store.ts";
+import type { DatedEmailStateRow } from "../subscriptions/states.ts";
+import { prevails, readWaiting, type WaitingState } from "../subscriptions/waiting-state.ts";
+import type { Effect, Extent } from "./combine/effects.ts";
+import { combineFields } from "./combine/fields.ts";
+import type { ProfileFields } from "./combine/whole.ts";
+
+/*
+ * All users named by a request about identities, in memory, so that its items apply in order, each to the
+ * result of those before it. No query runs here; the result is written once at the end (save-graph.ts). A
+ * user merged into a second, who is merged into a third, moves once, from the first to the third.
+ */
+
+/** One user of the graph. */
+export interface Person {
+  readonly id: string;
+  /** Undefined if the request created the user. */
+  readonly stored: ProfileRow | undefined;
+  fields: ProfileFields;
+  /** The merged profiles whose ids lead here. */
+  redirects: readonly Redirect[];
+  /** The place in the order of updates: the highest is the most recently updated. */
+  rank: number;
+  isTouched: boolean;
+  /** Merged away or deleted. */
+  isGone: boolean;
+}
+
+export type Redirect = Omit<MergedProfile, "keptProfileId">;
+
+/** How a report and the audit name a user, at the time of the change. */
+export interface Name {
+  readonly platformId: string;
+  readonly externalId: string | null;
+}
+
+/** A change to users. The effects are those on the profile's row. */
+export type Change =
+  | {
+      readonly kind: "merge";
+      readonly kept: Name;
+      readonly merged: Name;
+      readonly extent: Extent;
+      readonly effects: readonly Effect[];
+    }
+  | { readonly kind: "identify"; readonly user: Name; readonly effects: readonly Effect[] }
+  | { readonly kind: "delete"; readonly user: Name; readonly fields: ProfileFields };
+
+/** What is to be written about the profiles. */
+export interface GraphChanges {
+  readonly created: readonly NewProfile[];
+  readonly replaced: readonly NewProfile[];
+  /** Every stored profile that is written to or removed, as it was read. */
+  readonly touched: readonly ProfileRow[];
+  readonly removedIds: readonly string[];
+  readonly addedIdentifiers: readonly FoundIdentifier[];
+  readonly removedIdentifiers: readonly FoundIdentifier[];
+  readonly redirected: readonly MergedProfile[];
+  readonly forgottenIds: readonly string[];
+  /** States that waited in a profile for an address. */
+  readonly linkedEmailStates: readonly DatedEmailStateRow[];
+}
+
+export interface IdentityGraph {
+  /** The users that an identifier names now: for an address, all who have it. */
+  find(identifier: PersonIdentifier): readonly Person[];
+  /** Creates an alias-only user. */
+  create(alias: Alias): Person;
+  setAliases(person: Person, aliases: readonly Alias[]): void;
+  /** Gives a user a free external_id. */
+  identify(person: Person, externalId: string): Change;
+  /** Merges one user into another; the merged one is removed. */
+  merge(kept: Person, merged: Person, extent: Extent): Change;
+  /** Gives a user a different, free external_id; the old one still leads to the user. */
+  renameExternalId(person: Person, externalId: string): void;
+  /** Removes the redirect from an external_id to this user. */
+  removeRedirect(person: Person, externalId: string): void;
+  remove(person: Person): Change;
+  /** The states so far that waited in a profile for an address, by the address. */
+  linkedStates(): ReadonlyMap<string, WaitingState>;
+  changes(now: Date): GraphChanges;
+}
+
+export interface GraphOptions {
+  /** Creates the id of a profile in the bucket of its first identifier. */
+  newId(firstIdentifier: string): string;
+  /** Whether the external_id of a merged user leads to the kept one (redirect_merged_ids). */
+  readonly redirects: boolean;
+}
+
+/**
+ * @param rows the profiles of the graph, the most recently updated first.
+ * @param merged the merged profiles that lead to them.
+ */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: the operations share the maps of the graph, which nothing else may touch.
+export function createGraph(
+  rows: readonly ProfileRow[],
+  merged: readonly MergedProfile[],
+  { newId, redirects }: GraphOptions,
+): IdentityGraph {
+  const persons = new Map<string, Person>();
+  const holders = new Map<string, Set<Person>>();
+  const leadsTo = new Map(merged.map((each) => [each.profileId, each.keptProfileId]));
+  const storedRedirects: ReadonlyMap<string, readonly MergedProfile[]> = groupBy(
+    merged,
+    (each) => each.keptProfileId,
+  );
+  const waitingStates = new Map<string, WaitingState>();
+  let lastRank = 0;
+
+  for (const [index, row] of rows.entries()) {
+    enter(storedPerson(row, storedRedirects.get(row.id) ?? [], -index));
+  }
+
+  function enter(person: Person): void {
+    persons.set(person.id, person);
+    index(person);
+  }
+
+  function index(person: Person): void {
+    for (const identifier of identifiersOf(person)) {
+      const key = identifierKey(identifier);
+      const known = holders.get(key);
+      if (known) known.add(person);
+      else holders.set(key, new Set([person]));
+    }
+  }
+
+  function withdraw(person: Person): void {
+    for (const identifier of identifiersOf(person)) {
+      holders.get(identifierKey(identifier))?.delete(person);
+    }
+  }
+
+  function set(person: Person, fields: ProfileFields, own = person.redirects): void {
+    withdraw(person);
+    person.fields = linkEmailState(fields);
+    person.redirects = own;
+    person.rank = ++lastRank;
+    person.isTouched = true;
+    index(person);
+  }
+
+  function leave(person: Person): void {
+    withdraw(person);
+    person.isGone = true;
+  }
+
+  /**
+   * A state that waited for an address counts for the address, unless a newer one is stored
+   * (docs/decisions/email-state.md).
+   */
+  function linkEmailState(fields: ProfileFields): ProfileFields {
+    const { email, standardAttributes } = fields;
+    const { email_subscribe, ...others } = standardAttributes;
+    const waiting = readWaiting(email_subscribe);
+    if (email === null || waiting === undefined) return fields;
+    const address = emailValue(email);
+    const other = waitingStates.get(address);
+    if (!other || prevails(waiting, other)) waitingStates.set(address, waiting);
+    return { ...fields, standardAttributes: others };
+  }
+
+  return {
+    find(identifier) {
+      if (identifier.kind !== "platform_id")
+        return [...(holders.get(identifierKey(identifier)) ?? [])];
+      const person = persons.get(leadsTo.get(identifier.value) ?? identifier.value);
+      return person && !person.isGone ? [person] : [];
+    },
+
+    create(alias) {
+      const person = newPerson(newId(aliasValue(alias)), alias);
+      enter(person);
+      set(person, person.fields);
+      return person;
+    },
+
+    setAliases: (person, aliases) => set(person, { ...person.fields, aliases }),
+
+    identify(person, externalId) {
+      set(person, { ...person.fields, externalId });
+      const values = { kept: null, merged: externalId, result: externalId };
+      const effects: Effect[] = [{ field: "external_id", effect: "taken", ...values }];
+      return { kind: "identify", user: nameOf(person), effects };
+    },
+
+    merge(kept, gone, extent) {
+      const names = { kept: nameOf(kept), merged: nameOf(gone) };
+      const { value, effects } = combineFields(kept.fields, gone.fields, extent, redirects);
+      const { externalId } = gone.fields;
+      const isRedirected = redirects && externalId !== value.externalId;
+      const own = {
+        profileId: gone.id,
+        externalId: isRedirected ? externalId : null,
+        isRename: false,
+      };
+      leave(gone);
+      set(kept, value, [...kept.redirects, ...gone.redirects, own]);
+      for (const { profileId } of kept.redirects) leadsTo.set(profileId, kept.id);
+      return { kind: "merge", ...names, extent, effects };
+    },
+
+    renameExternalId(person, externalId) {
+      const old = {
+        profileId: newId(externalId),
+        externalId: person.fields.externalId,
+        isRename: true,
+      };
+      set(person, { ...person.fields, externalId }, [...person.redirects, old]);
+    },
+
+    removeRedirect(person, externalId) {
+      const redirects = person.redirects.flatMap((each): Redirect[] => {
+        if (each.externalId !== externalId) return [each];
+        // The platform_id of a merged user keeps leading here.
+        return each.isRename ? [] : [{ ...each, externalId: null }];
+      });
+      set(person, person.fields, redirects);
+    },
+
+    remove(person) {
+      leave(person);
+      return { kind: "delete", user: nameOf(person), fields: person.fields };
+    },
+
+    linkedStates: () => waitingStates,
+
+    changes(now) {
+      const all = [...persons.values()];
+      const present = all.filter((person) => person.isTouched && !person.isGone);
+      const written = all.filter((person) => person.isTouched || person.isGone);
+      const at = (person: Person) => rowOf(person, now.getTime() * 1_000 + person.rank);
+      const redirected = present.flatMap((person) => redirectsTo(person));
+      const isKept = new Set(redirected.map((each) => each.profileId));
+      const known = new Set(merged.map(redirectKey));
+      const before = written.flatMap(({ id }) => storedRedirects.get(id) ?? []);
+      const gone = all.filter((person) => person.isGone);
+      return {
+        created: present.filter((person) => !person.stored).map(at),
+        replaced: present.filter((person) => person.stored).map(at),
+        touched: written.flatMap(({ stored }) => (stored ? [stored] : [])),
+        removedIds: gone.map((person) => person.id),
+        ...identifierChanges(written, storedRedirects),
+        redirected: redirected.filter((each) => !known.has(redirectKey(each))),
+        forgottenIds: before.map((each) => each.profileId).filter((id) => !isKept.has(id)),
+        linkedEmailStates: [...waitingStates].map(([email, waiting]) => ({ email, ...waiting })),
+      };
+    },
+  };
+}
+
+const redirectKey = ({ profileId, keptProfileId, externalId }: MergedProfile): string =>
+  `${profileId} ${keptProfileId} ${externalId ?? ""}`;
+
+export const nameOf = (person: Person): Name => ({
+  platformId: person.id,
+  externalId: person.fields.externalId,
+});
+
+const redirectsTo = (person: Person): MergedProfile[] =>
+  person.redirects.map((each) => ({ ...each, keptProfileId: person.id }));
+
+/** Everything that leads to a profile, as stored in the index of identifiers. */
+function identifiersOf({ fields, redirects }: Pick<Person, "fields" | "redirects">): Identifier[] {
+  const { externalId, aliases, email, phone } = fields;
+  const externalIds = [externalId, ...redirects.map((each) => each.externalId)];
+  return [
+    ...externalIds.flatMap((value) => (value === null ? [] : [identifier("external_id", value)])),
+    ...aliases.map((alias) => identifier("alias", aliasValue(alias))),
+    ...(email === null ? [] : [identifier("email", emailValue(email))]),
+    ...(phone === null ? [] : [identifier("phone", phone)]),
+  ];
+}
+
+const identifier = (kind: Identifier["kind"], value: string): Identifier => ({ kind, value });
+
+/** Identifiers that lead elsewhere than before. */
+function identifierChanges(
+  persons: readonly Person[],
+  storedRedirects: ReadonlyMap<string, readonly MergedProfile[]>,
+): Pick<GraphChanges, "addedIdentifiers" | "removedIdentifiers"> {
+  const before = new Map<string, FoundIdentifier>();
+  const after = new Map<string, FoundIdentifier>();
+  const put = (map: Map<string, FoundIdentifier>, id: string, found: readonly Identifier[]) => {
+    for (const each of found) map.set(`${identifierKey(each)} ${id}`, { ...each, profileId: id });
+  };
+  for (const person of persons) {
+    const redirects = storedRedirects.get(person.id) ?? [];
+    if (person.stored) put(before, person.id, identifiersOf({ fields: person.stored, redirects }));
+    if (!person.isGone) put(after, person.id, identifiersOf(person));
+  }
+  const only = (map: ReadonlyMap<string, FoundIdentifier>, other: ReadonlyMap<string, unknown>) =>
+    [...map].filter(([key]) => !other.has(key)).map(([, each]) => each);
+  return { addedIdentifiers: only(after, before), removedIdentifiers: only(before, after) };
+}
+
+const storedPerson = (
+  stored: ProfileRow,
+  redirects: readonly Redirect[],
+  rank: number,
+): Person => ({
+  id: stored.id,
+  stored,
+  fields: stored,
+  redirects,
+  rank,
+  isTouched: false,
+  isGone: false,
+});
+
+const newPerson = (id: string, alias: Alias): Person => ({
+  id,
+  stored: undefined,
+  fields: {
+    externalId: null,
+    aliases: [alias],
+    email: null,
+    phone: null,
+    standardAttributes: {},
+    customAttributes: {},
+  },
+  redirects: [],
+  rank: 0,
+  isTouched: true,
+  isGone: false,
+});
+
+const rowOf = ({ id, fields }: Person, updatedAtMicros: number): NewProfile => ({
+  id,
+  externalId: fields.externalId,
+  aliases: fields.aliases,
+  email: fields.email,
+  phone: fields.phone,
+  standardAttributes: fields.standardAttributes,
+  customAttributes: fields.customAttributes,
+  updatedAtMicros,
+});

@@ -1,0 +1,161 @@
+import type { WorkspaceContext } from "../../base/context/context.ts";
+import { type Checked, type Fault, Problem, refused } from "../../base/problem.ts";
+import { findUnstorable, isJsonObject, type JsonObject } from "../../base/values/plain-json.ts";
+import { errorOf, type ItemNote, noteOf } from "../../base/verdicts.ts";
+import {
+  changeIdentities,
+  type Done,
+  type IdentityServices,
+  type Place,
+  type Result,
+  type Step,
+} from "./change-identities.ts";
+import type { Effect } from "./combine/effects.ts";
+import type { Name } from "./identity-graph.ts";
+
+/* What requests about identities have in common: lists of items with a verdict on each. */
+
+/** spec: Limits. */
+export const MOST_ITEMS = 50;
+
+/** How many users the addresses of one request may match; all of them are read to choose one. */
+export const MOST_MATCHES = 1_000;
+
+/** What an item does, before its place in the request is known. */
+export type Work = Omit<Step, "place">;
+
+export interface CheckedItems {
+  readonly steps: readonly Step[];
+  readonly faults: readonly PlacedFault[];
+}
+
+interface PlacedFault {
+  readonly place: Place;
+  readonly fault: Fault;
+}
+
+/** Checks every element of a list on its own. */
+export function checkEach(
+  array: string,
+  elements: readonly unknown[],
+  check: (element: unknown) => Checked<Work>,
+): CheckedItems {
+  const steps: Step[] = [];
+  const faults: PlacedFault[] = [];
+  for (const [index, element] of elements.entries()) {
+    const place = { array, index };
+    const unstorable = findUnstorable(element, "");
+    const checked = unstorable ? { fault: unstorable } : check(element);
+    if ("fault" in checked) faults.push({ place, fault: checked.fault });
+    else steps.push({ ...checked.value, place });
+  }
+  return { steps, faults };
+}
+
+/** The check of an element that must be an object. */
+export const ofObject =
+  (check: (raw: JsonObject) => Checked<Work>) =>
+  (element: unknown): Checked<Work> =>
+    isJsonObject(element) ? check(element) : refused("NOT_AN_OBJECT", "must be an object");
+
+export const together = (lists: readonly CheckedItems[]): CheckedItems => ({
+  steps: lists.flatMap((list) => list.steps),
+  faults: lists.flatMap((list) => list.faults),
+});
+
+/** @throws Problem INVALID_REQUEST for a list of more than 50. */
+export function refuseTooMany(list: readonly unknown[] | undefined): void {
+  if ((list?.length ?? 0) <= MOST_ITEMS) return;
+  throw new Problem(
+    "INVALID_REQUEST",
+    "The max number of external_ids and aliases per request was exceeded",
+  );
+}
+
+/** What a response says about single items; empty members are absent. */
+export interface Notes {
+  readonly skipped?: ItemNote[];
+  readonly dry_run?: true;
+  readonly results?: ItemResult[];
+}
+
+interface ItemResult {
+  readonly input_array: string;
+  readonly index: number;
+  readonly outcome: Done | "skipped";
+  readonly [detail: string]: unknown;
+}
+
+/**
+ * Applies all items of a request, or none: one faulty item refuses the whole request.
+ *
+ * @param change carries the changes out: in a transaction of their own, unless told otherwise.
+ * @returns how many items were accepted, with or without effect, and what to report about them.
+ * @throws Problem INVALID_REQUEST listing every faulty item with its array and index.
+ */
+export async function carryOut(
+  services: IdentityServices,
+  context: WorkspaceContext,
+  { steps, faults }: CheckedItems,
+  isDryRun: boolean,
+  change = changeAlone,
+): Promise<{ readonly count: number; readonly notes: Notes }> {
+  refuseFaults(faults, ({ place, fault }) => `${place.array}[${place.index}]: ${fault.message}`);
+  const results = await change(services, context, steps, isDryRun);
+  const skipped = results.flatMap(({ place, applied }) =>
+    "fault" in applied ? [noteOf(place, applied.fault)] : [],
+  );
+  const notes: Notes = {
+    ...(skipped.length > 0 && { skipped }),
+    ...(isDryRun && { dry_run: true, results: results.map(resultOf) }),
+  };
+  return { count: steps.length, notes };
+}
+
+const changeAlone = (
+  services: IdentityServices,
+  context: WorkspaceContext,
+  steps: readonly Step[],
+  isDryRun: boolean,
+): Promise<Result[]> =>
+  changeIdentities(services, context, { steps, isDryRun, mostUsers: MOST_MATCHES });
+
+/**
+ * @param messageOf the message of the refusal, from the first faulty item.
+ * @throws Problem INVALID_REQUEST listing every faulty item, where there is one.
+ */
+export function refuseFaults(
+  faults: readonly PlacedFault[],
+  messageOf: (first: PlacedFault) => string,
+): void {
+  const [first] = faults;
+  if (!first) return;
+  const errors = faults.map(({ place, fault }) => errorOf(place, fault));
+  throw new Problem("INVALID_REQUEST", messageOf(first), { body: { errors } });
+}
+
+/** The outcome of an item in a dry run. */
+function resultOf({ place, applied, audited }: Result): ItemResult {
+  const where = { input_array: place.array, index: place.index };
+  if ("fault" in applied) return { ...where, outcome: "skipped", ...applied.fault };
+  const outcome = { ...where, outcome: applied.done };
+  if (!audited) return outcome;
+  const { change, effects } = audited;
+  if (change.kind === "merge") {
+    const names = { kept: wireName(change.kept), merged: wireName(change.merged) };
+    return { ...outcome, ...names, effects };
+  }
+  return { ...outcome, user: wireName(change.user), effects: effects.map(removedOf) };
+}
+
+const wireName = ({ platformId, externalId }: Name) => ({
+  platform_id: platformId,
+  external_id: externalId,
+});
+
+const removedOf = ({ field, name, effect, merged }: Effect) => ({
+  field,
+  ...(name !== undefined && { name }),
+  effect,
+  value: merged,
+});

@@ -1,0 +1,111 @@
+import { commitTogether } from "../../database/citus/commit-together.ts";
+import { isCitus } from "../../database/citus/distribute.ts";
+import { type Database, settleAll, type Transaction } from "../../database/database.ts";
+import { countIdRemoval } from "../profiles/id-removals-store.ts";
+import { emailValue, identifierKey } from "../profiles/identifiers.ts";
+import { deleteMerged, upsertMerged } from "../profiles/merged-store.ts";
+import { StaleRead } from "../profiles/stale-read.ts";
+import {
+  deleteIdentifiers,
+  deleteProfiles,
+  type FoundIdentifier,
+  insertIdentifiers,
+  insertProfiles,
+  lockProfiles,
+  type ProfileRow,
+  replaceProfiles,
+  selectIdentifiers,
+} from "../profiles/store.ts";
+import type { GraphChanges } from "./identity-graph.ts";
+
+/**
+ * Writes the profiles of a graph in the lock order of a track batch, so that the two never deadlock: new
+ * identifiers, then profiles by id, then identifiers that exist, which are removed only while their profile
+ * is locked.
+ *
+ * A profile that is written or removed must have the version that was read: then nothing about these users
+ * was written since.
+ *
+ * @param isLocked whether the profiles were locked when they were read.
+ * @throws a serialization failure if a profile or an identifier has changed.
+ */
+export async function saveGraph(
+  tx: Transaction,
+  workspaceId: number,
+  changes: GraphChanges,
+  { isLocked, now }: { readonly isLocked: boolean; readonly now: Date },
+): Promise<void> {
+  const { removedIdentifiers, touched } = changes;
+  const { fresh, moved } = splitAdded(changes);
+  const [, locked] = await settleAll([
+    insertIdentifiers(tx, workspaceId, fresh),
+    isLocked ? Promise.resolve([]) : lockProfiles(tx, workspaceId, idsOf(touched)),
+  ]);
+  if (!isLocked) refuseChanged(touched, locked);
+  await settleAll([
+    deleteIdentifiers(tx, workspaceId, removedIdentifiers),
+    insertIdentifiers(tx, workspaceId, moved),
+    insertProfiles(tx, workspaceId, changes.created),
+    replaceProfiles(tx, workspaceId, changes.replaced),
+    deleteProfiles(tx, workspaceId, changes.removedIds),
+    deleteMerged(tx, workspaceId, changes.forgottenIds),
+    upsertMerged(tx, workspaceId, changes.redirected, now),
+    ...(takesExternalIds(changes) ? [commitTogether(tx), countIdRemoval(tx, workspaceId)] : []),
+  ]);
+}
+
+/**
+ * The coordinator of a cluster commits the count of removals a moment before the workers commit the removals. Another
+ * process may have read the new count and the old id in between, so it is counted again once all have committed.
+ */
+export async function countAgainOnCluster(
+  database: Database,
+  workspaceId: number,
+  changes: GraphChanges,
+): Promise<void> {
+  if (!takesExternalIds(changes) || !(await isCitus(database))) return;
+  await database.transaction((tx) => countIdRemoval(tx, workspaceId));
+}
+
+/** Whether an external_id leaves a user who still exists, which id caches cannot notice by themselves. */
+function takesExternalIds({ removedIdentifiers, removedIds }: GraphChanges): boolean {
+  const gone = new Set(removedIds);
+  return removedIdentifiers.some(
+    ({ kind, profileId }) => kind === "external_id" && !gone.has(profileId),
+  );
+}
+
+/** A unique identifier that moves can be added only after it is removed from the first user. */
+function splitAdded({ addedIdentifiers, removedIdentifiers }: GraphChanges) {
+  const removed = new Set(removedIdentifiers.map(identifierKey));
+  const isMoved = (each: FoundIdentifier) => removed.has(identifierKey(each));
+  return {
+    fresh: addedIdentifiers.filter((each) => !isMoved(each)),
+    moved: addedIdentifiers.filter(isMoved),
+  };
+}
+
+const idsOf = (rows: readonly ProfileRow[]): string[] => rows.map((row) => row.id);
+
+/** Locking raises the version by one. */
+function refuseChanged(read: readonly ProfileRow[], locked: readonly ProfileRow[]): void {
+  const versions = new Map(locked.map((row) => [row.id, row.version]));
+  if (read.every((row) => versions.get(row.id) === row.version + 1)) return;
+  throw new StaleRead("a profile was changed or removed");
+}
+
+/** The addresses (lower case) of removed users that no other user has. */
+export async function findAbandoned(
+  tx: Transaction,
+  workspaceId: number,
+  { touched, removedIds, addedIdentifiers }: GraphChanges,
+): Promise<string[]> {
+  const gone = new Set(removedIds);
+  const passedOn = new Set(addedIdentifiers.map(identifierKey));
+  const emails = touched
+    .flatMap(({ id, email }) => (gone.has(id) && email !== null ? [emailValue(email)] : []))
+    .filter((value) => !passedOn.has(identifierKey({ kind: "email", value })));
+  const held = await selectIdentifiers(tx, workspaceId, emails);
+  const values = new Set(held.filter(({ kind }) => kind === "email").map(({ value }) => value));
+  return [...new Set(emails)].filter((email) => !values.has(email));
+}

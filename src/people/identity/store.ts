@@ -1,0 +1,123 @@
+import type { Json } from "../../base/values/plain-json.ts";
+import { bucketsOfIds } from "../../database/buckets.ts";
+import type { Queryable, Transaction } from "../../database/database.ts";
+import { texts, timestamps, uuids } from "../../database/parameters/typed-list.ts";
+import type { TimelineRange } from "../activity/activity.ts";
+
+/** A merge, identification or deletion with its effects. Holds no personal data. */
+export interface AuditEntry {
+  readonly id: string;
+  readonly at: Date;
+  readonly action: "merge" | "identify" | "delete";
+  readonly call: string;
+  readonly keyName: string | null;
+  readonly requestId: string;
+  /** The profile that was kept, or deleted. */
+  readonly profileId: string;
+  readonly mergedProfileId: string | null;
+  readonly effects: readonly AuditedEffect[];
+}
+
+/** An effect with names and counts only. */
+export interface AuditedEffect {
+  readonly field: string;
+  readonly name?: string;
+  readonly effect: string;
+  readonly kept?: Json;
+  readonly merged?: Json;
+  readonly result?: Json;
+}
+
+export async function insertAuditEntries(
+  tx: Transaction,
+  workspaceId: number,
+  entries: readonly AuditEntry[],
+): Promise<void> {
+  if (entries.length === 0) return;
+  const profileIds = entries.map((entry) => entry.profileId);
+  const buckets = bucketsOfIds(profileIds);
+  await tx.query(
+    `insert into identity_audit (workspace_id, bucket, audit_id, at, action, call, key_name,
+       request_id, profile_id, merged_profile_id, effects)
+     select $1, bucket, id, at, action, call, key_name, request_id, profile_id, merged_profile_id,
+       effects
+     from buckets join rows from (unnest($2::uuid[]), unnest($3::timestamptz[]), unnest($4::text[]),
+         unnest($5::text[]), unnest($6::text[]), unnest($7::text[]), unnest($8::uuid[]),
+         unnest($9::uuid[]), jsonb_array_elements($10::text::jsonb), unnest($11::smallint[]))
+       as new (id, at, action, call, key_name, request_id, profile_id, merged_profile_id, effects,
+         bucket) using (bucket)
+     where bucket = any($12::smallint[])`,
+    [
+      workspaceId,
+      uuids(entries.map((entry) => entry.id)),
+      timestamps(entries.map((entry) => entry.at.getTime() * 1_000)),
+      texts(entries.map((entry) => entry.action)),
+      texts(entries.map((entry) => entry.call)),
+      texts(entries.map((entry) => entry.keyName)),
+      texts(entries.map((entry) => entry.requestId)),
+      uuids(profileIds),
+      entries.map((entry) => entry.mergedProfileId),
+      // One text for all of them, which neither side has to escape.
+      JSON.stringify(entries.map((entry) => entry.effects)),
+      buckets.each,
+      buckets.all,
+    ],
+  );
+}
+
+const AUDIT_COLUMNS = `audit_id as id, at, action, call, key_name as "keyName",
+  request_id as "requestId", profile_id as "profileId", merged_profile_id as "mergedProfileId", effects`;
+
+/** Which entries to read; undefined members do not narrow. */
+export interface AuditFilter {
+  /** Kept, merged or deleted. */
+  readonly profileId: string | undefined;
+  /** Only what was recorded before this one. */
+  readonly beforeId: string | undefined;
+  readonly limit: number;
+}
+
+/** Entries, newest first. */
+export async function selectAuditEntries(
+  database: Queryable,
+  workspaceId: number,
+  { profileId, beforeId, limit }: AuditFilter,
+): Promise<AuditEntry[]> {
+  return database.query<AuditEntry>(
+    `select ${AUDIT_COLUMNS} from identity_audit
+     where workspace_id = $1
+       and ($2::uuid is null or profile_id = $2 or merged_profile_id = $2)
+       and ($3::uuid is null or audit_id < $3)
+     order by audit_id desc limit $4`,
+    [workspaceId, profileId ?? null, beforeId ?? null, limit],
+  );
+}
+
+/** The entries about these profiles, newest first. */
+export async function selectIdentityChanges(
+  database: Queryable,
+  workspaceId: number,
+  profileIds: readonly string[],
+  { before, since, limit }: TimelineRange,
+): Promise<AuditEntry[]> {
+  return database.query<AuditEntry>(
+    `select ${AUDIT_COLUMNS} from identity_audit
+     where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($7::smallint[])
+       and ($3::timestamptz is null or (at, audit_id) < ($3, $4::uuid))
+       and ($5::timestamptz is null or at >= $5)
+     order by at desc, audit_id desc limit $6`,
+    [
+      workspaceId,
+      profileIds,
+      before?.at ?? null,
+      before?.id ?? null,
+      since ?? null,
+      limit,
+      bucketsOfIds(profileIds).all,
+    ],
+  );
+}
+
+export async function deleteAllAuditEntries(tx: Transaction, workspaceId: number): Promise<void> {
+  await tx.query("delete from identity_audit where workspace_id = $1", [workspaceId]);
+}

@@ -1,0 +1,59 @@
+import { type CountryCode, parsePhoneNumberFromString } from "libphonenumber-js/max";
+import validator from "validator";
+import { accepted, type Checked, refused } from "../../base/problem.ts";
+import { describeValue } from "../../base/values/describe-value.ts";
+import { refusedAt } from "../../base/values/findings.ts";
+
+/**
+ * Checks an email address, as an attribute and as an identifier; returns it as it was given.
+ * Fault `EMAIL_BAD_FORMAT`, in the words that clients match. At most 254 characters, the longest
+ * that a mail server must accept; letters beyond ASCII are accepted on both sides of the @.
+ */
+export function checkEmail(value: unknown): Checked<string> {
+  // The library throws at a lone surrogate.
+  const isEmail =
+    typeof value === "string" &&
+    value.length <= 254 &&
+    value.isWellFormed() &&
+    validator.isEmail(value, { allow_utf8_local_part: true });
+  return isEmail
+    ? accepted(value)
+    : refused("EMAIL_BAD_FORMAT", "The value provided for the 'email' field is not a valid email.");
+}
+
+/**
+ * Checks a phone number, as an attribute and as an identifier; returns it in E.164 form. Fault
+ * `INVALID_PHONE`. The number begins with + and the country's code; digits alone are read as if
+ * the + had been left out. Extensions are refused: E.164 has none. Only numbers of assigned ranges
+ * are valid, checked with the library's complete data: its smaller sets accept numbers that do not
+ * exist and refuse landlines. spec: User identifiers.
+ *
+ * @param country the ISO 3166-1 code of the country whose local numbers are accepted too, if any.
+ */
+export function checkPhone(value: unknown, country?: string): Checked<string> {
+  const number = typeof value === "string" ? readPhone(value, country) : undefined;
+  return number?.isValid() && number.ext === undefined
+    ? accepted(number.number)
+    : refusedAt("phone", "INVALID_PHONE", `${describeValue(value)} ${phoneComplaint}`);
+}
+
+function readPhone(text: string, country: string | undefined) {
+  if (text.startsWith("+")) return parsePhoneNumberFromString(text, { extract: false });
+  if (country !== undefined) {
+    const defaultCountry = country as CountryCode;
+    const local = parsePhoneNumberFromString(text, { extract: false, defaultCountry });
+    if (local?.isValid()) return local;
+  }
+  if (!isInternational(text)) return undefined;
+  return parsePhoneNumberFromString(`+${text}`, { extract: false });
+}
+
+/**
+ * Whether bare digits can be read as a number with its country code. Ten digits that are a North
+ * American number without one would otherwise become a foreign number of another person.
+ */
+const isInternational = (digits: string): boolean =>
+  /^\d+$/.test(digits) &&
+  !(digits.length === 10 && parsePhoneNumberFromString(digits, "US")?.isValid());
+
+const phoneComplaint = "is not an existing number with its country code, such as '+14155552671'";

@@ -1,0 +1,125 @@
+import { accepted, type Checked } from "../../../base/problem.ts";
+import { describeValue, listed } from "../../../base/values/describe-value.ts";
+import { refusedAt } from "../../../base/values/findings.ts";
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  jsonByteLength,
+} from "../../../base/values/plain-json.ts";
+import { maxBytes, mergeDeep, tooLarge } from "./nested-values.ts";
+import { type Identifier, type ObjectChange, operators, type Update } from "./object-arrays.ts";
+import type { Scalar } from "./scalar-arrays.ts";
+import { spend, type WorkBudgets, workLimitExceeded } from "./work-budgets.ts";
+
+/**
+ * Applies a change to what the attribute holds; undefined is an absent attribute.
+ *
+ * First the objects of `$remove` go, then those of `$update` are changed, one update after the
+ * other, then those of `$add` come to the end: removals and updates are about what was there before
+ * the request. An identifier means every object that matches; one that matches none changes
+ * nothing. An update merges `$new_object` into the match where `mergeObjects` is true, else replaces
+ * the match. An absent attribute to which nothing is added stays absent.
+ *
+ * The work is one look at each object for each identifier key, and the copies that updates make. It
+ * is counted, because one short update can match every object.
+ * Faults: `NOT_AN_ARRAY`, `OBJECT_TOO_LARGE`, `WORK_LIMIT_EXCEEDED`. docs/decisions/work-of-updates.md
+ */
+export function changeObjects(
+  name: string,
+  current: Json | undefined,
+  change: ObjectChange,
+  mergeObjects: boolean,
+  budgets: WorkBudgets,
+): Checked<readonly JsonObject[] | undefined> {
+  if (current === undefined && change.add.length === 0) return accepted(undefined);
+  const before = current ?? [];
+  if (!Array.isArray(before) || !before.every(isJsonObject)) {
+    const holds = Array.isArray(before) ? "an array of scalars" : describeValue(before);
+    const reason = `${listed(operators)} change an array of objects, not ${holds}`;
+    return refusedAt(name, "NOT_AN_ARRAY", reason);
+  }
+  const removals = indexOf(change.remove);
+  const updates = { list: change.update, index: indexOf(change.update), mergeObjects };
+  const looks = 1 + removals.size + updates.index.size;
+  if (!spend(budgets, before.length * looks)) return { fault: workLimitExceeded(name, budgets) };
+
+  const after: JsonObject[] = [];
+  let bytes = jsonByteLength(change.add);
+  for (const object of before) {
+    if (nextMatch(removals, object, 0) !== undefined) continue;
+    const updated = update(object, updates, budgets);
+    if (!updated) return { fault: workLimitExceeded(name, budgets) };
+    bytes += jsonByteLength(updated) + 1;
+    if (bytes > maxBytes + 1) return { fault: tooLarge(name) };
+    after.push(updated);
+  }
+  after.push(...change.add);
+  return jsonByteLength(after) > maxBytes ? { fault: tooLarge(name) } : accepted(after);
+}
+
+/** The places of identifiers in their list, by what they match: key, then value. */
+type Index = ReadonlyMap<string, ReadonlyMap<Json, readonly number[]>>;
+
+function indexOf(identifiers: readonly Identifier[]): Index {
+  const index = new Map<string, Map<Scalar, number[]>>();
+  for (const [place, { key, value }] of identifiers.entries()) {
+    const values = index.get(key) ?? new Map<Scalar, number[]>();
+    const places = values.get(value) ?? [];
+    places.push(place);
+    index.set(key, values.set(value, places));
+  }
+  return index;
+}
+
+/** The place of the first identifier, from a place on, that matches an object. */
+function nextMatch(index: Index, object: JsonObject, from: number): number | undefined {
+  let first: number | undefined;
+  for (const [key, values] of index) {
+    const value = Object.hasOwn(object, key) ? object[key] : undefined;
+    const places = value === undefined ? undefined : values.get(value);
+    const place = places && firstFrom(places, from);
+    if (place !== undefined && (first === undefined || place < first)) first = place;
+  }
+  return first;
+}
+
+/** The first of ascending numbers that is not below another, by halving. */
+function firstFrom(ascending: readonly number[], from: number): number | undefined {
+  let [low, high] = [0, ascending.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((ascending[middle] as number) < from) low = middle + 1;
+    else high = middle;
+  }
+  return ascending[low];
+}
+
+interface Updates {
+  readonly list: readonly Update[];
+  readonly index: Index;
+  readonly mergeObjects: boolean;
+}
+
+/** An object after all updates that match it, in their order; undefined when the budget is spent. */
+function update(
+  object: JsonObject,
+  { list, index, mergeObjects }: Updates,
+  budgets: WorkBudgets,
+): JsonObject | undefined {
+  let after = object;
+  let size: number | undefined;
+  let place = nextMatch(index, after, 0);
+  while (place !== undefined) {
+    const { object: replacement, bytes } = list[place] as Update;
+    // What merging copies is at most the object as it was and every replacement so far.
+    size = mergeObjects ? (size ?? jsonByteLength(object)) + bytes : bytes;
+    if (!spend(budgets, index.size + Math.ceil(size / BYTES_OF_UNIT))) return undefined;
+    after = mergeObjects ? mergeDeep(after, replacement) : replacement;
+    place = nextMatch(index, after, place + 1);
+  }
+  return after;
+}
+
+/** About one key and its value. */
+const BYTES_OF_UNIT = 16;

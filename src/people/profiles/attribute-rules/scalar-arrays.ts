@@ -1,0 +1,98 @@
+import { accepted, type Checked } from "../../../base/problem.ts";
+import { describeValue } from "../../../base/values/describe-value.ts";
+import {
+  type Finding,
+  faultAt,
+  finding,
+  foundAt,
+  refusedAt,
+} from "../../../base/values/findings.ts";
+import type { Json, JsonObject } from "../../../base/values/plain-json.ts";
+import { findInScalar } from "./nested-values.ts";
+
+/** What an array attribute of scalars holds. */
+export type Scalar = string | number | boolean;
+
+/** The change `{"add": […], "remove": […]}`, either or both. */
+export interface ScalarChange {
+  readonly add: readonly Scalar[];
+  readonly remove: readonly Scalar[];
+}
+
+/** One more is a fault; no element is ever dropped. docs/decisions/values.md */
+const maxElements = 500;
+
+export const isScalar = (value: Json): value is Scalar =>
+  typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+
+/**
+ * Checks a whole array of scalars that is to be set. It is stored as it was sent, repeated values
+ * included. `name` names the attribute in sentences. Faults: those of a scalar, `ARRAY_TOO_LONG`.
+ */
+export function checkScalars(name: string, array: readonly Json[]): Checked<readonly Scalar[]> {
+  const read = readScalars(name, array);
+  return "fault" in read ? read : checkLength(name, read.value);
+}
+
+/** Whether an object is meant as a change of an array: it has no other keys than these two. */
+export const looksLikeScalarChange = (object: JsonObject): boolean => {
+  const keys = Object.keys(object);
+  return keys.length > 0 && keys.every((key) => key === "add" || key === "remove");
+};
+
+/** Reads `{"add": […], "remove": […]}`; the fault names the part that is wrong. */
+export function readScalarChange(name: string, object: JsonObject): Checked<ScalarChange> {
+  const add = readPart(name, object, "add");
+  if ("fault" in add) return add;
+  const remove = readPart(name, object, "remove");
+  return "fault" in remove ? remove : accepted({ add: add.value, remove: remove.value });
+}
+
+/**
+ * Applies a change to what the attribute holds; undefined is an absent attribute and counts as an
+ * empty array. First every occurrence of the values of `remove` goes, then those of `add` that are
+ * not there come to the end, in their order. An absent attribute to which nothing is added stays
+ * absent. Faults: `NOT_AN_ARRAY`, `ARRAY_TOO_LONG`. docs/decisions/values.md
+ */
+export function changeScalars(
+  name: string,
+  current: Json | undefined,
+  change: ScalarChange,
+): Checked<readonly Scalar[] | undefined> {
+  if (current === undefined && change.add.length === 0) return accepted(undefined);
+  const before = current ?? [];
+  if (!Array.isArray(before) || !before.every(isScalar)) {
+    const holds = Array.isArray(before) ? "an array of objects" : describeValue(before);
+    const reason = `'add' and 'remove' change an array of scalars, not ${holds}`;
+    return refusedAt(name, "NOT_AN_ARRAY", reason);
+  }
+  const removed = new Set<Scalar>(change.remove);
+  const kept = before.filter((value) => !removed.has(value));
+  const present = new Set<Scalar>(kept);
+  const added = [...new Set(change.add)].filter((value) => !present.has(value));
+  return checkLength(name, [...kept, ...added]);
+}
+
+function readPart(name: string, object: JsonObject, key: string): Checked<readonly Scalar[]> {
+  const part = Object.hasOwn(object, key) ? object[key] : [];
+  if (Array.isArray(part)) return readScalars(`${name}.${key}`, part);
+  const reason = `'${key}' takes an array, not ${describeValue(part)}`;
+  return refusedAt(name, "INVALID_ATTRIBUTE", reason);
+}
+
+function readScalars(path: string, array: readonly Json[]): Checked<readonly Scalar[]> {
+  for (const [index, element] of array.entries()) {
+    const found = isScalar(element) ? findInScalar(element) : notAScalar(element);
+    if (found) return { fault: faultAt(path, foundAt(index, found)) };
+  }
+  return accepted(array as readonly Scalar[]);
+}
+
+const notAScalar = (element: Json): Finding =>
+  finding("INVALID_ATTRIBUTE", `${describeValue(element)} is not allowed in an array of scalars`);
+
+function checkLength(name: string, values: readonly Scalar[]): Checked<readonly Scalar[]> {
+  if (values.length <= maxElements) return accepted(values);
+  const reason = `the array would have ${values.length} elements, of at most ${maxElements}`;
+  return refusedAt(name, "ARRAY_TOO_LONG", reason);
+}

@@ -1,0 +1,66 @@
+import { accepted, type Checked } from "../../../base/problem.ts";
+import { describeValue, listed } from "../../../base/values/describe-value.ts";
+import { refusedAt } from "../../../base/values/findings.ts";
+import { isLongerThan, type Json } from "../../../base/values/plain-json.ts";
+import { parseAttributeTime } from "../../../base/values/times.ts";
+
+/** Takes an attribute's name, a value that is not null, and the current time. */
+export type Rule = (name: string, value: unknown, now: Date) => Checked<Json>;
+
+const invalid = (name: string, reason: string) => refusedAt(name, "INVALID_ATTRIBUTE", reason);
+
+/** A string of at most so many characters. */
+export function text(maxCharacters: number): Rule {
+  return (name, value) => {
+    if (typeof value !== "string") return invalid(name, `${describeValue(value)} is not a string`);
+    return isLongerThan(value, maxCharacters)
+      ? invalid(name, `the string has more than ${maxCharacters} characters`)
+      : accepted(value);
+  };
+}
+
+/** A string that `read` turns into the code that is stored. */
+export function code(read: (text: string) => string | undefined, complaint: string): Rule {
+  return (name, value) => {
+    const found = typeof value === "string" ? read(value) : undefined;
+    return found === undefined
+      ? invalid(name, `${describeValue(value)} ${complaint}`)
+      : accepted(found);
+  };
+}
+
+const subscriptionStates = ["opted_in", "subscribed", "unsubscribed"];
+
+/** A subscription state; `fault` is the code of the fault for any other value. */
+export function subscriptionState(fault: string): Rule {
+  return (name, value) =>
+    typeof value === "string" && subscriptionStates.includes(value)
+      ? accepted(value)
+      : refusedAt(name, fault, `${describeValue(value)} is none of ${listed(subscriptionStates)}`);
+}
+
+/**
+ * A real day from 1880 to tomorrow, which may have begun where the person lives. Accepts
+ * `YYYY-MM-DD` and also `MM/DD/YYYY`, which existing clients send; both are stored as the first.
+ */
+export function dateOfBirth(name: string, value: unknown, now: Date): Checked<Json> {
+  const isDate = typeof value === "string" && /^\d{4}-\d\d-\d\d$|^\d\d?\/\d\d?\/\d{4}$/.test(value);
+  const date = isDate ? parseAttributeTime(value) : undefined;
+  const tomorrow = now.getTime() + 24 * 60 * 60 * 1000;
+  return date && date.getUTCFullYear() >= 1880 && date.getTime() <= tomorrow
+    ? accepted(date.toISOString().slice(0, 10))
+    : invalid(name, `${describeValue(value)} is not a day from 1880 to today, as YYYY-MM-DD`);
+}
+
+export function dateTime(name: string, value: unknown): Checked<Json> {
+  const time = typeof value === "string" ? parseAttributeTime(value) : undefined;
+  return time
+    ? accepted(time.toISOString())
+    : invalid(name, `${describeValue(value)} is not an ISO 8601 date-time`);
+}
+
+export function trueOrFalse(name: string, value: unknown): Checked<Json> {
+  return typeof value === "boolean"
+    ? accepted(value)
+    : invalid(name, `${describeValue(value)} is neither true nor false`);
+}

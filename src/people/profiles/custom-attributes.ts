@@ -1,0 +1,193 @@
+import { accepted, type Checked, type Fault } from "../../base/problem.ts";
+import { describeValue } from "../../base/values/describe-value.ts";
+import { faultAt, refusedAt } from "../../base/values/findings.ts";
+import {
+  inexactReason,
+  isExact,
+  isJsonObject,
+  isLongerThan,
+  type Json,
+  type JsonObject,
+} from "../../base/values/plain-json.ts";
+import { changeObjects } from "./attribute-rules/change-objects.ts";
+import {
+  findInScalar,
+  findNestedFault,
+  findSizeFault,
+  isMergeable,
+  maxCharacters,
+  mergeDeep,
+} from "./attribute-rules/nested-values.ts";
+import {
+  looksLikeObjectChange,
+  type ObjectChange,
+  readObjectChange,
+} from "./attribute-rules/object-arrays.ts";
+import {
+  changeScalars,
+  checkScalars,
+  isScalar,
+  looksLikeScalarChange,
+  readScalarChange,
+  type ScalarChange,
+} from "./attribute-rules/scalar-arrays.ts";
+import {
+  budgetsOfItem,
+  startRequestWork,
+  type WorkBudgets,
+} from "./attribute-rules/work-budgets.ts";
+
+/** What a request does to one custom attribute; `name` is the attribute's. */
+export type AttributeOperation = { readonly name: string } & (
+  | { readonly kind: "set"; readonly value: Json }
+  | { readonly kind: "remove" }
+  /** Adds to a number; `by` is an integer and may be negative. */
+  | { readonly kind: "increment"; readonly by: number }
+  /** Adds to and removes from an array of scalars. */
+  | { readonly kind: "changeArray"; readonly change: ScalarChange }
+  /** Adds to, updates and removes from an array of objects. */
+  | {
+      readonly kind: "changeObjects";
+      readonly change: ObjectChange;
+      readonly mergeObjects: boolean;
+    }
+  /** Merges into an object, key by key at every depth. */
+  | { readonly kind: "mergeObject"; readonly value: JsonObject }
+);
+
+/**
+ * Reads the operation on a custom attribute of an attributes object.
+ *
+ * Takes the attribute's name, the value as it came, which has passed `findUnstorable`, and whether
+ * objects are to be merged (`_merge_objects`). Returns the operation; a fault names the attribute,
+ * the place inside it and the rule. Without operators a value is set exactly as it came, times
+ * included, but for repeated scalars in an array. spec: Attributes object;
+ * docs/decisions/values.md
+ *
+ * An object is an operation when it has only the keys of one: `{"inc": …}`, `{"add": …,
+ * "remove": …}`; with any other key beside them it is a nested object. `$add`, `$update` and
+ * `$remove` can be nothing but operators.
+ */
+export function checkCustomAttribute(
+  name: string,
+  value: unknown,
+  mergeObjects: boolean,
+): Checked<AttributeOperation> {
+  const fault = findNameFault(name);
+  if (fault) return { fault };
+  if (value === null) return accepted({ kind: "remove", name });
+  if (Array.isArray(value)) return checkArray(name, value);
+  if (isJsonObject(value)) return checkObject(name, value, mergeObjects);
+  const scalar = value as Json;
+  const found = findInScalar(scalar);
+  return found ? { fault: faultAt(name, found) } : accepted({ kind: "set", name, value: scalar });
+}
+
+/** Whether the outcome of an operation depends on what the attribute holds before it. */
+export const needsCurrent = (operation: AttributeOperation): boolean =>
+  operation.kind !== "set" && operation.kind !== "remove";
+
+/**
+ * Applies an operation to what the attribute holds; undefined is an absent attribute, both in what
+ * is taken and in what is returned. Changes neither of its inputs. What is returned obeys the
+ * limits of a value that is set; else the operation is refused as a whole.
+ * Faults: `NOT_A_NUMBER`, `NUMBER_NOT_EXACT`, `NOT_AN_ARRAY`, `ARRAY_TOO_LONG`, `OBJECT_TOO_LARGE`,
+ * `WORK_LIMIT_EXCEEDED`.
+ */
+export function applyOperation(
+  current: Json | undefined,
+  operation: AttributeOperation,
+  budgets: WorkBudgets = budgetsOfItem(startRequestWork()),
+): Checked<Json | undefined> {
+  const { name } = operation;
+  switch (operation.kind) {
+    case "set":
+      return accepted(operation.value);
+    case "remove":
+      return accepted(undefined);
+    case "increment":
+      return increment(name, current, operation.by);
+    case "changeArray":
+      return changeScalars(name, current, operation.change);
+    case "changeObjects":
+      return changeObjects(name, current, operation.change, operation.mergeObjects, budgets);
+    case "mergeObject":
+      return mergeObject(name, current, operation.value);
+  }
+}
+
+/** Names have 1 to 255 characters and no leading `$`. docs/decisions/values.md */
+function findNameFault(name: string): Fault | undefined {
+  const reason = complaintAboutName(name);
+  return reason === undefined ? undefined : refusedAt(name, "INVALID_KEY", reason).fault;
+}
+
+function complaintAboutName(name: string): string | undefined {
+  if (name === "") return "the name of an attribute cannot be empty";
+  if (name === "__proto__") return "'__proto__' is not allowed as a key";
+  if (name.startsWith("$")) return "the name of an attribute cannot begin with '$'";
+  return isLongerThan(name, maxCharacters)
+    ? `the name of an attribute has at most ${maxCharacters} characters`
+    : undefined;
+}
+
+function checkArray(name: string, array: readonly Json[]): Checked<AttributeOperation> {
+  if (!array.every(isScalar)) return checkNested(name, array);
+  const scalars = checkScalars(name, array);
+  return "fault" in scalars ? scalars : accepted({ kind: "set", name, value: scalars.value });
+}
+
+function checkObject(
+  name: string,
+  object: JsonObject,
+  mergeObjects: boolean,
+): Checked<AttributeOperation> {
+  if (Object.keys(object).join() === "inc") return checkIncrement(name, object.inc);
+  if (looksLikeScalarChange(object)) {
+    const read = readScalarChange(name, object);
+    return "fault" in read ? read : accepted({ kind: "changeArray", name, change: read.value });
+  }
+  if (looksLikeObjectChange(object)) {
+    const read = readObjectChange(name, object);
+    if ("fault" in read) return read;
+    return accepted({ kind: "changeObjects", name, change: read.value, mergeObjects });
+  }
+  const checked = checkNested(name, object);
+  return "value" in checked && mergeObjects && isMergeable(object)
+    ? accepted({ kind: "mergeObject", name, value: object })
+    : checked;
+}
+
+function checkNested(name: string, value: Json): Checked<AttributeOperation> {
+  const fault = findNestedFault(name, value) ?? findSizeFault(name, value);
+  return fault ? { fault } : accepted({ kind: "set", name, value });
+}
+
+function checkIncrement(name: string, by: Json | undefined): Checked<AttributeOperation> {
+  if (typeof by !== "number" || !Number.isInteger(by)) {
+    const reason = `'inc' takes an integer, not ${describeValue(by)}`;
+    return refusedAt(name, "INVALID_ATTRIBUTE", reason);
+  }
+  return isExact(by)
+    ? accepted({ kind: "increment", name, by })
+    : refusedAt(name, "NUMBER_NOT_EXACT", inexactReason);
+}
+
+function increment(name: string, current: Json | undefined, by: number): Checked<Json> {
+  const before = current ?? 0;
+  if (typeof before !== "number") {
+    const reason = `'inc' adds to a number, not to ${describeValue(before)}`;
+    return refusedAt(name, "NOT_A_NUMBER", reason);
+  }
+  const after = before + by;
+  return isExact(after)
+    ? accepted(after)
+    : refusedAt(name, "NUMBER_NOT_EXACT", `the sum: ${inexactReason}`);
+}
+
+/** What is no object is replaced, as it is inside an object. */
+function mergeObject(name: string, current: Json | undefined, value: JsonObject): Checked<Json> {
+  const merged = isMergeable(current) ? mergeDeep(current, value) : value;
+  const fault = findSizeFault(name, merged);
+  return fault ? { fault } : accepted(merged);
+}

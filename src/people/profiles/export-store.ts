@@ -1,0 +1,106 @@
+import type { JsonObject } from "../../base/values/plain-json.ts";
+import { bucketsOfIds } from "../../database/buckets.ts";
+import { readByCursor } from "../../database/cursor.ts";
+import type { Queryable } from "../../database/database.ts";
+import type { ProfileRow } from "./store.ts";
+
+/** Whose rows are exported; empty attributes do not narrow. */
+export interface ProfileFilter {
+  readonly standardAttributes: JsonObject;
+  readonly customAttributes: JsonObject;
+}
+
+/** To be selected from `profiles p`. */
+export const NAME_COLUMNS = `p.external_id as "externalId", p.aliases, p.email, p.phone`;
+
+/** A condition on `profiles p`, with parameters from `$first` on. */
+export function profileCondition(
+  { standardAttributes, customAttributes }: ProfileFilter,
+  first: number,
+): { readonly sql: string; readonly parameters: readonly unknown[] } {
+  const wanted = [
+    ["standard_attributes", standardAttributes] as const,
+    ["custom_attributes", customAttributes] as const,
+  ].filter(([, attributes]) => Object.keys(attributes).length > 0);
+  return {
+    sql: wanted.map(([column], i) => ` and p.${column} @> $${first + i}::text::jsonb`).join(""),
+    parameters: wanted.map(([, attributes]) => JSON.stringify(attributes)),
+  };
+}
+
+/** A profile to be read, and about how large it is. */
+interface SizedProfile {
+  readonly id: string;
+  readonly bytes: number;
+}
+
+/** The ids of profiles that were updated in a period, in portions. */
+export function selectProfileIds(
+  tx: Queryable,
+  workspaceId: number,
+  { since, until, ...filter }: ProfileFilter & { since: Date | undefined; until: Date | undefined },
+  portion: number,
+): AsyncGenerator<SizedProfile[]> {
+  const condition = profileCondition(filter, 4);
+  return readByCursor<SizedProfile>(
+    tx,
+    "exported_users",
+    `select p.profile_id as id,
+       pg_column_size(p.standard_attributes) + pg_column_size(p.custom_attributes) as bytes
+     from profiles p
+     where p.workspace_id = $1 and ($2::timestamptz is null or p.updated_at >= $2)
+       and ($3::timestamptz is null or p.updated_at < $3)${condition.sql}`,
+    [workspaceId, since ?? null, until ?? null, ...condition.parameters],
+    portion,
+  );
+}
+
+/** How many bytes the attributes and aliases of these profiles take as JSON. */
+export async function measureProfiles(
+  database: Queryable,
+  workspaceId: number,
+  ids: readonly string[],
+): Promise<number> {
+  const [row] = await database.query<{ bytes: number }>(
+    `select coalesce(sum(octet_length(standard_attributes::text) +
+       octet_length(custom_attributes::text) + octet_length(aliases::text)), 0)::bigint as bytes
+     from profiles where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])`,
+    [workspaceId, ids, bucketsOfIds(ids).all],
+  );
+  return row?.bytes ?? 0;
+}
+
+/** What an export shows of a profile. */
+export type ShownProfile = Omit<ProfileRow, "version" | "updatedAtMicros">;
+
+/** A profile whose JSON is text, cut off after so many characters. */
+export type SmallProfile = Omit<
+  ShownProfile,
+  "aliases" | "standardAttributes" | "customAttributes"
+> & {
+  readonly aliases: string;
+  readonly standardAttributes: string;
+  readonly customAttributes: string;
+};
+
+/**
+ * Profiles by id, the most recently updated first.
+ *
+ * @param characters the most to read of each JSON value.
+ */
+export function selectSmallProfiles(
+  database: Queryable,
+  workspaceId: number,
+  ids: readonly string[],
+  characters: number,
+): Promise<SmallProfile[]> {
+  return database.query<SmallProfile>(
+    `select profile_id as id, external_id as "externalId", left(aliases::text, $4::int) as aliases, email,
+       phone, left(standard_attributes::text, $4::int) as "standardAttributes",
+       left(custom_attributes::text, $4::int) as "customAttributes", created_at as "createdAt"
+     from profiles
+     where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])
+     order by updated_at desc, profile_id desc`,
+    [workspaceId, ids, bucketsOfIds(ids).all, characters],
+  );
+}

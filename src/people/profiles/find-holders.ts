@@ -1,0 +1,42 @@
+import type { Queryable } from "../../database/database.ts";
+import { identifierKey, isProfileId } from "./identifiers.ts";
+import { selectMerged } from "./merged-store.ts";
+import { selectIdentifiers } from "./store.ts";
+
+/** An identifier, or the profile's own id. */
+export interface LookedUp {
+  readonly kind: "external_id" | "alias" | "email" | "phone" | "platform_id";
+  readonly value: string;
+}
+
+/**
+ * The ids of the profiles that have each identifier, by `identifierKey`, in two statements at most. A
+ * platform_id leads to the profile that it was merged into, else to itself; reading the profile shows
+ * whether it exists.
+ *
+ * @param limit the most holders to read, over all identifiers.
+ */
+export async function findHolders(
+  database: Queryable,
+  workspaceId: number,
+  wanted: readonly LookedUp[],
+  limit?: number,
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const holders = new Map<string, string[]>();
+  const values: string[] = [];
+  const platformIds: string[] = [];
+  for (const identifier of wanted) {
+    holders.set(identifierKey(identifier), []);
+    if (identifier.kind !== "platform_id") values.push(identifier.value);
+    else if (isProfileId(identifier.value)) platformIds.push(identifier.value);
+  }
+  const merged = await selectMerged(database, workspaceId, platformIds);
+  const keptIds = new Map(merged.map((each) => [each.profileId, each.keptProfileId]));
+  for (const value of platformIds) {
+    holders.set(identifierKey({ kind: "platform_id", value }), [keptIds.get(value) ?? value]);
+  }
+  for (const row of await selectIdentifiers(database, workspaceId, values, limit)) {
+    holders.get(identifierKey(row))?.push(row.profileId);
+  }
+  return holders;
+}

@@ -1,0 +1,42 @@
+import type { Queryable, Transaction } from "../../database/database.ts";
+import { PEOPLE_LOCK_CLASS } from "../../database/people-lock.ts";
+
+/* Counts how often an external_id was removed from a user who still exists. Id caches are valid for one count. */
+
+/** The count of a workspace. */
+export async function selectIdRemovals(database: Queryable, workspaceId: number): Promise<number> {
+  const [row] = await database.query<{ removals: number }>(
+    "select removals from external_id_removals where workspace_id = $1",
+    [workspaceId],
+  );
+  return row?.removals ?? 0;
+}
+
+/** Raises the count: after the commit no process relies on ids that it cached before. */
+export async function countIdRemoval(tx: Transaction, workspaceId: number): Promise<void> {
+  await tx.query(
+    `insert into external_id_removals (workspace_id, removals) values ($1, 1)
+     on conflict (workspace_id) do update set removals = external_id_removals.removals + 1`,
+    [workspaceId],
+  );
+}
+
+/**
+ * `writePeopleOf` and the check that the count is still this one, in one statement because every
+ * batch starts with it.
+ *
+ * @throws a serialization failure where external ids were removed since.
+ */
+export async function writePeopleAt(
+  tx: Transaction,
+  workspaceId: number,
+  removals: number,
+): Promise<void> {
+  await tx.execute(
+    `select pg_advisory_xact_lock_shared($1::int, $2::int)
+     where $3::bigint = coalesce(
+       (select removals from external_id_removals where workspace_id = $2::int), 0)`,
+    [PEOPLE_LOCK_CLASS, workspaceId, removals],
+    1,
+  );
+}

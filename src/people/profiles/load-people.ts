@@ -1,0 +1,380 @@
+import { idInBucketOf } from "../../database/buckets.ts";
+import { type Queryable, settleAll, type Transaction } from "../../database/database.ts";
+import { writePeopleOf } from "../../database/people-lock.ts";
+import type { AddressCache } from "./address-cache.ts";
+import type { CachedIds, IdCache } from "./id-cache.ts";
+import {
+  emailValue,
+  type Identifier,
+  identifierKey,
+  isProfileId,
+  type PersonIdentifier,
+} from "./identifiers.ts";
+import { selectMerged } from "./merged-store.ts";
+import { type AddressKind, createPeople, type People, type PeopleChanges } from "./people.ts";
+import { StaleRead } from "./stale-read.ts";
+import {
+  type FoundIdentifier,
+  lockProfiles,
+  type ProfileRow,
+  selectBareProfiles,
+  selectIdentifiers,
+  selectProfiles,
+} from "./store.ts";
+import type { ProfileUpdate } from "./update-profiles-store.ts";
+
+/** What one write has to know about a person before it can be applied. */
+export interface Target {
+  readonly identifier: PersonIdentifier;
+  /** Whether it depends on what is stored about the person. */
+  readonly reads: boolean;
+  /** Addresses that it gives to the person. */
+  readonly addresses: readonly GivenAddress[];
+  /** Whether it affects all who share an address with the user. */
+  readonly spreads: boolean;
+}
+
+/** An address as it is looked up (`value`), and as it is stored. */
+export interface GivenAddress extends Identifier {
+  readonly kind: AddressKind;
+  readonly given: string;
+}
+
+export interface ReadOptions {
+  newId(): string;
+  /** Caches the external ids and the addresses that are found. */
+  readonly cached?: Cached;
+  /** Leaves attributes and aliases of profiles empty, for writes that neither read nor change any. */
+  readonly bare?: boolean;
+}
+
+/** What a batch of writes knows without a query. */
+export interface Cached extends CachedIds {
+  readonly addressCache: AddressCache;
+}
+
+export interface LoadOptions extends ReadOptions {
+  /**
+   * Whether the profiles of the targets are locked now; otherwise `savePeople` detects changes made
+   * meanwhile.
+   */
+  readonly lock: boolean;
+}
+
+/**
+ * Reads everything that a batch of writes needs, in at most five statements whatever its size, and one or
+ * two more for platform_ids. A reset of the workspace waits until the transaction ends.
+ *
+ * @throws StaleRead if data changed meanwhile.
+ */
+export async function loadPeople(
+  tx: Transaction,
+  workspaceId: number,
+  targets: readonly Target[],
+  options: LoadOptions,
+): Promise<People> {
+  // In one round trip with what is read first: that is read once this is held. Bypasses the id
+  // cache, which may be stale.
+  const [, people] = await settleAll([
+    writePeopleOf(tx, workspaceId),
+    read(tx, workspaceId, targets, options, lookUpCached(targets, workspaceId), {
+      lock: options.lock ? tx : undefined,
+    }),
+  ]);
+  return people;
+}
+
+/**
+ * The same before the transaction begins, so that rows are locked only while they are written; no statement
+ * at all if everything is cached. The transaction must begin with `writePeopleOf`; `savePeople` checks what
+ * was read.
+ *
+ * @throws StaleRead as above.
+ */
+export const readPeople = (
+  database: Queryable,
+  workspaceId: number,
+  targets: readonly Target[],
+  options: ReadOptions,
+): Promise<People> =>
+  read(
+    database,
+    workspaceId,
+    targets,
+    options,
+    lookUpCached(targets, workspaceId, options.cached?.idCache),
+    { addressCache: options.cached?.addressCache },
+  );
+
+/**
+ * @param lock the transaction that locks the profiles, if one does.
+ * @param addressCache which profiles need not be read for an address that they have already.
+ */
+async function read(
+  database: Queryable,
+  workspaceId: number,
+  targets: readonly Target[],
+  { newId, cached, bare }: ReadOptions,
+  { hits, wanted }: LookedUp,
+  {
+    lock,
+    addressCache,
+  }: { lock?: Transaction | undefined; addressCache?: AddressCache | undefined },
+): Promise<People> {
+  const found = await findIdentifiers(database, workspaceId, wanted);
+  if (cached) storeIds(cached, workspaceId, found);
+  for (const { kind, value, profileId } of found) {
+    if (kind === "external_id") hits.set(value, profileId);
+  }
+  const platformIds = platformIdsOf(targets);
+  const merged = await followMerged(database, workspaceId, platformIds);
+  const whereabouts = { hits, found, merged };
+  const ids = lock
+    ? profilesNamed(targets, whereabouts)
+    : profilesToRead(targets, whereabouts, addressCache?.matches);
+  const spreads = targets.some((target) => target.spreads);
+  const rows =
+    lock && !spreads
+      ? await lockProfiles(lock, workspaceId, ids)
+      : await (bare ? selectBareProfiles : selectProfiles)(database, workspaceId, ids);
+  const addresses = spreads ? addressesOf(rows, wanted) : new Map<string, Identifier>();
+  const sharers = await findIdentifiers(database, workspaceId, addresses);
+  const all = [...found, ...sharers];
+  const people = lock && spreads ? await lockAsRead(lock, workspaceId, rows, all) : rows;
+  await refuseMergedMeanwhile(database, workspaceId, platformIds, merged, people);
+  if (cached) storeAddresses(cached, rows);
+  const kept = lock ? people : withoutConfirmed(people, targets, whereabouts);
+  const newProfileId = (value: string) => idInBucketOf(newId(), workspaceId, value);
+  return createPeople(all, kept, newProfileId, merged, hits);
+}
+
+/**
+ * The rows without those that were read only to learn that the profile has the address that it is
+ * given. Their users count as not read: they are written on the condition of the address, not of
+ * the version, which another process may raise meanwhile.
+ */
+function withoutConfirmed(
+  rows: readonly ProfileRow[],
+  targets: readonly Target[],
+  whereabouts: Whereabouts,
+): readonly ProfileRow[] {
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  const needed = new Set(
+    profilesToRead(targets, whereabouts, (id, kind, given) => byId.get(id)?.[kind] === given),
+  );
+  return rows.filter((row) => needed.has(row.id));
+}
+
+/** Where the platform_ids of merged profiles lead. docs/decisions/merging.md */
+async function followMerged(
+  database: Queryable,
+  workspaceId: number,
+  platformIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await selectMerged(database, workspaceId, platformIds);
+  return new Map(rows.map((row) => [row.profileId, row.keptProfileId]));
+}
+
+function platformIdsOf(targets: readonly Target[]): string[] {
+  const ids: string[] = [];
+  for (const { identifier } of targets) {
+    if (identifier.kind === "platform_id" && isProfileId(identifier.value))
+      ids.push(identifier.value);
+  }
+  return ids;
+}
+
+/** A profile that was not found may have been merged since the merged ones were looked up. */
+async function refuseMergedMeanwhile(
+  database: Queryable,
+  workspaceId: number,
+  platformIds: readonly string[],
+  merged: ReadonlyMap<string, string>,
+  rows: readonly ProfileRow[],
+): Promise<void> {
+  const known = new Set(rows.map((row) => row.id));
+  const missing = platformIds.filter((id) => !known.has(merged.get(id) ?? id));
+  const isMerged =
+    missing.some((id) => merged.has(id)) ||
+    (await selectMerged(database, workspaceId, missing)).length > 0;
+  if (isMerged) throw new StaleRead("a profile was merged or removed");
+}
+
+/**
+ * Locks users and those who share their addresses in one statement: in two, batches that affect each
+ * other's users would deadlock.
+ *
+ * @throws StaleRead if one of the addresses has changed since it was read.
+ */
+async function lockAsRead(
+  tx: Transaction,
+  workspaceId: number,
+  rows: readonly ProfileRow[],
+  found: readonly FoundIdentifier[],
+): Promise<ProfileRow[]> {
+  const ids = new Set([...rows.map((row) => row.id), ...found.map((each) => each.profileId)]);
+  const locked = await lockProfiles(tx, workspaceId, [...ids]);
+  const now = new Map(locked.map((row) => [row.id, row]));
+  const isOutdated = rows.some(
+    ({ id, email, phone }) => now.get(id)?.email !== email || now.get(id)?.phone !== phone,
+  );
+  if (isOutdated) throw new StaleRead("a user has another address by now");
+  return locked;
+}
+
+/** The cached users, and the identifiers that must be looked up. */
+interface LookedUp {
+  /** Which profile an external_id leads to. Each batch has a map of its own. */
+  readonly hits: Map<string, string>;
+  readonly wanted: ReadonlyMap<string, Identifier>;
+}
+
+function lookUpCached(
+  targets: readonly Target[],
+  workspaceId: number,
+  idCache?: IdCache,
+): LookedUp {
+  const hits = new Map<string, string>();
+  const wanted = new Map<string, Identifier>();
+  // Who else has an address that is given matters only to a write that finds people by one.
+  const looksUpAddresses = targets.some(findsByAddress);
+  for (const { identifier, addresses } of targets) {
+    if (looksUpAddresses) for (const each of addresses) wanted.set(identifierKey(each), each);
+    const { kind, value } = identifier;
+    if (kind === "platform_id") continue;
+    if (kind === "external_id") {
+      if (hits.has(value)) continue;
+      const profileId = idCache?.get(workspaceId, value);
+      if (profileId !== undefined) {
+        hits.set(value, profileId);
+        continue;
+      }
+    }
+    wanted.set(identifierKey(identifier), identifier);
+  }
+  return { hits, wanted };
+}
+
+/** Caches what a committed batch has written. */
+export function storeWritten(
+  cached: Cached,
+  workspaceId: number,
+  { addedIdentifiers, created, updated }: PeopleChanges,
+): void {
+  storeIds(cached, workspaceId, addedIdentifiers);
+  storeAddresses(cached, created);
+  storeAddresses(cached, updated);
+}
+
+function storeIds(
+  { idCache, removals }: CachedIds,
+  workspaceId: number,
+  identifiers: readonly FoundIdentifier[],
+): void {
+  for (const { kind, value, profileId } of identifiers) {
+    if (kind === "external_id") idCache.store(workspaceId, value, profileId, removals);
+  }
+}
+
+function storeAddresses(
+  { addressCache }: Cached,
+  profiles: readonly Pick<ProfileUpdate, "id" | "email" | "phone">[],
+): void {
+  for (const { id, email, phone } of profiles) {
+    if (email !== undefined) addressCache.store(id, "email", email);
+    if (phone !== undefined) addressCache.store(id, "phone", phone);
+  }
+}
+
+async function findIdentifiers(
+  database: Queryable,
+  workspaceId: number,
+  wanted: ReadonlyMap<string, Identifier>,
+): Promise<FoundIdentifier[]> {
+  if (wanted.size === 0) return [];
+  const values = [...new Set([...wanted.values()].map((identifier) => identifier.value))];
+  const rows = await selectIdentifiers(database, workspaceId, values);
+  return rows.filter((row) => wanted.has(identifierKey(row)));
+}
+
+/** Where the identifiers of a batch lead. */
+interface Whereabouts extends Pick<LookedUp, "hits"> {
+  readonly found: readonly FoundIdentifier[];
+  readonly merged: ReadonlyMap<string, string>;
+}
+
+const findsByAddress = ({ identifier, spreads }: Target): boolean =>
+  spreads || identifier.kind === "email" || identifier.kind === "phone";
+
+/**
+ * The profiles that have to be read before the batch can be applied.
+ *
+ * @param hasAddress whether a profile is known to have an address, letter for letter.
+ */
+function profilesToRead(
+  targets: readonly Target[],
+  whereabouts: Whereabouts,
+  hasAddress?: AddressCache["matches"],
+): string[] {
+  const { hits } = whereabouts;
+  const looksUpAddresses = targets.some(findsByAddress);
+  const isBlind = ({ identifier, reads, addresses }: Target): boolean => {
+    if (reads) return false;
+    if (addresses.length === 0) return true;
+    const id = identifier.kind === "external_id" ? hits.get(identifier.value) : undefined;
+    if (looksUpAddresses || id === undefined || !hasAddress) return false;
+    return addresses.every(({ kind, given }) => hasAddress(id, kind, given));
+  };
+  // A patch of users named by external_id needs nothing that is stored: most batches end here.
+  if (targets.every((each) => each.identifier.kind === "external_id" && isBlind(each))) return [];
+  // A user who gets an address in this batch competes with its holder for items addressed to it.
+  const given = new Set(targets.flatMap(({ addresses }) => addresses.map(identifierKey)));
+  return profilesNamed(
+    targets,
+    whereabouts,
+    (target, candidates) =>
+      candidates.length > 1 || given.has(identifierKey(target.identifier)) || !isBlind(target),
+  );
+}
+
+/** The profiles that the targets name. A platform_id is always read, which shows whether it exists. */
+function profilesNamed(
+  targets: readonly Target[],
+  { hits, found, merged }: Whereabouts,
+  isWanted: (target: Target, candidates: readonly string[]) => boolean = () => true,
+): string[] {
+  const holders = new Map<string, string[]>();
+  for (const row of found) {
+    const key = identifierKey(row);
+    holders.set(key, [...(holders.get(key) ?? []), row.profileId]);
+  }
+  const ids = new Set<string>();
+  for (const target of targets) {
+    const { identifier } = target;
+    if (identifier.kind === "platform_id") {
+      if (isProfileId(identifier.value)) ids.add(merged.get(identifier.value) ?? identifier.value);
+      continue;
+    }
+    const known = identifier.kind === "external_id" ? hits.get(identifier.value) : undefined;
+    const candidates =
+      known === undefined ? (holders.get(identifierKey(identifier)) ?? []) : [known];
+    if (isWanted(target, candidates)) for (const id of candidates) ids.add(id);
+  }
+  return [...ids];
+}
+
+/** The addresses that people have already, less those that were looked up. */
+function addressesOf(
+  rows: readonly ProfileRow[],
+  known: ReadonlyMap<string, Identifier>,
+): Map<string, Identifier> {
+  const addresses = rows.flatMap(({ email, phone }): Identifier[] => [
+    ...(email ? [{ kind: "email" as const, value: emailValue(email) }] : []),
+    ...(phone ? [{ kind: "phone" as const, value: phone }] : []),
+  ]);
+  return new Map(
+    addresses
+      .map((address) => [identifierKey(address), address] as const)
+      .filter(([key]) => !known.has(key)),
+  );
+}

@@ -1,0 +1,92 @@
+import { bucketsOfIds } from "../../database/buckets.ts";
+import type { Queryable, Transaction } from "../../database/database.ts";
+import { listsOf } from "../../database/parameters/lists-of.ts";
+
+/* Where the ids of merged profiles lead. */
+
+/** A profile that was merged away, and the one that has its data now. */
+export interface MergedProfile {
+  readonly profileId: string;
+  readonly keptProfileId: string;
+  /** An external_id that leads to the kept profile as well: merged (redirect_merged_ids) or renamed. */
+  readonly externalId: string | null;
+  /** Whether it only redirects a renamed external_id; then `profileId` belongs to no profile. */
+  readonly isRename: boolean;
+}
+
+const COLUMNS = `profile_id as "profileId", kept_profile_id as "keptProfileId",
+  external_id as "externalId", is_rename as "isRename"`;
+
+/** The merged profiles among these ids. Each leads to a profile that exists. */
+export async function selectMerged(
+  database: Queryable,
+  workspaceId: number,
+  profileIds: readonly string[],
+): Promise<MergedProfile[]> {
+  if (profileIds.length === 0) return [];
+  return database.query<MergedProfile>(
+    `select ${COLUMNS} from merged_profiles
+     where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])`,
+    [workspaceId, profileIds, bucketsOfIds(profileIds).all],
+  );
+}
+
+/** The merged profiles that lead to these, in the order of their ids. */
+export async function selectMergedInto(
+  database: Queryable,
+  workspaceId: number,
+  keptProfileIds: readonly string[],
+): Promise<MergedProfile[]> {
+  if (keptProfileIds.length === 0) return [];
+  return database.query<MergedProfile>(
+    `select ${COLUMNS} from merged_profiles
+     where workspace_id = $1 and kept_profile_id = any($2::uuid[]) order by profile_id`,
+    [workspaceId, keptProfileIds],
+  );
+}
+
+/** Makes ids lead to profiles, replacing where they led before. */
+export async function upsertMerged(
+  tx: Transaction,
+  workspaceId: number,
+  merged: readonly MergedProfile[],
+  now: Date,
+): Promise<void> {
+  if (merged.length === 0) return;
+  const buckets = bucketsOfIds(merged.map((each) => each.profileId));
+  await tx.query(
+    `insert into merged_profiles
+       (workspace_id, bucket, profile_id, kept_profile_id, external_id, is_rename, merged_at)
+     select $1, bucket, profile_id, kept_profile_id, external_id, is_rename, $6
+     from buckets join unnest($2::uuid[], $3::uuid[], $4::text[], $5::bool[], $7::smallint[])
+       as new (profile_id, kept_profile_id, external_id, is_rename, bucket) using (bucket)
+     where bucket = any($8::smallint[])
+     on conflict (workspace_id, profile_id, bucket)
+       do update set kept_profile_id = excluded.kept_profile_id,
+         external_id = excluded.external_id`,
+    [
+      workspaceId,
+      ...listsOf(merged, "profileId", "keptProfileId", "externalId", "isRename"),
+      now,
+      buckets.each,
+      buckets.all,
+    ],
+  );
+}
+
+/** Makes ids lead nowhere. */
+export async function deleteMerged(
+  tx: Transaction,
+  workspaceId: number,
+  profileIds: readonly string[],
+): Promise<void> {
+  if (profileIds.length === 0) return;
+  await tx.query(
+    "delete from merged_profiles where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])",
+    [workspaceId, profileIds, bucketsOfIds(profileIds).all],
+  );
+}
+
+export async function deleteAllMerged(tx: Transaction, workspaceId: number): Promise<void> {
+  await tx.query("delete from merged_profiles where workspace_id = $1", [workspaceId]);
+}

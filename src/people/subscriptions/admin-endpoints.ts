@@ -1,0 +1,47 @@
+import Type from "typebox";
+import { type AuditingServices, recordRead } from "../../admin/audit/audit.ts";
+import { Problem } from "../../base/problem.ts";
+import { OfWorkspace, Success } from "../../base/values/schemas.ts";
+import { byAdministratorOfWorkspace, endpoint } from "../../http/endpoint.ts";
+import { checkEmailIdentifier } from "../profiles/identifiers.ts";
+import { HistoryEntry, HistoryQuery, readHistory } from "./read-history.ts";
+import type { ReadServices } from "./read-status.ts";
+import { eraseEmailState } from "./set-email-states.ts";
+import type { SetServices } from "./set-group-states.ts";
+
+const historyEndpoint = endpoint({
+  method: "GET",
+  path: "/admin/v1/workspaces/:name/subscription-history",
+  summary: "Lists changes of subscription states with actor and time, newest first.",
+  access: byAdministratorOfWorkspace("view_user_profile", "view_pii"),
+  params: OfWorkspace,
+  query: HistoryQuery,
+  replies: {
+    200: Type.Object({
+      changes: Type.Array(HistoryEntry),
+      next_cursor: Type.Optional(Type.String()),
+      message: Success,
+    }),
+  },
+}).handledBy(async (services: ReadServices & AuditingServices, context, { query }) => {
+  const history = await readHistory(services, context, query);
+  const users = new Set(history.changes.map(({ platform_id, email }) => platform_id ?? email));
+  await recordRead(services, context, "subscription_history", users.size);
+  return { status: 200, body: { ...history, message: "success" } };
+});
+
+const eraseEmailStateEndpoint = endpoint({
+  method: "DELETE",
+  path: "/admin/v1/workspaces/:name/email-states/:email",
+  summary: "Erases the email state of an address and its history.",
+  access: byAdministratorOfWorkspace("import_update_user_data"),
+  params: Type.Object({ name: Type.String(), email: Type.String() }),
+  replies: { 200: Type.Object({ erased: Type.Boolean(), message: Success }) },
+}).handledBy(async (services: SetServices, context, { params }) => {
+  const checked = checkEmailIdentifier(params.email);
+  if ("fault" in checked) throw new Problem("INVALID_REQUEST", checked.fault.message);
+  const erased = await eraseEmailState(services, context, checked.value);
+  return { status: 200, body: { erased, message: "success" } };
+});
+
+export const subscriptionAdminEndpoints = [historyEndpoint, eraseEmailStateEndpoint];

@@ -1,0 +1,107 @@
+import Type from "typebox";
+import { Success } from "../../base/values/schemas.ts";
+import { endpoint, withPermission } from "../../http/endpoint.ts";
+import { checkAddresses, MOST_NAMES } from "./check-names.ts";
+import {
+  blockEmails,
+  readHardBounces,
+  readUnsubscribes,
+  removeHardBounces,
+} from "./email-lists.ts";
+import type { ReadServices } from "./read-status.ts";
+import type { SetServices } from "./set-group-states.ts";
+
+const Day = (description: string) => Type.Optional(Type.String({ description }));
+
+const ListQuery = Type.Object({
+  start_date: Day("The first day of the period, as YYYY-MM-DD. It begins at midnight UTC."),
+  end_date: Day("The first day after the period, as YYYY-MM-DD."),
+  email: Type.Optional(
+    Type.Array(Type.String(), {
+      minItems: 1,
+      maxItems: MOST_NAMES,
+      description: "Looks up these addresses instead of a period.",
+    }),
+  ),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, description: "100 by default." })),
+  offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
+});
+
+const Email = Type.Union([
+  Type.String(),
+  Type.Array(Type.String(), { minItems: 1, maxItems: MOST_NAMES }),
+]);
+
+/** As in `2026-11-22 04:00:41 +0000`. */
+const inUtc = (time: Date): string => `${time.toISOString().slice(0, 19).replace("T", " ")} +0000`;
+
+const unsubscribesEndpoint = endpoint({
+  method: "GET",
+  path: "/email/unsubscribes",
+  summary: "Lists addresses that unsubscribed in a period.",
+  access: withPermission("email.unsubscribe"),
+  query: Type.Object({
+    ...ListQuery.properties,
+    sort_direction: Type.Optional(Type.Enum(["asc", "desc"])),
+  }),
+  replies: {
+    200: Type.Object({
+      emails: Type.Array(Type.Object({ email: Type.String(), unsubscribed_at: Type.String() })),
+      message: Success,
+    }),
+  },
+}).handledBy(async (services: ReadServices, { workspace }, { query }) => {
+  const entries = await readUnsubscribes(services, workspace, query);
+  const emails = entries.map(({ email, at }) => ({ email, unsubscribed_at: inUtc(at) }));
+  return { status: 200, body: { emails, message: "success" } };
+});
+
+const hardBouncesEndpoint = endpoint({
+  method: "GET",
+  path: "/email/hard_bounces",
+  summary: "Lists addresses that hard bounced in a period, newest first.",
+  access: withPermission("email.hard_bounces"),
+  query: ListQuery,
+  replies: {
+    200: Type.Object({
+      emails: Type.Array(Type.Object({ email: Type.String(), hard_bounced_at: Type.String() })),
+      message: Success,
+    }),
+  },
+}).handledBy(async (services: ReadServices, { workspace }, { query }) => {
+  const entries = await readHardBounces(services, workspace, query);
+  const emails = entries.map(({ email, at }) => ({ email, hard_bounced_at: inUtc(at) }));
+  return { status: 200, body: { emails, message: "success" } };
+});
+
+const removeBouncesEndpoint = endpoint({
+  method: "POST",
+  path: "/email/bounce/remove",
+  summary: "Removes addresses from the list of hard bounces.",
+  access: withPermission("email.bounce.remove"),
+  body: Type.Object({ email: Email }),
+  replies: { 201: Type.Object({ message: Success }) },
+}).handledBy(async (services: SetServices, context, { body }) => {
+  await removeHardBounces(services, context, checkAddresses(body));
+  return { status: 201, body: { message: "success" } };
+});
+
+const blockEndpoint = endpoint({
+  method: "POST",
+  // The second is its older name, which clients still use.
+  path: ["/email/blocklist", "/email/blacklist"],
+  summary: "Unsubscribes addresses and records that they hard bounced.",
+  access: withPermission("email.blacklist"),
+  body: Type.Object({ email: Email }),
+  replies: { 201: Type.Object({ message: Success }) },
+}).handledBy(async (services: SetServices, context, { body }) => {
+  await blockEmails(services, context, checkAddresses(body));
+  return { status: 201, body: { message: "success" } };
+});
+
+export const emailListEndpoints = [
+  unsubscribesEndpoint,
+  hardBouncesEndpoint,
+  removeBouncesEndpoint,
+  blockEndpoint,
+];

@@ -1,0 +1,96 @@
+import { bucketsOfValues } from "../../database/buckets.ts";
+import type { Queryable, Transaction } from "../../database/database.ts";
+
+/** An address in lower case, and when it was refused or bounced. */
+export interface EmailEntry {
+  readonly email: string;
+  readonly at: Date;
+}
+
+/** A part of a list of addresses: some of them, or those of a period; in the order of their times. */
+export interface EmailSelection {
+  /** In lower case; without them, all of the period. */
+  readonly emails: readonly string[] | undefined;
+  /** The period includes its start and excludes its end. */
+  readonly from: Date | undefined;
+  readonly until: Date | undefined;
+  readonly direction: "asc" | "desc";
+  readonly limit: number;
+  readonly offset: number;
+}
+
+export const selectUnsubscribes = (
+  database: Queryable,
+  workspaceId: number,
+  selection: EmailSelection,
+): Promise<EmailEntry[]> =>
+  database.query<EmailEntry>(
+    `select email, set_at as at from email_states
+     where workspace_id = $1 and state = 'unsubscribed' and ${within("set_at", selection)}`,
+    [workspaceId, ...valuesOf(workspaceId, selection)],
+  );
+
+export const selectHardBounces = (
+  database: Queryable,
+  workspaceId: number,
+  selection: EmailSelection,
+): Promise<EmailEntry[]> =>
+  database.query<EmailEntry>(
+    `select email, bounced_at as at from hard_bounces
+     where workspace_id = $1 and ${within("bounced_at", selection)}`,
+    [workspaceId, ...valuesOf(workspaceId, selection)],
+  );
+
+const within = (time: string, { emails, direction }: EmailSelection): string => {
+  const condition = emails
+    ? "email = any($2::text[]) and bucket = any($5::smallint[])"
+    : `${time} >= $2::timestamptz and ${time} < $5::timestamptz`;
+  return `${condition} order by ${time} ${direction}, email ${direction} limit $3 offset $4`;
+};
+
+const valuesOf = (
+  workspaceId: number,
+  { emails, from, until, limit, offset }: EmailSelection,
+): readonly unknown[] =>
+  emails
+    ? [emails, limit, offset, bucketsOfValues(workspaceId, emails).all]
+    : [from, limit, offset, until];
+
+/** Records that addresses bounced; an address that did before keeps its first time. */
+export async function insertHardBounces(
+  tx: Transaction,
+  workspaceId: number,
+  emails: readonly string[],
+  now: Date,
+): Promise<void> {
+  const addresses = [...new Set(emails)];
+  const buckets = bucketsOfValues(workspaceId, addresses);
+  await tx.query(
+    `insert into hard_bounces (workspace_id, bucket, email, bounced_at)
+     select $1, bucket, email, $3
+     from buckets join unnest($2::text[], $4::smallint[]) as new (email, bucket) using (bucket)
+     where bucket = any($5::smallint[])
+     order by email collate "C"
+     on conflict (workspace_id, email, bucket) do nothing`,
+    [workspaceId, addresses, now, buckets.each, buckets.all],
+  );
+}
+
+/** @returns the addresses that had bounced. */
+export async function deleteHardBounces(
+  tx: Queryable,
+  workspaceId: number,
+  emails: readonly string[],
+): Promise<string[]> {
+  const rows = await tx.query<{ email: string }>(
+    `delete from hard_bounces
+     where workspace_id = $1 and email = any($2::text[]) and bucket = any($3::smallint[])
+     returning email`,
+    [workspaceId, emails, bucketsOfValues(workspaceId, emails).all],
+  );
+  return rows.map((row) => row.email);
+}
+
+export async function deleteAllHardBounces(tx: Transaction, workspaceId: number): Promise<void> {
+  await tx.query("delete from hard_bounces where workspace_id = $1", [workspaceId]);
+}

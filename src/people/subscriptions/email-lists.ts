@@ -1,0 +1,95 @@
+import type { Workspace } from "../../base/context/workspace.ts";
+import { Problem } from "../../base/problem.ts";
+import { checkNames } from "./check-names.ts";
+import {
+  deleteHardBounces,
+  type EmailEntry,
+  type EmailSelection,
+  insertHardBounces,
+  selectHardBounces,
+  selectUnsubscribes,
+} from "./email-list-store.ts";
+import type { ReadServices } from "./read-status.ts";
+import { setEmailStates } from "./set-email-states.ts";
+import type { Named, SetServices, SettingContext } from "./set-group-states.ts";
+
+/*
+ * Addresses that must not be mailed: unsubscribed ones, and hard bounces. Rapport sends no mail and knows
+ * only the bounces that callers report. docs/decisions/email-lists.md
+ */
+
+/** The query of a list, as its endpoint declares it. */
+export interface ListQuery {
+  readonly start_date?: string;
+  readonly end_date?: string;
+  readonly email?: readonly string[];
+  readonly limit?: number;
+  readonly offset?: number;
+  readonly sort_direction?: "asc" | "desc";
+}
+
+const DEFAULT_LIMIT = 100;
+
+/** @throws Problem INVALID_REQUEST that names the parameter. */
+export const readUnsubscribes = (
+  { database }: ReadServices,
+  workspace: Workspace,
+  query: ListQuery,
+): Promise<EmailEntry[]> => selectUnsubscribes(database, workspace.id, checkQuery(query));
+
+/** @throws Problem INVALID_REQUEST that names the parameter. */
+export const readHardBounces = (
+  { database }: ReadServices,
+  workspace: Workspace,
+  query: ListQuery,
+): Promise<EmailEntry[]> => selectHardBounces(database, workspace.id, checkQuery(query));
+
+/** Unsubscribes addresses and records that they bounced, whether a user has them or not. */
+export function blockEmails(
+  services: SetServices,
+  context: SettingContext,
+  addresses: readonly Named[],
+): Promise<void> {
+  const identifiers = addresses.map(({ identifier }) => identifier);
+  const emails = identifiers.map(({ value }) => value);
+  return setEmailStates(services, context, identifiers, "unsubscribed", (tx) =>
+    insertHardBounces(tx, context.workspace.id, emails, services.clock.now()),
+  );
+}
+
+/** Removes addresses from the list of bounces; their subscription state stays as it is. */
+export async function removeHardBounces(
+  { database }: SetServices,
+  { workspace }: SettingContext,
+  addresses: readonly Named[],
+): Promise<void> {
+  const emails = addresses.map(({ identifier }) => identifier.value);
+  await deleteHardBounces(database, workspace.id, emails);
+}
+
+/** Addresses take precedence over the period, as in the public API. */
+function checkQuery(query: ListQuery): EmailSelection {
+  const { email, limit = DEFAULT_LIMIT, offset = 0, sort_direction: direction = "desc" } = query;
+  const page = { limit, offset, direction };
+  if (email) {
+    const emails = checkNames({ email }, ["email"]).map(({ identifier }) => identifier.value);
+    return { ...page, emails, from: undefined, until: undefined };
+  }
+  const from = checkDate("start_date", query.start_date);
+  const until = checkDate("end_date", query.end_date);
+  if (from < until) return { ...page, emails: undefined, from, until };
+  throw new Problem("INVALID_REQUEST", "'start_date' must be before 'end_date'");
+}
+
+function checkDate(name: string, text: string | undefined): Date {
+  if (text === undefined) {
+    throw new Problem("INVALID_REQUEST", "'email', or 'start_date' and 'end_date', is required");
+  }
+  const date = new Date(`${text}T00:00:00Z`);
+  // A day that does not exist, such as 2026-02-30, must not become another one.
+  if (/^\d{4}-\d\d-\d\d$/.test(text) && isSameDay(date, text)) return date;
+  throw new Problem("INVALID_REQUEST", `'${name}' is not valid: it is a day as YYYY-MM-DD`);
+}
+
+const isSameDay = (date: Date, text: string): boolean =>
+  !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);

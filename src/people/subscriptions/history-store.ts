@@ -1,0 +1,222 @@
+import type { CallRecord } from "../../base/context/context.ts";
+import { bucketsOfIds, bucketsOfValues } from "../../database/buckets.ts";
+import type { Queryable, Transaction } from "../../database/database.ts";
+import { texts, timestamps, uuids } from "../../database/parameters/typed-list.ts";
+import type { EmailStateRow, GroupStateRow } from "./store.ts";
+
+/* The history of states: append-only, deleted with the user or the address that it is about. */
+
+/** What every change has. */
+export interface Change {
+  readonly id: string;
+  readonly changedAt: Date;
+  readonly context: CallRecord;
+}
+
+export type GroupStateChange = GroupStateRow & Change;
+export type EmailStateChange = EmailStateRow & Change;
+
+export async function insertGroupStateChanges(
+  tx: Transaction,
+  workspaceId: number,
+  changes: readonly GroupStateChange[],
+): Promise<void> {
+  if (changes.length === 0) return;
+  const profileIds = changes.map((change) => change.profileId);
+  const buckets = bucketsOfIds(profileIds);
+  const { calls, places } = callsOf(changes);
+  // Few calls make many changes, so what is recorded about each call is sent once.
+  await tx.query(
+    `insert into group_state_changes (workspace_id, bucket, profile_id, change_id, group_id, state,
+       changed_at, call, key_name, request_id)
+     select $1, bucket, profile_id, id, group_id, state, changed_at, call, key_name, request_id
+     from buckets join unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::timestamptz[],
+         $7::bigint[], $11::smallint[])
+       as new (profile_id, id, group_id, state, changed_at, place, bucket) using (bucket)
+       join unnest($8::text[], $9::text[], $10::text[])
+         with ordinality as made (call, key_name, request_id, place) using (place)
+     where bucket = any($12::smallint[])`,
+    [
+      workspaceId,
+      uuids(profileIds),
+      uuids(changes.map((change) => change.id)),
+      texts(changes.map((change) => change.groupId)),
+      texts(changes.map((change) => change.state)),
+      timestamps(changes.map((change) => change.changedAt.getTime() * 1_000)),
+      places,
+      texts(calls.map(({ call }) => call)),
+      texts(calls.map(({ actorName }) => actorName)),
+      texts(calls.map(({ requestId }) => requestId)),
+      buckets.each,
+      buckets.all,
+    ],
+  );
+}
+
+/** The calls that made changes, and the place of that of each change among them, counted from 1. */
+function callsOf(changes: readonly Change[]) {
+  const placeOf = new Map<CallRecord, number>();
+  const places = changes.map(({ context }) => {
+    const place = placeOf.get(context) ?? placeOf.size + 1;
+    placeOf.set(context, place);
+    return place;
+  });
+  return { calls: [...placeOf.keys()], places };
+}
+
+export async function insertEmailStateChanges(
+  tx: Transaction,
+  workspaceId: number,
+  changes: readonly EmailStateChange[],
+): Promise<void> {
+  if (changes.length === 0) return;
+  const emails = changes.map((change) => change.email);
+  const buckets = bucketsOfValues(workspaceId, emails);
+  await tx.query(
+    `insert into email_state_changes (workspace_id, bucket, email, change_id, state, changed_at,
+       call, key_name, request_id)
+     select $1, bucket, email, id, state, changed_at, call, key_name, request_id
+     from buckets join unnest($2::text[], $3::uuid[], $4::text[], $5::timestamptz[], $6::text[],
+       $7::text[], $8::text[], $9::smallint[])
+       as new (email, id, state, changed_at, call, key_name, request_id, bucket) using (bucket)
+     where bucket = any($10::smallint[])`,
+    [
+      workspaceId,
+      emails,
+      changes.map((change) => change.id),
+      ...commonColumns(changes),
+      buckets.each,
+      buckets.all,
+    ],
+  );
+}
+
+const commonColumns = (changes: readonly (Change & { readonly state: string })[]) => [
+  changes.map((change) => change.state),
+  changes.map((change) => change.changedAt),
+  changes.map((change) => change.context.call),
+  changes.map((change) => change.context.actorName),
+  changes.map((change) => change.context.requestId),
+];
+
+/** Plain columns, because Citus returns no computed ones. */
+const CHANGE_COLUMNS = `change_id as id, state, changed_at as "changedAt", call,
+  key_name as "actorName", request_id as "requestId"`;
+
+const GROUP_COLUMNS = `profile_id as "profileId", group_id as "groupId", ${CHANGE_COLUMNS}`;
+
+/** A change as the engine returns it. */
+type Flat<Row extends Change> = Omit<Row, "context"> & CallRecord;
+
+const changesOf = <Row extends Change>(rows: readonly Flat<Row>[]): Row[] =>
+  rows.map(
+    ({ call, actorName, requestId, ...row }) =>
+      ({ ...row, context: { call, actorName, requestId } }) as unknown as Row,
+  );
+
+/** Which changes to read; undefined members do not narrow. */
+export interface HistoryFilter {
+  readonly profileIds: readonly string[] | undefined;
+  /** In lower case. */
+  readonly emails: readonly string[] | undefined;
+  readonly groupId: string | undefined;
+  readonly since: Date | undefined;
+  /** Not included. */
+  readonly until: Date | undefined;
+  /** Only what was changed before this one. */
+  readonly before: { readonly changedAt: Date; readonly id: string } | undefined;
+  readonly limit: number;
+}
+
+/** Group state changes, the newest first. */
+export async function selectGroupStateChanges(
+  database: Queryable,
+  workspaceId: number,
+  filter: HistoryFilter,
+): Promise<GroupStateChange[]> {
+  const rows = await database.query<Flat<GroupStateChange>>(
+    `select ${GROUP_COLUMNS} from group_state_changes
+     where workspace_id = $1
+       and ($2::uuid[] is null
+         or (profile_id = any($2::uuid[]) and bucket = any($9::smallint[])))
+       and ($3::text is null or group_id = $3)
+       and ($4::timestamptz is null or changed_at >= $4)
+       and ($5::timestamptz is null or changed_at < $5)
+       and ($6::timestamptz is null or (changed_at, change_id) < ($6, $7::uuid))
+     order by changed_at desc, change_id desc limit $8`,
+    [
+      workspaceId,
+      filter.profileIds ?? null,
+      filter.groupId ?? null,
+      ...timesOf(filter),
+      filter.profileIds ? bucketsOfIds(filter.profileIds).all : null,
+    ],
+  );
+  return changesOf(rows);
+}
+
+/** Email state changes, the newest first. */
+export async function selectEmailStateChanges(
+  database: Queryable,
+  workspaceId: number,
+  filter: HistoryFilter,
+): Promise<EmailStateChange[]> {
+  const rows = await database.query<Flat<EmailStateChange>>(
+    `select email, ${CHANGE_COLUMNS} from email_state_changes
+     where workspace_id = $1
+       and ($2::text[] is null or (email = any($2::text[]) and bucket = any($8::smallint[])))
+       and ($3::timestamptz is null or changed_at >= $3)
+       and ($4::timestamptz is null or changed_at < $4)
+       and ($5::timestamptz is null or (changed_at, change_id) < ($5, $6::uuid))
+     order by changed_at desc, change_id desc limit $7`,
+    [
+      workspaceId,
+      filter.emails ?? null,
+      ...timesOf(filter),
+      filter.emails ? bucketsOfValues(workspaceId, filter.emails).all : null,
+    ],
+  );
+  return changesOf(rows);
+}
+
+const timesOf = ({ since, until, before, limit }: HistoryFilter) => [
+  since ?? null,
+  until ?? null,
+  before?.changedAt ?? null,
+  before?.id ?? null,
+  limit,
+];
+
+/** Removes the history of profiles. @returns what it was. */
+export async function deleteGroupStateChanges(
+  tx: Transaction,
+  workspaceId: number,
+  profileIds: readonly string[],
+): Promise<GroupStateChange[]> {
+  if (profileIds.length === 0) return [];
+  const rows = await tx.query<Flat<GroupStateChange>>(
+    `delete from group_state_changes where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])
+     returning ${GROUP_COLUMNS}`,
+    [workspaceId, profileIds, bucketsOfIds(profileIds).all],
+  );
+  return changesOf(rows);
+}
+
+/** Removes the history of addresses. */
+export async function deleteEmailStateChanges(
+  tx: Transaction,
+  workspaceId: number,
+  emails: readonly string[],
+): Promise<void> {
+  if (emails.length === 0) return;
+  await tx.query(
+    `delete from email_state_changes
+     where workspace_id = $1 and email = any($2::text[]) and bucket = any($3::smallint[])`,
+    [workspaceId, emails, bucketsOfValues(workspaceId, emails).all],
+  );
+}
+
+export async function deleteAllChanges(tx: Transaction, workspaceId: number): Promise<void> {
+  await tx.query("delete from group_state_changes where workspace_id = $1", [workspaceId]);
+  await tx.query("delete from email_state_changes where workspace_id = $1", [workspaceId]);
+}

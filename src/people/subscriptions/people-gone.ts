@@ -1,0 +1,91 @@
+import type { Clock } from "../../base/clock.ts";
+import type { CallRecord } from "../../base/context/context.ts";
+import { settleAll, type Transaction } from "../../database/database.ts";
+import {
+  deleteEmailStateChanges,
+  deleteGroupStateChanges,
+  insertGroupStateChanges,
+} from "./history-store.ts";
+import { dated } from "./states.ts";
+import {
+  deleteGroupStates,
+  type GroupStateRow,
+  insertMissingGroupStates,
+  selectGroupStates,
+} from "./store.ts";
+
+/*
+ * States and their history when a profile is removed: a deletion deletes them, a merge moves them. The email
+ * state belongs to the address and stays; its history is deleted with the last user of the address.
+ */
+
+/**
+ * Removes the group states and the history of deleted users.
+ *
+ * @param gone the profiles, and the addresses (lower case) that no user has now: their history is deleted,
+ *   while their state stays, because a refusal must outlive the profile.
+ */
+export async function forgetSubscriptions(
+  tx: Transaction,
+  workspaceId: number,
+  gone: { readonly profileIds: readonly string[]; readonly emails: readonly string[] },
+): Promise<void> {
+  await settleAll([
+    deleteGroupStates(tx, workspaceId, gone.profileIds),
+    deleteGroupStateChanges(tx, workspaceId, gone.profileIds),
+    deleteEmailStateChanges(tx, workspaceId, gone.emails),
+  ]);
+}
+
+/** A profile that is merged into another one. */
+export interface Merged {
+  readonly fromId: string;
+  readonly toId: string;
+  /** The call by which the kept profile has its states in the end. */
+  readonly context: CallRecord;
+}
+
+/**
+ * Moves the group states of merged profiles. The kept profile keeps its states and receives missing ones; of
+ * several profiles merged into one, the first in the list prevails.
+ *
+ * The whole history moves. For every group in it an entry with the resulting state is added, so that the
+ * newest entry of a group is always its state.
+ *
+ * The profiles must be locked by the transaction. docs/decisions/merging.md
+ */
+export async function carrySubscriptionsOver(
+  tx: Transaction,
+  workspaceId: number,
+  merges: readonly Merged[],
+  clock: Clock,
+): Promise<void> {
+  const toIds = new Map(merges.map(({ fromId, toId }) => [fromId, toId]));
+  const contextOf = new Map(merges.map(({ toId, context }) => [toId, context]));
+  const fromIds = [...toIds.keys()];
+  const [states, history] = await settleAll([
+    deleteGroupStates(tx, workspaceId, fromIds),
+    deleteGroupStateChanges(tx, workspaceId, fromIds),
+  ]);
+  const carried = <Row extends { readonly profileId: string }>(row: Row): Row => ({
+    ...row,
+    profileId: toIds.get(row.profileId) as string,
+  });
+  const placeOf = new Map(fromIds.map((id, place) => [id, place]));
+  const inOrder = states.sort(
+    (a, b) => (placeOf.get(a.profileId) ?? 0) - (placeOf.get(b.profileId) ?? 0),
+  );
+  const coming = new Map<string, GroupStateRow>();
+  for (const row of inOrder.map(carried)) {
+    if (!coming.has(keyOf(row))) coming.set(keyOf(row), row);
+  }
+  await insertMissingGroupStates(tx, workspaceId, [...coming.values()], clock.now());
+  const kept = await selectGroupStates(tx, workspaceId, [...new Set(toIds.values())]);
+  const resulting = kept
+    .filter((row) => coming.has(keyOf(row)))
+    .map((row) => ({ ...row, context: contextOf.get(row.profileId) as CallRecord }));
+  const added = [...history.map(carried), ...dated(resulting, clock)];
+  await insertGroupStateChanges(tx, workspaceId, added);
+}
+
+const keyOf = ({ profileId, groupId }: GroupStateRow): string => `${profileId} ${groupId}`;

@@ -1,0 +1,55 @@
+import { bucketOfId, bucketOfValue } from "../../database/buckets.ts";
+import type { Queryable } from "../../database/database.ts";
+import type { EmailState, GroupState } from "./store.ts";
+
+/** A group state of one user, and when it was set. */
+export interface StandingGroupState {
+  readonly groupId: string;
+  readonly state: GroupState;
+  readonly changedAt: Date;
+}
+
+export async function selectStandingGroupStates(
+  database: Queryable,
+  workspaceId: number,
+  profileId: string,
+): Promise<StandingGroupState[]> {
+  return database.query<StandingGroupState>(
+    `select group_id as "groupId", state, changed_at as "changedAt" from group_states
+     where workspace_id = $1 and profile_id = $2 and bucket = $3 order by group_id`,
+    [workspaceId, profileId, bucketOfId(profileId)],
+  );
+}
+
+/** What is stored for an address, independent of users. */
+export interface AddressState {
+  /** Null where no state was ever set: then the address is subscribed. */
+  readonly state: EmailState | null;
+  readonly setAt: Date | null;
+  /** When it hard bounced; null if it did not. */
+  readonly bouncedAt: Date | null;
+}
+
+/** @param email in lower case. */
+export async function selectAddressState(
+  database: Queryable,
+  workspaceId: number,
+  email: string,
+): Promise<AddressState> {
+  const parameters = [workspaceId, email, bucketOfValue(workspaceId, email)];
+  const states = await database.query<{ state: EmailState; setAt: Date }>(
+    `select state, set_at as "setAt" from email_states
+     where workspace_id = $1 and email = $2 and bucket = $3`,
+    parameters,
+  );
+  const bounces = await database.query<{ bouncedAt: Date }>(
+    `select bounced_at as "bouncedAt" from hard_bounces
+     where workspace_id = $1 and email = $2 and bucket = $3`,
+    parameters,
+  );
+  return {
+    state: states[0]?.state ?? null,
+    setAt: states[0]?.setAt ?? null,
+    bouncedAt: bounces[0]?.bouncedAt ?? null,
+  };
+}

@@ -1,0 +1,59 @@
+import { type Queryable, settleAll, type Transaction } from "../../database/database.ts";
+import type { TimelineRange } from "../activity/activity.ts";
+import { deleteHardBounces } from "./email-list-store.ts";
+import {
+  deleteEmailStateChanges,
+  type EmailStateChange,
+  type GroupStateChange,
+  selectEmailStateChanges,
+  selectGroupStateChanges,
+} from "./history-store.ts";
+import { deleteEmailStates } from "./store.ts";
+
+/* The history of one person, and what is stored for one address. */
+
+const filterOf = ({ before, since, limit }: TimelineRange) => ({
+  profileIds: undefined,
+  emails: undefined,
+  groupId: undefined,
+  since,
+  until: undefined,
+  before: before && { changedAt: before.at, id: before.id },
+  limit,
+});
+
+export const readGroupChangesBefore = (
+  database: Queryable,
+  workspaceId: number,
+  profileId: string,
+  range: TimelineRange,
+): Promise<GroupStateChange[]> =>
+  selectGroupStateChanges(database, workspaceId, { ...filterOf(range), profileIds: [profileId] });
+
+/** @param email in lower case. */
+export const readEmailChangesBefore = (
+  database: Queryable,
+  workspaceId: number,
+  email: string,
+  range: TimelineRange,
+): Promise<EmailStateChange[]> =>
+  selectEmailStateChanges(database, workspaceId, { ...filterOf(range), emails: [email] });
+
+/**
+ * Removes everything stored for an address: its state, the history, and a bounce.
+ *
+ * @param email in lower case.
+ * @returns whether a state or a bounce was stored.
+ */
+export async function forgetAddress(
+  tx: Transaction,
+  workspaceId: number,
+  email: string,
+): Promise<boolean> {
+  const [states, bounces] = await settleAll([
+    deleteEmailStates(tx, workspaceId, [email]),
+    deleteHardBounces(tx, workspaceId, [email]),
+    deleteEmailStateChanges(tx, workspaceId, [email]),
+  ]);
+  return states.length > 0 || bounces.length > 0;
+}

@@ -1,0 +1,26 @@
+import type { Channel } from "../../base/context/workspace.ts";
+import { emailValue } from "../profiles/identifiers.ts";
+import type { People, Person } from "../profiles/people.ts";
+
+/**
+ * Every user affected when some users get a state in a group of this channel: all who share an email with
+ * one of them and, for channels that send to phones, all who share a number. The people must be loaded
+ * with `spreads` (people/profiles/load-people.ts).
+ *
+ * spec: Subscription group state, "all of them are updated".
+ */
+export function sharersOf(
+  people: People,
+  named: readonly Person[],
+  channel: Channel | undefined,
+): ReadonlySet<Person> {
+  const emails = new Set(named.flatMap(({ email }) => (email ? [emailValue(email)] : [])));
+  const phones = new Set(named.flatMap(({ phone }) => (phone ? [phone] : [])));
+  return new Set([
+    ...named,
+    ...[...emails].flatMap((email) => people.holdersOf("email", email)),
+    ...(channel === "email"
+      ? []
+      : [...phones].flatMap((phone) => people.holdersOf("phone", phone))),
+  ]);
+}

@@ -1,0 +1,273 @@
+import { bucketsOfIds, bucketsOfValues } from "../../database/buckets.ts";
+import type { Queryable, Transaction } from "../../database/database.ts";
+import { texts, timestamps, uuids } from "../../database/parameters/typed-list.ts";
+import { deleteAllHardBounces } from "./email-list-store.ts";
+
+export type GroupState = "subscribed" | "unsubscribed";
+
+export interface GroupStateRow {
+  readonly profileId: string;
+  readonly groupId: string;
+  readonly state: GroupState;
+}
+
+export async function selectGroupStates(
+  database: Queryable,
+  workspaceId: number,
+  profileIds: readonly string[],
+): Promise<GroupStateRow[]> {
+  if (profileIds.length === 0) return [];
+  return database.query<GroupStateRow>(
+    `select profile_id as "profileId", group_id as "groupId", state from group_states
+     where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])`,
+    [workspaceId, profileIds, bucketsOfIds(profileIds).all],
+  );
+}
+
+/** The states of profiles in these groups. */
+export async function selectStatesIn(
+  database: Queryable,
+  workspaceId: number,
+  profileIds: readonly string[],
+  groupIds: readonly string[],
+): Promise<GroupStateRow[]> {
+  if (profileIds.length === 0) return [];
+  return database.query<GroupStateRow>(
+    `select profile_id as "profileId", group_id as "groupId", state from group_states
+     where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])
+       and group_id = any($4::text[])`,
+    [workspaceId, uuids(profileIds), bucketsOfIds(profileIds).all, groupIds],
+  );
+}
+
+/** Writes states that are known to be changes. At most one row for each profile and group. */
+export async function writeGroupStates(
+  tx: Transaction,
+  workspaceId: number,
+  states: readonly GroupStateRow[],
+  now: Date,
+): Promise<void> {
+  if (states.length === 0) return;
+  await tx.query(
+    `${INSERT_GROUP_STATES}
+     on conflict (workspace_id, profile_id, bucket, group_id) do update
+       set state = excluded.state, changed_at = excluded.changed_at`,
+    groupParameters(workspaceId, states, now),
+  );
+}
+
+/**
+ * Sets states. At most one row for each profile and group.
+ *
+ * @returns those that were new or different before; the others are unchanged.
+ */
+export async function upsertGroupStates(
+  tx: Transaction,
+  workspaceId: number,
+  states: readonly GroupStateRow[],
+  now: Date,
+): Promise<GroupStateRow[]> {
+  if (states.length === 0) return [];
+  return tx.query<GroupStateRow>(
+    `${INSERT_GROUP_STATES}
+     on conflict (workspace_id, profile_id, bucket, group_id) do update
+       set state = excluded.state, changed_at = excluded.changed_at
+       where group_states.state <> excluded.state
+     returning profile_id as "profileId", group_id as "groupId", state`,
+    groupParameters(workspaceId, states, now),
+  );
+}
+
+/** Sets states of profiles that have none in the group. At most one row for each. */
+export async function insertMissingGroupStates(
+  tx: Transaction,
+  workspaceId: number,
+  states: readonly GroupStateRow[],
+  now: Date,
+): Promise<void> {
+  if (states.length === 0) return;
+  await tx.query(
+    `${INSERT_GROUP_STATES}
+     on conflict (workspace_id, profile_id, bucket, group_id) do nothing`,
+    groupParameters(workspaceId, states, now),
+  );
+}
+
+const INSERT_GROUP_STATES = `insert into group_states (workspace_id, bucket, profile_id, group_id, state, changed_at)
+     select $1, bucket, profile_id, group_id, state, $5
+     from buckets join unnest($2::uuid[], $3::text[], $4::text[], $6::smallint[])
+       as new (profile_id, group_id, state, bucket) using (bucket)
+     where bucket = any($7::smallint[])`;
+
+function groupParameters(workspaceId: number, states: readonly GroupStateRow[], now: Date) {
+  const profileIds = states.map((row) => row.profileId);
+  const buckets = bucketsOfIds(profileIds);
+  return [
+    workspaceId,
+    uuids(profileIds),
+    texts(states.map((row) => row.groupId)),
+    texts(states.map((row) => row.state)),
+    now,
+    buckets.each,
+    buckets.all,
+  ];
+}
+
+/** Removes the group states of profiles. @returns what they were. */
+export async function deleteGroupStates(
+  tx: Transaction,
+  workspaceId: number,
+  profileIds: readonly string[],
+): Promise<GroupStateRow[]> {
+  if (profileIds.length === 0) return [];
+  return tx.query<GroupStateRow>(
+    `delete from group_states
+     where workspace_id = $1 and profile_id = any($2::uuid[]) and bucket = any($3::smallint[])
+     returning profile_id as "profileId", group_id as "groupId", state`,
+    [workspaceId, profileIds, bucketsOfIds(profileIds).all],
+  );
+}
+
+export type EmailState = "opted_in" | "subscribed" | "unsubscribed";
+
+export interface EmailStateRow {
+  /** In lower case. */
+  readonly email: string;
+  readonly state: EmailState;
+}
+
+export async function selectEmailStates(
+  database: Queryable,
+  workspaceId: number,
+  emails: readonly string[],
+): Promise<EmailStateRow[]> {
+  if (emails.length === 0) return [];
+  return database.query<EmailStateRow>(
+    `select email, state from email_states
+     where workspace_id = $1 and email = any($2::text[]) and bucket = any($3::smallint[])`,
+    [workspaceId, emails, bucketsOfValues(workspaceId, emails).all],
+  );
+}
+
+/** A state with its time. */
+export interface DatedEmailStateRow extends EmailStateRow {
+  /** In microseconds since the epoch. */
+  readonly setAt: number;
+}
+
+/**
+ * Sets the state of addresses, whatever is stored, and whenever it was set: the last transaction decides. At most one
+ * row for each.
+ *
+ * @returns those that were new or different before; the others are unchanged.
+ */
+export async function upsertEmailStates(
+  tx: Transaction,
+  workspaceId: number,
+  states: readonly DatedEmailStateRow[],
+): Promise<EmailStateRow[]> {
+  if (states.length === 0) return [];
+  return tx.query<EmailStateRow>(
+    `${INSERT_DATED_STATES}
+     on conflict (workspace_id, email, bucket) do update
+       set state = excluded.state, set_at = greatest(email_states.set_at, excluded.set_at)
+       where email_states.state <> excluded.state
+     returning email, state`,
+    datedParameters(workspaceId, states),
+  );
+}
+
+/** The same with their times, even where the state is already stored. */
+export async function writeEmailStates(
+  tx: Transaction,
+  workspaceId: number,
+  states: readonly DatedEmailStateRow[],
+): Promise<void> {
+  if (states.length === 0) return;
+  await tx.query(
+    `${INSERT_DATED_STATES}
+     on conflict (workspace_id, email, bucket) do update
+       set state = excluded.state, set_at = greatest(email_states.set_at, excluded.set_at)`,
+    datedParameters(workspaceId, states),
+  );
+}
+
+/**
+ * Sets the state of addresses unless a newer one is stored; of two set at the same time, the refusal
+ * stays. At most one row for each address.
+ *
+ * @returns those that were new or different before.
+ */
+export async function upsertLinkedEmailStates(
+  tx: Transaction,
+  workspaceId: number,
+  states: readonly DatedEmailStateRow[],
+): Promise<EmailStateRow[]> {
+  if (states.length === 0) return [];
+  return tx.query<EmailStateRow>(
+    `${INSERT_DATED_STATES}
+     on conflict (workspace_id, email, bucket) do update
+       set state = excluded.state, set_at = excluded.set_at
+       where email_states.state <> excluded.state
+         and (excluded.set_at, excluded.state = 'unsubscribed')
+           > (email_states.set_at, email_states.state = 'unsubscribed')
+     returning email, state`,
+    datedParameters(workspaceId, states),
+  );
+}
+
+/** Records that refusals which are stored were repeated. At most one row for each address. */
+export async function repeatRefusals(
+  tx: Transaction,
+  workspaceId: number,
+  refusals: readonly DatedEmailStateRow[],
+): Promise<void> {
+  if (refusals.length === 0) return;
+  await tx.query(
+    `${INSERT_DATED_STATES}
+     on conflict (workspace_id, email, bucket) do update set set_at = excluded.set_at
+       where email_states.state = excluded.state and email_states.set_at < excluded.set_at`,
+    datedParameters(workspaceId, refusals),
+  );
+}
+
+const INSERT_DATED_STATES = `insert into email_states (workspace_id, bucket, email, state, set_at)
+     select $1, bucket, email, state, set_at
+     from buckets join unnest($2::text[], $3::text[], $4::timestamptz[], $5::smallint[])
+       as new (email, state, set_at, bucket) using (bucket)
+     where bucket = any($6::smallint[])
+     order by email collate "C"`;
+
+function datedParameters(workspaceId: number, states: readonly DatedEmailStateRow[]) {
+  const emails = states.map((row) => row.email);
+  const buckets = bucketsOfValues(workspaceId, emails);
+  return [
+    workspaceId,
+    emails,
+    states.map((row) => row.state),
+    timestamps(states.map((row) => row.setAt)),
+    buckets.each,
+    buckets.all,
+  ];
+}
+
+/** Removes the state of addresses. @returns the addresses that had one. */
+export async function deleteEmailStates(
+  tx: Transaction,
+  workspaceId: number,
+  emails: readonly string[],
+): Promise<string[]> {
+  const rows = await tx.query<{ email: string }>(
+    `delete from email_states
+     where workspace_id = $1 and email = any($2::text[]) and bucket = any($3::smallint[])
+     returning email`,
+    [workspaceId, emails, bucketsOfValues(workspaceId, emails).all],
+  );
+  return rows.map((row) => row.email);
+}
+
+export async function deleteAllStates(tx: Transaction, workspaceId: number): Promise<void> {
+  await tx.query("delete from group_states where workspace_id = $1", [workspaceId]);
+  await tx.query("delete from email_states where workspace_id = $1", [workspaceId]);
+  await deleteAllHardBounces(tx, workspaceId);
+}

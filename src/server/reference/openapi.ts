@@ -1,0 +1,350 @@
+import type { TSchema } from "typebox";
+import Type from "typebox";
+import {
+  type AdministratorAccess,
+  type Contract,
+  type Dialect,
+  pathsOf,
+} from "../../http/endpoint.ts";
+import { isRefusal, MEDIA_TYPE_OF } from "../../http/respond.ts";
+import { exampleOf } from "./examples.ts";
+import { fieldNote } from "./field-notes.ts";
+import { operationIdOf, TAGS, tagOf } from "./operation-names.ts";
+import { honoursIdempotencyKey, isPassing, refusalResponse, refusalsByStatus } from "./refusals.ts";
+import { type Components, newComponents, published } from "./schemas.ts";
+
+/* The OpenAPI 3.1 document. Everything in it follows from the declarations of the endpoints. */
+
+type Json = Record<string, unknown>;
+
+const ABOUT = `The API of Rapport, an open customer-engagement data server.
+
+Send \`Authorization: Bearer KEY\`, and JSON as \`Content-Type: application/json\`. A 2xx response means that the
+write is committed and visible to the next request.
+
+* **Verdicts.** Items of a request are judged one by one. \`errors\` lists those that were rejected, \`skipped\` those
+  that are valid and had no effect, each with its list, its index, a stable code and a sentence.
+* **Retries.** A request with an \`Idempotency-Key\` is applied once. Repeated within 24 hours it gets the first
+  response again. 429 and 5xx are not final: retry with the same key after \`Retry-After\` seconds.
+* **Limits.** Responses to authenticated requests carry \`X-RateLimit-Limit\`, \`-Remaining\` and \`-Reset\`.
+* **Support.** Every response carries \`X-Request-Id\`, under which the logs know the request.
+`;
+
+const SECURITY_SCHEMES = {
+  apiKey: {
+    type: "http",
+    scheme: "bearer",
+    description: "An API key of a workspace. The first start prints one for the demo workspace.",
+  },
+  scimToken: {
+    type: "http",
+    scheme: "bearer",
+    description: "A SCIM token of the company.",
+  },
+  requestOrigin: {
+    type: "apiKey",
+    in: "header",
+    name: "X-Request-Origin",
+    description: "The service origin that the SCIM token is declared with.",
+  },
+  adminToken: {
+    type: "http",
+    scheme: "bearer",
+    description:
+      "The administrator's token: `ADMIN_TOKEN`, or the file `admin-token` in the data folder.",
+  },
+  session: {
+    type: "apiKey",
+    in: "cookie",
+    name: "rapport-session",
+    description:
+      "The session of the dashboard; over https the cookie is `__Host-rapport-session`. Requests that change " +
+      "something need the header `X-CSRF-Token` as well: see `GET /dashboard/session`.",
+  },
+} as const;
+
+const SECURITY = {
+  key: [{ apiKey: [] }],
+  scim: [{ scimToken: [], requestOrigin: [] }],
+  administrator: [{ adminToken: [] }, { session: [] }],
+  session: [{ session: [] }],
+  anybody: [],
+} as const;
+
+const integer = (description: string, example: number) => ({
+  description,
+  schema: { type: "integer" },
+  example,
+});
+
+const HEADERS = {
+  "X-Request-Id": {
+    description: "The id under which the logs know the request; a request may bring its own.",
+    schema: { type: "string" },
+    example: "0d7e5a3c-7d0e-4f1b-8a5d-2b1c3d4e5f60",
+  },
+  "X-RateLimit-Limit": integer("How many requests the window allows.", 3000),
+  "X-RateLimit-Remaining": integer("How many of them are left.", 2999),
+  "X-RateLimit-Reset": integer("When the window ends, in seconds since 1970.", 1767268803),
+  "Retry-After": integer("After how many seconds to try again.", 1),
+  Link: {
+    description: "The neighbouring pages; absent where there are none.",
+    schema: { type: "string" },
+    example: '</cdi/integrations?cursor=YWZ0ZXIg>; rel="next"',
+  },
+  Location: {
+    description: "Where the resource is.",
+    schema: { type: "string" },
+    example: "/scim/v2/Users/3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+  },
+} as const;
+
+type HeaderName = keyof typeof HEADERS;
+
+const headers = (...names: readonly HeaderName[]): Json =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+
+const IDEMPOTENCY_KEY = {
+  name: "Idempotency-Key",
+  in: "header",
+  required: false,
+  description: "Makes a retry safe: with the same key the request is applied once.",
+  schema: { type: "string", minLength: 1, maxLength: 255 },
+  example: "order-4711-attempt",
+};
+
+const templateOf = (path: string): string => path.replaceAll(/:(\w+)/g, "{$1}");
+
+/** The document of these endpoints. An endpoint with several spellings of its path stands under the first. */
+export function openApiDocument(contracts: readonly Contract[], version: string): Json {
+  const components = newComponents();
+  const responses = new Map<string, Json>();
+  const paths: Record<string, Json> = {};
+  for (const contract of contracts) {
+    const [path = "", ...others] = pathsOf(contract).map(templateOf);
+    const operation = operationOf(components, responses, contract, others);
+    paths[path] = { ...paths[path], [contract.method.toLowerCase()]: operation };
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Rapport",
+      version,
+      summary: "An open customer-engagement data server.",
+      description: ABOUT,
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
+    servers: [{ url: "/", description: "This server." }],
+    tags: TAGS.map(({ name, description }) => ({ name, description })),
+    paths,
+    components: {
+      securitySchemes: SECURITY_SCHEMES,
+      headers: HEADERS,
+      parameters: { IdempotencyKey: IDEMPOTENCY_KEY },
+      schemas: sorted(components.schemas),
+      responses: sorted(responses),
+    },
+  };
+}
+
+const sorted = (map: ReadonlyMap<string, Json>): Json =>
+  Object.fromEntries([...map].sort(([a], [b]) => (a < b ? -1 : 1)));
+
+function operationOf(
+  components: Components,
+  responses: Map<string, Json>,
+  contract: Contract,
+  otherPaths: readonly string[],
+): Json {
+  const { access, dialect = "message", params, query, headers: read } = contract;
+  const parameters = [
+    ...parametersOf(components, params, "path"),
+    ...parametersOf(components, query, "query"),
+    ...parametersOf(components, read, "header"),
+    ...(honoursIdempotencyKey(contract)
+      ? [{ $ref: "#/components/parameters/IdempotencyKey" }]
+      : []),
+  ];
+  return {
+    operationId: operationIdOf(contract),
+    tags: [tagOf(contract)],
+    summary: contract.summary,
+    description: [
+      contract.description,
+      access.by === "key" && `Permission: \`${access.permission}\`.`,
+      access.by === "administrator" &&
+        `Needs the administrator's token, or a session of the dashboard with ${permissionsOf(access)}.`,
+      otherPaths.length > 0 &&
+        `Also served at ${otherPaths.map((each) => `\`${each}\``).join(", ")}.`,
+    ]
+      .filter(Boolean)
+      .join("\n\n"),
+    security: SECURITY[access.by],
+    ...(parameters.length > 0 && { parameters }),
+    ...(contract.body && {
+      requestBody: requestBodyOf(components, contract, contract.body, dialect),
+    }),
+    responses: {
+      ...successesOf(components, contract, dialect),
+      ...refusedOf(components, responses, contract, dialect),
+    },
+  };
+}
+
+const permissionsOf = ({ of, permissions }: AdministratorAccess): string =>
+  permissions.map((name) => `\`${name}\``).join(" and ") +
+  (of === "workspace" ? "" : " of the company");
+
+function requestBodyOf(
+  components: Components,
+  contract: Contract,
+  body: TSchema,
+  dialect: Dialect,
+): Json {
+  const schema = published(components, body);
+  const shown = contract.examples
+    ? {
+        examples: Object.fromEntries(
+          Object.entries(contract.examples).map(([title, value]) => [
+            title.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-"),
+            { summary: title, value },
+          ]),
+        ),
+      }
+    : undefined;
+  const types = contract.accepts ?? [
+    dialect === "scim" ? MEDIA_TYPE_OF.scim : MEDIA_TYPE_OF.message,
+  ];
+  return {
+    required: true,
+    content: Object.fromEntries(
+      types.map((type) => [type, { schema, ...(shown ?? { example: exampleIn(type, body) }) }]),
+    ),
+  };
+}
+
+/** Bodies that are texts. */
+const EXAMPLE_OF_MEDIA: Readonly<Record<string, string>> = {
+  "text/html": "<!doctype html><title>Email preferences</title>…",
+  "text/csv": "id,source,es-MX\r\nid_0,Hello,Hola\r\n",
+  "application/x-www-form-urlencoded": "email_global_state=opted_in",
+  "multipart/form-data": "--boundary …",
+};
+
+const XLIFF =
+  '<?xml version="1.0" encoding="UTF-8"?><xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2">…</xliff>';
+
+const exampleIn = (mediaType: string, schema: TSchema): unknown =>
+  EXAMPLE_OF_MEDIA[mediaType] ?? (mediaType.endsWith("xml") ? XLIFF : exampleOf(schema));
+
+function successesOf(components: Components, contract: Contract, dialect: Dialect): Json {
+  const mediaType = contract.produces ?? MEDIA_TYPE_OF[dialect];
+  const isLimited = contract.access.by === "key" || contract.access.by === "scim";
+  const names: HeaderName[] = ["X-Request-Id"];
+  if (isLimited) names.push("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset");
+  if (contract.path.toString().startsWith("/cdi") && contract.method === "GET") names.push("Link");
+  if (contract.access.by === "scim" && contract.method === "POST") names.push("Location");
+  const successes = Object.entries(contract.replies).filter(
+    ([status]) => !isRefusal(Number(status)),
+  );
+  return Object.fromEntries(
+    successes.map(([status, schema]) => [
+      status,
+      {
+        description: MEANING_OF_SUCCESS[status] ?? "Success.",
+        headers: headers(...names),
+        ...(!Type.IsUndefined(schema) && {
+          content: {
+            [mediaType]: {
+              schema: published(components, schema),
+              example: exampleIn(mediaType, schema),
+            },
+          },
+        }),
+      },
+    ]),
+  );
+}
+
+const MEANING_OF_SUCCESS: Readonly<Record<string, string>> = {
+  200: "Done.",
+  201: "Done and committed.",
+  202: "Accepted.",
+  204: "Done; there is no body.",
+  301: "It moved: see `Location`.",
+  303: "Done; the browser continues on another page.",
+};
+
+/** A refusal that several operations share is a component. */
+function refusedOf(
+  components: Components,
+  responses: Map<string, Json>,
+  contract: Contract,
+  dialect: Dialect,
+): Json {
+  const entries = [...refusalsByStatus(contract)].sort(([a], [b]) => a - b);
+  return Object.fromEntries(
+    entries.map(([status, codes]) => {
+      const refusal = refusalResponse(dialect, status, codes);
+      const schema = contract.replies[status] ?? refusal.schema;
+      const response = {
+        description: refusal.description,
+        headers: headers(
+          "X-Request-Id",
+          ...(codes.some(isPassing) ? (["Retry-After"] as const) : []),
+        ),
+        content: {
+          [refusal.mediaType]: {
+            schema: published(components, schema),
+            example: contract.replies[status] ? exampleOf(schema) : refusal.example,
+          },
+        },
+      };
+      const name = [...codes].sort().map(camel).join("Or") + SUFFIX_OF[dialect];
+      if (contract.replies[status]) return [status, response];
+      responses.set(name, response);
+      return [status, { $ref: `#/components/responses/${name}` }];
+    }),
+  );
+}
+
+const SUFFIX_OF: Readonly<Record<Dialect, string>> = {
+  message: "",
+  "message-and-errors": "",
+  scim: "InScim",
+  translations: "InTranslations",
+  page: "AsPage",
+};
+
+const camel = (code: string): string =>
+  code
+    .split("_")
+    .map((word) => word.charAt(0) + word.slice(1).toLowerCase())
+    .join("");
+
+function parametersOf(
+  components: Components,
+  schema: TSchema | undefined,
+  place: "path" | "query" | "header",
+): Json[] {
+  const { properties = {}, required = [] } = (schema ?? {}) as {
+    properties?: Record<string, TSchema>;
+    required?: string[];
+  };
+  return Object.entries(properties).map(([name, property]) => {
+    const { description, ...shown } = published(components, property, name);
+    const isWorkspace = place === "path" && name === "name";
+    return {
+      name,
+      in: place,
+      required: place === "path" || required.includes(name),
+      description: isWorkspace
+        ? "The name of the workspace."
+        : (description ?? fieldNote(name)?.description),
+      schema: shown,
+      example: isWorkspace ? "demo" : exampleOf(property, name),
+      // Clients write lists with brackets, too.
+      ...(shown.type === "array" && { style: "form", explode: true }),
+    };
+  });
+}

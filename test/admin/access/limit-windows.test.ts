@@ -1,0 +1,224 @@
+import assert from "node:assert/strict";
+import { after, describe, test } from "node:test";
+import fc from "fast-check";
+import { lendFromWindow } from "../../../src/admin/access/limit-store.ts";
+import {
+  createLimitWindows,
+  type Limit,
+  lendToOneProcess,
+} from "../../../src/admin/access/limit-windows.ts";
+import { migrate } from "../../../src/database/migrations/migrate.ts";
+import { openDatabase } from "../../../src/server/open-database.ts";
+import { testConfig } from "../../harness.ts";
+
+/* The shared windows on a real database, with a clock that the test decides. */
+
+const database = await openDatabase(await testConfig());
+after(() => database.close());
+await migrate(database);
+
+let now = Date.parse("2026-01-01T00:00:00Z");
+const clock = { now: () => new Date(now), newId: () => "" };
+
+let names = 0;
+const limitOf = (requests: number, perSeconds = 60): Limit => ({
+  name: `limit-${++names}`,
+  requests,
+  perSeconds,
+});
+
+let statements = 0;
+const processes = (count: number) =>
+  Array.from({ length: count }, () =>
+    createLimitWindows((limit, wanted, at) => {
+      statements++;
+      return lendFromWindow(database, limit, wanted, at);
+    }, clock),
+  );
+
+async function letThrough(
+  take: ReturnType<typeof createLimitWindows>,
+  limit: Limit,
+  count: number,
+) {
+  const states = await Promise.all(Array.from({ length: count }, () => take(limit)));
+  return states.filter((state) => state.isTaken).length;
+}
+
+describe("rate limit windows shared by several processes", () => {
+  test("processes that share a rate limit window never exceed the limit together", async () => {
+    const turn = fc.record({
+      process: fc.nat({ max: 2 }),
+      requests: fc.integer({ min: 1, max: 40 }),
+      later: fc.nat({ max: 500 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 100 }),
+        fc.array(fc.array(turn, { maxLength: 4 }), { maxLength: 8 }),
+        async (requests, rounds) => {
+          // Longer than all rounds take: it is one window.
+          const limit = limitOf(requests, 60);
+          const all = processes(3);
+          let taken = 0;
+          for (const round of rounds) {
+            const counts = round.map((each) =>
+              letThrough(all[each.process] as (typeof all)[0], limit, each.requests),
+            );
+            taken += (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
+            now += round[0]?.later ?? 0;
+          }
+          assert.ok(taken <= requests, `${taken} of ${requests}`);
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+
+  test("a single process gets exactly the whole rate limit", async () => {
+    for (const requests of [1, 10, 1_000, 3_000]) {
+      const [take] = processes(1) as [ReturnType<typeof createLimitWindows>];
+      const limit = limitOf(requests);
+      let taken = 0;
+      for (let round = 0; round < 20; round++) {
+        taken += await letThrough(take, limit, Math.ceil(requests / 15));
+        now += 20;
+      }
+      assert.equal(taken, requests);
+    }
+  });
+
+  test("a small rate limit is exact across several processes", async () => {
+    const all = processes(3);
+    const limit = limitOf(39);
+    const taken: boolean[] = [];
+    for (let turn = 0; turn < 41; turn++) {
+      const take = all[turn % 3] as (typeof all)[0];
+      taken.push((await take(limit)).isTaken);
+    }
+    assert.deepEqual(taken, [...Array(39).fill(true), false, false]);
+  });
+
+  test("an idle process withholds less than a sixteenth of a shared rate limit", async () => {
+    const [busy, quiet] = processes(2) as [
+      ReturnType<typeof createLimitWindows>,
+      ReturnType<typeof createLimitWindows>,
+    ];
+    const limit = limitOf(3_000);
+    let taken = 0;
+    for (let round = 0; round < 30; round++) {
+      taken += await letThrough(quiet, limit, 30);
+      now += 10;
+    }
+    for (let round = 0; round < 100; round++) {
+      taken += await letThrough(busy, limit, 50);
+      now += 10;
+    }
+    assert.ok(taken <= 3_000 && taken > 3_000 * (15 / 16), `${taken}`);
+  });
+
+  test("under load, one database statement serves many rate-limited requests, and a full window needs none", async () => {
+    const [take] = processes(1) as [ReturnType<typeof createLimitWindows>];
+    const limit = limitOf(20_000);
+    for (let round = 0; round < 10; round++) {
+      await letThrough(take, limit, 100);
+      now += 10;
+    }
+    statements = 0;
+    for (let round = 0; round < 50; round++) {
+      await letThrough(take, limit, 100);
+      now += 10;
+    }
+    assert.ok(statements <= 20, `${statements} statements for 5,000 requests`);
+    while ((await letThrough(take, limit, 1_000)) > 0) now += 1;
+    statements = 0;
+    assert.equal(await letThrough(take, limit, 1_000), 0);
+    assert.equal(statements, 0);
+  });
+
+  test("a rate limit window ends at the same time in all processes, and the next request starts a new one", async () => {
+    const [one, other] = processes(2) as [
+      ReturnType<typeof createLimitWindows>,
+      ReturnType<typeof createLimitWindows>,
+    ];
+    const limit = limitOf(2);
+    const first = await one(limit);
+    now += 1_000;
+    const second = await other(limit);
+    assert.deepEqual([second.isTaken, second.remaining], [true, 0]);
+    assert.equal(second.endsAt.getTime(), first.endsAt.getTime());
+    assert.equal((await one(limit)).isTaken, false);
+    now = first.endsAt.getTime();
+    const next = await other(limit);
+    assert.deepEqual([next.isTaken, next.remaining], [true, 1]);
+    assert.equal(next.endsAt.getTime(), now + 60_000);
+  });
+
+  test("a changed number of requests applies to the running rate limit window", async () => {
+    const [one, other] = processes(2) as [
+      ReturnType<typeof createLimitWindows>,
+      ReturnType<typeof createLimitWindows>,
+    ];
+    const limit = limitOf(2);
+    assert.equal(await letThrough(one, limit, 3), 2);
+    assert.equal(await letThrough(other, { ...limit, requests: 5 }, 5), 3);
+    assert.equal(await letThrough(one, { ...limit, requests: 1 }, 1), 0);
+  });
+
+  test("a rate-limited request fails if the database is unavailable, and the next request tries again", async () => {
+    let isDown = true;
+    const take = createLimitWindows(async (limit, wanted, at) => {
+      if (isDown) throw new Error("no connection");
+      return lendFromWindow(database, limit, wanted, at);
+    }, clock);
+    const limit = limitOf(1);
+    await assert.rejects(take(limit), /no connection/);
+    isDown = false;
+    assert.equal((await take(limit)).isTaken, true);
+  });
+});
+
+describe("a rate limit window of a single process", () => {
+  test("a single process counts its rate limit exactly and without the database", async () => {
+    const take = createLimitWindows(lendToOneProcess(), clock);
+    const limit = limitOf(3);
+    const states = [await take(limit), await take(limit), await take(limit), await take(limit)];
+    assert.deepEqual(
+      states.map(({ isTaken, remaining }) => [isTaken, remaining]),
+      [
+        [true, 2],
+        [true, 1],
+        [true, 0],
+        [false, 0],
+      ],
+    );
+    now += 60_000;
+    assert.deepEqual((await take(limit)).remaining, 2);
+  });
+});
+
+describe("a clock that jumps 30 days ahead and back", () => {
+  const lenders = {
+    "shared by all processes": (limit: Limit, wanted: number, at: Date) =>
+      lendFromWindow(database, limit, wanted, at),
+    "of the only process": lendToOneProcess(),
+  };
+  for (const [where, lend] of Object.entries(lenders)) {
+    test(`after a clock jump, a full window ${where} blocks for at most one window length, even after a restart`, async () => {
+      const limit = limitOf(2);
+      const today = now;
+      now += 30 * 86_400_000;
+      const take = createLimitWindows(lend, clock);
+      assert.equal(await letThrough(take, limit, 3), 2);
+      now = today;
+      const restarted = createLimitWindows(lend, clock);
+      for (const each of [take, restarted]) {
+        const { isTaken, endsAt } = await each(limit);
+        assert.equal(isTaken, false);
+        assert.ok(endsAt.getTime() - now <= 60_000, `ends in ${endsAt.getTime() - now} ms`);
+      }
+      now += 60_000;
+      assert.equal((await take(limit)).isTaken, true);
+    });
+  }
+});

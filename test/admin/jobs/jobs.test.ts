@@ -1,0 +1,341 @@
+/*
+ * Work in the background (src/jobs/): that a job is done once whatever happens to those who do it, and
+ * that schedules come true. On a real engine; the clocks are the tests' own.
+ */
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { after, afterEach, describe, test } from "node:test";
+import pino from "pino";
+import { type Job, type JobKind, LeaseLost, TryAgain } from "../../../src/admin/jobs/job.ts";
+import { enqueue, withdraw } from "../../../src/admin/jobs/queue.ts";
+import {
+  enqueueDue,
+  isCron,
+  readNextTimes,
+  removeSchedules,
+  setSchedules,
+} from "../../../src/admin/jobs/schedule.ts";
+import { startWorker, type Worker } from "../../../src/admin/jobs/worker.ts";
+import { type Clock, systemClock } from "../../../src/base/clock.ts";
+import { createMetrics } from "../../../src/base/observe/metrics.ts";
+import { NO_TRACING } from "../../../src/base/observe/tracing.ts";
+import { migrate } from "../../../src/database/migrations/migrate.ts";
+import { openDatabase } from "../../../src/server/open-database.ts";
+import { testConfig } from "../../harness.ts";
+
+const database = await openDatabase(await testConfig());
+await migrate(database);
+after(() => database.close());
+
+/** Those of the test that runs; they would take up what the next one adds. */
+const workers: Worker[] = [];
+afterEach(async () => {
+  await Promise.all(workers.splice(0).map((worker) => worker.stop()));
+});
+
+const log = pino({ level: "silent" });
+const LONG_LEASE_MS = 60_000;
+
+/** A clock that shows what it is told. */
+function clockAt(time: string): Clock & { set(time: string): void } {
+  let now = new Date(time);
+  return {
+    now: () => now,
+    newId: systemClock.newId,
+    set(next) {
+      now = new Date(next);
+    },
+  };
+}
+
+async function start(kind: JobKind<object>, clock: Clock = systemClock): Promise<Worker> {
+  const worker = await startWorker(
+    { database, clock, log, metrics: createMetrics(), tracing: NO_TRACING },
+    [kind],
+    LONG_LEASE_MS,
+  );
+  workers.push(worker);
+  return worker;
+}
+
+const keyOf = (kind: string, subject = "s") => ({ workspaceId: 1, kind, subject });
+
+const add = (kind: string, subject?: string, clock: Clock = systemClock) =>
+  database.transaction((tx) => enqueue(tx, clock, keyOf(kind, subject)));
+
+const finish = (job: Job) => database.transaction((tx) => job.finish(tx));
+
+/** Something that happens later. */
+function event<Value = void>() {
+  let happen: (value: Value) => void = () => {};
+  const happened = new Promise<Value>((resolve) => {
+    happen = resolve;
+  });
+  return { happen, happened };
+}
+
+const newKind = (): string => `test.${randomUUID()}`;
+
+describe("a job", () => {
+  test("a job is queued only once until it has finished", async () => {
+    const name = newKind();
+    const [begun, release, ended] = [event(), event(), event()];
+    const worker = await start({
+      name,
+      async run(_services, job) {
+        begun.happen();
+        await release.happened;
+        await finish(job);
+        ended.happen();
+      },
+    });
+    assert.ok(await add(name));
+    assert.equal(await add(name), undefined);
+    worker.wake();
+    await begun.happened;
+    assert.equal(await add(name), undefined);
+    release.happen();
+    await ended.happened;
+    assert.ok(await add(name));
+  });
+
+  test("every job runs in exactly one of several workers", async () => {
+    const name = newKind();
+    const done: string[] = [];
+    const all = event();
+    const kind: JobKind<object> = {
+      name,
+      async run(_services, job) {
+        await finish(job);
+        done.push(job.subject);
+        if (done.length === 30) all.happen();
+      },
+    };
+    const several = await Promise.all([start(kind), start(kind), start(kind)]);
+    const subjects = Array.from({ length: 30 }, (_, index) => `s${index}`);
+    await Promise.all(subjects.map((subject) => add(name, subject)));
+    for (const worker of several) worker.wake();
+    await all.happened;
+    assert.deepEqual(done.sort(), subjects.sort());
+  });
+
+  test("a worker that stood still past its lease does not start a job again that it is still running", async () => {
+    const name = newKind();
+    const [begun, release] = [event(), event()];
+    let [runs, reads] = [0, 0];
+    // Each look at the clock is longer after the last one than a lease.
+    const leaping: Clock = {
+      now: () => new Date(Date.now() + 2 * LONG_LEASE_MS * ++reads),
+      newId: systemClock.newId,
+    };
+    const kind: JobKind<object> = {
+      name,
+      async run(_services, job) {
+        runs++;
+        begun.happen();
+        await release.happened;
+        await finish(job);
+      },
+    };
+    const worker = await start(kind, leaping);
+    await add(name);
+    worker.wake();
+    await begun.happened;
+    for (let round = 0; round < 3; round++) {
+      const readsBefore = reads;
+      worker.wake();
+      while (reads < readsBefore + 6) await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    release.happen();
+    await worker.stop();
+    assert.equal(runs, 1);
+  });
+
+  test("a job whose lease expired moves to another worker, and its first holder can commit nothing", async () => {
+    const name = newKind();
+    const [begun, taken, refused] = [event(), event(), event<unknown[]>()];
+    // Its clock stands still in the past: whatever lease it takes has run out for the others.
+    const past = clockAt(new Date(Date.now() - 600_000).toISOString());
+    const late = await start(
+      {
+        name,
+        async run(_services, job) {
+          begun.happen();
+          await taken.happened;
+          const errors: unknown[] = [];
+          for (const say of [job.hold, job.advance, job.finish]) {
+            const tried = database.transaction(async (tx) => {
+              await tx.query("insert into jobs values ($1, 1, $2, 'trace', $3, 0)", [
+                randomUUID(),
+                name,
+                new Date("2099-01-01"),
+              ]);
+              await say(tx);
+            });
+            errors.push(await tried.catch((error: unknown) => error));
+          }
+          refused.happen(errors);
+        },
+      },
+      past,
+    );
+    await add(name, "s", past);
+    late.wake();
+    await begun.happened;
+    const release = event();
+    const other = await start({
+      name,
+      async run(_services, job) {
+        taken.happen();
+        await release.happened;
+        await finish(job);
+      },
+    });
+    other.wake();
+    const errors = await refused.happened;
+    assert.equal(errors.length, 3);
+    for (const error of errors) assert.ok(error instanceof LeaseLost, String(error));
+    const rows = await database.query("select subject from jobs where kind = $1", [name]);
+    assert.deepEqual([...rows], [{ subject: "s" }]);
+    release.happen();
+  });
+
+  test("a failed job is retried, and progress resets its failure count", async () => {
+    const name = newKind();
+    const failures: number[] = [];
+    const ended = event();
+    const worker = await start({
+      name,
+      async run(_services, job) {
+        failures.push(job.failures);
+        if (failures.length === 5) {
+          await finish(job);
+          return ended.happen();
+        }
+        if (failures.length === 3) await database.transaction((tx) => job.advance(tx));
+        if (failures.length === 2) await database.transaction((tx) => job.hold(tx));
+        throw new TryAgain(0, new Error("passing"));
+      },
+    });
+    await add(name);
+    worker.wake();
+    await ended.happened;
+    assert.deepEqual(failures, [0, 1, 2, 1, 2]);
+  });
+
+  test("a withdrawn job can commit nothing", async () => {
+    const name = newKind();
+    const [begun, gone, ended] = [event(), event(), event<unknown>()];
+    const worker = await start({
+      name,
+      async run(_services, job) {
+        begun.happen();
+        await gone.happened;
+        await finish(job).catch(ended.happen);
+      },
+    });
+    await add(name, "one");
+    worker.wake();
+    await begun.happened;
+    await database.transaction((tx) => withdraw(tx, 1, name, ["one"]));
+    gone.happen();
+    assert.ok((await ended.happened) instanceof LeaseLost);
+  });
+
+  test("a job is aborted and released when its worker stops, and another worker resumes it at once", async () => {
+    const name = newKind();
+    const [begun, ended] = [event(), event<number>()];
+    const first = await start({
+      name,
+      async run(_services, job) {
+        begun.happen();
+        await new Promise((_resolve, reject) => {
+          job.signal.addEventListener("abort", () => reject(new Error("stopped")));
+        });
+      },
+    });
+    await add(name);
+    first.wake();
+    await begun.happened;
+    await first.stop();
+    const second = await start({
+      name,
+      async run(_services, job) {
+        await finish(job);
+        ended.happen(job.failures);
+      },
+    });
+    second.wake();
+    assert.equal(await ended.happened, 0);
+  });
+});
+
+describe("a schedule", () => {
+  // Elsewhere than in UTC: what is said of UTC must not hold by chance.
+  process.env.TZ = "Asia/Kolkata";
+
+  const jobsOf = async (kind: string) =>
+    (await database.query<{ subject: string }>("select subject from jobs where kind = $1", [kind]))
+      .map((row) => row.subject)
+      .sort();
+
+  const set = (clock: Clock, kind: string, subject: string, cron: string) =>
+    database.transaction((tx) =>
+      setSchedules(tx, [{ ...keyOf(kind, subject), cron }], clock.now()),
+    );
+
+  const nextOf = async (kind: string, subject: string) =>
+    (await readNextTimes(database, kind, 1)).get(subject)?.toISOString();
+
+  test("a schedule queues its job at its time in UTC, and not before", async () => {
+    const name = newKind();
+    const clock = clockAt("2020-03-28T23:00:00Z");
+    await set(clock, name, "s", "30 4 * * *");
+    assert.equal(await nextOf(name, "s"), "2020-03-29T04:30:00.000Z");
+    clock.set("2020-03-29T04:29:59.999Z");
+    await enqueueDue(database, clock);
+    assert.deepEqual(await jobsOf(name), []);
+    clock.set("2020-03-29T04:30:00.000Z");
+    await enqueueDue(database, clock);
+    assert.deepEqual(await jobsOf(name), ["s"]);
+    assert.equal(await nextOf(name, "s"), "2020-03-30T04:30:00.000Z");
+  });
+
+  test("a schedule with missed times queues its job once, and never next to an unfinished one", async () => {
+    const name = newKind();
+    const clock = clockAt("2020-01-01T00:00:00Z");
+    await set(clock, name, "s", "*/15 * * * *");
+    clock.set("2020-01-03T12:01:00Z");
+    await Promise.all([enqueueDue(database, clock), enqueueDue(database, clock)]);
+    assert.deepEqual(await jobsOf(name), ["s"]);
+    assert.equal(await nextOf(name, "s"), "2020-01-03T12:15:00.000Z");
+    clock.set("2020-01-03T12:15:00Z");
+    await enqueueDue(database, clock);
+    assert.deepEqual(await jobsOf(name), ["s"]);
+  });
+
+  test("a removed schedule queues no more jobs", async () => {
+    const name = newKind();
+    const clock = clockAt("2020-01-01T00:00:00Z");
+    for (const subject of ["kept", "gone"]) await set(clock, name, subject, "* * * * *");
+    await database.transaction((tx) => removeSchedules(tx, 1, name, ["gone"]));
+    clock.set("2020-01-01T00:01:00Z");
+    await enqueueDue(database, clock);
+    assert.deepEqual(await jobsOf(name), ["kept"]);
+  });
+
+  test("a schedule accepts only a five-field cron expression or shorthand that can come due", () => {
+    const cases: [text: string, isOne: boolean][] = [
+      ["*/15 * * * *", true],
+      ["0 4 1 * MON-FRI", true],
+      ["0 0 29 2 *", true],
+      ["@hourly", true],
+      ["0 0 30 2 *", false],
+      ["0 * * * * *", false],
+      ["60 * * * *", false],
+      ["* * * *", false],
+      ["", false],
+    ];
+    for (const [text, isOne] of cases) assert.equal(isCron(text), isOne, text);
+  });
+});

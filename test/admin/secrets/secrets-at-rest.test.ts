@@ -1,0 +1,393 @@
+/*
+ * Secrets that Rapport needs again are stored sealed: how they look in the database, what happens with
+ * another key, and how keys change. Servers are stopped and started on one database, which stays open meanwhile:
+ * that takes a tenth of the time, and what a stop of the engine keeps is not the matter here.
+ */
+import assert from "node:assert/strict";
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { after, describe, test } from "node:test";
+import type { Config } from "../../../src/server/config.ts";
+import { serve } from "../../../src/server/serve.ts";
+import { closeDatabase, databaseOf } from "../../database/open-engines.ts";
+import { testConfig } from "../../harness.ts";
+import { startWarehouse } from "../../intake/warehouses/warehouse.ts";
+import { temporaryFolder } from "../../stored-rows.ts";
+import { runCommand } from "../../system/child-server.ts";
+
+const OLD = "the-first-secret-key-of-this-test";
+const NEW = "the-second-secret-key-of-this-test";
+
+const CENTER = "0f4e6c1a-7d02-4c55-9a3e-2b8d51c7f6a4";
+const SYNCED = "7a1f8c52-0000-4000-8000-000000000001";
+const STORED = "7a1f8c52-0000-4000-8000-000000000002";
+
+const KEY = "the-api-key-of-this-test";
+const S3_SECRET = "wJalrXUtnFEMI-EXAMPLE-SECRET";
+/** `dead_link_help` is a text of a page. */
+const LINK_SECRET = /(?<!dead_)link_/;
+const PASSWORD = "the-warehouse-password";
+
+const warehouse = await startWarehouse();
+await warehouse.run(
+  `create table crm (updated_at timestamptz, external_id text, payload text);
+   insert into crm values ('2026-01-01', 'ada', '{"plan":"pro"}')`,
+);
+const warehouseUrl = new URL(warehouse.url);
+warehouseUrl.password = PASSWORD;
+
+const manifest = (name = "CRM") => ({
+  company: { name: "Test" },
+  workspaces: [
+    {
+      name: "demo",
+      api_keys: [{ name: "dev", key: KEY, permissions: ["all"] }],
+      preference_centers: [{ id: CENTER, name: "main" }],
+      integrations: [
+        {
+          id: SYNCED,
+          name,
+          type: "attributes",
+          retry: { attempts: 1 },
+          warehouse: { type: "postgres", url: warehouseUrl.href, table: "public.crm" },
+        },
+        {
+          id: STORED,
+          name: "Files",
+          type: "attributes",
+          warehouse: {
+            type: "s3",
+            url: "s3://crm/users.csv",
+            access_key_id: "AKIDEXAMPLE",
+            secret_access_key: S3_SECRET,
+          },
+        },
+      ],
+    },
+  ],
+});
+
+interface Server {
+  admin(method: string, path: string, body?: unknown): Promise<any>;
+  call(method: string, path: string, body?: unknown): Promise<any>;
+  get(url: string): Promise<Response>;
+  /** Everything that was logged and answered. */
+  readonly seen: string[];
+  stop(): Promise<void>;
+}
+
+async function start(config: Config): Promise<Server> {
+  const seen: string[] = [];
+  const running = await serve(
+    { ...config, logLevel: "trace" },
+    { write: (line: string) => void seen.push(line) },
+    databaseOf(config),
+  );
+  const send = async (key: string, method: string, path: string, body?: unknown) => {
+    const response = await fetch(running.welcome.url + path, {
+      method,
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    seen.push(text);
+    assert.ok(response.status < 300, `${method} ${path}: ${text}`);
+    return JSON.parse(text);
+  };
+  return {
+    seen,
+    stop: running.stop,
+    admin: (...call) => send(running.welcome.adminToken.secret ?? "", ...call),
+    call: (...call) => send(KEY, ...call),
+    get: (path) => fetch(running.welcome.url + path),
+  };
+}
+
+/** Settings of servers on one new database; each call gives one with other keys. */
+async function onOneDatabase() {
+  let dataDir = "";
+  // Before the folder and the database are made, because what is registered first is done first.
+  after(() => closeDatabase(dataDir));
+  dataDir = await temporaryFolder();
+  const config = { ...(await testConfig()), dataDir };
+  return (secretKey: string | undefined, previousSecretKey?: string): Config => ({
+    ...config,
+    secretKey,
+    previousSecretKey,
+  });
+}
+
+async function firstLink(server: Server): Promise<string> {
+  await server.call("POST", "/users/track", {
+    attributes: [{ external_id: "ada", email: "a@b.co" }],
+  });
+  const answer = await server.call("GET", `/preference_center/v1/${CENTER}/url/ada`);
+  return new URL(answer.preference_center_url).pathname;
+}
+
+async function syncOnce(server: Server): Promise<string> {
+  const path = `/admin/v1/workspaces/demo/integrations/${SYNCED}`;
+  const { run_id } = await server.admin("POST", `${path}/sync`);
+  for (;;) {
+    const { run } = await server.admin("GET", `${path}/runs/${run_id}`);
+    if (run.job_status !== "running") return `${run.job_status} ${run.message ?? ""}`.trim();
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+const statusOf = async (server: Server) =>
+  (await server.admin("GET", "/admin/v1/secret-key")).secrets;
+
+interface Row {
+  readonly secret: string;
+  readonly id: string;
+}
+
+async function sealedRows(config: Config): Promise<Row[]> {
+  const database = await databaseOf(config);
+  const rows = await database.query<Row>(
+    `select warehouse->>'sealed' as secret, integration_id::text as id from integrations
+     union all select secret, version::text from link_keys order by id`,
+  );
+  return [...rows];
+}
+
+async function change(config: Config, sql: string): Promise<void> {
+  await (await databaseOf(config)).query(sql);
+}
+
+describe("secrets that are stored", () => {
+  test("stand in no row, no log line and no response, and syncs and links work after a restart", async () => {
+    const settings = await onOneDatabase();
+    const first = await start(settings(OLD));
+    await first.admin("POST", "/admin/v1/apply", manifest());
+    const link = await firstLink(first);
+    assert.equal(await syncOnce(first), "success");
+    for (const path of [
+      "/admin/v1/audit",
+      "/admin/v1/secret-key",
+      "/admin/v1/workspaces/demo/integrations",
+      `/admin/v1/workspaces/demo/integrations/${STORED}`,
+    ]) {
+      await first.admin("GET", path);
+    }
+    await first.call("GET", "/cdi/integrations");
+    await first.stop();
+
+    const database = await databaseOf(settings(OLD));
+    const tables = await database.query<{ name: string }>(
+      "select table_name as name from information_schema.tables where table_schema = 'public'",
+    );
+    const stored: string[] = [];
+    for (const { name } of tables) {
+      const rows = await database.query(`select to_jsonb(each)::text as row from ${name} each`);
+      stored.push(...rows.map((row) => String(row.row)));
+    }
+    assert.ok(stored.some((row) => row.includes("sealed:1:")));
+    for (const place of [...stored, ...first.seen]) {
+      for (const secret of [S3_SECRET, PASSWORD, OLD]) {
+        assert.ok(!place.includes(secret), place.slice(0, 300));
+      }
+      assert.doesNotMatch(place, LINK_SECRET);
+    }
+
+    const second = await start(settings(OLD));
+    assert.equal((await second.get(link)).status, 200);
+    assert.equal(await syncOnce(second), "success");
+    const { changes } = await second.admin("POST", "/admin/v1/apply", manifest());
+    assert.deepEqual(changes, []);
+    await second.stop();
+  });
+
+  test("a sealed value that is copied to another row does not open", async () => {
+    const settings = await onOneDatabase();
+    const first = await start(settings(OLD));
+    await first.admin("POST", "/admin/v1/apply", manifest());
+    await first.stop();
+    await change(
+      settings(OLD),
+      `update integrations set warehouse = jsonb_set(warehouse, '{sealed}',
+         (select warehouse->'sealed' from integrations where integration_id = '${STORED}'))
+       where integration_id = '${SYNCED}'`,
+    );
+    const second = await start(settings(OLD));
+    assert.equal(
+      await syncOnce(second),
+      "config_error A stored secret was changed, or copied from another row. " +
+        "Declare the integration again with its credentials.",
+    );
+    assert.deepEqual(await statusOf(second), { current: 1, previous: 0, plain: 0, unreadable: 1 });
+    const { changes } = await second.admin("POST", "/admin/v1/apply", manifest());
+    assert.deepEqual(
+      changes.map((each: any) => [each.action, each.name]),
+      [["updated", "CRM"]],
+    );
+    assert.equal(await syncOnce(second), "success");
+    await second.stop();
+  });
+
+  test("rows that were stored before there was sealing still open, and are sealed when next written", async () => {
+    const settings = await onOneDatabase();
+    const first = await start(settings(OLD));
+    await first.admin("POST", "/admin/v1/apply", manifest());
+    await firstLink(first);
+    await first.stop();
+    const [entry] = manifest().workspaces[0]?.integrations ?? [];
+    await change(
+      settings(OLD),
+      `update integrations set warehouse = '${JSON.stringify(entry?.warehouse)}'
+       where integration_id = '${SYNCED}'`,
+    );
+    await change(settings(OLD), "update link_keys set secret = 'link_of-before'");
+    const second = await start(settings(OLD));
+    assert.deepEqual(await statusOf(second), { current: 1, previous: 0, plain: 2, unreadable: 0 });
+    const link = await firstLink(second);
+    assert.equal(await syncOnce(second), "success");
+    await second.admin("POST", "/admin/v1/apply", manifest("Renamed"));
+    assert.deepEqual(await statusOf(second), { current: 2, previous: 0, plain: 1, unreadable: 0 });
+    await second.admin("POST", "/admin/v1/secret-key/rotate");
+    assert.deepEqual(await statusOf(second), { current: 3, previous: 0, plain: 0, unreadable: 0 });
+    assert.equal((await second.get(link)).status, 200);
+    await second.stop();
+  });
+});
+
+describe("a server with another key", () => {
+  test("a server without the key of stored secrets does not start and says what to do", async () => {
+    const settings = await onOneDatabase();
+    const first = await start(settings(OLD));
+    await first.admin("POST", "/admin/v1/apply", manifest());
+    await first.stop();
+    await assert.rejects(serve(settings(NEW), undefined, databaseOf(settings(NEW))), {
+      message:
+        /^The secrets in this database are sealed with the key [0-9a-f]{8}, but SECRET_KEY holds the key [0-9a-f]{8}\. Set SECRET_KEY .* PREVIOUS_SECRET_KEY too\. If the key is lost: rapport secrets discard/,
+    });
+    await (await start(settings(OLD))).stop();
+  });
+
+  test("an embedded server with a new key starts if no secret is stored yet", async (t) => {
+    const settings = await onOneDatabase();
+    if (settings(OLD).databaseUrl)
+      return t.skip("several-servers.test.ts says what PostgreSQL does");
+    await (await start(settings(OLD))).stop();
+    await (await start(settings(NEW))).stop();
+  });
+
+  test("a server starts once the secrets of a lost key are erased, and integrations keep their progress", async () => {
+    const settings = await onOneDatabase();
+    const first = await start(settings(OLD));
+    await first.admin("POST", "/admin/v1/apply", manifest());
+    const link = await firstLink(first);
+    assert.equal(await syncOnce(first), "success");
+    await first.stop();
+    const { databaseUrl, dataDir } = settings(NEW);
+    await closeDatabase(dataDir);
+    const discard = (SECRET_KEY: string, ...words: string[]) =>
+      runCommand(["secrets", "discard", ...words], {
+        DATA_DIR: dataDir,
+        DATABASE_URL: databaseUrl ?? "",
+        SECRET_KEY,
+      });
+    assert.match((await discard(NEW)).stderr, /stop working for good\. .* pass --yes\./);
+    assert.match((await discard(OLD, "--yes")).stderr, /The key is not lost/);
+    const { code, stdout } = await discard(NEW, "--yes");
+    assert.equal(code, 0);
+    assert.match(stdout, /^Discarded 1 link secret\.\n/);
+
+    const second = await start(settings(NEW));
+    assert.equal((await second.get(link)).status, 404);
+    assert.match(await syncOnce(second), /^config_error A stored secret is sealed with a key that/);
+    await second.admin("POST", "/admin/v1/apply", manifest());
+    assert.equal(await syncOnce(second), "success");
+    const listed = await second.call("GET", "/cdi/integrations");
+    assert.equal(listed.results[0].last_updated_at, "2026-01-01T00:00:00.000000Z");
+    assert.equal((await second.get(await firstLink(second))).status, 200);
+    await second.stop();
+  });
+});
+
+describe("a rotation", () => {
+  test("seals everything with the new key; before and after it every server can read and write", async () => {
+    const settings = await onOneDatabase();
+    const first = await start(settings(OLD));
+    await first.admin("POST", "/admin/v1/apply", manifest());
+    const link = await firstLink(first);
+    await first.stop();
+    const before = await sealedRows(settings(OLD));
+    assert.equal(before.length, 3);
+
+    const both = await start(settings(NEW, OLD));
+    // Servers that have only the old key still run, so the old one is used until the rotation.
+    await both.admin("POST", "/admin/v1/apply", manifest("Renamed"));
+    assert.deepEqual(await statusOf(both), { current: 0, previous: 3, plain: 0, unreadable: 0 });
+    assert.equal(await syncOnce(both), "success");
+    assert.equal((await both.get(link)).status, 200);
+    assert.equal((await both.admin("POST", "/admin/v1/secret-key/rotate")).resealed, 3);
+    assert.equal((await both.admin("POST", "/admin/v1/secret-key/rotate")).resealed, 0);
+    assert.deepEqual(await statusOf(both), { current: 3, previous: 0, plain: 0, unreadable: 0 });
+    await both.stop();
+
+    await assert.rejects(
+      serve(settings(OLD), undefined, databaseOf(settings(OLD))),
+      /sealed with the key/,
+    );
+    const after = await start(settings(NEW));
+    assert.equal((await after.get(link)).status, 200);
+    assert.equal(await syncOnce(after), "success");
+    await after.admin("POST", "/admin/v1/apply", manifest("Renamed again"));
+    await after.stop();
+    const rows = await sealedRows(settings(NEW));
+    for (const { id, secret } of before) {
+      assert.ok(
+        rows.every((row) => row.secret !== secret),
+        id,
+      );
+    }
+  });
+
+  test("a key rotation that fails halfway changes nothing", async () => {
+    const settings = await onOneDatabase();
+    const first = await start(settings(OLD));
+    await first.admin("POST", "/admin/v1/apply", manifest());
+    await firstLink(first);
+    await first.stop();
+    // The warehouses are sealed first; then the link secrets refuse.
+    await change(
+      settings(OLD),
+      "alter table link_keys add constraint as_before check (created_at < '2000-01-01') not valid",
+    );
+    const both = await start(settings(NEW, OLD));
+    await assert.rejects(both.admin("POST", "/admin/v1/secret-key/rotate"));
+    assert.deepEqual(await statusOf(both), { current: 0, previous: 3, plain: 0, unreadable: 0 });
+    await both.stop();
+    await (await start(settings(OLD))).stop();
+  });
+});
+
+describe("without SECRET_KEY", () => {
+  test("a key is created in the data folder, readable by its owner only, and used from then on", async () => {
+    const settings = await onOneDatabase();
+    const first = await start(settings(undefined));
+    await first.admin("POST", "/admin/v1/apply", manifest());
+    const link = await firstLink(first);
+    await first.stop();
+    const { mode } = await stat(join(settings(undefined).dataDir, "secret-key"));
+    assert.equal(mode & 0o777, 0o600);
+    const second = await start(settings(undefined));
+    assert.equal((await second.get(link)).status, 200);
+    await second.stop();
+    const warned = [first, second].map(({ seen }) =>
+      seen.some((line) => line.includes("SECRET_KEY is not set")),
+    );
+    assert.deepEqual(warned, [settings(undefined).databaseUrl !== undefined, false]);
+  });
+
+  test("no secret is stored in PostgreSQL where DATA_DIR keeps nothing", async (t) => {
+    const config = { ...(await testConfig()), secretKey: undefined };
+    if (!config.databaseUrl) return t.skip("The embedded engine keeps its key with its data.");
+    const server = await start(config);
+    await assert.rejects(server.admin("POST", "/admin/v1/apply", manifest()), /Set SECRET_KEY/);
+    await server.stop();
+    await closeDatabase(config.dataDir);
+  });
+});

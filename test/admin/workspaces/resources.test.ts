@@ -1,0 +1,307 @@
+/*
+ * What all resources have in common, checked for each: it can be created, read, listed, changed and
+ * removed; a repeated change leaves no row in the audit log; a fault names the field; and the manifest
+ * and the admin API agree. A new resource needs an entry in CASES.
+ */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { isEditable } from "../../../src/admin/workspaces/resource.ts";
+import { pathsOf } from "../../../src/http/endpoint.ts";
+import { ADMINISTERED, ENDPOINTS } from "../../../src/server/app.ts";
+import { startOwnServer } from "../../harness.ts";
+
+const server = await startOwnServer();
+await server.workspace();
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** A new workspace, or the company, with the resource below test. */
+interface Place {
+  readonly path: string;
+  /** A manifest in which the resource is declared so, or not at all. */
+  manifest(declared?: unknown): object;
+}
+
+interface Case {
+  readonly owner: keyof typeof ADMINISTERED;
+  /** Absent for a single value. */
+  readonly id?: string;
+  readonly entry: Members;
+  readonly other: Members;
+  /** A body that is refused, and the field that the message must name. */
+  readonly invalid: { readonly body: Members; readonly field: string };
+  readonly kind: string;
+  /** The name in the audit log, if it is not that of the entry. */
+  readonly auditName?: string;
+}
+
+const CASES: Readonly<Record<string, Case>> = {
+  company: {
+    owner: "ofServer",
+    entry: { name: "First name" },
+    other: { name: "Second name" },
+    invalid: { body: { name: "" }, field: "name" },
+    kind: "company",
+    auditName: "Second name",
+  },
+  workspaces: {
+    owner: "ofServer",
+    id: `created-${process.pid}`,
+    entry: { allow_reset: true },
+    other: { allow_reset: false },
+    invalid: { body: { settings: { track_max_updates: 0 } }, field: "settings.track_max_updates" },
+    kind: "workspace",
+    auditName: `created-${process.pid}`,
+  },
+  settings: {
+    owner: "ofWorkspace",
+    entry: { track_max_updates: 7 },
+    other: { track_max_updates: 8 },
+    invalid: { body: { track_max_updates: 0 }, field: "track_max_updates" },
+    kind: "workspace",
+  },
+  apps: {
+    owner: "ofWorkspace",
+    id: "app-1",
+    entry: { name: "Phone", platform: "ios" },
+    other: { name: "Phone", platform: "android" },
+    invalid: { body: { name: "Phone", platform: "toaster" }, field: "platform" },
+    kind: "app",
+  },
+  subscription_groups: {
+    owner: "ofWorkspace",
+    id: "group-1",
+    entry: { name: "News", channel: "email" },
+    other: { name: "News", channel: "sms" },
+    invalid: { body: { name: "News", channel: "fax" }, field: "channel" },
+    kind: "subscription_group",
+  },
+  teams: {
+    owner: "ofWorkspace",
+    id: "Europe / West",
+    entry: { id: "team-1" },
+    other: { id: "team-2" },
+    invalid: { body: { id: "" }, field: "id" },
+    kind: "team",
+    auditName: "Europe / West",
+  },
+  permission_sets: {
+    owner: "ofCompany",
+    id: "Writers / East",
+    entry: { permissions: ["basic_access"] },
+    other: { permissions: [] },
+    invalid: { body: { permissions: ["fly"] }, field: "permissions" },
+    kind: "permission_set",
+    auditName: "Writers / East",
+  },
+  locales: {
+    owner: "ofWorkspace",
+    id: "5d0c2c0e-6f3a-4a57-8f0b-0b6f3f1f2a11",
+    entry: { name: "German", country: "Germany", language: "German", locale_key: "de-DE" },
+    other: { name: "German", country: "Austria", language: "German", locale_key: "de-AT" },
+    invalid: {
+      body: { name: "German", country: "", language: "German", locale_key: "de DE" },
+      field: "locale_key",
+    },
+    kind: "locale",
+  },
+  scim_defaults: {
+    owner: "ofCompany",
+    entry: { department: "engineering" },
+    other: { department: "marketing" },
+    invalid: { body: { department: "kitchen" }, field: "department" },
+    kind: "scim_defaults",
+    auditName: "scim_defaults",
+  },
+};
+
+const RESOURCES = Object.values(ADMINISTERED).flat();
+
+/** Sends a request that must succeed. */
+async function admin(method: string, path: string, body?: unknown): Promise<any> {
+  const response = await server.admin(method, path, body);
+  assert.equal(response.status, 200, `${method} ${path}: ${JSON.stringify(response.body)}`);
+  return response.body;
+}
+
+const apply = (manifest: object) => admin("POST", "/admin/v1/apply", manifest);
+
+/** The part of `body` that `members` speaks of: other members hold defaults. */
+const pick = (body: Members | undefined, members: Members) =>
+  body && Object.fromEntries(Object.keys(members).map((name) => [name, body[name]]));
+
+async function newPlace(key: string, owner: Case["owner"], id?: string): Promise<Place> {
+  const company = { name: "Test" };
+  const last = key.replaceAll("_", "-");
+  if (owner === "ofWorkspace") {
+    const { name } = await server.workspace();
+    const manifest = (declared?: unknown) => ({
+      company,
+      workspaces: [{ name, allow_reset: true, ...(declared !== undefined && { [key]: declared }) }],
+    });
+    return { path: `/admin/v1/workspaces/${name}/${last}`, manifest };
+  }
+  const manifest = (declared?: unknown) => {
+    if (key === "company") return { company: declared ?? company, workspaces: [] };
+    if (id !== undefined && key === "workspaces") return { company, workspaces: declared ?? [] };
+    const inCompany = declared === undefined ? company : { ...company, [key]: declared };
+    return { company: inCompany, workspaces: [] };
+  };
+  return { path: `/admin/v1/${last}`, manifest };
+}
+
+async function rowsOf({ path }: Place, { owner, kind }: Case, name: string): Promise<string[]> {
+  const workspace = owner === "ofWorkspace" ? `&workspace=${path.split("/")[4]}` : "";
+  const query = `kind=${kind}&name=${encodeURIComponent(name)}${workspace}`;
+  const { entries } = await admin("GET", `/admin/v1/audit?${query}`);
+  return entries.map((entry: { action: string }) => entry.action).reverse();
+}
+
+test("every resource of a manifest can be changed through the admin API", () => {
+  const writing = ENDPOINTS.map((endpoint) => endpoint.contract)
+    .filter(({ method, access }) => method !== "GET" && access.by === "administrator")
+    .flatMap(pathsOf);
+  const placesOf = (base: string, keys: readonly { readonly key: string }[]) =>
+    keys.map(({ key }) => `${base}/${key.replaceAll("_", "-")}`);
+  const { ofServer, ofCompany, ofWorkspace } = ADMINISTERED;
+  for (const place of [
+    ...placesOf("/admin/v1", [...ofServer, ...ofCompany]),
+    ...placesOf("/admin/v1/workspaces/:name", ofWorkspace),
+  ]) {
+    const has = writing.some((path) => path === place || path.startsWith(`${place}/`));
+    assert.ok(has, `No endpoint changes ${place}: give the resource read and put, or endpoints.`);
+  }
+});
+
+test("every resource with derived endpoints is covered by these tests, and no other one is", () => {
+  assert.deepEqual(
+    RESOURCES.filter(isEditable)
+      .map(({ key }) => key)
+      .sort(),
+    Object.keys(CASES).sort(),
+    "Add the resource to CASES, or remove its case.",
+  );
+});
+
+describe("every resource can be read and changed through the admin API, with an audit row for each change", () => {
+  for (const [key, each] of Object.entries(CASES)) {
+    if (each.id === undefined) checkValue(key, each);
+    else checkList(key, each, each.id);
+  }
+});
+
+function checkList(key: string, each: Case, id: string): void {
+  const { owner, entry, other, invalid, kind } = each;
+  const resource = RESOURCES.find((found) => found.key === key);
+  const identity = resource?.identity as string;
+  const isRemovable = resource?.remove !== undefined;
+  const declaredEntry = { [identity]: id, ...entry };
+  const one = ({ path }: Place) => `${path}/${encodeURIComponent(id)}`;
+  const listed = async ({ path }: Place): Promise<Members | undefined> =>
+    (await admin("GET", path))[key].find((found: Members) => found[identity] === id);
+
+  test(`an entry of ${key} is created, read, listed, changed and removed, and each change is audited once`, async () => {
+    const place = await newPlace(key, owner, id);
+    assert.equal((await server.admin("GET", one(place))).status, 404);
+    const created = await admin("PUT", one(place), entry);
+    const { message: _message, ...view } = created;
+    assert.deepEqual(pick(created, declaredEntry), declaredEntry);
+    assert.deepEqual(await admin("GET", one(place)), created);
+    assert.deepEqual(await listed(place), view);
+    assert.deepEqual(await admin("PUT", one(place), entry), created);
+    const changed = await admin("PUT", one(place), other);
+    assert.deepEqual(pick(changed, other), other);
+    const name = each.auditName ?? String(other.name);
+    const removed = isRemovable ? ["removed"] : [];
+    if (isRemovable) {
+      await admin("DELETE", one(place));
+      assert.equal(await listed(place), undefined);
+      assert.equal((await server.admin("DELETE", one(place))).status, 404);
+      assert.equal((await server.admin("GET", one(place))).status, 404);
+    }
+    assert.deepEqual(await rowsOf(place, each, name), ["created", "updated", ...removed], kind);
+  });
+
+  test(`a refused body for ${key} names the field and changes nothing`, async () => {
+    const place = await newPlace(key, owner, id);
+    const before = await listed(place);
+    await refuses(one(place), invalid.body, `'${invalid.field}`);
+    await refuses(one(place), { ...entry, more: 1 }, "'more'");
+    const nul = `${place.path}/${encodeURIComponent("a\0")}`;
+    await refuses(nul, entry, "NUL character");
+    assert.deepEqual(await listed(place), before);
+  });
+
+  test(`a manifest and the admin API read and write the same entry of ${key}`, async () => {
+    const place = await newPlace(key, owner, id);
+    await apply(place.manifest([declaredEntry]));
+    const declared = await listed(place);
+    assert.deepEqual(pick(declared, declaredEntry), declaredEntry);
+    await admin("PUT", one(place), other);
+    await apply(place.manifest());
+    assert.deepEqual(pick(await listed(place), other), other, "an absent list changes nothing");
+    await apply(place.manifest([declaredEntry]));
+    assert.deepEqual(await listed(place), declared, "the manifest overrides the change");
+    await apply(place.manifest([declaredEntry])).then(({ changes }) =>
+      assert.deepEqual(changes, []),
+    );
+    if (isRemovable) {
+      assert.equal(declared?.declared, true);
+      await apply(place.manifest([]));
+      assert.equal(await listed(place), undefined);
+    }
+  });
+
+  if (!isRemovable) return;
+  test(`a manifest keeps an entry of ${key} from the admin API until the manifest declares it`, async () => {
+    const place = await newPlace(key, owner, id);
+    await admin("PUT", one(place), entry);
+    await apply(place.manifest([]));
+    assert.equal((await listed(place))?.declared, false);
+    await apply(place.manifest([declaredEntry]));
+    assert.equal((await listed(place))?.declared, true);
+    await apply(place.manifest([]));
+    assert.equal(await listed(place), undefined);
+  });
+}
+
+function checkValue(key: string, each: Case): void {
+  const { owner, entry, other, invalid } = each;
+  const contentOf = (body: Members): Members => (key in body ? (body[key] as Members) : body);
+
+  test(`the value of ${key} is set and read, and each change is audited once`, async () => {
+    const place = await newPlace(key, owner);
+    await admin("PUT", place.path, entry);
+    const name = each.auditName ?? (place.path.split("/")[4] as string);
+    const before = await rowsOf(place, each, name);
+    const changed = await admin("PUT", place.path, other);
+    assert.deepEqual(pick(contentOf(changed), other), other);
+    assert.deepEqual(await admin("GET", place.path), changed);
+    assert.deepEqual(await admin("PUT", place.path, other), changed);
+    assert.deepEqual(await rowsOf(place, each, name), [...before, "updated"]);
+  });
+
+  test(`a refused body for ${key} names the field and changes nothing`, async () => {
+    const place = await newPlace(key, owner);
+    const before = await admin("PUT", place.path, entry);
+    await refuses(place.path, invalid.body, `'${invalid.field}'`);
+    await refuses(place.path, { ...entry, more: 1 }, "'more'");
+    assert.deepEqual(await admin("GET", place.path), before);
+  });
+
+  test(`a manifest overrides what the admin API has set in ${key}`, async () => {
+    const place = await newPlace(key, owner);
+    await admin("PUT", place.path, other);
+    await apply(place.manifest(entry));
+    assert.deepEqual(pick(contentOf(await admin("GET", place.path)), entry), entry);
+    const { changes } = await apply(place.manifest(entry));
+    assert.deepEqual(changes, []);
+  });
+}
+
+/** Sends a body that must be refused with a message that has this part. */
+async function refuses(path: string, body: unknown, part: string): Promise<void> {
+  const { status, body: reply } = await server.admin("PUT", path, body);
+  assert.equal(status, 400, JSON.stringify(body));
+  assert.ok(reply.message.includes(part), `${part} is not in: ${reply.message}`);
+}

@@ -1,0 +1,170 @@
+/* Keys, groups, syncs and preference centers in the dashboard: what a click does is what the API then says. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { startServer } from "../harness.ts";
+import { goTo, skipWithoutBrowser as skip, startDashboard } from "./dashboard-browser.ts";
+import { filledWorkspace } from "./dashboard-workspace.ts";
+
+describe("administration in the dashboard", { skip }, async () => {
+  if (skip) return;
+  const server = await startServer();
+  const dashboard = await startDashboard(server);
+  const { workspace, name, paths } = await filledWorkspace(server);
+  const read = async (path: string) =>
+    (await server.admin("GET", `/admin/v1/workspaces/${name}${path}`)).body;
+
+  test("an API key is shown once, works with its permissions, and is refused once it is revoked", async () => {
+    const { page, complaints } = await dashboard.open(`/w/${name}/settings/keys`);
+    await page.getByRole("button", { name: "Create an API key" }).click();
+    await page.getByLabel("Name").fill("checkout");
+    await page.getByRole("dialog").getByLabel("Permissions").first().click();
+    await page.getByRole("option", { name: "users.track", exact: true }).click();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").getByRole("button", { name: "Create" }).click();
+    const secret = await page
+      .getByRole("dialog", { name: "Your API key" })
+      .locator("pre")
+      .innerText();
+    const track = { attributes: [{ external_id: "ada", plan: "silver" }] };
+    assert.equal((await workspace.track(track, { key: secret })).status, 201);
+    const denied = await workspace.call("POST", "/users/export/ids", {}, { key: secret });
+    assert.equal(denied.status, 403);
+    await page.getByRole("button", { name: "I have copied it" }).click();
+    assert.ok(!(await page.content()).includes(secret));
+    await page.getByRole("button", { name: "Actions for checkout" }).click();
+    await page.getByRole("menuitem", { name: "Revoke…" }).click();
+    await page.getByLabel(/Type checkout/).fill("checkout");
+    await page.getByRole("button", { name: "Revoke", exact: true }).click();
+    await page.getByText("Revoked", { exact: true }).waitFor();
+    assert.equal((await workspace.track(track, { key: secret })).status, 401);
+    assert.deepEqual(complaints, []);
+  });
+
+  test("a subscription group that is added, renamed and removed in the dashboard is so in the API", async () => {
+    const { page, complaints } = await dashboard.open(`/w/${name}/groups`);
+    const names = async () =>
+      (await read("/subscription-groups")).subscription_groups.map((group: any) => group.name);
+    await page.getByRole("button", { name: "Add a group" }).click();
+    await page.getByLabel("Name").fill("Offers");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("cell", { name: "Offers", exact: true }).waitFor();
+    assert.ok((await names()).includes("Offers"));
+    await page.getByRole("button", { name: "Actions for Offers" }).click();
+    await page.getByRole("menuitem", { name: "Edit…" }).click();
+    await page.getByLabel("Name").fill("Sales");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("cell", { name: "Sales", exact: true }).waitFor();
+    await page.getByRole("button", { name: "Actions for Sales" }).click();
+    await page.getByRole("menuitem", { name: "Remove…" }).click();
+    await page.getByRole("button", { name: "Remove", exact: true }).click();
+    await page.getByRole("cell", { name: "Sales", exact: true }).waitFor({ state: "detached" });
+    assert.ok(!(await names()).includes("Sales"));
+    assert.deepEqual(complaints, []);
+  });
+
+  test("a group that is renamed in the dashboard keeps its description, which the dashboard sets too", async () => {
+    const path = `/admin/v1/workspaces/${name}/subscription-groups/described`;
+    const group = { name: "Tips", channel: "email", description: "Once a month." };
+    await server.admin("PUT", path, group);
+    const { page } = await dashboard.open(`/w/${name}/groups`);
+    const edit = async (label: string, text: string) => {
+      await page.getByRole("button", { name: "Actions for Tips" }).click();
+      await page.getByRole("menuitem", { name: "Edit…" }).click();
+      await page.getByRole("dialog").getByLabel(label).fill(text);
+      await page.getByRole("button", { name: "Save" }).click();
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+      return (await server.admin("GET", path)).body;
+    };
+    assert.equal((await edit("Name", "Tips and tricks")).description, "Once a month.");
+    assert.equal((await edit("Description", "Twice a month.")).description, "Twice a month.");
+  });
+
+  test("an integration that is changed in the dashboard keeps how often it is tried", async () => {
+    const retry = { attempts: 2, delay_seconds: 1 };
+    const body = {
+      name: "Nightly",
+      type: "attributes",
+      warehouse: { type: "files", url: "/nowhere.csv" },
+      retry,
+    };
+    const id = crypto.randomUUID();
+    const put = await server.admin("PUT", `/admin/v1/workspaces/${name}/integrations/${id}`, body);
+    assert.equal(put.status, 200, JSON.stringify(put.body));
+    const { page } = await dashboard.open(`/w/${name}/syncs/${id}`);
+    await page.getByRole("button", { name: "Actions for Nightly" }).click();
+    await page.getByRole("menuitem", { name: "Edit…" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Schedule").fill("0 3 * * *");
+    await dialog.getByLabel("Address").fill("/elsewhere.csv");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.waitFor({ state: "detached" });
+    const stored = await read(`/integrations/${id}`);
+    assert.deepEqual([stored.schedule, stored.retry], ["0 3 * * *", retry]);
+  });
+
+  test("the brand that is set in the dashboard is the one that preference pages show, and other settings stay", async () => {
+    const { page, complaints } = await dashboard.open(`/w/${name}/settings/brand`);
+    const before = (await read("/settings")).settings;
+    await page.getByLabel("Company").fill("Acme");
+    await page.getByLabel("Color", { exact: true }).fill("#0b6e4f");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Saved the brand.").waitFor();
+    const brand = { company: "Acme", color: "#0b6e4f" };
+    assert.deepEqual((await read("/settings")).settings, { ...before, brand });
+    await page.getByLabel("Logo").fill("http://acme.example/logo.png");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page
+      .getByRole("alert")
+      .getByText(/logo_url/)
+      .waitFor();
+    assert.deepEqual(complaints, []);
+  });
+
+  test("a sync that is started in the dashboard shows its run, and each row that failed with the reason", async () => {
+    const { page, complaints } = await dashboard.open(`/w/${name}/syncs`);
+    await page.getByRole("link", { name: "Users from files" }).click();
+    const runs = page.getByRole("table", { name: "Runs" }).getByRole("link");
+    await runs.first().waitFor();
+    const before = await runs.count();
+    await page.getByRole("button", { name: "Run now" }).click();
+    await runs.nth(before).waitFor();
+    await goTo(page, `/w/${name}/syncs/${paths.integration}/runs/${paths.run}`);
+    const rows = page.getByRole("table", { name: "Rows that did not arrive" });
+    await rows.getByText("INVALID_ATTRIBUTE").waitFor();
+    await rows.getByText(/'dob' is not valid/).waitFor();
+    assert.deepEqual(complaints, []);
+  });
+
+  test("a preference center is previewed while it is written, and its faults are marked in their place", async () => {
+    const { page, complaints } = await dashboard.open(
+      `/w/${name}/preference-centers/${paths.center}`,
+    );
+    const frame = page.frameLocator("iframe");
+    await frame.getByText("sam.sample@example.com").first().waitFor();
+    const code = page.getByRole("textbox", { name: "HTML of the page" });
+    await code.fill(`<h1>Bonjour</h1>\n<p style="color: red">{{ \${first_name} }}</p>`);
+    await frame.getByRole("heading", { name: "Bonjour", exact: true }).waitFor();
+    const colour = await frame
+      .getByText("Sam")
+      .evaluate((element) => (globalThis as any).getComputedStyle(element).color);
+    assert.equal(colour, "rgb(255, 0, 0)");
+    await page.getByLabel("External id of the user to preview").fill("ada");
+    await frame.getByText("Ada", { exact: true }).waitFor();
+    await code.fill("<h1>Bonjour</h1>\n{% if %}");
+    await page
+      .getByRole("alert")
+      .getByText(/'page_html'.*line 2/)
+      .waitFor();
+    await code.fill("<h1>Salut</h1>\n<script>alert(1)</script>");
+    await frame.getByRole("heading", { name: "Salut", exact: true }).waitFor();
+    await page.getByText(/'page_html', line 2/).waitFor();
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByText("Saved main.").waitFor();
+    assert.match((await read(`/preference-centers/${paths.center}`)).page_html, /Salut/);
+    // The browser says that the frame runs no script; nothing else is wrong.
+    assert.deepEqual(
+      complaints.filter((each) => !/script/i.test(each)),
+      [],
+    );
+  });
+});

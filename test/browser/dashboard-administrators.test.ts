@@ -1,0 +1,243 @@
+/* Dashboard users in the dashboard: added, given permissions, deactivated and removed, and by whom. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Page } from "playwright-core";
+import { startOwnServer } from "../harness.ts";
+import { assertAccessible } from "./accessibility.ts";
+import {
+  assertFits,
+  goTo,
+  isLoaded,
+  SCREENS,
+  skipWithoutBrowser as skip,
+  startDashboard,
+} from "./dashboard-browser.ts";
+import { tabTo } from "./tab-to.ts";
+
+describe("dashboard users in the dashboard", { skip }, async () => {
+  if (skip) return;
+  const server = await startOwnServer();
+  const dashboard = await startDashboard(server);
+  const { name } = await server.workspace({ teams: [{ name: "Red" }] });
+  await server.admin("PUT", "/admin/v1/permission-sets/Support", {
+    permissions: ["view_user_profile", "view_pii"],
+  });
+  const PATH = "/admin/v1/dashboard-users";
+  const LIST = "/company/dashboard-users";
+
+  const create = async (members: Record<string, unknown> = {}) => {
+    const person = {
+      user_name: `${crypto.randomUUID()}@acme.example`,
+      given_name: "Ada",
+      family_name: "Lovelace",
+      department: "engineering",
+      ...members,
+    };
+    const { status, body } = await server.admin("POST", PATH, person);
+    assert.equal(status, 201, JSON.stringify(body));
+    return body.person;
+  };
+  const read = async (id: string) => (await server.admin("GET", `${PATH}/${id}`)).body.person;
+
+  const idIn = (page: Page): string => new URL(page.url()).pathname.split("/").at(-1) ?? "";
+
+  /** Chooses one of several options; the list stays open for others until it is closed. */
+  async function choose(page: Page, field: string, option: string): Promise<void> {
+    await page.getByRole("dialog").getByLabel(field, { exact: true }).first().click();
+    await page.getByRole("option", { name: option, exact: true }).click();
+    await page.keyboard.press("Escape");
+  }
+
+  test("the page of dashboard users says what it is for while there are none", async () => {
+    const { page, complaints } = await dashboard.open(LIST);
+    await page.getByText("No dashboard users yet").waitFor();
+    await assertAccessible(page);
+    assert.deepEqual(complaints, []);
+  });
+
+  test("with the keyboard alone an administrator adds a person", async () => {
+    const { page, complaints } = await dashboard.open(LIST);
+    await isLoaded(page);
+    await tabTo(page, /Add a person/);
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog").getByLabel("Email address").waitFor();
+    await page.keyboard.type("grace@acme.example");
+    await tabTo(page, /Given name/);
+    await page.keyboard.type("Grace");
+    await tabTo(page, /Family name/);
+    await page.keyboard.type("Hopper");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Grace Hopper", exact: true }).waitFor();
+    const person = await read(idIn(page));
+    assert.deepEqual(
+      [person.user_name, person.department, person.active, person.permissions],
+      ["grace@acme.example", "engineering", true, { companyPermissions: [], appGroup: [] }],
+    );
+    assert.deepEqual(complaints, []);
+  });
+
+  test("permissions, permission sets and teams that are given in the dashboard are those of the person", async () => {
+    const { id } = await create();
+    const { page, complaints } = await dashboard.open(`${LIST}/${id}`);
+    await page.getByRole("button", { name: "Add a workspace" }).click();
+    await page.getByRole("dialog").getByLabel("Workspace", { exact: true }).first().click();
+    await page.getByRole("option", { name, exact: true }).click();
+    await choose(page, "Permissions", "dev_console");
+    await choose(page, "Permission sets", "Support");
+    await page.getByText("They contain view_user_profile, view_pii.").waitFor();
+    await choose(page, "Teams", "Red");
+    await choose(page, "Permissions in the team Red", "basic_access");
+    await assertAccessible(page);
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("cell", { name: "Red (basic_access)" }).waitFor();
+    await page.getByRole("button", { name: "Edit company permissions" }).click();
+    await choose(page, "Permissions", "manage_company_settings");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    assert.deepEqual((await read(id)).permissions, {
+      companyPermissions: ["manage_company_settings"],
+      appGroup: [
+        {
+          appGroupName: name,
+          appGroupPermissions: ["dev_console"],
+          team: [{ teamName: "Red", teamPermissions: ["basic_access"] }],
+          appGroupPermissionSets: [{ appGroupPermissionSetName: "Support" }],
+        },
+      ],
+    });
+    await page.getByRole("button", { name: `Actions for ${name}` }).click();
+    await page.getByRole("menuitem", { name: "Remove…" }).click();
+    await page.getByRole("button", { name: "Remove", exact: true }).click();
+    await page.getByText("No workspace yet").waitFor();
+    assert.deepEqual((await read(id)).permissions.appGroup, []);
+    assert.deepEqual(complaints, []);
+  });
+
+  test("a person is renamed, deactivated, reactivated, signed out and removed, and the server's refusal is shown", async () => {
+    const ADMIN = { companyPermissions: ["admin"], appGroup: [] };
+    const { id, user_name } = await create({ permissions: ADMIN });
+    const { page, complaints } = await dashboard.open(`${LIST}/${id}`);
+    const act = async (item: string) => {
+      await page.getByRole("button", { name: "Actions", exact: true }).click();
+      await page.getByRole("menuitem", { name: item }).click();
+    };
+    await act("Edit…");
+    await page.getByLabel("Given name").fill("Augusta");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("heading", { name: "Augusta Lovelace", exact: true }).waitFor();
+    // The only administrator stays one.
+    await act("Deactivate…");
+    await page.getByRole("button", { name: "Deactivate", exact: true }).click();
+    await page.getByRole("alert").getByText("would be left").waitFor();
+    await assertAccessible(page);
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await create({ permissions: ADMIN });
+    await act("Deactivate…");
+    await page.getByRole("button", { name: "Deactivate", exact: true }).click();
+    await page.getByText("Deactivated: cannot sign in").waitFor();
+    assert.equal((await read(id)).active, false);
+    await act("Reactivate");
+    await page.getByText("Active", { exact: true }).waitFor();
+    await act("Sign out everywhere…");
+    await page.getByRole("button", { name: "Sign out", exact: true }).click();
+    await page.getByText("Ended 0 sessions.").waitFor();
+    await act("Remove…");
+    await page.getByLabel(/Type .* to confirm/).fill(user_name);
+    await page.getByRole("button", { name: "Remove", exact: true }).click();
+    await page.getByRole("table", { name: "Dashboard users" }).waitFor();
+    assert.equal((await server.admin("GET", `${PATH}/${id}`)).status, 404);
+    assert.deepEqual(complaints, []);
+  });
+
+  test("the list finds a person by a part of the name, keeps the search in its address, and loads the next pages", async () => {
+    for (let each = 0; each < 105; each += 1) await create({ family_name: "Byron" });
+    await create({ family_name: "Noether" });
+    const { page, complaints } = await dashboard.open(LIST);
+    await page.getByLabel("Find dashboard users").fill("noeth");
+    await page.getByRole("link", { name: "Ada Noether" }).waitFor();
+    await page.getByText("1 in total").waitFor();
+    assert.equal(new URL(page.url()).searchParams.get("query"), "noeth");
+    await goTo(page, `${LIST}?query=byron`);
+    assert.equal(await page.getByLabel("Find dashboard users").inputValue(), "byron");
+    await page.keyboard.press("End");
+    await page.getByText("105 in total").waitFor();
+    await goTo(page, `${LIST}?query=unknown`);
+    await page.getByText("No dashboard user matches").waitFor();
+    assert.deepEqual(complaints, []);
+  });
+
+  test("teams are added and removed in the settings of a workspace", async () => {
+    const { page, complaints } = await dashboard.open(`/w/${name}/settings/teams`);
+    await page.getByRole("button", { name: "Add a team" }).click();
+    await page.getByLabel("Name").fill("Blue");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("button", { name: "Actions for Blue" }).click();
+    await page.getByRole("menuitem", { name: "Remove…" }).click();
+    await page.getByRole("button", { name: "Remove", exact: true }).click();
+    await page.getByRole("button", { name: "Actions for Blue" }).waitFor({ state: "detached" });
+    const { body } = await server.admin("GET", `/admin/v1/workspaces/${name}/teams`);
+    assert.deepEqual(
+      body.teams.map((team: any) => team.name),
+      ["Red"],
+    );
+    assert.deepEqual(complaints, []);
+  });
+
+  test("the page of a person has no violation in either theme, fits on a phone, and says when it fails", async () => {
+    const { id } = await create({
+      active: false,
+      permissions: {
+        companyPermissions: ["admin"],
+        appGroup: [{ appGroupName: name, appGroupPermissions: ["basic_access"] }],
+      },
+    });
+    const { page, complaints } = await dashboard.open(`${LIST}/${id}`, { viewport: SCREENS.phone });
+    await isLoaded(page);
+    await assertFits(page);
+    await assertAccessible(page);
+    await goTo(page, LIST);
+    await assertFits(page);
+    await assertAccessible(page);
+    await page.goto(`${server.url}/dashboard${LIST}/9f1c0a52-6a0e-4a3e-9d55-0c9b1f3c2d11`);
+    await page.getByRole("alert").getByText("User not found").waitFor();
+    assert.deepEqual(complaints, []);
+    await page.context().close();
+  });
+
+  test("a person who may only see dashboard users finds every change disabled, with the reason", async () => {
+    const { id } = await create();
+    const { page } = await dashboard.open("/");
+    await page.route("**/dashboard/session", async (route) => {
+      const response = await route.fetch();
+      const permissions = {
+        company: ["manage_company_settings"],
+        workspaces: { [name]: ["basic_access"] },
+      };
+      const session = { ...(await response.json()), administrator: false, permissions };
+      await route.fulfill({ json: session });
+    });
+    await goTo(page, LIST);
+    const add = page.getByRole("button", { name: "Add a person" });
+    assert.equal(await add.getAttribute("aria-disabled"), "true");
+    await goTo(page, `${LIST}/${id}`);
+    for (const label of ["Edit company permissions", "Add a workspace"]) {
+      const button = page.getByRole("button", { name: label });
+      assert.equal(await button.getAttribute("aria-disabled"), "true", label);
+      await button.focus();
+      await page
+        .getByRole("tooltip")
+        .getByText("You lack the permission admin of the company.")
+        .waitFor();
+    }
+    await page.getByRole("button", { name: "Actions", exact: true }).click();
+    for (const item of ["Edit…", "Deactivate…", "Sign out everywhere…", "Remove…"]) {
+      const entry = page.getByRole("menuitem", { name: item });
+      assert.equal(await entry.getAttribute("aria-disabled"), "true", item);
+      assert.match(await entry.innerText(), /You lack the permission admin/);
+      await entry.click({ force: true });
+      assert.equal(await page.getByRole("dialog").count(), 0, item);
+    }
+    await page.keyboard.press("Escape");
+    await assertAccessible(page);
+  });
+});

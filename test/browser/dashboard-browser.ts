@@ -1,0 +1,172 @@
+/*
+ * The dashboard in a real browser, signed in as the administrator: what the tests of its pages share.
+ *
+ * Needs Chromium (chromium.ts) and the built pages (`npm run build`); without either, these tests are skipped.
+ */
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach } from "node:test";
+import type { BrowserContextOptions, Page } from "playwright-core";
+import { packageRoot } from "../../src/base/package-root.ts";
+import { signIn } from "../dashboard/signed-in.ts";
+import type { TestServer } from "../harness.ts";
+import { launchChromium, skipWithoutChromium } from "./chromium.ts";
+import { DRAWN, isSettled, runIn, watchRequests } from "./settled-page.ts";
+
+const isBuilt = existsSync(join(packageRoot(), "dist", "web", "index.html"));
+
+/** Why these tests cannot run here, or false. */
+export const skipWithoutBrowser =
+  skipWithoutChromium || (isBuilt ? false : "the dashboard is not built: npm run build");
+
+export const SCREENS = {
+  wide: { width: 1440, height: 900 },
+  phone: { width: 390, height: 844 },
+} as const;
+
+/** A page of the dashboard, with what the browser complained about: errors, refusals of the policy, other hosts. */
+export interface OpenPage {
+  readonly page: Page;
+  readonly complaints: string[];
+}
+
+export interface Dashboard {
+  /**
+   * Loads a page below /dashboard, signed in. All tests of a file use one browser window, which a cold start takes
+   * twice the time of: the page, its routes and its complaints begin anew, cookies stay. With options, such as those
+   * of a phone, the window is the test's own.
+   */
+  open(path: string, options?: BrowserContextOptions): Promise<OpenPage>;
+  /** Opens it in a window of its own, without a session. */
+  openSignedOut(path: string): Promise<OpenPage>;
+}
+
+/** Opens an address in a browser of its own, without a session. */
+export async function openAt(address: string): Promise<OpenPage> {
+  const page = await (await launchChromium()).newPage();
+  page.setDefaultTimeout(30_000);
+  watchRequests(page);
+  const complaints = complaintsOf(page, new URL(address).origin);
+  await page.goto(address);
+  return { page, complaints };
+}
+
+/** Starts a browser for the tests of a file. A test that fails tells what its pages showed. */
+export async function startDashboard(server: TestServer): Promise<Dashboard> {
+  const browser = await launchChromium();
+  const opened: OpenPage[] = [];
+  // The hook's type does not know that it is given the test that ended.
+  afterEach((async (test: EndedTest) => {
+    if (!test.passed) for (const each of opened) test.diagnostic(await shownBy(each));
+  }) as () => Promise<void>);
+  const { cookie } = await signIn(server);
+  const [name = "", value = ""] = cookie.split("=");
+  const newWindow = async (options: BrowserContextOptions = {}): Promise<OpenPage> => {
+    const context = await browser.newContext({
+      viewport: SCREENS.wide,
+      // Animations end at once: a test sees a dialog when it is there.
+      reducedMotion: "reduce",
+      ...options,
+    });
+    const page = await context.newPage();
+    page.setDefaultTimeout(30_000);
+    watchRequests(page);
+    const window = { page, complaints: complaintsOf(page, server.url) };
+    opened.push(window);
+    page.once("close", () => opened.splice(opened.indexOf(window), 1));
+    return window;
+  };
+  const signedIn = async (options?: BrowserContextOptions): Promise<OpenPage> => {
+    const window = await newWindow(options);
+    await window.page.context().addCookies([{ name, value, url: server.url }]);
+    return window;
+  };
+  const load = async (window: OpenPage, path: string): Promise<OpenPage> => {
+    await window.page.goto(`${server.url}/dashboard${path}`);
+    return window;
+  };
+  let shared: Promise<OpenPage> | undefined;
+  return {
+    async open(path, options) {
+      if (options) return load(await signedIn(options), path);
+      shared ??= signedIn();
+      const { page, complaints } = await shared;
+      await page.unrouteAll({ behavior: "ignoreErrors" });
+      complaints.length = 0;
+      return load(await shared, path);
+    },
+    openSignedOut: async (path) => load(await newWindow(), path),
+  };
+}
+
+interface EndedTest {
+  readonly passed: boolean;
+  diagnostic(message: string): void;
+}
+
+/** What a page shows, and what the browser complained about. */
+async function shownBy({ page, complaints }: OpenPage): Promise<string> {
+  const text = await page
+    .locator("body")
+    .innerText()
+    .catch((error: Error) => error.message);
+  return [page.url(), ...complaints, text].join("\n");
+}
+
+/** A list that grows with what the browser complains about. */
+function complaintsOf(page: Page, url: string): string[] {
+  const complaints: string[] = [];
+  page.on("pageerror", (error) => complaints.push(error.message));
+  page.on("console", (message) => {
+    // The header is for secure origins, which a test has none of; refusals of the API are the pages' own affair.
+    const isExpected = /Cross-Origin-Opener-Policy|status of 4\d\d/.test(message.text());
+    if (["error", "warning"].includes(message.type()) && !isExpected) {
+      complaints.push(message.text());
+    }
+  });
+  page.on("request", (request) => {
+    const address = request.url();
+    if (!/^(data|blob|about):/.test(address) && !address.startsWith(url)) complaints.push(address);
+  });
+  return complaints;
+}
+
+/** Loads another page, with its address below /dashboard, and waits until it shows what it loads. */
+export async function goTo(page: Page, path: string): Promise<void> {
+  await page.goto(new URL(`/dashboard${path}`, page.url()).href);
+  await isLoaded(page);
+}
+
+/** Waits, in the page, until it shows another text; the policy of the dashboard's pages does not let Playwright poll. */
+const isChanged = (before: string) => `(async () => {
+  const until = performance.now() + 30_000;
+  while (document.body.innerText === ${JSON.stringify(before)}) {
+    if (performance.now() > until) return false;
+    await ${DRAWN};
+  }
+  return true;
+})()`;
+
+/** Goes to a page with another content as a link in the dashboard does, without loading the dashboard again. */
+export async function follow(page: Page, path: string): Promise<void> {
+  const before = await page.locator("body").innerText();
+  await page.evaluate(`history.pushState(null, "", ${JSON.stringify(`/dashboard${path}`)})`);
+  const hasChanged = await runIn<boolean>(page, "follow a link", isChanged(before));
+  assert.ok(hasChanged, `${path} shows what the page before it shows.`);
+  await isLoaded(page);
+}
+
+/** Waits until a page shows what it loads. */
+export async function isLoaded(page: Page): Promise<void> {
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  await isSettled(page);
+}
+
+/** Whether the page is wider than the screen, so that a phone scrolls it sideways. */
+export const assertFits = async (page: Page): Promise<void> => {
+  const [content, screen] = (await page.evaluate(
+    "[document.documentElement.scrollWidth, innerWidth]",
+  )) as [number, number];
+  assert.ok(content <= screen, `The page is ${content} pixels wide on a screen of ${screen}.`);
+};

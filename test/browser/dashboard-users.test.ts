@@ -1,0 +1,339 @@
+/* Users in the dashboard: found and read with the keyboard alone, changed, merged, erased; and text that is no markup. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { NEWSLETTER, startServer, type TestWorkspace } from "../harness.ts";
+import { assertAccessible } from "./accessibility.ts";
+import {
+  assertFits,
+  follow,
+  goTo,
+  isLoaded,
+  SCREENS,
+  skipWithoutBrowser as skip,
+  startDashboard,
+} from "./dashboard-browser.ts";
+import { tabTo } from "./tab-to.ts";
+
+describe("users in the dashboard", { skip }, async () => {
+  if (skip) return;
+  const server = await startServer();
+  const dashboard = await startDashboard(server);
+
+  const platformIdOf = async (workspace: TestWorkspace, externalId: string): Promise<string> =>
+    (await workspace.profile({ external_ids: [externalId] })).platform_id;
+
+  test("with the keyboard alone a person signs in, finds a user and reads the timeline", async () => {
+    const workspace = await server.workspace();
+    await workspace.track({
+      attributes: [{ external_id: "grace", plan: "gold" }],
+      events: [
+        {
+          external_id: "ada",
+          name: "signed_up",
+          time: "2026-01-01T12:00:00Z",
+          properties: { source: "newsletter" },
+        },
+      ],
+    });
+    const { page, complaints } = await dashboard.openSignedOut(`/w/${workspace.name}/users`);
+    await isLoaded(page);
+    await tabTo(page, /Admin token/);
+    await page.keyboard.type(server.adminToken);
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Users", exact: true }).waitFor();
+    await page.getByRole("link", { name: "grace" }).waitFor();
+    // The field of the search has the focus.
+    await page.keyboard.type("ad");
+    await page.getByRole("link", { name: "grace" }).waitFor({ state: "detached" });
+    await tabTo(page, /^ ada/);
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "ada", exact: true }).waitFor();
+    await page.getByRole("button", { name: /signed_up/ }).waitFor();
+    await tabTo(page, /signed_up/);
+    await page.keyboard.press("Enter");
+    await page.locator("pre", { hasText: '"source": "newsletter"' }).waitFor();
+    assert.deepEqual(complaints, []);
+    await page.context().close();
+  });
+
+  test("an attribute and a subscription state that are changed in the dashboard are stored", async () => {
+    const workspace = await server.workspace();
+    await workspace.track({
+      attributes: [{ external_id: "ada", email: "ada@example.com", plan: "free", seats: 3 }],
+    });
+    const id = await platformIdOf(workspace, "ada");
+    const path = `/w/${workspace.name}/users/${id}`;
+    const { page, complaints } = await dashboard.open(`${path}?tab=attributes`);
+    await page.getByRole("button", { name: "Edit seats" }).click();
+    await page.getByLabel("Value").fill("4");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Edit dob" }).click();
+    await page.getByLabel("Value").fill("yesterday");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page
+      .getByRole("alert")
+      .getByText(/'dob' is not valid/)
+      .waitFor();
+    await assertAccessible(page);
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await goTo(page, `${path}?tab=subscriptions`);
+    await page.getByRole("combobox", { name: "State of Newsletter" }).click();
+    await page.getByRole("option", { name: "Unsubscribed" }).click();
+    await page
+      .getByRole("table", { name: "History of states" })
+      .getByText("Unsubscribed")
+      .waitFor();
+    const profile = await workspace.profile({ external_ids: ["ada"] });
+    assert.equal(profile.custom_attributes.seats, 4);
+    const { body } = await server.admin(
+      "GET",
+      `/admin/v1/workspaces/${workspace.name}/users/${id}`,
+    );
+    assert.deepEqual(
+      body.subscriptions.groups.map((each: any) => [each.subscription_group_id, each.state]),
+      [[NEWSLETTER, "unsubscribed"]],
+    );
+    assert.deepEqual(complaints, []);
+  });
+
+  test("a subscription state that was changed by mistake is brought back with one click", async () => {
+    const workspace = await server.workspace();
+    const subscribed = { subscription_group_id: NEWSLETTER, subscription_state: "subscribed" };
+    await workspace.track({
+      attributes: [
+        { external_id: "ada", email: "ada@example.com", subscription_groups: [subscribed] },
+      ],
+    });
+    const id = await platformIdOf(workspace, "ada");
+    const { page } = await dashboard.open(`/w/${workspace.name}/users/${id}?tab=subscriptions`);
+    const state = page.getByRole("combobox", { name: "State of Newsletter" });
+    await state.click();
+    await page.getByRole("option", { name: "Unsubscribed" }).click();
+    await page.getByText("Newsletter is set to Unsubscribed.").waitFor();
+    await assertAccessible(page);
+    await page.getByRole("button", { name: "Undo" }).click();
+    const history = page.getByRole("table", { name: "History of states" });
+    await history.getByRole("row").nth(3).waitFor();
+    await isLoaded(page);
+    assert.equal(await state.inputValue(), "Subscribed");
+  });
+
+  test("the search follows the address: a link to all users empties it, and Slash leads back into it", async () => {
+    const workspace = await server.workspace();
+    await workspace.track({ attributes: [{ external_id: "ada" }, { external_id: "grace" }] });
+    const { page } = await dashboard.open(`/w/${workspace.name}/users?query=ad`);
+    const [field, grace] = [
+      page.getByRole("textbox", { name: "Find users" }),
+      page.getByRole("link", { name: "grace" }),
+    ];
+    await page.getByRole("link", { name: "ada" }).waitFor();
+    assert.deepEqual([await field.inputValue(), await grace.count()], ["ad", 0]);
+    await page
+      .getByRole("navigation", { name: "Data" })
+      .getByRole("link", { name: "Users" })
+      .click();
+    await grace.waitFor();
+    assert.equal(await field.inputValue(), "");
+    await page.getByRole("heading", { name: "Users", exact: true }).click();
+    await page.keyboard.press("/");
+    await page.keyboard.type("gr");
+    await page.getByRole("link", { name: "ada" }).waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Clear" }).click();
+    await page.getByRole("link", { name: "ada" }).waitFor();
+  });
+
+  test("what a user did is narrowed to an event and to a day, and an attribute among many is found by name or value", async () => {
+    const workspace = await server.workspace();
+    const event = (name: string, time: string) => ({ external_id: "أمل", name, time });
+    await workspace.track({
+      attributes: [
+        {
+          external_id: "أمل",
+          first_name: "أمل",
+          ...Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`a${index}`, index])),
+          plan: "gold",
+        },
+      ],
+      events: [
+        event("opened", "2026-01-01T12:00:00Z"),
+        event("opened", "2026-02-01T12:00:00Z"),
+        event("closed", "2026-03-01T12:00:00Z"),
+      ],
+    });
+    const path = `/w/${workspace.name}/users/${await platformIdOf(workspace, "أمل")}`;
+    const { page, complaints } = await dashboard.open(`${path}?tab=totals`);
+    const total = page.getByRole("row").filter({ hasText: "opened" });
+    await total.getByRole("cell", { name: "2", exact: true }).waitFor();
+    await total.getByRole("link", { name: "opened" }).click();
+    const rows = page.getByRole("table", { name: "Timeline" }).getByRole("button");
+    await rows.nth(1).waitFor();
+    assert.deepEqual(await rows.allInnerTexts(), ["Event opened", "Event opened"]);
+    await page.getByLabel("Until the end of").fill("2026-01-15");
+    await rows.nth(1).waitFor({ state: "detached" });
+    assert.match(page.url(), /\?event=opened&until=2026-01-15$/);
+    await page.reload();
+    await rows.first().waitFor();
+    assert.equal(await rows.count(), 1);
+    await page.getByRole("tab", { name: "Attributes" }).click();
+    await page.getByRole("textbox", { name: "Find an attribute" }).fill("GOL");
+    await page.getByText("a29", { exact: true }).waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Edit plan" }).click();
+    // A dialog gives the focus back to what opened it.
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await page
+      .locator(":focus")
+      .and(page.getByRole("button", { name: "Edit plan" }))
+      .waitFor();
+    await page.getByRole("button", { name: "Actions", exact: true }).click();
+    await page.getByRole("menuitem", { name: /Erase/ }).click();
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await page
+      .locator(":focus")
+      .and(page.getByRole("button", { name: "Actions" }))
+      .waitFor();
+    assert.deepEqual(complaints, []);
+  });
+
+  test("a dialog whose file comes after the focus has gone gives it back to the button of the menu that opened it", async () => {
+    const workspace = await server.workspace();
+    await workspace.track({ attributes: [{ external_id: "ada" }] });
+    const path = `/w/${workspace.name}/users/${await platformIdOf(workspace, "ada")}`;
+    const { page, complaints } = await dashboard.open(path);
+    const actions = page.getByRole("button", { name: "Actions", exact: true });
+    await page.route("**/erase-user-*.js", async (route) => {
+      await page.locator(":focus").and(actions).waitFor();
+      await actions.blur();
+      await route.continue();
+    });
+    await actions.click();
+    await page.getByRole("menuitem", { name: /Erase/ }).click();
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await page.locator(":focus").and(actions).waitFor();
+    assert.deepEqual(complaints, []);
+  });
+
+  test("a merge shows what it would do field by field and changes nothing before it is confirmed", async () => {
+    const workspace = await server.workspace();
+    await workspace.track({
+      attributes: [
+        { external_id: "ada", plan: "gold" },
+        { external_id: "old", plan: "free", city: "Paris" },
+      ],
+    });
+    const [ada, old] = [await platformIdOf(workspace, "ada"), await platformIdOf(workspace, "old")];
+    const { page, complaints } = await dashboard.open(`/w/${workspace.name}/users/${old}`);
+    await page.getByRole("button", { name: "Actions" }).click();
+    await page.getByRole("menuitem", { name: /Merge/ }).click();
+    await page.getByRole("button", { name: /^ada/ }).click();
+    const effects = page.getByRole("table", { name: "What the merge does" });
+    await effects.getByText("plan").waitFor();
+    await effects.getByText("Paris").first().waitFor();
+    await assertAccessible(page);
+    assert.equal((await workspace.profile({ external_ids: ["old"] })).platform_id, old);
+    await page.getByRole("button", { name: "Merge", exact: true }).click();
+    await page.getByRole("heading", { name: "ada", exact: true }).waitFor();
+    await page.waitForURL(new RegExp(ada));
+    const kept = await workspace.profile({ external_ids: ["ada"] });
+    assert.deepEqual(kept.custom_attributes, { plan: "gold", city: "Paris" });
+    assert.deepEqual(complaints, []);
+  });
+
+  test("a user is exported with the timeline, and erased only after the name is typed", async () => {
+    const workspace = await server.workspace();
+    await workspace.track({
+      events: [{ external_id: "ada", name: "signed_up", time: "2026-01-01T12:00:00Z" }],
+    });
+    const id = await platformIdOf(workspace, "ada");
+    const { page, complaints } = await dashboard.open(`/w/${workspace.name}/users/${id}`);
+    await page.getByRole("button", { name: "Actions" }).click();
+    const downloading = page.waitForEvent("download");
+    await page.getByRole("menuitem", { name: "Export as JSON" }).click();
+    const file = await (await downloading).createReadStream();
+    const chunks: Buffer[] = [];
+    for await (const chunk of file) chunks.push(chunk as Buffer);
+    const exported = JSON.parse(Buffer.concat(chunks).toString());
+    assert.deepEqual([exported.user.external_id, exported.timeline[0].name], ["ada", "signed_up"]);
+    await page.getByRole("button", { name: "Actions" }).click();
+    await page.getByRole("menuitem", { name: /Erase/ }).click();
+    await page.getByRole("button", { name: "Erase", exact: true }).click();
+    await page.getByText("Type ada to confirm.").waitFor();
+    await page.getByLabel(/Type ada to confirm/).fill("ada");
+    await page.getByRole("button", { name: "Erase", exact: true }).click();
+    await page.getByRole("heading", { name: "Users", exact: true }).waitFor();
+    await page.getByText("No users yet").waitFor();
+    assert.deepEqual(await workspace.profiles({ external_ids: ["ada"] }), []);
+    assert.deepEqual(complaints, []);
+  });
+
+  test("markup in names, attributes, properties and aliases is shown as text and never runs", async () => {
+    const evil = `"><img src=x onerror="attacked=1"><script>attacked=1</script>`;
+    const workspace = await server.workspace();
+    const answer = await workspace.track({
+      attributes: [
+        {
+          external_id: evil,
+          first_name: evil,
+          [evil.slice(0, 40)]: evil,
+          nested: { [evil]: [evil] },
+        },
+      ],
+      events: [
+        {
+          external_id: evil,
+          name: evil,
+          time: "2026-01-01T12:00:00Z",
+          properties: { [evil]: evil, link: "javascript:window.attacked=1" },
+        },
+      ],
+    });
+    assert.equal(answer.body.errors, undefined, JSON.stringify(answer.body));
+    await workspace.call("POST", "/users/alias/new", {
+      user_aliases: [{ external_id: evil, alias_name: evil, alias_label: evil }],
+    });
+    await server.admin("PUT", `/admin/v1/workspaces/${workspace.name}/campaigns/${NEWSLETTER}`, {
+      name: evil,
+    });
+    const id = await platformIdOf(workspace, evil);
+    const { page, complaints } = await dashboard.open("/");
+    for (const path of [
+      "/users",
+      `/users?query=${encodeURIComponent(evil)}`,
+      ...["timeline", "attributes", "identity"].map((tab) => `/users/${id}?tab=${tab}`),
+      "/campaigns",
+      "/settings/audit",
+      `/settings/${encodeURIComponent(evil)}`,
+    ]) {
+      await goTo(page, `/w/${workspace.name}${path}`);
+      assert.equal(await page.evaluate("window.attacked"), undefined, path);
+      assert.equal(await page.locator("img").count(), 0, path);
+    }
+    // Nor does a name without an end or without a space make a page wider than the screen.
+    const endless = "W".repeat(250);
+    await workspace.track({
+      attributes: [
+        {
+          external_id: endless.repeat(3),
+          first_name: endless,
+          last_name: endless,
+          [endless]: endless,
+        },
+      ],
+    });
+    await page.setViewportSize(SCREENS.phone);
+    const wide = `/w/${workspace.name}/users/${await platformIdOf(workspace, endless.repeat(3))}`;
+    for (const tab of ["timeline", "attributes", "identity"]) {
+      await follow(page, `${wide}?tab=${tab}`);
+      await assertFits(page);
+    }
+    await page.setViewportSize(SCREENS.wide);
+    await goTo(page, `/w/${workspace.name}/users/${id}`);
+    await page.getByRole("button", { name: /onerror/ }).click();
+    await page.locator("pre", { hasText: "javascript:window.attacked" }).waitFor();
+    assert.equal(await page.evaluate("window.attacked"), undefined);
+    assert.deepEqual(complaints, []);
+  });
+});

@@ -1,0 +1,106 @@
+/* A workspace that has something on every page of the dashboard. */
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { mkdtemp, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { NEWSLETTER, type TestServer, type TestWorkspace, WEB_APP } from "../harness.ts";
+
+export interface FilledWorkspace {
+  readonly workspace: TestWorkspace;
+  readonly name: string;
+  /** Ids for addresses of pages. */
+  readonly paths: Readonly<Record<"user" | "integration" | "run" | "center" | "message", string>>;
+}
+
+export async function filledWorkspace(server: TestServer): Promise<FilledWorkspace> {
+  const [center, campaign, canvas, message] = [
+    randomUUID(),
+    randomUUID(),
+    randomUUID(),
+    randomUUID(),
+  ];
+  const workspace = await server.workspace({
+    preference_centers: [{ id: center, name: "main" }],
+    settings: { multi_language: true, rate_limits: { "users.track": "off" } },
+  });
+  const { name } = workspace;
+  const put = async (path: string, body: unknown) => {
+    const answer = await server.admin("PUT", `/admin/v1/workspaces/${name}${path}`, body);
+    assert.ok(answer.status < 300, `${path}: ${JSON.stringify(answer.body)}`);
+  };
+  await put(`/campaigns/${campaign}`, { name: "Welcome" });
+  await put(`/canvases/${canvas}`, { name: "Onboarding", step_ids: [randomUUID()] });
+  await put(`/locales/${randomUUID()}`, GERMAN);
+  await put(`/messages/${message}`, {
+    campaign_id: campaign,
+    channel: "email",
+    multi_language: true,
+    content: { subject: "{% translation hello %}Hello{% endtranslation %}" },
+  });
+  await server.admin("PUT", "/admin/v1/permission-sets/Support", { permissions: ["view_pii"] });
+  const user = await withAda(workspace);
+  const [integration, run] = await withRun(server, name);
+  return { workspace, name, paths: { user, integration, run, center, message } };
+}
+
+const GERMAN = { name: "German", country: "DE", language: "de", locale_key: "de-DE" };
+
+/** Ada with everything that a profile shows. @returns her platform_id. */
+async function withAda(workspace: TestWorkspace): Promise<string> {
+  const time = new Date().toISOString();
+  const subscribed = { subscription_group_id: NEWSLETTER, subscription_state: "subscribed" };
+  const answer = await workspace.track({
+    attributes: [
+      {
+        external_id: "ada",
+        email: "ada@example.com",
+        phone: "+14155552671",
+        first_name: "Ada",
+        plan: "gold",
+        favourite: { colour: "blue" },
+        subscription_groups: [subscribed],
+        push_tokens: [{ app_id: WEB_APP, token: "token-1" }],
+      },
+      { external_id: "old-ada", plan: "free" },
+    ],
+    events: [{ external_id: "ada", name: "signed_up", time, properties: { source: "web" } }],
+    purchases: [{ external_id: "ada", product_id: "chair", currency: "EUR", price: 49.9, time }],
+  });
+  assert.equal(answer.body.errors, undefined, JSON.stringify(answer.body));
+  await workspace.call("POST", "/users/merge", {
+    merge_updates: [
+      {
+        identifier_to_merge: { external_id: "old-ada" },
+        identifier_to_keep: { external_id: "ada" },
+      },
+    ],
+  });
+  return (await workspace.profile({ external_ids: ["ada"] })).platform_id;
+}
+
+/** An integration with a run of which a row failed. */
+async function withRun(server: TestServer, name: string): Promise<[string, string]> {
+  const file = join(await mkdtemp(join(tmpdir(), "rapport-dashboard-")), "users.csv");
+  await writeFile(
+    file,
+    'UPDATED_AT,EXTERNAL_ID,PAYLOAD\n2026-01-01 00:00:00,grace,"{""plan"":""gold""}"\n' +
+      '2026-01-01 00:00:01,bad,"{""dob"":""never""}"\n',
+  );
+  const id = randomUUID();
+  const path = `/admin/v1/workspaces/${name}/integrations/${id}`;
+  const warehouse = { type: "files", url: file, format: "csv" };
+  const made = await server.admin("PUT", path, {
+    name: "Users from files",
+    type: "attributes",
+    warehouse,
+  });
+  assert.equal(made.status, 200, JSON.stringify(made.body));
+  const started = await server.admin("POST", `${path}/sync`);
+  const run: string = started.body.run_id;
+  for (;;) {
+    const { body } = await server.admin("GET", `${path}/runs/${run}`);
+    if (body.run.job_status !== "running") return [id, run];
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}

@@ -1,0 +1,160 @@
+/* The latest requests of API keys, as administrators see them. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { freePort } from "../free-port.ts";
+import { startOwnServer } from "../harness.ts";
+import { startProvider, visit } from "./identity-provider.ts";
+import { declare, scimClient, WORKSPACE } from "./scim/scim-client.ts";
+import { continueSession, type SignedIn } from "./signed-in.ts";
+
+const port = await freePort();
+const provider = await startProvider(port);
+const server = await startOwnServer({ port, oidc: provider.settings });
+await declare(server, {}, [WORKSPACE]);
+const scim = scimClient(server);
+
+const PATH = "/admin/v1/workspaces/demo/requests";
+const NOON = "2026-01-01T12:00:00Z";
+
+const track = (body: unknown, key = "dev-key") =>
+  server.send("POST", "/users/track", body, { key });
+
+const list = async (query = ""): Promise<any[]> => {
+  const { status, body } = await server.admin("GET", `${PATH}?${query}`);
+  assert.equal(status, 200, JSON.stringify(body));
+  return body.requests;
+};
+
+async function person(appGroupPermissions: readonly string[]): Promise<SignedIn & { id: string }> {
+  const appGroup = [{ appGroupName: "demo", appGroupPermissions }];
+  const user = (await scim.user({ permissions: { companyPermissions: [], appGroup } })) as any;
+  provider.signsIn({ email: user.userName, email_verified: true });
+  const { cookie } = await visit(server, "/dashboard/sign-in/oidc");
+  return { ...(await continueSession(server, cookie)), id: user.id };
+}
+
+describe("the list of live requests", () => {
+  test("a request is listed with its key, its time and the verdict on every item", async () => {
+    await track({
+      events: [
+        { external_id: "ada", name: "opened", time: NOON },
+        { external_id: "bob", name: "opened", time: "yesterday" },
+      ],
+    });
+    const [newest] = await list();
+    assert.equal(newest.method, "POST");
+    assert.equal(newest.path, "/users/track");
+    assert.equal(newest.status, 201);
+    assert.equal(newest.key.name, "dev");
+    assert.ok(newest.duration_ms > 0);
+    assert.deepEqual(
+      newest.items.map(({ kind, index, accepted, user }: any) => [kind, index, accepted, user]),
+      [
+        ["events", 0, true, "ada"],
+        ["events", 1, false, "bob"],
+      ],
+    );
+    assert.match(newest.items[1].code, /^[A-Z_]+$/);
+    assert.equal(newest.rejected, 1);
+    assert.equal(newest.body.events[1].time, "yesterday");
+    const { body } = await server.admin("GET", `${PATH}/${newest.id}`);
+    assert.deepEqual(body.request, newest);
+  });
+
+  test("live requests are found by status, key, user, endpoint and code, and read page by page", async () => {
+    await track({ events: [{ external_id: "carol", name: "seen", time: NOON }] });
+    await track({ events: "none" });
+    await server.send("POST", "/users/export/ids", { external_ids: ["carol"] }, { key: "dev-key" });
+    const carols = await list("user=carol");
+    assert.deepEqual(
+      carols.map(({ path }) => path),
+      ["/users/export/ids", "/users/track"],
+    );
+    assert.deepEqual([...new Set((await list("status=4xx")).map(({ status }) => status))], [400]);
+    assert.equal((await list("status=404")).length, 0);
+    assert.equal((await list("key=nobody")).length, 0);
+    assert.ok((await list("key=dev")).length >= 3);
+    assert.equal((await list("endpoint=/users/export/ids")).length, 1);
+    const [rejected] = (await list("status=201")).filter((each) => each.rejected > 0);
+    const code = rejected.items.find((item: any) => !item.accepted).code;
+    assert.deepEqual(
+      (await list(`code=${code}`)).map(({ id }) => id),
+      [rejected.id],
+    );
+    const { body: first } = await server.admin("GET", `${PATH}?limit=1`);
+    const { body: second } = await server.admin(
+      "GET",
+      `${PATH}?limit=1&cursor=${first.next_cursor}`,
+    );
+    assert.deepEqual(
+      [...first.requests, ...second.requests].map(({ id }: any) => id),
+      (await list("limit=2")).map(({ id }) => id),
+    );
+  });
+
+  test("live requests are found by a user however the body spells the name", async () => {
+    const event = { name: "seen", time: NOON };
+    const raw = JSON.stringify({ events: [{ external_id: "josé", ...event }] }).replace(
+      "é",
+      "\\u00e9",
+    );
+    await server.send("POST", "/users/track", undefined, { key: "dev-key", raw });
+    await track({ events: [{ user_alias: { alias_name: "eva", alias_label: "web" }, ...event }] });
+    await track({ events: [{ external_id: 4711, ...event }] });
+    for (const user of ["josé", "web:eva", "4711"]) {
+      const [found, ...more] = await list(`user=${encodeURIComponent(user)}`);
+      assert.equal(found?.items[0].user, user);
+      assert.equal(more.length, 0);
+    }
+  });
+
+  test("live requests are listed whatever JSON a rejected item holds", async () => {
+    const alias_label = { toString: 1, valueOf: 1 };
+    await track({ events: [{ user_alias: { alias_name: "fay", alias_label }, name: "seen" }] });
+    const [newest] = await list();
+    assert.equal(newest.items[0].user, null);
+    assert.deepEqual(newest.body.events[0].user_alias.alias_label, alias_label);
+  });
+
+  test("requests of one workspace are not listed in another", async () => {
+    await track({ events: [{ external_id: "dora", name: "seen", time: NOON }] });
+    const other = await server.workspace();
+    const { body } = await server.admin("GET", `/admin/v1/workspaces/${other.name}/requests`);
+    assert.deepEqual(body.requests, []);
+  });
+
+  test("a server keeps so many requests and no more, and none where live requests are off", async () => {
+    const few = await startOwnServer({ liveRequests: 3 });
+    const workspace = await few.workspace();
+    for (const name of ["a", "b", "c", "d"]) {
+      await workspace.track({ events: [{ external_id: "ada", name, time: NOON }] });
+    }
+    const path = `/admin/v1/workspaces/${workspace.name}/requests`;
+    const { body } = await few.admin("GET", path);
+    assert.deepEqual(
+      body.requests.map((each: any) => each.body.events[0].name),
+      ["d", "c", "b"],
+    );
+    const off = await startOwnServer({ liveRequests: 0 });
+    const silent = await off.workspace();
+    await silent.track({ events: [{ external_id: "ada", name: "a", time: NOON }] });
+    const answer = await off.admin("GET", `/admin/v1/workspaces/${silent.name}/requests`);
+    assert.deepEqual([answer.body.requests, answer.body.kept], [[], 0]);
+  });
+});
+
+describe("personal data in live requests", () => {
+  test("a person without view_pii sees verdicts, but neither bodies nor responses nor users", async () => {
+    await track({ events: [{ external_id: "private-ada", name: "seen", time: NOON }] });
+    const developer = await person(["dev_console"]);
+    const { body } = await developer.call("GET", PATH);
+    const [newest] = body.requests;
+    assert.deepEqual([newest.body, newest.response, newest.items[0].user], [null, null, null]);
+    assert.equal(newest.items[0].accepted, true);
+    assert.doesNotMatch(JSON.stringify(body), /private-ada/);
+    assert.equal((await developer.call("GET", `${PATH}?user=private-ada`)).status, 403);
+    const support = await person(["dev_console", "view_pii"]);
+    const shown = await support.call("GET", `${PATH}?user=private-ada`);
+    assert.equal(shown.body.requests[0].items[0].user, "private-ada");
+  });
+});

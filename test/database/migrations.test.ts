@@ -1,0 +1,114 @@
+/* How the schema of a database is brought up to date, and which databases are refused. */
+import assert from "node:assert/strict";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { packageRoot } from "../../src/base/package-root.ts";
+import type { Database } from "../../src/database/database.ts";
+import { migrate } from "../../src/database/migrations/migrate.ts";
+import { openDatabase } from "../../src/server/open-database.ts";
+import { serve } from "../../src/server/serve.ts";
+import { ENGINE, testConfig } from "../harness.ts";
+import { temporaryFolder } from "../stored-rows.ts";
+import { runCommand } from "../system/child-server.ts";
+
+const FILES = readdirSync(join(packageRoot(), "migrations"))
+  .filter((name) => name.endsWith(".sql"))
+  .sort();
+
+/** Settings for a database of this test alone, which outlives a server. */
+const keptConfig = async () => testConfig({ dataDir: await temporaryFolder() });
+
+async function withDatabase<Result>(
+  config: Awaited<ReturnType<typeof keptConfig>>,
+  work: (database: Database) => Promise<Result>,
+): Promise<Result> {
+  const database = await openDatabase(config);
+  return work(database).finally(() => database.close());
+}
+
+const appliedTo = async (database: Database) =>
+  (await database.query<{ name: string }>("select name from migrations order by name")).map(
+    (row) => row.name,
+  );
+
+describe("migrations", () => {
+  test("migrating applies every file once in numeric order, and a second run does nothing", async () => {
+    const config = await keptConfig();
+    await withDatabase(config, async (database) => {
+      const now = await migrate(database);
+      // A new embedded database begins as the snapshot that the build has made.
+      assert.deepEqual(now, ENGINE === "embedded" ? [] : FILES);
+      assert.deepEqual(await appliedTo(database), FILES);
+      assert.deepEqual(await migrate(database), []);
+    });
+  });
+
+  test("concurrent migrations from several connections apply every file exactly once", {
+    skip: ENGINE !== "postgres",
+  }, async () => {
+    const config = await keptConfig();
+    await withDatabase(config, async (database) => {
+      const applied = await Promise.all([migrate(database), migrate(database), migrate(database)]);
+      assert.deepEqual(applied.flat(), FILES);
+    });
+  });
+
+  test("a database is refused if a migration file was changed after it was applied", async () => {
+    const config = await keptConfig();
+    await withDatabase(config, async (database) => {
+      await migrate(database);
+      await database.query("update migrations set checksum = 'other' where name = $1", [FILES[0]]);
+    });
+    const sentence = new RegExp(`^The migration ${FILES[0]} was changed after it was applied\\. `);
+    await assert.rejects(serve(config), { message: sentence });
+    const { code, stderr } = await runCommand(["migrate"], environmentOf(config));
+    assert.equal(code, 1);
+    assert.match(stderr, /^rapport: The migration .* was changed after it was applied\./);
+  });
+
+  test("a database used by a newer version is refused and left unchanged", async () => {
+    const config = await keptConfig();
+    await withDatabase(config, async (database) => {
+      await migrate(database);
+      await database.query("insert into migrations values ('9999-from-the-future.sql', 'x')");
+    });
+    await assert.rejects(serve(config), {
+      message: /^The database holds the migration 9999-from-the-future\.sql.*newer version/,
+    });
+    await withDatabase(config, async (database) => {
+      assert.deepEqual(await appliedTo(database), [...FILES, "9999-from-the-future.sql"]);
+    });
+  });
+
+  test("a failed migration rolls back every file applied in the same run", {
+    skip: ENGINE !== "postgres",
+  }, async () => {
+    const config = await keptConfig();
+    await withDatabase(config, async (database) => {
+      await database.query("create table idempotency_keys (in_the_way int)");
+      await assert.rejects(migrate(database), /already exists/);
+      const tables = await database.query<{ name: string }>(
+        "select tablename as name from pg_tables where schemaname = 'public'",
+      );
+      assert.deepEqual(
+        tables.map((table) => table.name),
+        ["idempotency_keys"],
+      );
+    });
+  });
+});
+
+const environmentOf = (config: Awaited<ReturnType<typeof keptConfig>>) => ({
+  DATA_DIR: config.dataDir,
+  ...(config.databaseUrl !== undefined && { DATABASE_URL: config.databaseUrl }),
+});
+
+test("rapport migrate lists what it applied, and a second run reports nothing to do", async () => {
+  const environment = environmentOf(await keptConfig());
+  const first = await runCommand(["migrate"], environment);
+  const made = ENGINE === "embedded" ? "Nothing to do.\n" : `${FILES.join("\n")}\n`;
+  assert.deepEqual([first.code, first.stdout, first.stderr], [0, made, ""]);
+  const second = await runCommand(["migrate"], environment);
+  assert.deepEqual([second.code, second.stdout], [0, "Nothing to do.\n"]);
+});

@@ -1,0 +1,198 @@
+/*
+ * Requests about individual users, sent to the endpoints' handlers: every statement that they send to the
+ * engine is shown to the caller first. For tests of what the engine makes of the statements.
+ */
+import assert from "node:assert/strict";
+import { insertWorkspace } from "../../src/admin/workspaces/store.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { DEFAULT_SETTINGS } from "../../src/base/context/workspace-settings.ts";
+import { createMetrics } from "../../src/base/observe/metrics.ts";
+import { NO_TRACING } from "../../src/base/observe/tracing.ts";
+import type { Database, Queryable } from "../../src/database/database.ts";
+import { type Endpoint, pathsOf } from "../../src/http/endpoint.ts";
+import { createIdempotency } from "../../src/http/idempotency.ts";
+import { createWriteQueue } from "../../src/intake/track/write-queue.ts";
+import { createLargeExports } from "../../src/people/export/export-by-ids.ts";
+import { EXPORT_FIELDS } from "../../src/people/export/profile-view.ts";
+import { createSmallExports } from "../../src/people/export/small-exports.ts";
+import { createMergeQueue } from "../../src/people/identity/merge-queue.ts";
+import { createAddressCache } from "../../src/people/profiles/address-cache.ts";
+import { createIdCache } from "../../src/people/profiles/id-cache.ts";
+import { createQuotas } from "../../src/people/quotas/quotas.ts";
+import { createSetQueue } from "../../src/people/subscriptions/set-queue.ts";
+import { ENDPOINTS } from "../../src/server/app.ts";
+import { ALERTS, NEWSLETTER, WEB_APP } from "../harness.ts";
+import { alias, byAlias, byEmail, id, TIME } from "../people/identity/identity-calls.ts";
+import { contextIn, testWorkspace } from "../test-context.ts";
+
+/** Looks at a statement before it runs, on the connection that will run it. */
+export type Look = (
+  queryable: Queryable,
+  sql: string,
+  parameters: readonly unknown[],
+) => Promise<void>;
+
+/** The database; each statement of which a plan can be made is looked at before it runs. */
+function watched(database: Database, look: Look): Database {
+  const hasPlan = (sql: string) => /^\s*(select|insert|update|delete)/.test(sql);
+  const watching = <Each extends Queryable>(queryable: Each): Each => ({
+    ...queryable,
+    async query<Row>(sql: string, parameters: readonly unknown[] = []) {
+      if (hasPlan(sql)) await look(queryable, sql, parameters);
+      return queryable.query<Row>(sql, parameters);
+    },
+    async execute(sql: string, parameters: readonly unknown[] = [], mustWrite?: number) {
+      if (hasPlan(sql)) await look(queryable, sql, parameters);
+      return queryable.execute(sql, parameters, mustWrite);
+    },
+  });
+  return {
+    ...watching(database),
+    transaction: (work) => database.transaction((tx) => work(watching(tx))),
+    transactionAtOnce: (work) => database.transaction((tx) => work(watching(tx))),
+  };
+}
+
+const WORKSPACE = testWorkspace({
+  settings: { ...DEFAULT_SETTINGS, redirect_merged_ids: true },
+  appIds: new Set([WEB_APP]),
+  groupChannels: new Map([
+    [NEWSLETTER, "email"],
+    [ALERTS, "sms"],
+  ]),
+});
+
+const NO_COMPANY = "00000000-0000-4000-8000-000000000000";
+
+/** Sends requests to the endpoints' handlers, as the server does once a request is checked. */
+function clientOf(watchedDatabase: Database) {
+  const parts = {
+    database: watchedDatabase,
+    clock: systemClock,
+    metrics: createMetrics(),
+    tracing: NO_TRACING,
+  };
+  const caches = { idCache: createIdCache(), addressCache: createAddressCache() };
+  const services = {
+    ...parts,
+    writeQueue: createWriteQueue({
+      ...parts,
+      ...caches,
+      idempotency: createIdempotency(parts),
+      quotas: createQuotas(watchedDatabase, systemClock),
+    }),
+    mergeQueue: createMergeQueue(parts),
+    setQueue: createSetQueue({ ...parts, ...caches }),
+    smallExports: createSmallExports(parts),
+    largeExports: createLargeExports(),
+  };
+  return async (
+    method: string,
+    path: string,
+    input: { body?: unknown; query?: unknown; params?: object },
+  ): Promise<any> => {
+    const endpoint = ENDPOINTS.find(
+      ({ contract }) => contract.method === method && pathsOf(contract).includes(path),
+    );
+    assert.ok(endpoint, path);
+    const { status, body } = await (endpoint as Endpoint<object>).handler(
+      services,
+      contextIn(WORKSPACE),
+      {
+        params: { name: WORKSPACE.name, ...input.params },
+        query: input.query,
+        body: input.body,
+        idempotency: undefined,
+      } as never,
+    );
+    assert.ok(status < 300, `${path} ${status}`);
+    const { errors, skipped } = (body ?? {}) as { errors?: unknown; skipped?: unknown };
+    assert.deepEqual([errors, skipped], [undefined, undefined], path);
+    return body;
+  };
+}
+
+/** Sends requests of every kind about individual users, with users that were made by earlier ones. */
+export async function requestsAboutUsers(database: Database, look: Look): Promise<void> {
+  const { id: workspaceId, name, settings } = WORKSPACE;
+  const row = { id: workspaceId, name, settings, allowReset: false };
+  await database.transaction((tx) => insertWorkspace(tx, NO_COMPANY, row, new Date()));
+  const call = clientOf(watched(database, look));
+  const post = (path: string, body: object) => call("POST", path, { body });
+  const email = "a@example.com";
+  const phone = "+14155552671";
+  const group = { subscription_group_id: NEWSLETTER, subscription_state: "subscribed" };
+  const names = ["a", "b", "c", "d", "e"];
+
+  for (const name of names) {
+    await post("/users/track", {
+      attributes: [
+        { ...id(name), email, phone, color: name, subscription_groups: [group] },
+        { ...byAlias(name), _update_existing_only: false, email_subscribe: "opted_in" },
+      ],
+      events: [{ ...id(name), name: "e", time: TIME }],
+      purchases: [{ ...id(name), product_id: "p", currency: "USD", price: 1, time: TIME }],
+    });
+  }
+  await post("/users/track", {
+    attributes: [
+      { email, email_subscribe: "unsubscribed" },
+      { phone, color: "red" },
+    ],
+    events: [{ ...byAlias("a"), name: "e", time: TIME }],
+  });
+  await post("/admin/v1/workspaces/:name/import", {
+    users: names.map((name) => ({
+      ...id(name),
+      devices: [{ device_id: "d" }],
+      campaigns_received: [{ api_campaign_id: "c", last_received: TIME }],
+      messages: [{ message_id: name, channel: "email", sent_at: TIME }],
+    })),
+  });
+  await post("/subscription/status/set", { ...group, email: [email] });
+  await post("/v2/subscription/status/set", {
+    subscription_groups: [{ ...group, subscription_group_id: ALERTS, phones: [phone] }],
+  });
+  await post("/email/status", { email, subscription_state: "subscribed" });
+  const query = { subscription_group_id: NEWSLETTER, external_id: ["a"] };
+  await call("GET", "/subscription/status/get", { query });
+  await call("GET", "/subscription/user/status", { query: { email: [email] } });
+
+  await post("/users/alias/new", { user_aliases: [{ ...alias("new"), ...id("a") }, alias("x")] });
+  const renamed = { alias_label: "l", old_alias_name: "new", new_alias_name: "newer" };
+  await post("/users/alias/update", { alias_updates: [renamed] });
+  await post("/users/identify", {
+    aliases_to_identify: [
+      { ...id("a"), ...byAlias("b") },
+      { ...id("new"), ...byAlias("c") },
+    ],
+  });
+  await post("/users/identify", {
+    aliases_to_identify: [{ ...id("a"), ...byAlias("d") }],
+    merge_behavior: "none",
+  });
+  const merge_updates = [
+    { identifier_to_merge: id("c"), identifier_to_keep: id("b") },
+    { identifier_to_merge: id("b"), identifier_to_keep: id("a") },
+  ];
+  await post("/users/merge", { merge_updates, dry_run: true });
+  await post("/users/merge", { merge_updates });
+  const exported = { external_ids: ["a", "b"], user_aliases: [alias("e")], email_address: email };
+  await post("/users/export/ids", { ...exported, fields_to_export: EXPORT_FIELDS });
+  const USERS = "/admin/v1/workspaces/:name/users";
+  for (const text of ["a", email, "+1415"]) await call("GET", USERS, { query: { query: text } });
+  const { users } = await call("GET", USERS, { query: { query: "a", match: "exact" } });
+  const params = { id: users[0].platform_id };
+  await call("GET", `${USERS}/:id`, { params });
+  await call("GET", `${USERS}/:id/timeline`, { params, query: {} });
+  const { next_cursor: cursor } = await call("GET", `${USERS}/:id/timeline`, {
+    params,
+    query: { limit: 1 },
+  });
+  await call("GET", `${USERS}/:id/timeline`, { params, query: { cursor, since: TIME } });
+  await call("DELETE", `${USERS}/:id`, { params });
+  await post("/users/track", { attributes: [{ ...id("a"), email }] });
+
+  await post("/users/delete", { external_ids: ["a"] });
+  await post("/users/delete", { email_addresses: [byEmail(email)] });
+}

@@ -1,0 +1,171 @@
+/*
+ * The mails about runs that did not go well, on a real SMTP server.
+ */
+import assert from "node:assert/strict";
+import { after, describe, test } from "node:test";
+import { SMTPServer } from "smtp-server";
+import { readConfig } from "../../../src/server/config.ts";
+import { startOwnServer } from "../../harness.ts";
+import { startIntegration } from "./sync-runs.ts";
+import { startWarehouse } from "./warehouse.ts";
+
+interface Received {
+  readonly from: string;
+  readonly to: readonly string[];
+  readonly user: string | undefined;
+  readonly text: string;
+}
+
+/** A mail server that keeps what it gets; it refuses the first mails for a while, as told. */
+async function startMailServer() {
+  const received: Received[] = [];
+  const waiting: (() => void)[] = [];
+  const refusals: (Error & { responseCode: number })[] = [];
+  const server = new SMTPServer({
+    disabledCommands: ["STARTTLS"],
+    allowInsecureAuth: true,
+    logger: false,
+    onAuth: (auth, _session, done) =>
+      auth.username === "rapport" && auth.password === "p@ss"
+        ? done(null, { user: auth.username })
+        : done(new Error("no")),
+    onMailFrom: (_address, _session, done) => done(refusals.shift()),
+    onData(stream, session, done) {
+      let text = "";
+      stream.setEncoding("utf8").on("data", (part: string) => {
+        text += part;
+      });
+      stream.on("end", () => {
+        const { mailFrom, rcptTo } = session.envelope;
+        received.push({
+          from: mailFrom ? mailFrom.address : "",
+          to: rcptTo.map((each) => each.address),
+          user: session.user,
+          text,
+        });
+        done();
+        for (const go of waiting.splice(0)) go();
+      });
+    },
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  after(() => new Promise<void>((resolve) => server.close(resolve)));
+  const { port } = server.server.address() as { port: number };
+  return {
+    url: `smtp://rapport:p%40ss@127.0.0.1:${port}`,
+    received,
+    refuseNext: (responseCode: number) =>
+      refusals.push(Object.assign(new Error("not now"), { responseCode })),
+    /** Waits until so many mails are there. */
+    async mails(count: number): Promise<readonly Received[]> {
+      while (received.length < count) await new Promise<void>((go) => waiting.push(go));
+      return received;
+    },
+  };
+}
+
+/** The settings for mails, as an environment has them. */
+function sendsMails(environment: NodeJS.ProcessEnv) {
+  const { smtpUrl, smtpFrom } = readConfig(environment);
+  return { smtpUrl, smtpFrom };
+}
+
+const mailServer = await startMailServer();
+const server = await startOwnServer({
+  ...sendsMails({ SMTP_URL: mailServer.url, SMTP_FROM: "Rapport <rapport@acme.example>" }),
+});
+const warehouse = await startWarehouse();
+await warehouse.run(`create table users (updated_at timestamptz, external_id text, payload text);
+  insert into users values
+    ('2026-01-01', 'ada', '{"n":1}'),
+    ('2026-01-02', 'private-person', '{"email":"private-address"}'),
+    ('2026-01-03', 'private-person', 'private-payload')`);
+
+const PLACE = { type: "postgres", url: warehouse.url, table: "users" };
+const CONTACTS = "ops@acme.example, it@acme.example";
+
+/** The lines of a mail, as they read once its lines are whole again. */
+const readable = (mail: Received | undefined): string =>
+  (mail?.text ?? "").replaceAll("=\r\n", "").replaceAll("\r\n", "\n").replaceAll("=3D", "=");
+
+describe("the contacts of an integration", () => {
+  test("a partial run is mailed to the contacts with counts and reasons, and without personal data", async () => {
+    const { sync, path, workspace } = await startIntegration(server, {
+      name: "CRM users",
+      contact_emails: CONTACTS,
+      warehouse: PLACE,
+    });
+    const before = mailServer.received.length;
+    const run = await sync();
+    const mail = (await mailServer.mails(before + 1))[before];
+    assert.deepEqual(
+      [mail?.from, mail?.to, mail?.user],
+      ["rapport@acme.example", ["ops@acme.example", "it@acme.example"], "rapport"],
+    );
+    const text = readable(mail);
+    assert.match(text, /^Subject: Rapport: the sync of CRM users ended as partial$/m);
+    assert.match(text, new RegExp(`the workspace ${workspace.name} ended as partial`));
+    assert.match(text, /^rows synced {2}1$/m);
+    assert.match(text, /^rows failed {2}2$/m);
+    assert.match(text, /1 {2}EMAIL_BAD_FORMAT \(email\)/);
+    assert.match(text, /1 {2}PAYLOAD_NOT_JSON \(PAYLOAD\)/);
+    assert.ok(text.includes(`GET ${path}/runs/${run.run_id}/rows`));
+    assert.doesNotMatch(text, /private/);
+  });
+
+  test("a run that ends as error or config_error is mailed to the contacts with the reason", async () => {
+    const cases: [place: object, status: string, reason: RegExp][] = [
+      [{ url: "postgres://u:hush@127.0.0.1:1/x" }, "error", /The source failed: .*ECONNREFUSED/],
+      [{ table: "nowhere" }, "config_error", /relation "nowhere" does not exist/],
+    ];
+    for (const [place, status, reason] of cases) {
+      const { sync } = await startIntegration(server, {
+        contact_emails: CONTACTS,
+        warehouse: { ...PLACE, ...place },
+      });
+      const before = mailServer.received.length;
+      await sync();
+      const text = readable((await mailServer.mails(before + 1))[before]);
+      assert.match(text, new RegExp(`ended as ${status}`));
+      assert.match(text, reason);
+      assert.doesNotMatch(text, /hush/);
+    }
+  });
+
+  test("a successful run or an integration without contacts causes no mail", async () => {
+    await warehouse.run(`create table good (updated_at timestamptz, external_id text, payload text);
+      insert into good values ('2026-01-01', 'ada', '{"n":1}')`);
+    const success = await startIntegration(server, {
+      contact_emails: CONTACTS,
+      warehouse: { ...PLACE, table: "good" },
+    });
+    const silent = await startIntegration(server, { warehouse: PLACE });
+    const last = await startIntegration(server, { contact_emails: CONTACTS, warehouse: PLACE });
+    const before = mailServer.received.length;
+    assert.equal((await success.sync()).job_status, "success");
+    assert.equal((await silent.sync()).job_status, "partial");
+    await last.sync();
+    const mails = await mailServer.mails(before + 1);
+    assert.equal(mails.length, before + 1);
+    assert.ok(readable(mails.at(-1)).includes(last.workspace.name));
+  });
+
+  test("a mail that the mail server refuses temporarily is sent again", async () => {
+    mailServer.refuseNext(451);
+    const { sync } = await startIntegration(server, { contact_emails: CONTACTS, warehouse: PLACE });
+    const before = mailServer.received.length;
+    await sync();
+    assert.equal((await mailServer.mails(before + 1)).length, before + 1);
+  });
+
+  test("a mail that the mail server refuses permanently is dropped", async () => {
+    mailServer.refuseNext(550);
+    const refused = await startIntegration(server, { contact_emails: CONTACTS, warehouse: PLACE });
+    const next = await startIntegration(server, { contact_emails: CONTACTS, warehouse: PLACE });
+    const before = mailServer.received.length;
+    await refused.sync();
+    await next.sync();
+    const text = readable((await mailServer.mails(before + 1))[before]);
+    assert.ok(text.includes(next.workspace.name));
+  });
+});

@@ -1,0 +1,30 @@
+/*
+ * How long runs are kept. The log of their rows: retention.test.ts.
+ */
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { after, test } from "node:test";
+import { migrate } from "../../../src/database/migrations/migrate.ts";
+import { sweepSyncs } from "../../../src/intake/warehouses/forget.ts";
+import { insertRun, selectRunsBeyond } from "../../../src/intake/warehouses/store.ts";
+import { openDatabase } from "../../../src/server/open-database.ts";
+import { testConfig } from "../../harness.ts";
+
+const database = await openDatabase(await testConfig());
+await migrate(database);
+after(() => database.close());
+
+const NOW = new Date("2026-06-30T12:00:00Z");
+const daysAgo = (days: number) => new Date(NOW.getTime() - days * 24 * 3_600 * 1_000);
+
+test("the run of a sync is kept for one year", async () => {
+  const integrationId = randomUUID();
+  const ages = [29, 31, 364, 366];
+  const runs = new Map<string, number>(ages.map((age) => [randomUUID(), age]));
+  await database.transaction(async (tx) => {
+    for (const [id, age] of runs) await insertRun(tx, 1, integrationId, id, daysAgo(age));
+  });
+  await sweepSyncs(database, NOW);
+  const kept = await selectRunsBeyond(database, 1, integrationId, undefined, true, 10);
+  assert.deepEqual(kept.map((run) => runs.get(run.id)).sort(), [29, 31, 364].sort());
+});

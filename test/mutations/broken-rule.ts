@@ -1,0 +1,88 @@
+/* Rules that are broken on purpose, to see whether the tests (mutation-check.ts) or torture notice. */
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import {
+  cpSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { packageRoot } from "../../src/base/package-root.ts";
+
+export interface BrokenRule {
+  /** The rule, as it holds unbroken. */
+  readonly rule: string;
+  /** Below src/. */
+  readonly file: string;
+  /** Stands exactly once in the compiled form of the file. */
+  readonly find: string;
+  readonly replace: string;
+}
+
+/** A copy of the repository, with a `dist/` of its own. It goes when the process ends. */
+export function copyRepository(): string {
+  const root = packageRoot();
+  const copy = mkdtempSync(join(tmpdir(), "rapport-mutations-"));
+  process.on("exit", () => rmSync(copy, { recursive: true, force: true }));
+  for (const name of readdirSync(root)) {
+    if (name !== "dist" && name !== ".git") symlinkSync(join(root, name), join(copy, name));
+  }
+  cpSync(join(root, "dist"), join(copy, "dist"), { recursive: true });
+  return copy;
+}
+
+/**
+ * Finds what is to be replaced.
+ *
+ * @throws Error unless it stands exactly once in the compiled file.
+ */
+export function findPlace(copy: string, { file, find }: BrokenRule) {
+  const path = join(copy, "dist", "src", file.replace(/\.ts$/, ".js"));
+  const compiled = readFileSync(path, "utf8");
+  const count = compiled.split(find).length - 1;
+  if (count === 1) return { path, compiled };
+  throw new Error(
+    `src/${file} contains this text ${count} times instead of once. Correct the entry: ${find}`,
+  );
+}
+
+/**
+ * Breaks a rule in a copy, in the compiled files that tests import and in the bundle that servers started as
+ * processes of their own run.
+ *
+ * @returns what repairs it.
+ * @throws Error if the bundle stays as it is, because then such a server never runs the broken rule.
+ */
+export function breakRule(copy: string, broken: BrokenRule): () => void {
+  const { path, compiled } = findPlace(copy, broken);
+  const before = bundleDigest(copy);
+  writeFileSync(
+    path,
+    compiled.replace(broken.find, () => broken.replace),
+  );
+  bundle(copy);
+  if (bundleDigest(copy) === before) {
+    throw new Error(`src/${broken.file} is broken, but the bundle is not: ${broken.find}`);
+  }
+  return () => {
+    writeFileSync(path, compiled);
+    bundle(copy);
+  };
+}
+
+/** Joins the compiled files again; bundle.js does so because one of them is newer than the bundle. */
+const bundle = (copy: string) =>
+  execFileSync(process.execPath, [join(copy, "dist", "build", "bundle.js")]);
+
+function bundleDigest(copy: string): string {
+  const folder = join(copy, "dist", "bundle");
+  const digest = createHash("sha256");
+  const programs = readdirSync(folder).filter((name) => name.endsWith(".js"));
+  for (const name of programs.sort()) digest.update(readFileSync(join(folder, name)));
+  return digest.digest("hex");
+}

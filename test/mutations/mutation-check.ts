@@ -1,0 +1,125 @@
+/*
+ * `npm run mutate`: how many broken rules the tests notice.
+ *
+ * Breaks the rules of mutations.yaml one at a time and runs the tests that should notice. A rule whose
+ * tests still pass is a survivor: nothing tests it. Arguments select the mutations whose rule or file
+ * contains one of them; `--all` runs the whole suite for each, which takes hours.
+ *
+ * The compiled code is copied to a temporary folder and changed there, so that nothing is compiled
+ * again and the repository stays as it is.
+ */
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { parse } from "yaml";
+import { packageRoot } from "../../src/base/package-root.ts";
+import { testFiles } from "../suite/suite-files.ts";
+import { type BrokenRule, breakRule, copyRepository, findPlace } from "./broken-rule.ts";
+
+export interface Mutation extends BrokenRule {
+  readonly tests: readonly string[];
+  readonly survives_because?: string;
+}
+
+/** A broken rule can make a test wait forever. That counts as caught. */
+const LONGEST_RUN_MS = 300_000;
+
+const root = packageRoot();
+const runsWholeSuite = process.argv.includes("--all");
+const words = process.argv.slice(2).filter((word) => word !== "--all");
+
+const say = (line: string) => process.stdout.write(`${line}\n`);
+/** The paths of all compiled tests below dist/test. */
+const paths = testFiles(join(root, "dist", "test"));
+
+/** The path of a test file below dist/test; its name has no folder. */
+function testFile(name: string): string {
+  const path = paths.find((each) => basename(each) === `${name}.test.js`);
+  if (path === undefined) throw new Error(`No test file is called ${name}.test.ts.`);
+  return path;
+}
+
+function selectedMutations(): Mutation[] {
+  const all = parse(
+    readFileSync(join(root, "test", "mutations", "mutations.yaml"), "utf8"),
+  ) as Mutation[];
+  const isSelected = ({ rule, file }: Mutation) =>
+    words.length === 0 || words.some((word) => `${file} ${rule}`.includes(word));
+  return all.filter(isSelected);
+}
+
+/** Runs a compiled file of test/. Resolves to its first failed test, or undefined if all passed. */
+function firstFailureOf(
+  copy: string,
+  file: string,
+  args: readonly string[] = [],
+  timeLimitMs = LONGEST_RUN_MS,
+): Promise<string | undefined> {
+  const path = join(copy, "dist", "test", file);
+  const options = ["--enable-source-maps", "--test-reporter=tap", path, ...args];
+  // A process group of its own, so that servers which a test started end with it.
+  const env = { ...process.env, RULE_IS_BROKEN: "1" };
+  const child = spawn(process.execPath, options, { cwd: copy, env, detached: true });
+  let output = "";
+  child.stdout.setEncoding("utf8").on("data", (chunk) => {
+    output += chunk;
+  });
+  child.stderr.resume();
+  const kill = () => process.kill(-Number(child.pid), "SIGKILL");
+  process.on("exit", kill);
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => {
+      kill();
+      resolve(`${file} does not end`);
+    }, timeLimitMs);
+    child.on("close", (code) => {
+      clearTimeout(timer);
+      process.off("exit", kill);
+      const [, title = "ends without a failed test"] =
+        /^\s*(?:not ok \d+ -|✖) (.*)$/m.exec(output) ?? [];
+      resolve(code === 0 ? undefined : `${file}: ${title}`);
+    });
+  });
+}
+
+async function whatCatches(copy: string, { tests }: Mutation): Promise<string | undefined> {
+  if (runsWholeSuite) return firstFailureOf(copy, "suite/suite.js", [], 10 * LONGEST_RUN_MS);
+  for (const name of tests) {
+    const failure = await firstFailureOf(copy, testFile(name));
+    if (failure !== undefined) return failure;
+  }
+  return undefined;
+}
+
+/** Refuses to start if a test fails anyway, because then its failure proves nothing. */
+async function checkUnbroken(copy: string, mutations: readonly Mutation[]): Promise<void> {
+  const files = new Set(mutations.flatMap(({ tests }) => tests).map(testFile));
+  const args = runsWholeSuite ? [] : [...files];
+  const failure = await firstFailureOf(copy, "suite/suite.js", args, 10 * LONGEST_RUN_MS);
+  if (failure !== undefined) throw new Error(`Fails before any rule is broken: ${failure}`);
+}
+
+// A signal alone would leave the copy and the running test behind.
+for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exit(1));
+
+const mutations = selectedMutations();
+const copy = copyRepository();
+// Every entry is checked before the first run: a run takes seconds, all of them many minutes.
+for (const each of mutations) findPlace(copy, each);
+await checkUnbroken(copy, mutations);
+
+const survivors: Mutation[] = [];
+for (const [index, each] of mutations.entries()) {
+  const repair = breakRule(copy, each);
+  const failure = await whatCatches(copy, each);
+  repair();
+  if (failure === undefined) survivors.push(each);
+  const verdict = failure === undefined ? "SURVIVED" : `caught by ${failure}`;
+  say(`${index + 1}/${mutations.length} ${each.rule} (src/${each.file}): ${verdict}`);
+}
+
+say(`Caught ${mutations.length - survivors.length} of ${mutations.length} broken rules.`);
+for (const { rule, file, survives_because } of survivors) {
+  say(`Survived: ${rule} (src/${file}). ${survives_because ?? "Add a test."}`);
+  if (survives_because === undefined) process.exitCode = 1;
+}

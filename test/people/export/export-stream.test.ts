@@ -1,0 +1,175 @@
+/* The stream of all rows of a workspace: one moment, no faster than its reader, never a part for the whole. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import postgres from "postgres";
+import { ENGINE, NEWSLETTER, startOwnServer, type TestWorkspace } from "../../harness.ts";
+import { byAlias, id, TIME } from "../identity/identity-calls.ts";
+
+const server = await startOwnServer();
+
+const pathOf = ({ name }: TestWorkspace, kind: string, query = "") =>
+  `/admin/v1/workspaces/${name}/export/${kind}${query}`;
+
+async function rowsOf(workspace: TestWorkspace, kind: string, query = ""): Promise<any[]> {
+  const { status, body } = await server.admin("GET", pathOf(workspace, kind, query));
+  assert.equal(status, 200, JSON.stringify(body));
+  const lines = body
+    .trimEnd()
+    .split("\n")
+    .map((line: string) => JSON.parse(line));
+  const rows = lines.slice(0, -1);
+  assert.deepEqual(lines.at(-1), { export: { complete: true, rows: rows.length } });
+  return rows;
+}
+
+const open = (workspace: TestWorkspace, kind: string) =>
+  fetch(server.url + pathOf(workspace, kind), {
+    headers: { authorization: `Bearer ${server.adminToken}` },
+  });
+
+/** More events than the buffers of a connection hold. */
+const LARGE_EVENTS = 1_500;
+
+async function largeWorkspace(): Promise<TestWorkspace> {
+  const workspace = await server.workspace();
+  const text = "x".repeat(20_000);
+  for (let sent = 0; sent < LARGE_EVENTS; sent += 50) {
+    const events = Array.from({ length: 50 }, (_, index) => ({
+      ...id(`user ${index}`),
+      name: "large",
+      time: TIME,
+      properties: { text, place: sent + index },
+    }));
+    const { body } = await workspace.track({ events });
+    assert.equal(body.errors, undefined);
+  }
+  return workspace;
+}
+
+describe("an export", () => {
+  test("holds every row of each kind in the form in which it was sent", async () => {
+    const workspace = await server.workspace();
+    const event = { name: "e", time: TIME, properties: { a: [{ b: 1 }] } };
+    const purchase = { product_id: "p", currency: "EUR", price: 12.34, quantity: 3, time: TIME };
+    const group = { subscription_group_id: NEWSLETTER, subscription_state: "subscribed" };
+    await workspace.track({
+      attributes: [
+        { ...id("ada"), email: "Ada@example.com", color: "red", subscription_groups: [group] },
+        { ...byAlias("bob"), _update_existing_only: false, color: "blue" },
+        { email: "eve@example.com", _update_existing_only: false, email_subscribe: "opted_in" },
+      ],
+      events: [
+        { ...id("ada"), ...event },
+        { ...byAlias("bob"), name: "f", time: TIME },
+      ],
+      purchases: [{ ...id("ada"), ...purchase }],
+    });
+    const users = await rowsOf(workspace, "users");
+    assert.deepEqual(users.map((user) => user.custom_attributes.color).sort(), [
+      "blue",
+      "red",
+      undefined,
+    ]);
+    const events = await rowsOf(workspace, "events");
+    assert.deepEqual(
+      events.sort((one, other) => (one.name < other.name ? -1 : 1)),
+      [
+        { ...id("ada"), ...event },
+        { ...byAlias("bob"), name: "f", time: TIME },
+      ],
+    );
+    assert.deepEqual(await rowsOf(workspace, "purchases"), [{ ...id("ada"), ...purchase }]);
+    const states = await rowsOf(workspace, "subscriptions");
+    assert.deepEqual(
+      states.map(({ changed_at: _at, ...state }) => state),
+      [
+        { ...id("ada"), ...group },
+        { email: "eve@example.com", subscription_state: "opted_in" },
+      ],
+    );
+    const empty = await server.workspace();
+    for (const kind of ["users", "events", "purchases", "subscriptions"])
+      assert.deepEqual(await rowsOf(empty, kind), []);
+  });
+
+  test("holds only the rows of the period and of the users with the attributes asked for", async () => {
+    const workspace = await server.workspace();
+    const at = (day: number) => `2026-01-0${day}T00:00:00.000Z`;
+    await workspace.track({
+      attributes: [
+        { ...id("ada"), plan: "pro", seats: 3, country: "DE" },
+        { ...id("bob"), plan: "free", seats: 3, country: "DE" },
+      ],
+      events: [1, 2, 3].flatMap((day) =>
+        ["ada", "bob"].map((name) => ({ ...id(name), name: `e${day}`, time: at(day) })),
+      ),
+    });
+    const names = async (kind: string, query: string) =>
+      (await rowsOf(workspace, kind, query)).map((row) => row.name ?? row.external_id).sort();
+    assert.deepEqual(await names("users", "?attribute=plan=pro"), ["ada"]);
+    assert.deepEqual(await names("users", "?attribute=seats=3&attribute=country=DE"), [
+      "ada",
+      "bob",
+    ]);
+    assert.deepEqual(await names("users", "?attribute=seats=%223%22"), []);
+    assert.deepEqual(await names("users", "?until=2000-01-01"), []);
+    const period = `?since=${at(2)}&until=${at(3)}&attribute=plan=pro`;
+    assert.deepEqual(await names("events", period), ["e2"]);
+    for (const query of [
+      "?since=never",
+      "?attribute=plan",
+      "?attribute=email=x",
+      "?attribute==x",
+    ]) {
+      const { status } = await server.admin("GET", pathOf(workspace, "users", query));
+      assert.equal(status, 400, query);
+    }
+    assert.equal((await server.admin("GET", pathOf(workspace, "others"))).status, 400);
+  });
+
+  test("an export stream shows the workspace at the moment when it began, however slowly it is read", async () => {
+    const workspace = await largeWorkspace();
+    const response = await open(workspace, "events");
+    await workspace.track({ events: [{ ...id("user 1"), name: "late", time: TIME }] });
+    await workspace.call("POST", "/users/delete", { external_ids: ["user 2"] });
+    const text = await response.text();
+    const lines = text.trimEnd().split("\n");
+    assert.equal(lines.length, LARGE_EVENTS + 1);
+    assert.ok(!text.includes('"late"'));
+    const places = new Set(lines.slice(0, -1).map((line) => JSON.parse(line).properties.place));
+    assert.equal(places.size, LARGE_EVENTS);
+  });
+
+  test("an export stream is refused while the limit is reached and accepted once a reader has left", async () => {
+    const workspace = await largeWorkspace();
+    const running = [await open(workspace, "events"), await open(workspace, "events")];
+    const third = await open(workspace, "events");
+    assert.equal(third.status, 503);
+    assert.ok(third.headers.get("retry-after"));
+    assert.match(((await third.json()) as any).message, /already runs 2 exports/);
+    for (const response of running) await response.body?.cancel();
+    for (;;) {
+      const { status } = await server.admin("GET", pathOf(workspace, "users"));
+      if (status === 200) break;
+      assert.equal(status, 503);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  });
+
+  const skip = ENGINE !== "postgres";
+  test("breaks off where the database fails, so that no part counts as the whole", {
+    skip,
+  }, async () => {
+    const workspace = await largeWorkspace();
+    const response = await open(workspace, "events");
+    const sql = postgres(server.config.databaseUrl as string, { max: 1 });
+    const killed = await sql`
+      select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and application_name = 'rapport'
+        and state = 'idle in transaction'`;
+    await sql.end();
+    assert.equal(killed.length, 1);
+    await assert.rejects(response.text(), /terminated/);
+    assert.equal((await rowsOf(workspace, "users")).length, 50);
+  });
+});

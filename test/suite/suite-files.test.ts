@@ -1,0 +1,68 @@
+/* Which files the suite runs on which engine. */
+import assert from "node:assert/strict";
+import { mkdir, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { test } from "node:test";
+import { temporaryFolder } from "../stored-rows.ts";
+import { PARTS, type Part, partOf, SMOKE_TEST, suiteFiles, testFiles } from "./suite-files.ts";
+
+const FOLDER = join(import.meta.dirname, "..");
+
+test("a run takes the files of its parts, and the smoke test of the pages goes with the main part", () => {
+  const filesOf = (part: Part) => suiteFiles(FOLDER, { parts: [part], engine: "embedded" }).taken;
+  assert.ok(filesOf("main").includes("intake/track/track.test.js"));
+  assert.deepEqual(
+    filesOf("main").filter((path) => partOf(path) !== "main"),
+    [SMOKE_TEST],
+  );
+  for (const part of ["system", "browser", "limits"] as const) {
+    const files = filesOf(part);
+    assert.ok(files.length > 0, part);
+    assert.deepEqual([...new Set(files.map(partOf))], [part]);
+  }
+  const { taken, leftOut } = suiteFiles(FOLDER, { parts: PARTS, engine: "embedded" });
+  assert.deepEqual(taken, testFiles(FOLDER));
+  assert.deepEqual(leftOut, []);
+});
+
+test("on PostgreSQL the suite runs every file that can reach PostgreSQL, directly or through what it imports", async () => {
+  const folder = await temporaryFolder();
+  await mkdir(join(folder, "test", "people"), { recursive: true });
+  const files = {
+    "test/direct.test.js": "process.env.TEST_DATABASE_URL;",
+    "test/people/static.test.js": 'import assert from "node:assert";\nimport { x } from "../a.js";',
+    "test/dynamic.test.js": 'await import("./b.js");',
+    "test/pure.test.js": 'import { y } from "../pure.js";',
+    "test/a.js": 'export * from "./b.js";',
+    "test/b.js": 'import "../helper.js"; import "./a.js";',
+    "helper.js": "process.env.TEST_DATABASE_URL;",
+    "pure.js": "export const y = 1;",
+  };
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
+  const { taken, leftOut } = suiteFiles(join(folder, "test"), { engine: "postgres" });
+  assert.deepEqual(taken, ["direct.test.js", "dynamic.test.js", "people/static.test.js"]);
+  assert.deepEqual(leftOut, ["pure.test.js"]);
+});
+
+test("on PostgreSQL the suite runs the files that use a server, and leaves out rules without a database", () => {
+  const { taken, leftOut } = suiteFiles(FOLDER, { parts: PARTS, engine: "postgres" });
+  for (const name of ["intake/track/track", "system/startup", "browser/dashboard-pages"]) {
+    assert.ok(taken.includes(`${name}.test.js`), name);
+  }
+  for (const name of ["messaging/liquid", "dashboard/scim/scim-filter", "system/folder-lock"]) {
+    assert.ok(leftOut.includes(`${name}.test.js`), name);
+  }
+});
+
+test("a file that is asked for by a part of its path runs whatever its part and the engine", () => {
+  const { taken } = suiteFiles(FOLDER, { wanted: ["liquid", "system/usual"], engine: "postgres" });
+  assert.deepEqual(taken, ["messaging/liquid.test.js", "system/usual-start.test.js"]);
+});
+
+test("no two test files have the same name, so that a name is enough to find one", () => {
+  const names = testFiles(FOLDER).map((path) => basename(path));
+  assert.deepEqual(
+    names.filter((name, index) => names.indexOf(name) !== index),
+    [],
+  );
+});

@@ -1,0 +1,84 @@
+/*
+ * Which test files a run of the suite takes.
+ *
+ * The suite has four parts, told apart by folder. `npm test` runs the first one and one page in a browser:
+ *
+ * - `main`: every folder but the following, laid out like `src/`
+ * - `system/`: commands, child processes, crashes and restarts
+ * - `browser/`: pages in Chromium
+ * - `limits/`: time, growth and memory, measured one file at a time
+ *
+ * On PostgreSQL a run leaves out the files that no engine can change. A test finds PostgreSQL only by the variable
+ * that names it. A file that does not read the variable, and imports no file of ours that does, runs the same code on
+ * every engine: `npm test` has run it, and `.ci/run` does both.
+ */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+
+export const PARTS = ["main", "system", "browser", "limits"] as const;
+export type Part = (typeof PARTS)[number];
+
+/** The page in a browser that `npm test` opens, if there is a browser. */
+export const SMOKE_TEST = "browser/dashboard-start.test.js";
+
+/** Compiled, every import of ours names a file by its relative path. */
+const IMPORT = /\b(?:from|import)\s*\(?\s*"(\.{1,2}\/[^"]+\.js)"/g;
+
+const NAMES_POSTGRES = "TEST_DATABASE_URL";
+
+export interface SuiteChoice {
+  /** Parts of paths. A file that is asked for by name is taken whatever its part and the engine. */
+  readonly wanted?: readonly string[];
+  readonly parts?: readonly Part[];
+  readonly engine: "embedded" | "postgres";
+}
+
+export interface SuiteFiles {
+  readonly taken: string[];
+  /** What would run on another engine. */
+  readonly leftOut: string[];
+}
+
+/** All compiled test files below a folder, by their paths in it. */
+export const testFiles = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".test.js"))
+    .sort();
+
+/** The part of the suite that a test file belongs to. */
+export function partOf(path: string): Part {
+  const folder = path.split("/", 1)[0];
+  return PARTS.find((part) => part === folder) ?? "main";
+}
+
+/** The path of a test file without its ending, as `npm test -- NAME` takes it. */
+export const nameOf = (path: string): string => path.replace(/\.test\.js$/, "");
+
+/** Chooses the files of a run. */
+export function suiteFiles(
+  folder: string,
+  { wanted = [], parts = ["main"], engine }: SuiteChoice,
+): SuiteFiles {
+  const files = testFiles(folder);
+  if (wanted.length > 0) {
+    return {
+      taken: files.filter((path) => wanted.some((part) => path.includes(part))),
+      leftOut: [],
+    };
+  }
+  const isSmokeTest = (path: string) => path === SMOKE_TEST && parts.includes("main");
+  const chosen = files.filter((path) => parts.includes(partOf(path)) || isSmokeTest(path));
+  const isTaken = (path: string) => engine === "embedded" || canReachPostgres(join(folder, path));
+  return { taken: chosen.filter(isTaken), leftOut: chosen.filter((path) => !isTaken(path)) };
+}
+
+/** Whether a compiled file, or one that it imports, reads where PostgreSQL is. */
+function canReachPostgres(path: string, seen = new Set<string>()): boolean {
+  if (seen.has(path)) return false;
+  seen.add(path);
+  const text = readFileSync(path, "utf8");
+  if (text.includes(NAMES_POSTGRES)) return true;
+  const imported = [...text.matchAll(IMPORT)].map(([, to = ""]) => resolve(dirname(path), to));
+  // A text that a test writes into a file of its own can look like an import.
+  return imported.filter(existsSync).some((each) => canReachPostgres(each, seen));
+}

@@ -1,0 +1,59 @@
+/* One process of the suite (suite.ts): runs one test file after the other until the queue is empty. */
+import { readdirSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { after, describe } from "node:test";
+import { closeSharedChromium, shareChromium } from "../browser/chromium.ts";
+import { startServer, stopSharedServer } from "../harness.ts";
+
+const queue = process.env.TEST_QUEUE ?? "";
+const RUNNING = ".running";
+
+/** Takes the first entry of the queue that no other process takes. */
+function takeNext(): { path: string; finish: () => void } | undefined {
+  for (const entry of readdirSync(queue).sort()) {
+    if (entry.endsWith(RUNNING)) continue;
+    const running = join(queue, entry + RUNNING);
+    try {
+      renameSync(join(queue, entry), running);
+    } catch {
+      continue; // Another process was faster.
+    }
+    const path = decodeURIComponent(entry.slice(entry.indexOf("-") + 1));
+    return { path, finish: () => rmSync(running) };
+  }
+  return undefined;
+}
+
+/** Runs a file as a suite of its own: its hooks run when its last test has ended. */
+const runFile = (path: string): Promise<void> =>
+  new Promise((resolve) => {
+    describe(path, { timeout: 600_000 }, async () => {
+      try {
+        await import(new URL(`../${path}`, import.meta.url).href);
+      } finally {
+        after(() => resolve());
+      }
+    });
+  });
+
+// A test that ends the process must not look like success.
+let isDone = false;
+process.on("exit", () => {
+  if (!isDone) process.exitCode = 1;
+});
+
+// An interrupted run ends its processes, and their listeners for the end kill the servers that they started.
+process.once("SIGTERM", () => process.exit(1));
+
+shareChromium();
+let next = takeNext();
+// Started here, the shared server outlives the files. Without a file no hook would stop it.
+if (next) await startServer();
+for (; next; next = takeNext()) {
+  await runFile(next.path);
+  next.finish();
+}
+isDone = true;
+await closeSharedChromium();
+// Its own hook waits for the end of the process, which waits for the server.
+await stopSharedServer();

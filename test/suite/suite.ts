@@ -1,0 +1,140 @@
+/*
+ * `npm test`, `npm run test:system`, `test:browser`, `test:limits` and `test:all`: runs parts of the suite
+ * (suite-files.ts), or with `npm test -- NAME …` the files whose path contains a name.
+ *
+ *     node dist/test/suite/suite.js [--part PART …] [NAME …]
+ *
+ * Importing the server and opening an engine take longer than most files. So a process does both once and then runs
+ * many files, which share its server (`startServer()` in harness.ts). There is one process more than the machine has
+ * cores (or TEST_PROCESSES), because a process often waits for a server that it starts. The queue is a folder with one
+ * entry per file, from which the processes take entries in order; see suite-process.ts. Files of `limits/` run alone,
+ * after the others. Node's own runner collects the results and prints them.
+ */
+import { execFileSync } from "node:child_process";
+import { readdirSync, rmSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import { run } from "node:test";
+import { spec } from "node:test/reporters";
+import { parseArgs } from "node:util";
+import { packageRoot } from "../../src/base/package-root.ts";
+import { skipWithoutChromium } from "../browser/chromium.ts";
+import { nameOf, PARTS, type Part, partOf, SMOKE_TEST, suiteFiles } from "./suite-files.ts";
+import { beginRun, type SuiteRun } from "./suite-run.ts";
+
+/** Started first, longest first, so that no process is left with one of them at the end. */
+const SLOWEST = [
+  "browser/dashboard-pages",
+  "browser/dashboard-popups",
+  "http/fuzz",
+  "people/identity/identity-concurrency",
+  "system/faults-postgres",
+  "system/database-deadlines",
+  "system/startup",
+  "system/warehouse-crash",
+  "http/load-shedding",
+  "system/backup",
+  "system/guides",
+  "browser/dashboard-start",
+  "http/access",
+  "http/isolation",
+  "dashboard/live-stream",
+  "intake/track/track-batches",
+];
+
+const FOLDER = join(import.meta.dirname, "..");
+
+const { values, positionals: wanted } = parseArgs({
+  options: { part: { type: "string", multiple: true, default: ["main"] } },
+  allowPositionals: true,
+});
+const parts = values.part.map((name): Part => {
+  const part = PARTS.find((each) => each === name);
+  if (!part) throw new Error(`The suite has no part ${name}. Its parts are ${PARTS.join(", ")}.`);
+  return part;
+});
+const engine = process.env.TEST_DATABASE_URL ? "postgres" : "embedded";
+const { taken, leftOut } = suiteFiles(FOLDER, { wanted, parts, engine });
+if (taken.length === 0) {
+  process.stderr.write(`No test file's path contains ${wanted.join(" or ")}.\n`);
+  process.exit(1);
+}
+say(announcement());
+
+// What the tests run besides the compiled files, if it does not fit them: the compiler alone does not build it.
+for (const script of ["make-snapshot.js", "bundle.js"]) {
+  execFileSync(process.execPath, [join(packageRoot(), "dist", "build", script)]);
+}
+
+/** The names of the files that failed, for the command that runs them again. */
+const failedTests = join(packageRoot(), "dist", "failed-tests");
+const failed = new Set<string>();
+rmSync(failedTests, { force: true });
+
+const suiteRun = beginRun();
+const alone = taken.filter((path) => partOf(path) === "limits");
+const together = taken.filter((path) => !alone.includes(path));
+const atMost = Number(process.env.TEST_PROCESSES ?? availableParallelism() + 1);
+if (together.length > 0) await runFiles(together, Math.min(atMost, together.length), suiteRun);
+if (alone.length > 0) await runFiles(alone, 1, suiteRun);
+if (failed.size > 0) {
+  process.exitCode = 1;
+  writeFileSync(failedTests, `${[...failed].join("\n")}\n`);
+  process.stderr.write(`To run what failed again: npm test -- ${[...failed].join(" ")}\n`);
+}
+await suiteRun.end();
+
+function say(line: string): void {
+  if (line) process.stdout.write(`${line}\n`);
+}
+
+/** Which files run, and how to run those that do not. */
+function announcement(): string {
+  if (wanted.length > 0) return `Running ${taken.map(nameOf).join(", ")}.`;
+  const lines: string[] = [];
+  const others = PARTS.filter((part) => !parts.includes(part));
+  if (others.length > 0) {
+    const commands = others.map((part) => (part === "main" ? "npm test" : `npm run test:${part}`));
+    lines.push(`Not in this run: ${commands.join(", ")} (all: npm run test:all).`);
+  }
+  const opensPages = taken.includes(SMOKE_TEST) || parts.includes("browser");
+  if (opensPages && skipWithoutChromium) {
+    lines.push(
+      "Skipped without Chromium: pages in a browser (apt-get install chromium-headless-shell, or set CHROMIUM).",
+    );
+  }
+  if (leftOut.length > 0) {
+    lines.push(`Left out, because no engine changes them: ${leftOut.map(nameOf).join(", ")}.`);
+  }
+  return lines.join("\n");
+}
+
+/** Runs test files in a number of processes; resolves when they have ended. */
+function runFiles(paths: readonly string[], processes: number, { queue, signal }: SuiteRun) {
+  const rankOf = (path: string) => SLOWEST.indexOf(nameOf(path)) >>> 0;
+  const inOrder = [...paths].sort((one, other) => rankOf(one) - rankOf(other));
+  for (const [index, path] of inOrder.entries()) {
+    // A file's name has no folders.
+    writeFileSync(join(queue, `${String(index).padStart(4, "0")}-${encodeURIComponent(path)}`), "");
+  }
+  const suiteProcess = join(import.meta.dirname, "suite-process.js");
+  return new Promise<void>((resolve) => {
+    run({ files: Array(processes).fill(suiteProcess), concurrency: processes, signal })
+      .on("test:fail", ({ name }) => {
+        process.exitCode = 1;
+        if (name.endsWith(".test.js")) failed.add(nameOf(name));
+      })
+      .compose(new spec())
+      .on("end", () => {
+        // What a process that died was running, and what was never started.
+        for (const entry of readdirSync(queue)) {
+          const name = nameOf(decodeURIComponent(entry.slice(5).replace(/\.running$/, "")));
+          failed.add(name);
+          rmSync(join(queue, entry));
+          process.stderr.write(`Not finished: ${name}\n`);
+        }
+        resolve();
+      })
+      .pipe(process.stdout, { end: false });
+  });
+}

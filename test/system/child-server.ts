@@ -1,0 +1,167 @@
+/*
+ * The server as its users start it: `node dist/bundle/main.js serve` as a process of its own, to be
+ * stopped, killed and started again. Every process started here is killed when its test file ends.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after } from "node:test";
+import { packageRoot } from "../../src/base/package-root.ts";
+
+export interface Finished {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface ChildServer {
+  readonly pid: number;
+  readonly url: string;
+  /** The key of the demo workspace, from the data folder or, with memory:, as it was printed. */
+  readonly key: string;
+  /** All that was printed on the way to readiness. */
+  readonly greeting: string;
+  /** Sends a signal and waits for the end. */
+  end(signal: "SIGTERM" | "SIGINT" | "SIGKILL"): Promise<Finished>;
+  /** Sends a signal and does not wait; `finished` tells the end. */
+  signal(signal: NodeJS.Signals): void;
+  /** Standard error is not read until the end, as by a log collector that hangs. */
+  leaveLogUnread(): void;
+  readonly finished: Promise<Finished>;
+}
+
+/** Settings of a child: only what is given here, never what the test itself runs with. */
+export type Environment = Readonly<Record<string, string>>;
+
+/** What users start; of another version, what its compiler wrote. */
+const mainOf = (root?: string): string =>
+  root === undefined
+    ? join(packageRoot(), "dist", "bundle", "main.js")
+    : join(root, "dist", "src", "main.js");
+
+interface Running {
+  readonly child: ChildProcess;
+  readonly output: { stdout: string; stderr: string };
+  readonly finished: Promise<Finished>;
+}
+
+/** What must not outlive a test process that ends before its file does. */
+const alive = new Set<ChildProcess>();
+process.on("exit", () => {
+  for (const child of alive) child.kill("SIGKILL");
+});
+
+function start(
+  args: readonly string[],
+  environment: Environment,
+  input?: string | Uint8Array,
+  root?: string,
+): Running {
+  const child = spawn(process.execPath, [mainOf(root), ...args], {
+    env: { PATH: process.env.PATH, TMPDIR: process.env.TMPDIR, ...environment },
+    stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+  });
+  child.stdin?.end(input);
+  const output = { stdout: "", stderr: "" };
+  for (const name of ["stdout", "stderr"] as const) {
+    child[name]?.setEncoding("utf8").on("data", (text: string) => {
+      output[name] += text;
+    });
+  }
+  const finished = once(child, "close").then(([code]) => ({ code, ...output }));
+  after(() => child.kill("SIGKILL"));
+  alive.add(child);
+  void finished.then(() => alive.delete(child));
+  return { child, output, finished };
+}
+
+/** Runs `rapport` with arguments, and perhaps with standard input, to its end. */
+export const runCommand = (
+  args: readonly string[],
+  environment: Environment,
+  input?: string | Uint8Array,
+): Promise<Finished> => start(args, environment, input).finished;
+
+/** Runs `rapport` until standard error shows a pattern, and kills it then. */
+export async function killCommandAt(
+  args: readonly string[],
+  environment: Environment,
+  pattern: RegExp,
+): Promise<Finished> {
+  const { child, output, finished } = start(args, environment);
+  child.stderr?.on("data", () => {
+    if (pattern.test(output.stderr)) child.kill("SIGKILL");
+  });
+  return finished;
+}
+
+/** Runs `rapport` for a reader that closes standard output after the first piece, as `head` does. */
+export async function runCommandForHead(
+  args: readonly string[],
+  environment: Environment,
+): Promise<Finished> {
+  const { child, finished } = start(args, environment);
+  child.stdout?.once("data", () => child.stdout?.destroy());
+  return finished;
+}
+
+/** Starts a server and kills it after so many milliseconds, ready or not. */
+export async function startAndKill(environment: Environment, afterMs: number): Promise<void> {
+  const { child, finished } = start(["serve"], { PORT: "0", LOG_LEVEL: "silent", ...environment });
+  setTimeout(() => child.kill("SIGKILL"), afterMs);
+  await finished;
+}
+
+/**
+ * Starts a server on a free port and waits until it says that it is ready.
+ *
+ * @param root the repository, or another version of it.
+ * @throws with what it printed when it ends before.
+ */
+export async function startChild(environment: Environment, root?: string): Promise<ChildServer> {
+  const settings = { PORT: "0", LOG_LEVEL: "silent", DEMO: "true", ...environment };
+  const { child, output, finished } = start(["serve"], settings, undefined, root);
+  const ready = new Promise<void>((resolve) => {
+    child.stdout?.on("data", () => {
+      if (/Rapport is ready at .*\n\n$/s.test(output.stdout)) resolve();
+    });
+  });
+  const ended = await Promise.race([ready, finished]);
+  if (ended) throw new Error(`The server ended with ${ended.code}: ${ended.stderr}`);
+  return {
+    pid: child.pid as number,
+    url: /ready at (\S+)/.exec(output.stdout)?.[1] ?? "",
+    key: await demoKey(environment.DATA_DIR ?? "./data", output.stdout),
+    greeting: output.stdout,
+    finished,
+    signal: (signal) => void child.kill(signal),
+    leaveLogUnread: () => void child.stderr?.pause(),
+    end(signal) {
+      child.stderr?.resume();
+      child.kill(signal);
+      return finished;
+    },
+  };
+}
+
+async function demoKey(dataDir: string, printed: string): Promise<string> {
+  if (dataDir === "memory:") return /API key +(\S+)/.exec(printed)?.[1] ?? "";
+  const text = await readFile(join(dataDir, "demo-api-key"), "utf8").catch(() => "");
+  return text.trim();
+}
+
+/** Sends a JSON body with a bearer token; a connection that breaks throws. */
+export async function post(
+  url: string,
+  token: string,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<{ status: number; body: any }> {
+  const response = await fetch(url, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json", ...headers },
+    body: JSON.stringify(body),
+  });
+  return { status: response.status, body: await response.json() };
+}

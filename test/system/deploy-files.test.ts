@@ -1,0 +1,184 @@
+/*
+ * action.yml, Dockerfile and compose.yaml, as far as they can be carried out without a container engine: the steps of the
+ * action as a runner carries them out, the health check of the image against a server, and what compose.yaml asks for.
+ */
+import assert from "node:assert/strict";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { after, describe, test } from "node:test";
+import { promisify } from "node:util";
+import { parse } from "yaml";
+import { packageRoot } from "../../src/base/package-root.ts";
+import { freePort } from "../free-port.ts";
+import { startServer } from "../harness.ts";
+import { temporaryFolder } from "../stored-rows.ts";
+
+const run = promisify(execFile);
+const ROOT = packageRoot();
+const textOf = (name: string) => readFileSync(join(ROOT, name), "utf8");
+
+interface Step {
+  readonly id?: string;
+  readonly run: string;
+  readonly shell: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly "working-directory"?: string;
+}
+
+interface Action {
+  readonly inputs: Readonly<Record<string, { default: string }>>;
+  readonly outputs: Readonly<Record<string, { value: string }>>;
+  readonly runs: { readonly using: string; readonly steps: readonly Step[] };
+}
+
+/** Carries out the steps as the runner does. @returns the outputs of the action, and what was printed. */
+async function runAction(inputs: Readonly<Record<string, string>>, workspace: string) {
+  const action = parse(textOf("action.yml")) as Action;
+  assert.equal(action.runs.using, "composite");
+  const outputs: Record<string, Record<string, string>> = {};
+  const values = (text: string): string =>
+    text.replaceAll(/\$\{\{ *([\w.-]+) *\}\}/g, (_whole, path: string) => {
+      if (path === "github.action_path") return ROOT;
+      const [kind, name = "", , output = ""] = path.split(".");
+      if (kind === "inputs") return inputs[name] ?? action.inputs[name]?.default ?? "";
+      assert.equal(kind, "steps", path);
+      return outputs[name]?.[output] ?? "";
+    });
+  let printed = "";
+  for (const step of action.runs.steps) {
+    const file = join(workspace, `output-of-${step.id}`);
+    await writeFile(file, "");
+    const env = Object.entries(step.env ?? {}).map(([name, value]) => [name, values(value)]);
+    const child = spawn(step.shell, ["-e", "-o", "pipefail", "-c", values(step.run)], {
+      cwd: values(step["working-directory"] ?? workspace),
+      env: {
+        PATH: process.env.PATH,
+        RUNNER_TEMP: workspace,
+        GITHUB_WORKSPACE: workspace,
+        GITHUB_OUTPUT: file,
+        ...Object.fromEntries(env),
+      },
+    });
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on("data", (chunk) => {
+        printed += chunk;
+      });
+    }
+    const [code] = await once(child, "close");
+    if (code !== 0) return { code, printed, outputs: {} as Record<string, string> };
+    const lines = (await readFile(file, "utf8")).split("\n").filter(Boolean);
+    outputs[step.id ?? ""] = Object.fromEntries(
+      lines.map((line) => [line.split("=", 1)[0], line.slice(line.indexOf("=") + 1)]),
+    );
+  }
+  const named = Object.entries(action.outputs).map(([name, { value }]) => [name, values(value)]);
+  return { code: 0, printed, outputs: Object.fromEntries(named) as Record<string, string> };
+}
+
+const EVENT = { external_id: "ada", name: "signed_up", time: "2026-01-01T12:00:00Z" };
+
+describe("the GitHub Action", {
+  skip: process.platform === "linux" ? false : "needs /proc",
+}, () => {
+  test("the GitHub action starts a server that outlives its step, and masks its key and token in the log", async () => {
+    const port = String(await freePort());
+    const inputs = { port, settings: "LOG_LEVEL=debug\n\nDATABASE_TIMEOUT=20\n" };
+    const { code, outputs, printed } = await runAction(inputs, await temporaryFolder());
+    assert.equal(code, 0, printed);
+    after(() => process.kill(Number(outputs.pid), "SIGTERM"));
+    assert.deepEqual([outputs.workspace, outputs.url], ["test", `http://127.0.0.1:${port}`]);
+    const { status } = await fetch(`${outputs.url}/users/track`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${outputs.key}`, "content-type": "application/json" },
+      body: JSON.stringify({ events: [EVENT] }),
+    });
+    assert.equal(status, 201);
+    for (const secret of [outputs.key, outputs["admin-token"]]) {
+      assert.ok(printed.includes(`::add-mask::${secret}\n`));
+    }
+    const reset = await fetch(`${outputs.url}/admin/v1/workspaces/test/reset`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${outputs["admin-token"]}` },
+    });
+    assert.equal(reset.status, 200);
+    const log = await readFile(String(outputs.log), "utf8");
+    assert.match(log, /Rapport is ready at/);
+    assert.match(log, /"level":"debug"|"msg":"request"/);
+  });
+
+  test("fails with the server's own message for a manifest that is not valid", async () => {
+    const folder = await temporaryFolder();
+    await writeFile(join(folder, "rapport.yaml"), "workspaces: 5");
+    const { code, printed } = await runAction({ manifest: "rapport.yaml" }, folder);
+    assert.equal(code, 1);
+    assert.match(printed, /'workspaces' must be an array/);
+    assert.match(printed, /^::error title=Rapport did not start::/m);
+  });
+});
+
+describe("the Dockerfile", () => {
+  const lines = textOf("Dockerfile").replaceAll("\\\n", " ").split("\n");
+  const last = lines.slice(lines.findLastIndex((line) => line.startsWith("FROM ")));
+
+  test("its health check succeeds for a ready server and fails for one that does not respond", async () => {
+    const check = last.find((line) => line.startsWith("HEALTHCHECK"))?.replace(/^.*?CMD /, "");
+    const [, ...args] = JSON.parse(check ?? "") as string[];
+    const statusAt = (port: string) =>
+      run(process.execPath, args, { env: { PORT: port } }).then(
+        () => 0,
+        (error: { code: number }) => error.code,
+      );
+    const { url } = await startServer();
+    assert.equal(await statusAt(new URL(url).port), 0);
+    assert.equal(await statusAt(String(await freePort())), 1);
+    const failing = createServer((socket) => {
+      socket.once("data", () => socket.end("HTTP/1.1 503 x\r\ncontent-length: 0\r\n\r\n"));
+    }).listen(0, "127.0.0.1");
+    await once(failing, "listening");
+    assert.equal(await statusAt(String((failing.address() as { port: number }).port)), 1);
+    failing.close();
+  });
+
+  test("its last stage runs without root and copies what the package consists of", () => {
+    assert.ok(last.includes("USER node"));
+    const { files } = JSON.parse(textOf("package.json")) as { files: string[] };
+    // The image compiles nothing, so it needs no types.
+    const needed = files.filter((each) => !each.endsWith(".d.ts"));
+    const parts = needed.map((each) => /^(?:dist\/)?[\w.-]+?(?=-\*|\/|$)/.exec(each)?.[0] ?? each);
+    const copied = last.filter((line) => line.startsWith("COPY ")).join("\n");
+    for (const part of new Set(parts)) assert.ok(copied.includes(`/src/${part}`), part);
+  });
+
+  test("everything that the build copies or compiles is part of its context", () => {
+    const ignored = textOf(".dockerignore").split("\n").filter(Boolean);
+    for (const needed of ["src", "client", "migrations", "docs", "openapi.json", ".npmrc"]) {
+      assert.ok(!ignored.includes(needed), needed);
+    }
+    for (const secret of [".env", "data"]) assert.ok(ignored.includes(secret), secret);
+  });
+});
+
+describe("compose.yaml", () => {
+  const { services } = parse(textOf("compose.yaml")) as {
+    services: Record<string, Record<string, any>>;
+  };
+
+  test("the server waits for a healthy database, has no rights of root and listens on this machine alone", () => {
+    const { rapport, postgres } = services;
+    assert.deepEqual(rapport?.depends_on, { postgres: { condition: "service_healthy" } });
+    assert.ok(postgres?.healthcheck.test.includes("pg_isready"));
+    assert.deepEqual(rapport?.cap_drop, ["ALL"]);
+    assert.equal(rapport?.read_only, true);
+    assert.ok(rapport?.ports.every((port: string) => port.startsWith("127.0.0.1:")));
+  });
+
+  test("no secret has a default", () => {
+    const variables = [...textOf("compose.yaml").matchAll(/\$\{(\w+)(.*?)\}/g)];
+    assert.ok(variables.length >= 5);
+    for (const [, name, rest] of variables) assert.match(rest ?? "", /^:\?/, name);
+  });
+});

@@ -1,0 +1,212 @@
+/* The faults of a PostgreSQL, on clusters of our own. docs/operations/faults.md has a row for each. */
+import assert from "node:assert/strict";
+import { after, describe, test } from "node:test";
+import postgres from "postgres";
+import { type Cluster, startCluster } from "../../lab/bench/engines/postgres-cluster.ts";
+import { startProxy } from "../database/slow-proxy.ts";
+import { ENGINE, startOwnServer } from "../harness.ts";
+import { temporaryFolder } from "../stored-rows.ts";
+import { assertKept, assertSurvives } from "./faults.ts";
+import { mountSmallDisk } from "./small-disk.ts";
+
+/** Small, quick to start, and durable where a test crashes it. */
+const SMALL = { shared_buffers: "16MB", max_wal_size: "64MB", min_wal_size: "32MB" };
+
+/** Stopped before their folders go: what is registered first is done first. */
+const clusters: Cluster[] = [];
+after(() => Promise.all(clusters.map((each) => each.stop())));
+
+async function startSmall(folder: string): Promise<Cluster | undefined> {
+  const started = await startCluster(folder, SMALL);
+  if (started) clusters.push(started);
+  return started;
+}
+
+const cluster = ENGINE === "postgres" ? await startSmall(await temporaryFolder()) : undefined;
+const skip = !cluster && "it needs TEST_DATABASE_URL and the programs of PostgreSQL (initdb)";
+
+const serverOn = (databaseUrl: string) => startOwnServer({ databaseUrl });
+
+let databases = 0;
+async function newDatabase({ url }: Cluster): Promise<string> {
+  const name = `faults_${++databases}`;
+  await asOperator(url, `create database ${name}`);
+  return `${url}/${name}`;
+}
+
+async function asOperator(url: string, ...statements: string[]): Promise<void> {
+  const sql = postgres(`${url}/postgres`, { max: 1, onnotice: () => {} });
+  for (const statement of statements) await sql.unsafe(statement);
+  await sql.end();
+}
+
+describe("a server whose PostgreSQL fails", { skip }, () => {
+  const own = cluster as Cluster;
+
+  test("while PostgreSQL is stopped requests get 503 and Retry-After, and after its start they are served again", async () => {
+    await assertSurvives(await serverOn(await newDatabase(own)), {
+      begin: () => own.stop(),
+      end: () => own.start(),
+      says: /^The database does not respond\.$/,
+    });
+  });
+
+  test("after PostgreSQL is killed and recovers, the server goes on and nothing acknowledged is lost", async () => {
+    await assertSurvives(await serverOn(await newDatabase(own)), {
+      begin: () => own.crash(),
+      end: () => own.start(),
+      says: /^The database does not respond\.$/,
+    });
+  });
+
+  test("while PostgreSQL takes no writes, as after a failover, health says so, and writes go on afterwards", async () => {
+    const setReadOnly = (value: string) =>
+      asOperator(
+        own.url,
+        `alter system set default_transaction_read_only = ${value}`,
+        "select pg_reload_conf()",
+      );
+    await assertSurvives(await serverOn(await newDatabase(own)), {
+      begin: async () => {
+        await setReadOnly("on");
+        await new Promise((resolve) => setTimeout(resolve, 500));
+      },
+      end: async () => {
+        const sql = postgres(`${own.url}/postgres`, { max: 1 });
+        await sql.unsafe("set default_transaction_read_only = off");
+        await sql.unsafe("alter system reset default_transaction_read_only");
+        await sql.unsafe("select pg_reload_conf()");
+        await sql.end();
+      },
+      says: /^The database is read-only\.$/,
+    });
+  });
+
+  test("while PostgreSQL has no connection left, health says so, and requests are served once there are some", async (t) => {
+    const database = await newDatabase(own);
+    const server = await serverOn(database);
+    const hogs: postgres.Sql[] = [];
+    const endAll = async () => void (await Promise.all(hogs.splice(0).map((hog) => hog.end())));
+    t.after(endAll);
+    /** Takes every place, also those of the server's connections. */
+    const takeAll = async () => {
+      let all = Infinity;
+      while (hogs.length < all) {
+        const hog = postgres(`${own.url}/postgres`, { max: 1, fetch_types: false });
+        if (hogs.length === 0) all = Number((await hog`show max_connections`)[0]?.max_connections);
+        const isTaken = await hog`
+          select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'rapport'`.then(
+          () => true,
+          () => false,
+        );
+        if (isTaken) hogs.push(hog);
+        else await hog.end();
+      }
+    };
+    await assertSurvives(server, {
+      begin: takeAll,
+      end: endAll,
+      says: /^The database has no connection left\.$/,
+    });
+  });
+
+  test("while PostgreSQL refuses the login or the database is gone, health says so, and requests are served afterwards", async () => {
+    const database = await newDatabase(own);
+    const name = database.slice(database.lastIndexOf("/") + 1);
+    await asOperator(own.url, "create role engage login", `alter database ${name} owner to engage`);
+    const asEngage = new URL(database);
+    asEngage.username = "engage";
+    const server = await serverOn(asEngage.href);
+    const end = `select pg_terminate_backend(pid) from pg_stat_activity where datname like '${name}%'`;
+    const faults: [statement: string, undone: string, says: RegExp][] = [
+      [
+        "alter role engage nologin",
+        "alter role engage login",
+        /^The database refuses the login\.$/,
+      ],
+      [
+        `alter database ${name} rename to ${name}_away`,
+        `alter database ${name}_away rename to ${name}`,
+        /^The database does not exist\.$/,
+      ],
+    ];
+    for (const [statement, undone, says] of faults) {
+      await assertSurvives(server, {
+        // No connection of the server comes back in between.
+        begin: () =>
+          asOperator(
+            own.url,
+            "alter role engage connection limit 0",
+            end,
+            statement,
+            "alter role engage connection limit -1",
+            end,
+          ),
+        end: () => asOperator(own.url, undone),
+        says,
+      });
+    }
+  });
+
+  test("with 100 ms for every statement requests succeed, and concurrent ones share transactions", async () => {
+    const proxy = await startProxy(await newDatabase(own));
+    const server = await serverOn(proxy.url);
+    const workspace = await server.workspace();
+    proxy.delay(100);
+    const ids = Array.from({ length: 40 }, (_, user) => `slow-${user}`);
+    const time = "2026-01-01T00:00:00Z";
+    const answers = await Promise.all(
+      ids.map((external_id) => workspace.track({ events: [{ external_id, name: "came", time }] })),
+    );
+    assert.deepEqual([...new Set(answers.map(({ status }) => status))], [201]);
+    assert.equal((await server.send("GET", "/health/ready")).status, 200);
+    proxy.delay(0);
+    await assertKept(workspace, ids);
+  });
+
+  test("on a network that loses packets requests succeed or get 503, and a repeated one takes effect once", async () => {
+    const proxy = await startProxy(await newDatabase(own));
+    const server = await serverOn(proxy.url);
+    const workspace = await server.workspace();
+    const time = "2026-01-01T00:00:00Z";
+    // A lost packet is sent again after a pause; now and then a connection does not survive it.
+    proxy.lose({ packets: 0.1, connections: 0.005 });
+    const ids = Array.from({ length: 40 }, (_, user) => `lossy-${user}`);
+    const write = async (external_id: string) => {
+      const body = { events: [{ external_id, name: "came", time }] };
+      const headers = { "idempotency-key": `key-${external_id}` };
+      for (let tries = 0; tries < 50; tries++) {
+        const answer = await workspace.track(body, { headers });
+        if (answer.status === 201) return;
+        assert.equal(answer.status, 503, JSON.stringify(answer.body));
+        assert.ok(answer.headers.get("retry-after"));
+      }
+      assert.fail(`${external_id} is not acknowledged`);
+    };
+    await Promise.all(ids.map(write));
+    proxy.lose({ packets: 0, connections: 0 });
+    await assertKept(workspace, ids);
+  });
+});
+
+test("while the disk of PostgreSQL is full requests get 503, health names the disk, and both recover with space", async (t) => {
+  let full: Cluster | undefined;
+  after(() => full?.stop());
+  const disk = ENGINE === "postgres" ? await mountSmallDisk(140) : undefined;
+  if (disk) full = await startCluster(disk.folder, SMALL);
+  if (!disk || !full) return t.skip("it needs TEST_DATABASE_URL, initdb, and root to mount a disk");
+  const note = "x".repeat(20_000);
+  await assertSurvives(await serverOn(await newDatabase(full)), {
+    begin: () => disk.fill(0),
+    end: () => disk.free(),
+    says: /^The disk of the database is full\.$/,
+    body: {
+      events: Array.from({ length: 50 }, (_, index) => ({
+        external_id: `large-${index}`,
+        name: "came",
+        time: "2026-01-01T00:00:00Z",
+        properties: { note: `${index}${note}` },
+      })),
+    },
+  });
+});

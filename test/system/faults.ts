@@ -1,0 +1,74 @@
+/* What every fault of docs/operations/faults.md has in common: how requests fail, and that all is well afterwards. */
+import assert from "node:assert/strict";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { TestServer, TestWorkspace } from "../harness.ts";
+
+/** A request gets its response within so much: three times DATABASE_TIMEOUT, and the machine may be busy. */
+const BOUND_MS = 3 * 15_000;
+
+const RECOVERS_WITHIN_MS = 60_000;
+
+export interface Fault {
+  begin(): Promise<void>;
+  end(): Promise<void>;
+  /** What /health/ready says meanwhile. */
+  readonly says: RegExp;
+  /** What a request writes meanwhile; a user with an event by default. */
+  readonly body?: object;
+}
+
+const eventOf = (external_id: string) => ({
+  events: [{ external_id, name: "came", time: "2026-01-01T00:00:00Z" }],
+});
+
+/**
+ * Writes before, during and after a fault. During it requests get 503 with Retry-After within a bound and health names
+ * the failing part; afterwards the server recovers by itself, and what was acknowledged is there.
+ */
+export async function assertSurvives(server: TestServer, fault: Fault): Promise<void> {
+  const workspace = await server.workspace();
+  const acknowledged: string[] = [];
+  const write = async (id: string, body: object = eventOf(id)) => {
+    const answer = await workspace.track(body);
+    if (answer.status === 201) acknowledged.push(id);
+    return answer;
+  };
+  for (let user = 0; user < 5; user++) assert.equal((await write(`before-${user}`)).status, 201);
+
+  await fault.begin();
+  const startedAt = performance.now();
+  const during = await Promise.all([1, 2, 3].map((user) => write(`during-${user}`, fault.body)));
+  const took = performance.now() - startedAt;
+  for (const { status, headers, body } of during) {
+    assert.equal(status, 503, JSON.stringify(body));
+    assert.match(headers.get("retry-after") ?? "", /^[1-9]\d*$/);
+  }
+  assert.ok(took < BOUND_MS, `Requests took ${Math.round(took)} ms.`);
+  const ready = await server.send("GET", "/health/ready");
+  assert.equal(ready.status, 503);
+  assert.match(ready.body.message, fault.says);
+  assert.equal((await server.send("GET", "/health/live")).status, 200);
+
+  await fault.end();
+  await untilReady(server);
+  assert.equal((await write("after")).status, 201);
+  await assertKept(workspace, acknowledged);
+}
+
+/** Waits until a server, left alone, accepts requests again. */
+export async function untilReady(server: TestServer): Promise<void> {
+  const giveUpAt = performance.now() + RECOVERS_WITHIN_MS;
+  for (;;) {
+    const { status, body } = await server.send("GET", "/health/ready");
+    if (status === 200) return;
+    assert.ok(performance.now() < giveUpAt, `It does not recover: ${body.message}`);
+    await sleep(200);
+  }
+}
+
+/** Every user that was acknowledged is there, with one event. */
+export async function assertKept(workspace: TestWorkspace, ids: readonly string[]): Promise<void> {
+  const found = await workspace.profiles({ external_ids: ids });
+  const counts = new Map(found.map((user) => [user.external_id, user.custom_events[0]?.count]));
+  assert.deepEqual([...counts].sort(), ids.map((id) => [id, 1]).sort());
+}

@@ -1,0 +1,227 @@
+/*
+ * The README and the guides, followed literally: one server, one folder, and every shell block of
+ * every page in order, as a newcomer would paste it. A YAML block that the page asks to save is
+ * saved; a JSON block after a command is the response that it must get.
+ */
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync, readFileSync } from "node:fs";
+import { symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, describe, test } from "node:test";
+import { packageRoot } from "../../src/base/package-root.ts";
+import { freshDatabase } from "../database/fresh-database.ts";
+import { freePort } from "../free-port.ts";
+import { temporaryFolder } from "../stored-rows.ts";
+import { skipWithoutCurl } from "./curl.ts";
+
+/** In the order in which they build on each other. */
+const PAGES = [
+  "README.md",
+  "docs/users.md",
+  "docs/export.md",
+  "docs/import.md",
+  "docs/backup.md",
+  "docs/keys.md",
+  "docs/secrets.md",
+  "docs/audit.md",
+  "docs/preference-centers.md",
+  "docs/warehouse-sync.md",
+  "docs/manifest.md",
+  "docs/translations.md",
+  "docs/scim.md",
+  "docs/dashboard.md",
+  "docs/ci.md",
+];
+
+/** Their commands in ```bash need a machine of their own: test/debian/try-out.sh carries them out. */
+const ON_A_MACHINE = ["backup.md", "configure.md", "install.md", "metrics.md"];
+
+/** On a cluster each node has a backup of its own, and the command says so. */
+const NOT_ON_CITUS = ["docs/backup.md"];
+
+/** Pages that do not guide anyone through commands. */
+const NO_GUIDES = [
+  "compatibility.md",
+  "conformance.md",
+  "engines.md",
+  "errors.md",
+  "performance.md",
+  "reliability.md",
+  "scaling.md",
+  "security-attacks.md",
+  "settings.md",
+];
+
+interface Block {
+  readonly language: string;
+  readonly text: string;
+  /** The prose directly before it. */
+  readonly before: string;
+}
+
+const ROOT = packageRoot();
+
+const isCluster = (process.env.TEST_CITUS_WORKERS ?? "") !== "";
+
+/** Commands of a guide take seconds; one that hangs fails its page. */
+const COMMAND_TIMEOUT_MS = 60_000;
+/** What npx does in a clone: it runs the package's own executable. npm itself is not tested here. */
+const NPX = 'npx() { [ "$1" = rapport ] && shift && node dist/bundle/main.js "$@"; }';
+const START_TIMEOUT_MS = 60_000;
+
+const blocksOf = (page: string): Block[] =>
+  [...readFileSync(join(ROOT, page), "utf8").matchAll(/([^\n]*)\n\n```(\w+)\n(.*?)\n```/gs)].map(
+    ([, before = "", language = "", text = ""]) => ({ language, text, before }),
+  );
+
+/** Lines that later blocks of a page rely on: `export A=…`, `a=… b=…`. */
+const assignmentsOf = (text: string): string =>
+  text
+    .split("\n")
+    .filter((line) => /^(?:export )?[A-Za-z_]+=(?!.*\b(?:npm|npx|curl)\b)/.test(line))
+    .join("\n");
+
+const port = await freePort();
+const url = `http://127.0.0.1:${port}`;
+const cwd = await temporaryFolder();
+for (const name of ["dist", "node_modules", "package.json", "migrations"]) {
+  await symlink(join(ROOT, name), join(cwd, name));
+}
+const databaseUrl = await freshDatabase();
+const env = {
+  PATH: process.env.PATH,
+  PORT: String(port),
+  RAPPORT_URL: url,
+  LOG_LEVEL: "warn",
+  ...(databaseUrl && { DATABASE_URL: databaseUrl }),
+};
+
+const bash = (script: string, detached = false): ChildProcess =>
+  spawn("bash", ["-euo", "pipefail", "-c", script.replaceAll("http://127.0.0.1:8080", url)], {
+    cwd,
+    env,
+    detached,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+
+interface Finished {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly printed: string;
+}
+
+async function run(script: string): Promise<Finished> {
+  // A refusal by the server fails the command, unless the command itself says what a failure means.
+  const child = bash(`curl() { case " $* " in *" -f"*) command curl "$@";;
+    *) command curl -sS --fail-with-body "$@";; esac; }\n${NPX}\n${script}`);
+  const timer = setTimeout(() => child.kill("SIGKILL"), COMMAND_TIMEOUT_MS);
+  let [stdout, printed] = ["", ""];
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => {
+    stdout += text;
+    printed += text;
+  });
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+    printed += text;
+  });
+  const [code] = await once(child, "close");
+  clearTimeout(timer);
+  return { code, stdout, printed };
+}
+
+let server: ChildProcess | undefined;
+
+/** Stops the server that runs, as the guides ask, and starts one as a block says. */
+async function start(script: string, assignments: string): Promise<void> {
+  await stop();
+  // Only the embedded engine has a demo workspace by default.
+  // A server in memory has secrets of its own, and so needs a database of its own.
+  const unset = script.includes("DATA_DIR=memory:") ? "-u DATABASE_URL " : "";
+  const needsDemo = databaseUrl && !/MANIFEST=|--demo/.test(script);
+  const demo = needsDemo ? " -- --demo" : "";
+  const command = script.replace(/npm ci && /, "").replace(/npm start/, `npm start${demo}`);
+  const child = bash(`${assignments}\nexec env ${unset}${command.replace(/^env /, "")}`, true);
+  server = child;
+  let printed = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding("utf8").on("data", (text: string) => {
+      printed += text;
+    });
+  }
+  const deadline = Date.now() + START_TIMEOUT_MS;
+  for (;;) {
+    if (child.exitCode !== null || Date.now() > deadline)
+      throw new Error(`The server did not start:\n${printed}`);
+    const response = await fetch(`${url}/health/ready`).catch(() => undefined);
+    if (response?.ok) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+async function stop(): Promise<void> {
+  const child = server;
+  server = undefined;
+  if (!child?.pid || child.exitCode !== null) return;
+  const closed = once(child, "close");
+  process.kill(-child.pid, "SIGTERM");
+  await closed;
+}
+
+after(stop);
+
+async function follow({ language, text, before }: Block, assignments: string): Promise<string> {
+  const file = /[Ss]ave this as `([\w.-]+)`/.exec(before)?.[1];
+  if (file) await writeFile(join(cwd, file), text);
+  if (language !== "sh" || /\b(?:npm test|createdb)\b/.test(text)) return "";
+  if (/\bnpm start\b/.test(text)) {
+    await start(text, assignments);
+    return "";
+  }
+  const { code, stdout, printed } = await run(`${assignments}\n${text}`);
+  assert.equal(code, 0, `${text}\n\nprinted:\n${printed}`);
+  return stdout;
+}
+
+describe("the README and the guides", { skip: skipWithoutCurl }, () => {
+  for (const page of PAGES) {
+    const skip = isCluster && NOT_ON_CITUS.includes(page) && "not on Citus";
+    test(`every command of ${page} works as written`, { skip }, async () => {
+      let assignments = "";
+      let printed = "";
+      for (const block of blocksOf(page)) {
+        if (block.language === "json") {
+          assert.deepEqual(JSON.parse(printed), JSON.parse(block.text), page);
+        }
+        printed = await follow(block, assignments);
+        if (block.language === "sh") assignments += `\n${assignmentsOf(block.text)}`;
+      }
+    });
+  }
+
+  test("every page under docs/ is followed by the guide test or is listed as a page without commands", () => {
+    const pages = readdirSync(join(ROOT, "docs")).filter((name) => name.endsWith(".md"));
+    assert.deepEqual(
+      pages.filter((name) => !PAGES.includes(`docs/${name}`) && !NO_GUIDES.includes(name)),
+      [],
+      "Enter the page into PAGES.",
+    );
+  });
+
+  test("every command under docs/operations/ is carried out by the guide test or by the try-out on an empty Debian", () => {
+    const steps = readFileSync(join(ROOT, "test/debian/steps.sh"), "utf8");
+    const pages = readdirSync(join(ROOT, "docs/operations"));
+    const having = (language: string) =>
+      pages.filter((name) => {
+        const page = readFileSync(join(ROOT, "docs/operations", name), "utf8");
+        return page.includes(`\`\`\`${language}`);
+      });
+    assert.deepEqual(having("bash"), ON_A_MACHINE);
+    for (const name of ON_A_MACHINE) assert.ok(steps.includes(`/${name}`), name);
+    assert.deepEqual(
+      having("sh").filter((name) => !PAGES.includes(`docs/operations/${name}`)),
+      [],
+      "Enter the page into PAGES.",
+    );
+  });
+});

@@ -1,0 +1,203 @@
+/* The files that `rapport import` reads: CSV, the exports of other products, and files that are damaged. */
+import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { gzipSync } from "node:zlib";
+import { packageRoot } from "../../src/base/package-root.ts";
+import { startServer, type TestWorkspace, WEB_APP } from "../harness.ts";
+import { temporaryFolder } from "../stored-rows.ts";
+import { runCommand } from "./child-server.ts";
+
+const server = await startServer();
+const folder = await temporaryFolder();
+const admin = { ADMIN_TOKEN: server.adminToken, RAPPORT_URL: server.url };
+
+let files = 0;
+async function fileOf(content: string | Uint8Array, extension: string): Promise<string> {
+  const path = join(folder, `file-${++files}.${extension}`);
+  await writeFile(path, content);
+  return path;
+}
+
+const importing = (kind: string, path: string, { name }: TestWorkspace, ...more: string[]) =>
+  runCommand(["import", kind, path, "--workspace", name, ...more], admin);
+
+const fixture = (name: string): string => join(packageRoot(), "test/fixtures/imports", name);
+
+describe("a CSV file", { concurrency: 3 }, () => {
+  const CSV = [
+    "Customer ID;Email Address;First Name;Age;VIP;Zip;user_alias.alias_name;user_alias.alias_label",
+    "1;ada@example.com;Ada;36;true;00123;a1;crm",
+    '2;bob@example.com;"Bob; Jr.";;false;01234;;',
+    "3;eve@example.com",
+    "",
+  ].join("\n");
+  const MAP = ["--map", "Email Address=email", "--map", "Customer ID=external_id"];
+
+  test("a CSV file is imported by its header, with inferred types that are shown first", async () => {
+    const workspace = await server.workspace();
+    const path = await fileOf(CSV, "csv");
+    const { code, stdout, stderr } = await importing("users", path, workspace, ...MAP);
+    assert.deepEqual([code, stdout], [2, "2 users imported, 1 rejected\n"]);
+    assert.match(stderr, /^ {2}Customer ID +→ {2}external_id +text +1$/m);
+    assert.match(stderr, /^ {2}Age +→ {2}Age +number +36$/m);
+    assert.match(stderr, /^ {2}Zip +→ {2}Zip +text +00123$/m);
+    assert.match(stderr, /:4: the row has 2 columns, but the header has 8 \(COLUMN_COUNT\)$/m);
+    const [ada, bob] = await workspace.profiles({ external_ids: ["1", "2"] });
+    assert.deepEqual(ada?.custom_attributes, { Age: 36, VIP: true, Zip: "00123" });
+    assert.deepEqual(ada?.user_aliases, [{ alias_name: "a1", alias_label: "crm" }]);
+    assert.deepEqual([bob?.first_name, bob?.email], ["Bob; Jr.", "bob@example.com"]);
+  });
+
+  test("rapport import --dry-run checks a CSV file and imports nothing", async () => {
+    const workspace = await server.workspace();
+    const path = await fileOf(CSV, "csv");
+    const { code, stdout } = await importing("users", path, workspace, ...MAP, "--dry-run");
+    assert.deepEqual([code, stdout], [2, "2 users would be imported, 1 rejected\n"]);
+    assert.equal((await workspace.profiles({ external_ids: ["1", "2"] })).length, 0);
+  });
+
+  test("--type sets the type of a column whose later rows differ from the first thousand", async () => {
+    const workspace = await server.workspace();
+    const rows = Array.from({ length: 1_001 }, (_, n) => `user ${n},${n < 1_000 ? n : "many"}`);
+    const path = await fileOf(`external_id,visits\n${rows.join("\n")}\n`, "csv");
+    const inferred = await importing("users", path, workspace);
+    assert.equal(inferred.code, 2);
+    assert.match(inferred.stderr, /:1002: 'visits' must be a number; pass --type "visits=text"/);
+    assert.equal((await importing("users", path, workspace, "--type", "visits=text")).code, 0);
+    const last = await workspace.profile({ external_ids: ["user 1000"] });
+    assert.deepEqual(last.custom_attributes, { visits: "many" });
+  });
+
+  test("a CSV file of events takes its other columns as properties", async () => {
+    const workspace = await server.workspace();
+    const path = await fileOf(
+      "external_id,name,time,plan,amount\nada,bought,2026-01-01T00:00:00Z,pro,7\n",
+      "csv",
+    );
+    const { code, stderr } = await importing("events", path, workspace);
+    assert.equal(code, 0);
+    assert.match(stderr, /amount +→ {2}properties\.amount +number +7/);
+  });
+});
+
+describe("a file that cannot be imported", { concurrency: 3 }, () => {
+  const GOOD = '{"external_id":"ada"}\n';
+  const gzipped = gzipSync(GOOD.repeat(5_000));
+
+  const refused: [
+    what: string,
+    content: string | Uint8Array,
+    extension: string,
+    message: RegExp,
+  ][] = [
+    ["a binary file", Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0, 0, 1]), "ndjson", /is a binary file/],
+    ["a zip archive", Buffer.from("PK\u0003\u0004 and more"), "csv", /is a zip archive/],
+    ["text in UTF-16", Buffer.from(`\uFEFF${GOOD}`, "utf16le"), "ndjson", /UTF-16: convert it/],
+    ["gzip that ends early", gzipped.subarray(0, -20), "ndjson.gz", /ends in the middle/],
+    ["damaged gzip", Buffer.concat([gzipped.subarray(0, 20), gzipped]), "ndjson.gz", /is damaged/],
+    ["an empty file", "", "ndjson", /is empty\.$/],
+    ["one JSON array", `[${GOOD}]`, "ndjson", /is one JSON array\. Write one object a line: jq/],
+    ["a header with a column twice", "a,b,a\n1,2,3\n", "csv", /has 'a' twice, in columns 1 and 3/],
+    ["a quote that is never closed", 'external_id\n"ada\nbob\n', "csv", /:3: .*never closed/],
+  ];
+  for (const [what, content, extension, message] of refused) {
+    test(`a CSV file is refused with the reason and nothing of it is imported: ${what}`, async () => {
+      const workspace = await server.workspace();
+      const path = await fileOf(content, extension);
+      const { code, stdout, stderr } = await importing("users", path, workspace);
+      assert.deepEqual([code, stdout], [1, ""]);
+      const [line = ""] = stderr.split("\n").filter((each) => each.startsWith("rapport: "));
+      assert.match(line, message);
+      assert.equal((await workspace.profiles({ external_ids: ["ada"] })).length, 0);
+    });
+  }
+
+  test("because it does not exist is named", async () => {
+    const workspace = await server.workspace();
+    const path = join(folder, "missing");
+    const { code, stderr } = await importing("users", path, workspace);
+    assert.deepEqual([code, stderr], [1, `rapport: ${path}: there is no such file or folder.\n`]);
+  });
+
+  test("in one line of 10 MB, or in bytes that are not UTF-8, costs that line alone", async () => {
+    const workspace = await server.workspace();
+    const long = JSON.stringify({ external_id: "long", note: "x".repeat(10_000_000) });
+    const latin = Buffer.from('{"external_id":"latin","first_name":"Ren\u00e9"}\n', "latin1");
+    const content = Buffer.concat([Buffer.from(`${long}\n${GOOD}`), latin, Buffer.from(GOOD)]);
+    const path = await fileOf(content, "ndjson");
+    const { code, stdout, stderr } = await importing("users", path, workspace);
+    assert.deepEqual([code, stdout], [2, "2 users imported, 2 rejected\n"]);
+    assert.match(stderr, /:1: the line is longer than 2000000 bytes \(LINE_TOO_LONG\)$/m);
+    assert.match(stderr, /:3: the line is not UTF-8: .* \(INVALID_UTF8\)$/m);
+    const csv = Buffer.from("external_id,first_name\nc1,Ren\u00e9\nc2,Ada\n", "latin1");
+    const mixed = await importing("users", await fileOf(csv, "csv"), workspace);
+    assert.deepEqual([mixed.code, mixed.stdout], [2, "1 user imported, 1 rejected\n"]);
+  });
+});
+
+describe("an export of another product", () => {
+  for (const preset of ["segment", "rudderstack"]) {
+    test(`an export of ${preset} becomes users, events and purchases`, async () => {
+      const workspace = await server.workspace();
+      const path = fixture(`${preset}.ndjson`);
+      const outputs: string[] = [];
+      for (const kind of ["users", "events", "purchases"]) {
+        const { code, stdout, stderr } = await importing(kind, path, workspace, "--preset", preset);
+        assert.equal(code, 0, stderr);
+        outputs.push(stdout.replace(/,.*/, "").trim());
+      }
+      assert.deepEqual(outputs, ["2 users imported", "3 events imported", "2 purchases imported"]);
+      const ada = await workspace.profile({ external_ids: ["ada-1"] });
+      assert.deepEqual(
+        [ada.first_name, ada.last_name, ada.email, ada.home_city, ada.custom_attributes],
+        ["Ada", "Lovelace", "ada@example.com", "London", { plan: "pro", logins: 5 }],
+      );
+      assert.deepEqual(
+        ada.custom_events.map(({ name, count }: { name: string; count: number }) => [name, count]),
+        [
+          ["Order Completed", 1],
+          ["Song Played", 1],
+        ],
+      );
+      assert.equal(ada.total_revenue, 2 * 4.5 + 20);
+      const aliases = [{ alias_name: "anonymous-2", alias_label: "anonymous_id" }];
+      assert.equal((await workspace.profile({ user_aliases: aliases })).first_name, "Grace");
+    });
+  }
+
+  test("an export of Braze becomes users with history, and Currents files become events and purchases", async () => {
+    const workspace = await server.workspace();
+    const profiles = fixture("braze-users.ndjson");
+    const users = await importing("users", profiles, workspace, "--preset", "braze");
+    assert.equal(users.code, 0, users.stderr);
+    assert.match(
+      users.stderr,
+      /^Left out: the app 'Old iOS', which the workspace does not have\.$/m,
+    );
+    const jane = await workspace.profile({ external_ids: ["A8i3mkd99"] });
+    assert.deepEqual(
+      [
+        jane.first_name,
+        jane.email_subscribe,
+        jane.custom_attributes.loyaltyId,
+        jane.apps[0].app_id,
+      ],
+      ["Jane", "opted_in", "37c98b9d-9a7f-4b2f-a125-d873c5152856", WEB_APP],
+    );
+    assert.deepEqual(jane.user_aliases, [{ alias_name: "user_123", alias_label: "amplitude_id" }]);
+    assert.equal(
+      jane.campaigns_received[0].api_campaign_id,
+      "d72fdc84-ddda-44f1-a0d5-0e79f47ef942",
+    );
+    const currents = fixture("braze-currents.ndjson");
+    for (const kind of ["events", "purchases"]) {
+      const { code, stdout } = await importing(kind, currents, workspace, "--preset", "braze");
+      assert.equal(code, 0);
+      assert.match(stdout, /^1 \w+ imported, 0 rejected, 1 records of another kind passed over\n$/);
+    }
+    const after = await workspace.profile({ external_ids: ["A8i3mkd99"] });
+    assert.deepEqual([after.custom_events[0].name, after.total_revenue], ["Finished Lesson", 9.99]);
+  });
+});

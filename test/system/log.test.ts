@@ -1,0 +1,138 @@
+/* The server's log: its two forms, sampling, and what it and the traces never hold. */
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { PassThrough } from "node:stream";
+import { describe, test } from "node:test";
+import { createLog } from "../../src/base/observe/log.ts";
+import { pathsOf } from "../../src/http/endpoint.ts";
+import { ENDPOINTS } from "../../src/server/app.ts";
+import type { Config } from "../../src/server/config.ts";
+import { startOwnServer } from "../harness.ts";
+import { pathOf, SCIM_TOKEN, sampleRequests, sampleWorkspace } from "../sample-requests.ts";
+import { startChild } from "./child-server.ts";
+import { startReceiver } from "./otlp-receiver.ts";
+
+const logging = async (settings: Partial<Config>) => {
+  const lines: string[] = [];
+  const server = await startOwnServer(settings, { write: (line) => void lines.push(line) });
+  const entries = () => lines.map((line) => JSON.parse(line));
+  return { server, lines, entries };
+};
+
+/** Of users and secrets in the sample requests. */
+const PERSONAL = /example\.com|\+1415|\b(ada|eve|Lovelace)\b/i;
+
+/** Runs something with variables that libraries read from the process. */
+async function withVariables<Result>(
+  variables: Readonly<Record<string, string>>,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  Object.assign(process.env, variables);
+  try {
+    return await work();
+  } finally {
+    for (const name of Object.keys(variables)) delete process.env[name];
+  }
+}
+
+test("neither the log nor traces and metrics ever hold a user's data or a secret, whatever the endpoint and the outcome", async () => {
+  const collector = await startReceiver();
+  const telemetry = { traces: "http/json", metrics: "http/json", metricsEveryMs: 60_000 } as const;
+  const variables = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
+    OTEL_BSP_MAX_QUEUE_SIZE: "100000",
+  };
+  const { server, lines, entries } = await withVariables(variables, () =>
+    logging({ logLevel: "trace", telemetry }),
+  );
+  const workspace = await server.workspace(sampleWorkspace());
+  const samples = await sampleRequests(server, workspace);
+  const { key } = workspace;
+  const keys = {
+    key,
+    scim: SCIM_TOKEN,
+    administrator: server.adminToken,
+    session: null,
+    anybody: key,
+  };
+  for (const { contract } of ENDPOINTS) {
+    const [declaredPath = ""] = pathsOf(contract);
+    const sample = (await samples[`${contract.method} ${declaredPath}`]?.()) ?? {};
+    const path = pathOf(declaredPath, workspace.name, sample);
+    const options = {
+      key: keys[contract.access.by],
+      headers: sample.headers ?? {},
+      ...(sample.raw !== undefined && { raw: sample.raw }),
+    };
+    await server.send(contract.method, path, sample.body, options);
+    // The same without the right to it, and with a faulty body.
+    await server.send(contract.method, path, sample.body, { ...options, key: `${key}-wrong` });
+    const faulty = contract.method === "GET" ? undefined : { users: ["ada@example.com"] };
+    await server.send(contract.method, path, faulty, { key: options.key });
+  }
+  await server.stop();
+  assert.ok(entries().length > 3 * ENDPOINTS.length);
+  const tells = (text: string) =>
+    PERSONAL.test(text) || [key, SCIM_TOKEN, server.adminToken].some((it) => text.includes(it));
+  assert.deepEqual(lines.filter(tells), []);
+  const requests = collector.spans.filter(({ kind }) => kind === 2);
+  assert.ok(requests.length > 2.5 * ENDPOINTS.length, String(requests.length));
+  const told = [...collector.spans, ...collector.metrics.values()].map((it) => JSON.stringify(it));
+  assert.deepEqual(told.filter(tells), []);
+});
+
+test("the log has one JSON line for each request, with the level's name and an ISO 8601 time", async () => {
+  const { server, entries } = await logging({ logLevel: "info" });
+  const { headers } = await server.send("GET", "/health/live", undefined, { key: null });
+  const line = entries().find((entry) => entry.request_id === headers.get("x-request-id"));
+  assert.equal(line.level, "info");
+  assert.match(line.time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  assert.deepEqual([line.route, line.status], ["/health/live", 200]);
+});
+
+test("LOG_SAMPLE leaves out successful requests and keeps the others", async () => {
+  const { server, entries } = await logging({ logLevel: "info", logSample: 0 });
+  await server.send("GET", "/health/live", undefined, { key: null });
+  await server.send("GET", "/no-such-path", undefined, { key: null });
+  const statuses = entries().flatMap(({ msg, status }) => (msg === "request" ? [status] : []));
+  assert.deepEqual(statuses, [404]);
+});
+
+test("a reader of the log that stands still stops no request and loses no line", async () => {
+  const server = await startChild({ DATA_DIR: "memory:", LOG_LEVEL: "info" });
+  server.leaveLogUnread();
+  // More than a pipe and its readers hold.
+  const requests = 3_000;
+  const live = () => fetch(`${server.url}/health/live`).then((response) => response.text());
+  for (let sent = 0; sent < requests; sent += 100) {
+    await Promise.all(Array.from({ length: 100 }, live));
+  }
+  const { code, stderr } = await server.end("SIGTERM");
+  assert.equal(code, 0);
+  const lines = stderr
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  assert.equal(lines.filter(({ route }) => route === "/health/live").length, requests);
+});
+
+describe("LOG_FORMAT", () => {
+  const written = async (logFormat: Config["logFormat"]) => {
+    const stream = new PassThrough({ encoding: "utf8" });
+    const log = await createLog({ logLevel: "info", logFormat }, stream);
+    log.warn({ code: "X1" }, "not noted");
+    const [text] = await once(stream, "data");
+    return text as string;
+  };
+
+  test("pretty writes a short line that people can read", async () => {
+    assert.match(await written("pretty"), /^\[\d\d:\d\d:\d\d\] WARN: not noted \{"code":"X1"\}\n$/);
+  });
+
+  test("json and auto write JSON where there is no terminal", async () => {
+    for (const format of ["json", "auto"] as const) {
+      const { level, msg, code } = JSON.parse(await written(format));
+      assert.deepEqual([level, msg, code], ["warn", "not noted", "X1"]);
+    }
+  });
+});

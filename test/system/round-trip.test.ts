@@ -1,0 +1,212 @@
+/* What an export writes, an import reads: a workspace moves as a whole. */
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { gunzipSync } from "node:zlib";
+import { ALERTS, NEWSLETTER, startServer, type TestWorkspace, WEB_APP } from "../harness.ts";
+import { alias, byAlias, id, TIME } from "../people/identity/identity-calls.ts";
+import { temporaryFolder } from "../stored-rows.ts";
+import { runCommand } from "./child-server.ts";
+
+const server = await startServer();
+const folder = await temporaryFolder();
+
+const KINDS = ["users", "events", "purchases", "subscriptions"] as const;
+
+const run = ({ name }: TestWorkspace, ...args: string[]) =>
+  runCommand([...args, "--workspace", name], {
+    ADMIN_TOKEN: server.adminToken,
+    RAPPORT_URL: server.url,
+  });
+
+async function exportTo(
+  workspace: TestWorkspace,
+  suffix: string,
+  kinds: readonly string[] = KINDS,
+): Promise<void> {
+  for (const kind of kinds) {
+    const { code, stderr } = await run(workspace, "export", kind, fileOf(workspace, kind, suffix));
+    assert.equal(code, 0, stderr);
+  }
+}
+
+const fileOf = ({ name }: TestWorkspace, kind: string, suffix: string) =>
+  join(folder, `${name}-${kind}.${suffix}`);
+
+/** Given anew by the workspace that a row is imported into. */
+const NEW_IN_EACH = ["platform_id", "braze_id", "random_bucket", "changed_at"];
+
+/** The rows of an exported file as sorted texts, without what is new in each workspace. */
+async function rowsIn(file: string): Promise<string[]> {
+  const bytes = await readFile(file);
+  const text = (file.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString();
+  return text
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => {
+      const row = JSON.parse(line, (name, value) =>
+        NEW_IN_EACH.includes(name) ? undefined : value,
+      );
+      row.subscription_groups?.sort((one: any, other: any) => (one.id < other.id ? -1 : 1));
+      return JSON.stringify(row);
+    })
+    .sort();
+}
+
+async function fill(workspace: TestWorkspace): Promise<void> {
+  const state = (group: string, subscription_state: string) => ({
+    subscription_group_id: group,
+    subscription_state,
+  });
+  const { body } = await workspace.track({
+    attributes: [
+      {
+        ...id("ada"),
+        email: "Ada@Example.com",
+        phone: "+14155552671",
+        first_name: 'Ada \u{1f600} "quoted"\n',
+        dob: "1990-12-10",
+        gender: "F",
+        country: "GB",
+        time_zone: "Europe/London",
+        current_location: { longitude: -0.1, latitude: 51.5 },
+        email_subscribe: "opted_in",
+        push_tokens: [{ app_id: WEB_APP, token: "token-1" }],
+        tags: ["one", "two"],
+        address: { city: "London", rooms: [{ size: 1 }, { size: 2.5 }] },
+        score: 0.1,
+        is_vip: true,
+        joined: "2020-01-01T00:00:00.000Z",
+        subscription_groups: [state(NEWSLETTER, "subscribed"), state(ALERTS, "unsubscribed")],
+      },
+      {
+        ...byAlias("visitor", "web"),
+        _update_existing_only: false,
+        first_name: "Visitor",
+        subscription_groups: [state(NEWSLETTER, "unsubscribed")],
+      },
+      { email: "only@example.com", _update_existing_only: false, email_subscribe: "unsubscribed" },
+      { phone: "+14155552672", _update_existing_only: false, plan: "free" },
+      { ...id("plain"), first_name: "Plain" },
+    ],
+    events: [
+      { ...id("ada"), name: "opened", time: TIME, app_id: WEB_APP, properties: { a: { b: [1] } } },
+      { ...byAlias("visitor", "web"), name: "seen", time: "2026-02-01T00:00:00.123Z" },
+      { email: "only@example.com", name: "seen", time: TIME },
+      { phone: "+14155552672", name: "seen", time: TIME },
+    ],
+    purchases: [
+      { ...id("ada"), product_id: "p", currency: "EUR", price: 12.34, quantity: 3, time: TIME },
+      { ...id("ada"), product_id: "p", currency: "USD", price: 0.1, time: TIME },
+      {
+        ...byAlias("visitor", "web"),
+        product_id: "q",
+        currency: "JPY",
+        price: 100,
+        time: TIME,
+        properties: { size: "L" },
+      },
+    ],
+  });
+  assert.deepEqual([body.errors, body.skipped], [undefined, undefined]);
+  await workspace.call("POST", "/users/alias/new", {
+    user_aliases: [{ ...id("ada"), ...alias("ada", "crm") }],
+  });
+  await workspace.call("POST", "/email/status", {
+    email: "nobody@example.com",
+    subscription_state: "unsubscribed",
+  });
+  const imported = await server.admin("POST", `/admin/v1/workspaces/${workspace.name}/import`, {
+    users: [
+      {
+        ...id("ada"),
+        apps: [{ app_id: WEB_APP, sessions: 7, version: "1", first_used: TIME, last_used: TIME }],
+        devices: [{ device_id: "d", model: "m" }],
+        campaigns_received: [{ api_campaign_id: "c", last_received: TIME }],
+        cards_clicked: [{ name: "card" }],
+        messages: [{ message_id: "m", channel: "email", sent_at: TIME, opened_at: TIME }],
+        engagement_times: { last_opened_email_at: TIME },
+      },
+    ],
+  });
+  assert.equal(imported.status, 200, JSON.stringify(imported.body));
+}
+
+describe("a workspace that is exported and imported into an empty one", () => {
+  for (const suffix of ["ndjson", "ndjson.gz"]) {
+    test(`an exported workspace is imported again with the same rows through ${suffix}`, async () => {
+      const from = await server.workspace();
+      await fill(from);
+      await exportTo(from, suffix);
+      const to = await server.workspace();
+      for (const kind of KINDS) {
+        const { code, stderr } = await run(to, "import", kind, fileOf(from, kind, suffix));
+        assert.equal(code, 0, `${kind}: ${stderr}`);
+      }
+      await exportTo(to, suffix);
+      for (const kind of KINDS) {
+        const wanted = await rowsIn(fileOf(from, kind, suffix));
+        assert.ok(wanted.length > 0, kind);
+        assert.deepEqual(await rowsIn(fileOf(to, kind, suffix)), wanted, kind);
+      }
+    });
+  }
+
+  test("events and purchases exported as CSV are imported again with the same rows", async () => {
+    const from = await server.workspace();
+    await fill(from);
+    const compared = ["events", "purchases"];
+    await exportTo(from, "csv");
+    await exportTo(from, "ndjson", compared);
+    const to = await server.workspace();
+    for (const kind of KINDS) {
+      const { code, stderr } = await run(to, "import", kind, fileOf(from, kind, "csv"));
+      assert.equal(code, 0, `${kind}: ${stderr}`);
+    }
+    await exportTo(to, "ndjson", compared);
+    for (const kind of compared) {
+      const wanted = await rowsIn(fileOf(from, kind, "ndjson"));
+      assert.deepEqual(await rowsIn(fileOf(to, kind, "ndjson")), wanted, kind);
+    }
+  });
+
+  test("group states of a user with nothing but an alias are imported from a file of subscriptions", async () => {
+    const from = await server.workspace();
+    await fill(from);
+    await exportTo(from, "ndjson", ["subscriptions"]);
+    const to = await server.workspace();
+    await to.track({
+      attributes: [{ ...byAlias("visitor", "web"), _update_existing_only: false }],
+    });
+    await run(to, "import", "subscriptions", fileOf(from, "subscriptions", "ndjson"));
+    const visitor = await to.profile({ user_aliases: [byAlias("visitor", "web").user_alias] });
+    assert.deepEqual(
+      visitor.subscription_groups.map(({ id, status }: any) => [id, status]),
+      [[NEWSLETTER, "unsubscribed"]],
+    );
+  });
+
+  test("a user keeps the earliest time of creation that an import knows", async () => {
+    const workspace = await server.workspace();
+    const importAt = async (created_at: string) => {
+      const row = JSON.stringify({ ...id("ada"), custom_attributes: {}, created_at });
+      const { name } = workspace;
+      return runCommand(
+        ["import", "users", "-", "--workspace", name, "--again"],
+        { ADMIN_TOKEN: server.adminToken, RAPPORT_URL: server.url },
+        row,
+      );
+    };
+    const createdAt = async () => (await workspace.profile({ external_ids: ["ada"] })).created_at;
+    assert.equal((await importAt("2020-01-02T03:04:05.678Z")).code, 0);
+    assert.equal(await createdAt(), "2020-01-02T03:04:05.678Z");
+    await importAt("2024-01-01T00:00:00Z");
+    assert.equal(await createdAt(), "2020-01-02T03:04:05.678Z");
+    await importAt("2019-01-01T00:00:00Z");
+    assert.equal(await createdAt(), "2019-01-01T00:00:00.000Z");
+    const { code, stderr } = await importAt("yesterday");
+    assert.equal(code, 2);
+    assert.match(stderr, /'created_at' is not valid: it must be ISO 8601/);
+  });
+});

@@ -1,0 +1,175 @@
+/*
+ * Several servers on one PostgreSQL, each with a data folder of its own: what the first one creates
+ * works on all of them, and none starts that could not read what the others store.
+ */
+import assert from "node:assert/strict";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { ENGINE, testConfig } from "../harness.ts";
+import { temporaryFolder } from "../stored-rows.ts";
+import {
+  type ChildServer,
+  type Environment,
+  type Finished,
+  post,
+  runCommand,
+  startChild,
+} from "./child-server.ts";
+
+const skip = ENGINE === "embedded" ? "An embedded database has one server." : false;
+
+const KEY = "the-first-secret-key-of-this-test";
+const OTHER_KEY = "the-second-secret-key-of-this-test";
+const EVENT = { external_id: "ada", name: "opened", time: "2026-01-01T12:00:00Z" };
+
+/** A new database; each call gives the settings of a server on it with a new data folder. */
+async function newMachines(): Promise<(more?: Environment) => Promise<Environment>> {
+  const { databaseUrl = "" } = await testConfig();
+  return async (more = {}) => ({
+    DATABASE_URL: databaseUrl,
+    DATA_DIR: await temporaryFolder(),
+    ...more,
+  });
+}
+
+const read = async (machine: Environment, name: string): Promise<string> =>
+  (await readFile(join(machine.DATA_DIR as string, name), "utf8")).trim();
+
+async function statusWith({ url }: ChildServer, token: string): Promise<number> {
+  const headers = { authorization: `Bearer ${token}` };
+  return (await fetch(`${url}/admin/v1/workspaces`, { headers })).status;
+}
+
+async function assertRefused(machine: Environment, message: RegExp): Promise<void> {
+  const refused: Finished = await runCommand(["serve"], { PORT: "0", ...machine });
+  assert.equal(refused.code, 1, refused.stdout);
+  assert.match(refused.stderr, message);
+}
+
+describe("the admin token and the demo key of several servers on one PostgreSQL", { skip }, () => {
+  test("the first server prints the token and the demo key once, and a second server with its own data folder accepts both and says where they were printed", async () => {
+    const machine = await newMachines();
+    const one = await machine({ SECRET_KEY: KEY });
+    const two = await machine({ SECRET_KEY: KEY });
+    const first = await startChild(one);
+    const token = await read(one, "admin-token");
+    assert.ok(first.greeting.includes(`admin token  ${token}\n`));
+    const second = await startChild(two);
+    assert.deepEqual(await readdir(two.DATA_DIR as string), []);
+    for (const name of ["admin-token", "demo-api-key"]) {
+      const place = join(one.DATA_DIR as string, name);
+      assert.ok(second.greeting.includes(`the one that was printed on `), second.greeting);
+      assert.ok(second.greeting.includes(`(${place}) at 20`), second.greeting);
+    }
+    for (const server of [first, second]) {
+      assert.equal(await statusWith(server, token), 200);
+      assert.equal(await statusWith(server, `${token}x`), 401);
+      const { status } = await post(`${server.url}/users/track`, first.key, { events: [EVENT] });
+      assert.equal(status, 201);
+    }
+    await first.end("SIGTERM");
+    const again = await startChild(one);
+    assert.ok(!again.greeting.includes(token));
+    assert.ok(
+      again.greeting.includes(`admin token  ${join(one.DATA_DIR as string, "admin-token")}`),
+    );
+    await again.end("SIGTERM");
+    await second.end("SIGTERM");
+  });
+
+  test("servers that start at the same time agree on one token and one demo key", async () => {
+    const machine = await newMachines();
+    const machines = await Promise.all([1, 2, 3].map(() => machine({ SECRET_KEY: KEY })));
+    const servers = await Promise.all(machines.map((each) => startChild(each)));
+    const tokens = servers.flatMap(
+      ({ greeting }) => /admin token {2}(admin_\S+)/.exec(greeting) ?? [],
+    );
+    const keys = servers.flatMap(({ greeting }) => /API key +(demo_\S+)/.exec(greeting) ?? []);
+    assert.equal(tokens.length, 2, "one server prints the token");
+    assert.equal(keys.length, 2, "one server prints the demo key");
+    for (const server of servers) {
+      assert.equal(await statusWith(server, tokens[1] as string), 200);
+      const answer = await post(`${server.url}/users/track`, keys[1] as string, {
+        events: [EVENT],
+      });
+      assert.equal(answer.status, 201);
+    }
+    for (const server of servers) await server.end("SIGTERM");
+  });
+
+  test("ADMIN_TOKEN replaces the generated token on the servers that have it, also where the token is lost", async () => {
+    const machine = await newMachines();
+    const one = await machine({ SECRET_KEY: KEY });
+    await (await startChild(one)).end("SIGTERM");
+    const given = "given-token-of-24-characters";
+    const second = await startChild(await machine({ SECRET_KEY: KEY, ADMIN_TOKEN: given }));
+    assert.equal(await statusWith(second, given), 200);
+    assert.equal(await statusWith(second, await read(one, "admin-token")), 401);
+    assert.ok(!second.greeting.includes("admin token"));
+    await second.end("SIGTERM");
+  });
+
+  test("with DATA_DIR=memory: the token that the first start printed still opens the server after a restart", async () => {
+    const machine = await newMachines();
+    const settings = await machine({ SECRET_KEY: KEY, DATA_DIR: "memory:" });
+    const first = await startChild(settings);
+    const token = /admin token {2}(admin_\S+)/.exec(first.greeting)?.[1] ?? "";
+    await first.end("SIGTERM");
+    const again = await startChild(settings);
+    assert.equal(await statusWith(again, token), 200);
+    assert.match(again.greeting, /admin token {2}the one that was printed on \S+ at 20/);
+    await again.end("SIGTERM");
+  });
+});
+
+describe("SECRET_KEY of several servers on one PostgreSQL", { skip }, () => {
+  test("a second server without SECRET_KEY does not start, creates no key, and says where the key is", async () => {
+    const machine = await newMachines();
+    const one = await machine();
+    const first = await startChild(one);
+    const two = await machine();
+    await assertRefused(
+      two,
+      /sealed with the key [0-9a-f]{8}, which was generated on \S+ \(\S+\/secret-key\), but SECRET_KEY is not set\. Set SECRET_KEY \(or SECRET_KEY_FILE\) to the key that sealed them\./,
+    );
+    assert.deepEqual(await readdir(two.DATA_DIR as string), []);
+    const second = await startChild({ ...two, SECRET_KEY: await read(one, "secret-key") });
+    await second.end("SIGTERM");
+    await first.end("SIGTERM");
+  });
+
+  test("a second server with another SECRET_KEY does not start, even if no secret is stored yet", async () => {
+    const machine = await newMachines();
+    const first = await startChild(await machine({ SECRET_KEY: KEY }));
+    for (const settings of [{ SECRET_KEY: OTHER_KEY }, {}]) {
+      await assertRefused(
+        await machine(settings),
+        /sealed with the key [0-9a-f]{8}, but SECRET_KEY/,
+      );
+    }
+    const changing = await machine({ SECRET_KEY: OTHER_KEY, PREVIOUS_SECRET_KEY: KEY });
+    await (await startChild(changing)).end("SIGTERM");
+    await first.end("SIGTERM");
+  });
+
+  test("SECRET_KEY replaces a generated key that has sealed nothing, and no key that has", async () => {
+    const machine = await newMachines();
+    const one = await machine();
+    await (await startChild(one)).end("SIGTERM");
+    const second = await startChild(await machine({ SECRET_KEY: KEY }));
+    await second.end("SIGTERM");
+    await assertRefused(one, /which|sealed with the key/);
+
+    const another = await newMachines();
+    const settings = await another();
+    const first = await startChild(settings);
+    const path = `${first.url}/preference_center/v1/0f4e6c1a-7d02-4c55-9a3e-2b8d51c7f6a4/url/ada`;
+    await post(`${first.url}/users/track`, first.key, { events: [EVENT] });
+    const link = await fetch(path, { headers: { authorization: `Bearer ${first.key}` } });
+    assert.equal(link.status, 200);
+    await first.end("SIGTERM");
+    await assertRefused(await another({ SECRET_KEY: KEY }), /, but SECRET_KEY holds the key/);
+    await (await startChild(settings)).end("SIGTERM");
+  });
+});

@@ -1,0 +1,143 @@
+/* Rapport inside a test, and what its package holds. */
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, describe, test } from "node:test";
+import { promisify } from "node:util";
+import { Braze } from "braze-api";
+import { packageRoot } from "../../src/base/package-root.ts";
+import {
+  type StartedRapport,
+  type StartOptions,
+  startRapport,
+} from "../../src/server/testing/start-rapport.ts";
+import { freshDatabase } from "../database/fresh-database.ts";
+import { temporaryFolder } from "../stored-rows.ts";
+
+const run = promisify(execFile);
+
+const databaseUrl = await freshDatabase();
+const engine = (databaseUrl ?? "memory") as StartOptions["engine"] & string;
+
+const running: StartedRapport[] = [];
+after(async () => {
+  for (const each of running) await each.stop();
+});
+
+async function start(options: StartOptions = {}): Promise<StartedRapport> {
+  const rapport = await startRapport(options);
+  running.push(rapport);
+  return rapport;
+}
+
+const track = (rapport: StartedRapport, body: unknown, key = rapport.key) =>
+  fetch(`${rapport.url}/users/track`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+
+const EVENT = { external_id: "ada", name: "signed_up", time: "2026-01-01T12:00:00Z" };
+
+describe("startRapport", () => {
+  test("startRapport starts a server with a workspace and a key, shows users and requests, and resets both", async () => {
+    const rapport = await start({ engine });
+    assert.equal((await track(rapport, { events: [EVENT] })).status, 201);
+    const [ada] = await rapport.users("ada");
+    assert.deepEqual(
+      ada?.custom_events.map(({ name, count }) => [name, count]),
+      [["signed_up", 1]],
+    );
+    assert.deepEqual(rapport.requests, [
+      {
+        method: "POST",
+        path: "/users/track",
+        query: {},
+        body: { events: [EVENT] },
+        status: 201,
+        workspace: rapport.workspace,
+      },
+    ]);
+    await rapport.reset();
+    assert.deepEqual(rapport.requests, []);
+    assert.deepEqual(await rapport.users(["ada"]), []);
+    assert.deepEqual(await rapport.users({ email_address: "ada@example.com" }), []);
+  });
+
+  test("startRapport applies a manifest from an object or a file, with its keys", async () => {
+    const manifest = {
+      company: { name: "Acme" },
+      workspaces: [
+        {
+          name: "shop",
+          api_keys: [{ name: "app", key: "shop-key", permissions: ["users.track"] }],
+        },
+      ],
+    };
+    const path = join(await temporaryFolder(), "rapport.json");
+    await writeFile(path, JSON.stringify(manifest));
+    for (const each of [manifest, path]) {
+      const rapport = await start({ manifest: each });
+      assert.equal(rapport.workspace, "shop");
+      assert.equal((await track(rapport, { events: [EVENT] }, "shop-key")).status, 201);
+      await assert.rejects(rapport.reset(), /allow_reset/);
+    }
+  });
+
+  test("startRapport shows the captured calls of a workspace with capture_unsupported until the reset", async () => {
+    const settings = { capture_unsupported: true };
+    const workspaces = [{ name: "shop", allow_reset: true, settings }];
+    const rapport = await start({ engine, manifest: { company: { name: "Acme" }, workspaces } });
+    const client = new Braze(rapport.url, rapport.key);
+    const { message } = await client.campaigns.trigger.send({
+      campaign_id: "welcome",
+      recipients: [{ external_user_id: "ada" }],
+    });
+    assert.equal(message, "success");
+    const messages = { email: { app_id: "a", from: "a@example.com", subject: "Hi", body: "Hi" } };
+    await client.messages.send({ external_user_ids: ["eve"], messages });
+    const [call, ...others] = await rapport.captured("/campaigns");
+    assert.deepEqual(others, []);
+    assert.equal(call?.body?.recipients[0].external_user_id, "ada");
+    assert.deepEqual(
+      (await rapport.captured()).map(({ path }) => path),
+      ["/messages/send", "/campaigns/trigger/send"],
+    );
+    await rapport.reset();
+    assert.deepEqual(await rapport.captured(), []);
+  });
+
+  test("startRapport refuses an invalid manifest with the place and the rule", async () => {
+    const manifest = { company: { name: "Acme" }, workspaces: [{ name: "shop", colour: "red" }] };
+    await assert.rejects(startRapport({ manifest }), /'workspaces\[0\]'.*colour/);
+    await assert.rejects(startRapport({ manifest: { company: { name: "A" }, workspaces: [] } }), {
+      message: "The manifest declares no workspace.",
+    });
+  });
+
+  test("the example for node:test passes, with the package's own name", async () => {
+    const example = join(packageRoot(), "examples", "node-test", "sign-up.test.js");
+    const env = { ...process.env, NODE_TEST_CONTEXT: undefined, TEST_DATABASE_URL: undefined };
+    const { stdout } = await run(process.execPath, ["--test", example], { env });
+    assert.match(stdout, /pass 1/);
+  });
+});
+
+describe("the package", () => {
+  test("holds what a server needs and nothing of its development", async () => {
+    const { stdout } = await run("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
+      cwd: packageRoot(),
+    });
+    const [{ files }] = JSON.parse(stdout) as [{ files: { path: string }[] }];
+    const paths = files.map(({ path }) => path);
+    const needed = ["dist/bundle/main.js", "dist/src/testing/start-rapport.d.ts", "openapi.json"];
+    for (const path of needed) assert.ok(paths.includes(path), path);
+    assert.ok(paths.some((path) => /^dist\/embedded-\w+\.snapshot$/.test(path)));
+    assert.ok(paths.some((path) => /^migrations\/.*\.sql$/.test(path)));
+    const foreign =
+      /\.ts$|\.map$|^(src|test|bench|client|node_modules)\/|^dist\/(test|bench|client)\//;
+    const wrong = paths.filter((path) => foreign.test(path) && !path.endsWith(".d.ts"));
+    assert.deepEqual(wrong, []);
+  });
+});

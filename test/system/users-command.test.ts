@@ -1,0 +1,133 @@
+/* `rapport users`: what is stored about one person, from the command line. */
+import assert from "node:assert/strict";
+import { readdir, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { startServer, type TestWorkspace } from "../harness.ts";
+import { byAlias, id, TIME } from "../people/identity/identity-calls.ts";
+import { temporaryFolder } from "../stored-rows.ts";
+import { runCommand } from "./child-server.ts";
+
+const server = await startServer();
+const folder = await temporaryFolder();
+
+const run = ({ name }: TestWorkspace, command: string, ...args: string[]) =>
+  runCommand(["users", command, ...args, "--workspace", name, "--url", server.url], {
+    ADMIN_TOKEN: server.adminToken,
+  });
+
+async function workspaceWithAda(): Promise<TestWorkspace> {
+  const workspace = await server.workspace();
+  await workspace.track({
+    attributes: [
+      { ...id("ada"), email: "ada@example.com", first_name: "Ada", email_subscribe: "opted_in" },
+      { ...id("ada-old"), home_city: "London" },
+      { ...byAlias("ada"), _update_existing_only: false, first_name: "Alias" },
+    ],
+    events: Array.from({ length: 45 }, (_, index) => ({
+      ...id("ada"),
+      name: `event ${index}`,
+      time: TIME,
+      properties: { place: index },
+    })),
+  });
+  await workspace.track({
+    purchases: [{ ...id("ada"), product_id: "p", currency: "USD", price: 2, time: TIME }],
+  });
+  return workspace;
+}
+
+describe("rapport users", () => {
+  test("rapport users search shows one line per user, or JSON", async () => {
+    const workspace = await workspaceWithAda();
+    const lines = await run(workspace, "search", "ada");
+    assert.equal(lines.code, 0);
+    assert.deepEqual(
+      lines.stdout.split("\n").map((line) => line.split("  ").slice(1).join(" ")),
+      ["ada ada@example.com", "ada-old", "l:ada", ""],
+    );
+    const one = JSON.parse(
+      (await run(workspace, "search", "ada", "--limit", "1", "--json")).stdout,
+    );
+    assert.deepEqual([one.users.length, one.has_more], [1, true]);
+    const nobody = await run(workspace, "search", "nobody");
+    assert.deepEqual([nobody.code, nobody.stdout], [0, ""]);
+  });
+
+  test("rapport users get refuses an identifier of several users or of none, and says how to choose one", async () => {
+    const workspace = await workspaceWithAda();
+    const several = await run(workspace, "get", "ada");
+    assert.deepEqual([several.code, several.stdout], [1, ""]);
+    assert.match(several.stderr, /^rapport: 2 users are called 'ada':/);
+    const chosen = await run(workspace, "get", "ada", "--identifier", "external_id");
+    assert.equal(chosen.code, 0);
+    assert.match(chosen.stdout, /first_name: Ada/);
+    const nobody = await run(workspace, "get", "ad");
+    assert.match(nobody.stderr, /There is no user 'ad'\. Search/);
+  });
+
+  test("export writes everything that is stored, every event with its properties, for its owner alone", async () => {
+    const workspace = await workspaceWithAda();
+    const file = join(folder, "ada.json");
+    const { code, stdout } = await run(workspace, "export", "ada@example.com", file);
+    assert.equal(code, 0);
+    assert.match(stdout, /^Wrote everything about \S+ {2}ada /);
+    assert.equal((await stat(file)).mode & 0o777, 0o600);
+    const record = JSON.parse(await readFile(file, "utf8"));
+    assert.equal(record.user.first_name, "Ada");
+    assert.equal(record.subscriptions.email.state, "opted_in");
+    const ofKind = (kind: string) => record.timeline.filter((entry: any) => entry.kind === kind);
+    assert.deepEqual(
+      ofKind("event")
+        .map((entry: any) => entry.properties.place)
+        .sort((one: number, other: number) => one - other),
+      Array.from({ length: 45 }, (_, index) => index),
+    );
+    assert.deepEqual([ofKind("purchase").length, ofKind("subscription").length], [1, 1]);
+    const piped = await run(workspace, "export", "ada@example.com", "--format", "ndjson");
+    const lines = piped.stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    assert.equal(lines[0].user.external_id, "ada");
+    assert.deepEqual(lines.slice(1), record.timeline);
+  });
+
+  test("export leaves no file behind where it fails", async () => {
+    const workspace = await workspaceWithAda();
+    const missing = join(folder, "no-such-folder", "ada.json");
+    const { code, stderr } = await run(workspace, "export", "ada@example.com", missing);
+    assert.equal(code, 1);
+    assert.equal(stderr, `rapport: ${missing}: there is no such file or folder.\n`);
+    assert.deepEqual(
+      (await readdir(folder)).filter((name) => name.includes("unfinished")),
+      [],
+    );
+  });
+
+  test("erase asks first, removes the user, and prints what the audit keeps", async () => {
+    const workspace = await workspaceWithAda();
+    const refused = await run(workspace, "erase", "ada@example.com");
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, /--yes/);
+    assert.equal((await run(workspace, "get", "ada@example.com")).code, 0);
+    const erased = await run(workspace, "erase", "ada@example.com", "--yes");
+    assert.equal(erased.code, 0, erased.stderr);
+    assert.match(erased.stdout, /is erased\. The state of the address is erased\./);
+    assert.match(erased.stdout, /custom_events: event 0/);
+    assert.doesNotMatch(erased.stdout, /ada@example|Ada/);
+    assert.equal((await run(workspace, "get", "ada@example.com")).code, 1);
+  });
+
+  test("merge previews what it would do, and merges after confirmation", async () => {
+    const workspace = await workspaceWithAda();
+    const args = ["merge", "ada-old", "ada@example.com"] as const;
+    const preview = await run(workspace, ...args, "--dry-run");
+    assert.match(preview.stdout, /nothing was changed\):\n.*home_city: taken, then "London"/s);
+    assert.equal((await run(workspace, "get", "ada-old")).code, 0);
+    assert.equal((await run(workspace, ...args)).code, 1);
+    const merged = await run(workspace, ...args, "--yes");
+    assert.deepEqual([merged.code, merged.stderr], [0, ""]);
+    assert.equal((await workspace.profile({ external_ids: ["ada"] })).home_city, "London");
+  });
+});

@@ -90,6 +90,8 @@ export interface IdempotencyClaim {
 }
 
 export interface Contract {
+  /** The operationId: a verb and a noun in camel case. Clients call the operation by this name. */
+  readonly name: string;
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** One path, or all its spellings with the preferred one first. `:name` is a parameter. */
   readonly path: string | readonly string[];
@@ -202,6 +204,9 @@ export function endpoint<const C extends Contract>(contract: C) {
 
 export const pathsOf = (contract: Contract): readonly string[] =>
   typeof contract.path === "string" ? [contract.path] : contract.path;
+
+/** `POST /users/track`: method and preferred path. */
+export const keyOf = (contract: Contract): string => `${contract.method} ${pathsOf(contract)[0]}`;
 
 /** Whether a body may come with it: the body of a GET is never read. */
 export const takesBody = ({ method }: Contract): boolean => method !== "GET";

@@ -17,6 +17,7 @@ export interface HealthServices {
 const Ok = Type.Object({ message: Success });
 
 const live = endpoint({
+  name: "checkLiveness",
   method: "GET",
   path: "/health/live",
   summary: "Reports that the process runs.",
@@ -29,6 +30,7 @@ const live = endpoint({
 const PATIENCE_MS = 2_000;
 
 const ready = endpoint({
+  name: "checkReadiness",
   method: "GET",
   path: "/health/ready",
   summary:

@@ -1,5 +1,6 @@
 import Type, { type TProperties } from "typebox";
 import type { Context } from "../../base/context/context.ts";
+import { pascalCase } from "../../base/values/pascal-case.ts";
 import { NullableText, nullable } from "../../base/values/schemas.ts";
 import {
   byAdministratorOfCompany,
@@ -123,6 +124,7 @@ function ofAll<Grant, Where extends Context>(
 ) {
   const { noun, secretName, members, defaults, grantOf, membersOf } = kind;
   const overlapEnd = overlapEndOf(kind);
+  const title = pascalCase(noun);
   const list = path.slice(path.lastIndexOf("/") + 1).replaceAll("-", "_");
   const at = { path, params: Type.Object(params) };
   const View = Type.Object({
@@ -144,6 +146,7 @@ function ofAll<Grant, Where extends Context>(
       kind,
       200,
       {
+        name: `list${title}s`,
         ...at,
         method: "GET",
         access: reads,
@@ -159,6 +162,7 @@ function ofAll<Grant, Where extends Context>(
       kind,
       201,
       {
+        name: `create${title}`,
         ...at,
         method: "POST",
         access: writes,
@@ -183,6 +187,7 @@ function ofOne<Grant, Where extends Context>(
   const { noun, secretName, members, grantOf } = kind;
   const overlapEnd = overlapEndOf(kind);
   const aNoun = withArticle(noun);
+  const title = pascalCase(noun);
   const one = {
     path: `${path}/:${secretName}`,
     params: Type.Object({ ...params, [secretName]: Type.String() }),
@@ -193,6 +198,7 @@ function ofOne<Grant, Where extends Context>(
       kind,
       200,
       {
+        name: `rotate${title}`,
         ...one,
         path: `${one.path}/rotate`,
         method: "POST",
@@ -210,6 +216,7 @@ function ofOne<Grant, Where extends Context>(
       kind,
       200,
       {
+        name: `change${title}`,
         ...one,
         method: "PUT",
         summary: `Changes the ${granted} of ${aNoun}; its secret stays.`,
@@ -225,6 +232,7 @@ function ofOne<Grant, Where extends Context>(
       kind,
       200,
       {
+        name: `revoke${title}`,
         ...one,
         method: "DELETE",
         summary: `Revokes ${aNoun}: its secrets stop working for good.`,

@@ -46,6 +46,7 @@ const Limit = Type.Optional(
 );
 
 const listEndpoint = endpoint({
+  name: "listAudit",
   method: "GET",
   path: "/admin/v1/audit",
   summary: "Lists the audit: who changed what, when and from where, newest first.",
@@ -77,6 +78,7 @@ const listEndpoint = endpoint({
 });
 
 const exportEndpoint = endpoint({
+  name: "exportAudit",
   method: "GET",
   path: "/admin/v1/audit/export",
   summary: "Exports the audit as one JSON entry per line, oldest first, for log collectors.",
@@ -111,6 +113,7 @@ const exportEndpoint = endpoint({
 });
 
 const verifyEndpoint = endpoint({
+  name: "verifyAudit",
   method: "GET",
   path: "/admin/v1/audit/verify",
   summary: "Checks that no entry of the audit was changed, removed or inserted.",

@@ -4,6 +4,7 @@ import { byAdministrator, endpoint } from "../../http/endpoint.ts";
 import { type CopyServices, copyEngine } from "./copy-engine.ts";
 
 const copyEndpoint = endpoint({
+  name: "createEngineCopy",
   method: "POST",
   path: "/admin/v1/engine-copies",
   takesLong: true,

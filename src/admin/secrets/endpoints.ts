@@ -6,6 +6,7 @@ import { readSealing, rotateSealing, SealedCounts, type SealingServices } from "
 const Count = (description: string) => Type.Integer({ description });
 
 const readEndpoint = endpoint({
+  name: "getSecretKey",
   method: "GET",
   path: "/admin/v1/secret-key",
   summary: "Shows the key that seals stored secrets, and how many secrets each key has sealed.",
@@ -38,6 +39,7 @@ const readEndpoint = endpoint({
 });
 
 const rotateEndpoint = endpoint({
+  name: "rotateSecretKey",
   method: "POST",
   path: "/admin/v1/secret-key/rotate",
   summary: "Seals every stored secret with SECRET_KEY.",

@@ -24,6 +24,7 @@ const Change = Type.Object({
 });
 
 const applyEndpoint = endpoint({
+  name: "applyManifest",
   method: "POST",
   path: "/admin/v1/apply",
   takesLong: true,
@@ -79,6 +80,7 @@ const applyEndpoint = endpoint({
 const withoutDetails = ({ details: _details, ...change }: ManifestChange) => change;
 
 const schemaEndpoint = endpoint({
+  name: "getManifestSchema",
   method: "GET",
   path: "/manifest.schema.json",
   summary: "The JSON Schema of a manifest, for editors.",
@@ -90,6 +92,7 @@ const schemaEndpoint = endpoint({
 }));
 
 const resetEndpoint = endpoint({
+  name: "resetWorkspace",
   method: "POST",
   path: "/admin/v1/workspaces/:name/reset",
   takesLong: true,
@@ -104,6 +107,7 @@ const resetEndpoint = endpoint({
 });
 
 const exportEndpoint = endpoint({
+  name: "exportManifest",
   method: "GET",
   path: "/admin/v1/workspaces/:name/manifest",
   summary: "Writes the manifest that creates this workspace, with variables in place of secrets.",

@@ -4,6 +4,7 @@ import type {
   CompanyPermission,
   WorkspacePermission,
 } from "../../base/context/dashboard-permissions.ts";
+import { pascalCase } from "../../base/values/pascal-case.ts";
 import { Success } from "../../base/values/schemas.ts";
 import {
   byAdministrator,
@@ -119,6 +120,7 @@ function listEndpoints(
   const View = resource.view ?? { [identity]: Identity, ...members, declared: DECLARED };
   const words = key.replaceAll("_", " ");
   const noun = words.replace(/s$/, "");
+  const title = pascalCase(noun);
   const [reads, writes] = accessTo(resource, owner);
   const all = {
     path: `${owner.path}/${key.replaceAll("_", "-")}`,
@@ -132,17 +134,30 @@ function listEndpoints(
     entryNamed(entries, identity, params[parameter] ?? "", noun);
 
   const list = administering(
-    { ...all, ...reads, method: "GET", summary: `Lists the ${words}${owner.words}.` },
+    {
+      name: `list${title}s`,
+      ...all,
+      ...reads,
+      method: "GET",
+      summary: `Lists the ${words}${owner.words}.`,
+    },
     { [key]: Type.Array(Type.Object(View)) },
     async ({ database }, { context }) => ({ [key]: await resource.read(database, context) }),
   );
   const read = administering(
-    { ...one, ...reads, method: "GET", summary: `Reads the ${noun} with this ${identity}.` },
+    {
+      name: `get${title}`,
+      ...one,
+      ...reads,
+      method: "GET",
+      summary: `Reads the ${noun} with this ${identity}.`,
+    },
     View,
     async ({ database }, request) => find(await resource.read(database, request.context), request),
   );
   const put = administering(
     {
+      name: `put${title}`,
       ...one,
       ...writes,
       method: "PUT",
@@ -157,7 +172,13 @@ function listEndpoints(
   );
   if (!resource.remove) return [list, read, put];
   const remove = administering(
-    { ...one, ...writes, method: "DELETE", summary: `Removes the ${noun} with this ${identity}.` },
+    {
+      name: `delete${title}`,
+      ...one,
+      ...writes,
+      method: "DELETE",
+      summary: `Removes the ${noun} with this ${identity}.`,
+    },
     {},
     async (services, request) => {
       await removeEntry(services, resource, request.context, (entries) => find(entries, request));
@@ -179,12 +200,19 @@ function valueEndpoints(resource: Editable<Context>, owner: Owner): Endpoint<Adm
   const what = `${key.replaceAll("_", " ")}${words}`;
   return [
     administering(
-      { ...at, ...reads, method: "GET", summary: `Reads the ${what}.` },
+      {
+        name: `get${pascalCase(key)}`,
+        ...at,
+        ...reads,
+        method: "GET",
+        summary: `Reads the ${what}.`,
+      },
       View,
       async ({ database }, { context }) => (await resource.read(database, context))[0] ?? {},
     ),
     administering(
       {
+        name: `put${pascalCase(key)}`,
         ...at,
         ...writes,
         method: "PUT",

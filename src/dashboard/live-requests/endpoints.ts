@@ -36,6 +36,7 @@ const filter = {
 };
 
 const list = endpoint({
+  name: "listLiveRequests",
   method: "GET",
   path: PATH,
   summary: "Lists the latest requests of API keys with their verdicts, newest first.",
@@ -70,6 +71,7 @@ const list = endpoint({
 });
 
 const read = endpoint({
+  name: "getLiveRequest",
   method: "GET",
   path: `${PATH}/:id`,
   summary: "Reads one of the latest requests of API keys.",
@@ -84,6 +86,7 @@ const read = endpoint({
 const LONGEST_STREAM_SECONDS = 3_600;
 
 const stream = endpoint({
+  name: "streamLiveRequests",
   method: "GET",
   path: `${PATH}/stream`,
   summary:

@@ -11,6 +11,7 @@ const latencies = (description: string) =>
   Type.Array(nullable(Type.Number()), { description, examples: [[null, 4.2]] });
 
 const overview = endpoint({
+  name: "getOverview",
   method: "GET",
   path: "/admin/v1/workspaces/:name/overview",
   summary: "Reads the traffic of a workspace over time, and what needs attention.",

@@ -40,6 +40,7 @@ export function dashboardPages(folder = WEB_FOLDER): Endpoint<object>[] {
   let files: Promise<WebFiles> | undefined;
   return [
     endpoint({
+      name: "showDashboard",
       method: "GET",
       path: ["/dashboard", "/dashboard/", "/dashboard/*"],
       summary: "The dashboard.",

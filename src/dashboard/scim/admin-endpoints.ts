@@ -159,6 +159,7 @@ const one = {
 } as const;
 
 const list = endpoint({
+  name: "findDashboardUsers",
   ...reads,
   method: "GET",
   path: PATH,
@@ -186,6 +187,7 @@ const list = endpoint({
 });
 
 const create = endpoint({
+  name: "addDashboardUser",
   ...writes,
   method: "POST",
   path: PATH,
@@ -216,6 +218,7 @@ const create = endpoint({
 }));
 
 const read = endpoint({
+  name: "readDashboardUser",
   ...reads,
   ...one,
   method: "GET",
@@ -228,6 +231,7 @@ const read = endpoint({
 }));
 
 const change = endpoint({
+  name: "changeDashboardUser",
   ...writes,
   ...one,
   method: "PATCH",
@@ -247,6 +251,7 @@ const change = endpoint({
 }));
 
 const remove = endpoint({
+  name: "removeDashboardUser",
   ...writes,
   ...one,
   method: "DELETE",
@@ -259,6 +264,7 @@ const remove = endpoint({
 });
 
 const signOut = endpoint({
+  name: "signOutDashboardUser",
   ...writes,
   method: "DELETE",
   path: `${PATH}/:id/sessions`,

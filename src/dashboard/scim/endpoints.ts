@@ -78,6 +78,7 @@ const ALL_USERS = [USERS_PATH, `${USERS_PATH}/`] as const;
 const ONE_USER = `${USERS_PATH}/:id` as const;
 
 const create = endpoint({
+  name: "createDashboardUser",
   ...SCIM,
   method: "POST",
   path: ALL_USERS,
@@ -91,6 +92,7 @@ const create = endpoint({
 });
 
 const list = endpoint({
+  name: "listDashboardUsers",
   ...SCIM,
   method: "GET",
   path: ALL_USERS,
@@ -110,6 +112,7 @@ const list = endpoint({
 }));
 
 const get = endpoint({
+  name: "getDashboardUser",
   ...SCIM,
   method: "GET",
   path: ONE_USER,
@@ -123,6 +126,7 @@ const get = endpoint({
 }));
 
 const replace = endpoint({
+  name: "replaceDashboardUser",
   ...SCIM,
   method: "PUT",
   path: ONE_USER,
@@ -137,6 +141,7 @@ const replace = endpoint({
 }));
 
 const patch = endpoint({
+  name: "patchDashboardUser",
   ...SCIM,
   method: "PATCH",
   path: ONE_USER,
@@ -151,6 +156,7 @@ const patch = endpoint({
 }));
 
 const remove = endpoint({
+  name: "deleteDashboardUser",
   ...SCIM,
   method: "DELETE",
   path: ONE_USER,
@@ -165,6 +171,7 @@ const remove = endpoint({
 const unfiltered = Type.Object({ filter: Type.Optional(Type.String()) });
 
 const serviceProviderConfig = endpoint({
+  name: "getScimConfiguration",
   ...SCIM,
   method: "GET",
   path: `${SCIM_ROOT}/ServiceProviderConfig`,
@@ -178,6 +185,7 @@ const serviceProviderConfig = endpoint({
 
 const collection = (name: "ResourceTypes" | "Schemas", summary: string) => [
   endpoint({
+    name: `listScim${name}`,
     ...SCIM,
     method: "GET",
     path: `${SCIM_ROOT}/${name}`,
@@ -189,6 +197,7 @@ const collection = (name: "ResourceTypes" | "Schemas", summary: string) => [
     return { status: 200, body: listAbout(name) };
   }),
   endpoint({
+    name: `getScim${name.slice(0, -1)}`,
     ...SCIM,
     method: "GET",
     path: `${SCIM_ROOT}/${name}/:id`,

@@ -40,6 +40,7 @@ const NotSignedIn = Type.Object(
 );
 
 const readEndpoint = endpoint({
+  name: "getSession",
   method: "GET",
   path: PATH,
   summary: "Returns the person signed in to the dashboard and their permissions.",
@@ -51,6 +52,7 @@ const readEndpoint = endpoint({
 }));
 
 const startEndpoint = endpoint({
+  name: "signIn",
   method: "POST",
   path: PATH,
   summary: "Signs in to the dashboard with the admin token.",
@@ -88,6 +90,7 @@ const startEndpoint = endpoint({
 const Done = Type.Object({ message: Success });
 
 const endEndpoint = endpoint({
+  name: "signOut",
   method: "DELETE",
   path: PATH,
   summary: "Signs out of the dashboard in this browser.",
@@ -100,6 +103,7 @@ const endEndpoint = endpoint({
 });
 
 const endAllEndpoint = endpoint({
+  name: "signOutEverywhere",
   method: "DELETE",
   path: "/dashboard/sessions",
   summary: "Signs out of the dashboard in every browser.",
@@ -112,6 +116,7 @@ const endAllEndpoint = endpoint({
 });
 
 const linkEndpoint = endpoint({
+  name: "createSignInLink",
   method: "POST",
   path: "/admin/v1/sign-in-links",
   summary: "Creates a one-time link that signs in to the dashboard as the administrator.",

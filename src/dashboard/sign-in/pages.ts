@@ -16,6 +16,7 @@ const PAGE = { method: "GET", access: byAnybody, dialect: "page" } as const;
 const NOT_KEPT = { "cache-control": "no-store", "referrer-policy": "no-referrer" };
 
 const followLink = endpoint({
+  name: "followSignInLink",
   ...PAGE,
   path: "/dashboard/sign-in",
   summary: "Signs in with a link that works once, and leads to the dashboard.",
@@ -41,6 +42,7 @@ interface ProviderServices {
 const CALLBACK = "/dashboard/sign-in/callback";
 
 const begin = endpoint({
+  name: "beginSignIn",
   ...PAGE,
   path: "/dashboard/sign-in/oidc",
   summary: "Leads to the identity provider.",
@@ -61,6 +63,7 @@ const begin = endpoint({
 const Parameter = Type.Optional(Type.String({ maxLength: 4_096 }));
 
 const callback = endpoint({
+  name: "finishSignIn",
   ...PAGE,
   path: CALLBACK,
   summary: "Where the identity provider sends the browser back to.",

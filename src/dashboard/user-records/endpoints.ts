@@ -38,6 +38,7 @@ const movedTo = (workspace: string, keptId: string, suffix = "") => ({
 });
 
 const search = endpoint({
+  name: "listUsers",
   method: "GET",
   path: PATH,
   summary: "Finds users by an identifier prefix, or by a whole platform_id.",
@@ -60,6 +61,7 @@ const search = endpoint({
 });
 
 const read = endpoint({
+  name: "getUser",
   method: "GET",
   path: `${PATH}/:id`,
   summary: "Reads everything that is stored about one user; a merged id leads to the kept user.",
@@ -79,6 +81,7 @@ const read = endpoint({
 });
 
 const change = endpoint({
+  name: "patchUser",
   method: "PATCH",
   path: `${PATH}/:id`,
   summary: "Sets attributes and subscription states of a user, checked as /users/track does.",
@@ -103,6 +106,7 @@ const change = endpoint({
 });
 
 const timeline = endpoint({
+  name: "getUserTimeline",
   method: "GET",
   path: `${PATH}/:id/timeline`,
   summary:
@@ -126,6 +130,7 @@ const timeline = endpoint({
 });
 
 const erase = endpoint({
+  name: "deleteUser",
   method: "DELETE",
   path: `${PATH}/:id`,
   summary: "Erases a user: profile, history, and the state of the address if no other user has it.",
@@ -161,6 +166,7 @@ const erase = endpoint({
 });
 
 const merge = endpoint({
+  name: "mergeUser",
   method: "POST",
   path: `${PATH}/:id/merge`,
   summary: "Merges a user into another one, or previews what that would do.",

@@ -36,6 +36,7 @@ const CapturedCall = Type.Object({
 });
 
 const listEndpoint = endpoint({
+  name: "getCaptured",
   method: "GET",
   path: "/admin/v1/workspaces/:name/captured",
   summary: "Lists the calls that a workspace with capture_unsupported has captured, newest first.",
@@ -87,6 +88,7 @@ const viewOf = (row: CapturedRow): Static<typeof CapturedCall> => ({
 });
 
 const clearEndpoint = endpoint({
+  name: "deleteCaptured",
   method: "DELETE",
   path: "/admin/v1/workspaces/:name/captured",
   summary: "Deletes the captured calls of a workspace.",

@@ -23,6 +23,7 @@ function routeOf(call: PublicCall): Endpoint<CaptureServices> {
   const isCatalog = path.startsWith("/catalogs");
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name = ""]) => name);
   return endpoint({
+    name: "captureCall",
     method,
     path: isCatalog ? [path, `${path}/`] : path,
     summary: "A public call that Rapport does not serve.",

@@ -12,6 +12,7 @@ import { type ImportServices, importUsers } from "./import-users.ts";
 const Notes = Type.Optional(Type.Array(ItemNote));
 
 const importEndpoint = endpoint({
+  name: "importUsers",
   method: "POST",
   path: "/admin/v1/workspaces/:name/import",
   takesLong: true,
@@ -63,6 +64,7 @@ const RowNotes = Type.Array(
 );
 
 const batchEndpoint = endpoint({
+  name: "createImport",
   method: "POST",
   path: "/admin/v1/workspaces/:name/imports/:import_id",
   takesLong: true,
@@ -106,6 +108,7 @@ const batchEndpoint = endpoint({
 const viewOf = ({ index, outcome, code, message }: RowNote) => ({ index, outcome, code, message });
 
 const progressEndpoint = endpoint({
+  name: "getImport",
   method: "GET",
   path: "/admin/v1/workspaces/:name/imports/:import_id",
   summary: "The progress of the import of a file.",
@@ -148,6 +151,7 @@ const progressEndpoint = endpoint({
 });
 
 const forgetEndpoint = endpoint({
+  name: "deleteImport",
   method: "DELETE",
   path: "/admin/v1/workspaces/:name/imports/:import_id",
   summary: "Deletes the progress of an import, so that the file can be imported again.",

@@ -23,6 +23,7 @@ const contract = {
 } as const;
 
 const trackEndpoint = endpoint({
+  name: "trackUsers",
   ...contract,
   path: "/users/track",
   summary: "Records attributes, events and purchases of users.",
@@ -69,6 +70,7 @@ const trackEndpoint = endpoint({
 const BULK_CAPACITY = { objects: 1_000, perUser: 100 };
 
 const bulkEndpoint = endpoint({
+  name: "trackUsersInBulk",
   ...contract,
   path: "/users/track/bulk",
   summary: "Records up to 1,000 attributes, events and purchases, at most 100 of one user.",
@@ -81,6 +83,7 @@ const bulkEndpoint = endpoint({
 );
 
 const syncEndpoint = endpoint({
+  name: "trackUserInSync",
   ...contract,
   path: "/users/track/sync",
   summary: "Records one attributes, event or purchase object and responds with what it changed.",

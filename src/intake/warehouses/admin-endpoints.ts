@@ -58,6 +58,7 @@ const DEFAULT_LISTED = 100;
 const MOST_LISTED = 1_000;
 
 const findByName = endpoint({
+  name: "findIntegrations",
   method: "GET",
   path: "/admin/v1/integrations",
   summary: "Lists the warehouse integrations of all workspaces, optionally by name.",
@@ -108,6 +109,7 @@ const OfIntegration = { name: Type.String(), integration_id: Type.String() };
 const OfRun = Type.Object({ ...OfIntegration, run_id: Type.String() });
 
 const sync = endpoint({
+  name: "startIntegrationRun",
   method: "POST",
   path: `${BASE}/sync`,
   summary: "Starts a sync now and returns the id of its run.",
@@ -121,6 +123,7 @@ const sync = endpoint({
 });
 
 const runs = endpoint({
+  name: "listIntegrationRuns",
   method: "GET",
   path: `${BASE}/runs`,
   summary: "Lists the runs of an integration, newest first, ten per page.",
@@ -142,6 +145,7 @@ const runs = endpoint({
 });
 
 const run = endpoint({
+  name: "getIntegrationRun",
   method: "GET",
   path: `${BASE}/runs/:run_id`,
   summary: "Reads a run: its status and row counts.",
@@ -155,6 +159,7 @@ const run = endpoint({
 });
 
 const runRows = endpoint({
+  name: "listIntegrationRunRows",
   method: "GET",
   path: `${BASE}/runs/:run_id/rows`,
   summary: "Lists the failed, skipped and waiting rows of a run, a hundred per page.",

@@ -58,6 +58,7 @@ export const runView = (run: RunRow) => ({
 });
 
 const list = endpoint({
+  name: "listIntegrations",
   method: "GET",
   path: "/cdi/integrations",
   summary: "Lists the warehouse integrations, ten per page.",
@@ -70,6 +71,7 @@ const list = endpoint({
 });
 
 const jobSyncStatus = endpoint({
+  name: "listSyncs",
   method: "GET",
   path: "/cdi/integrations/:integration_id/job_sync_status",
   summary: "Lists the syncs of an integration, newest first, ten per page.",
@@ -85,6 +87,7 @@ const jobSyncStatus = endpoint({
 });
 
 const sync = endpoint({
+  name: "startSync",
   method: "POST",
   path: "/cdi/integrations/:integration_id/sync",
   summary: "Starts a sync of an integration now.",

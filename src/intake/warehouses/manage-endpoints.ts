@@ -50,6 +50,7 @@ const ONE = `${LIST}/:integration_id` as const;
 const OfIntegration = Type.Object({ name: Type.String(), integration_id: Type.String() });
 
 const listEndpoint = endpoint({
+  name: "listDeclaredIntegrations",
   method: "GET",
   path: LIST,
   summary: "Lists the warehouse integrations of a workspace as they are declared.",
@@ -64,6 +65,7 @@ const listEndpoint = endpoint({
 });
 
 const readEndpoint = endpoint({
+  name: "getIntegration",
   method: "GET",
   path: ONE,
   summary: "Reads a warehouse integration as it is declared.",
@@ -76,6 +78,7 @@ const readEndpoint = endpoint({
 });
 
 const putEndpoint = endpoint({
+  name: "putIntegration",
   method: "PUT",
   path: ONE,
   summary: "Creates or changes a warehouse integration.",
@@ -92,6 +95,7 @@ const putEndpoint = endpoint({
 });
 
 const removeEndpoint = endpoint({
+  name: "deleteIntegration",
   method: "DELETE",
   path: ONE,
   summary: "Removes a warehouse integration with its runs; synced data stays.",

@@ -29,6 +29,7 @@ const messageView = ({ messageId, channel, multiLanguage }: MessageHead) => ({
 });
 
 const listCampaignsEndpoint = endpoint({
+  name: "listCampaigns",
   method: "GET",
   path: "/admin/v1/workspaces/:name/campaigns",
   summary: "Lists the campaigns of a workspace.",
@@ -59,6 +60,7 @@ const listCampaignsEndpoint = endpoint({
 });
 
 const listCanvasesEndpoint = endpoint({
+  name: "listCanvases",
   method: "GET",
   path: "/admin/v1/workspaces/:name/canvases",
   summary: "Lists the canvases of a workspace.",
@@ -92,6 +94,7 @@ const listCanvasesEndpoint = endpoint({
 });
 
 const putCampaignEndpoint = endpoint({
+  name: "putCampaign",
   method: "PUT",
   path: "/admin/v1/workspaces/:name/campaigns/:id",
   summary: "Creates or renames a campaign.",
@@ -106,6 +109,7 @@ const putCampaignEndpoint = endpoint({
 });
 
 const putCanvasEndpoint = endpoint({
+  name: "putCanvas",
   method: "PUT",
   path: "/admin/v1/workspaces/:name/canvases/:id",
   summary: "Creates a canvas, or sets its name and steps.",
@@ -122,6 +126,7 @@ const putCanvasEndpoint = endpoint({
 
 const removeEndpoint = (path: string, kind: CampaignKind, extension: RemovedWithMessages) =>
   endpoint({
+    name: kind === "campaign" ? "deleteCampaign" : "deleteCanvas",
     method: "DELETE",
     path,
     summary: `Removes a ${kind} with its messages and their translations.`,

@@ -22,6 +22,7 @@ export const MessageAddressFields = {
 };
 
 const putEndpoint = endpoint({
+  name: "putMessage",
   method: "PUT",
   path: MESSAGE_PATH,
   summary: "Creates or changes a message of a campaign or of a step of a canvas.",
@@ -71,6 +72,7 @@ function readAddress({
 
 const removeEndpoint = (extension: RemovedWithMessages) =>
   endpoint({
+    name: "deleteMessage",
     method: "DELETE",
     path: MESSAGE_PATH,
     summary: "Removes a message with its translations.",

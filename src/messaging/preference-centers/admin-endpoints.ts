@@ -66,6 +66,7 @@ const viewOf = (center: PreferenceCenter) => {
 };
 
 const listEndpoint = endpoint({
+  name: "listDeclaredPreferenceCenters",
   method: "GET",
   path: PATH,
   summary: "Lists the preference centers of a workspace.",
@@ -84,6 +85,7 @@ const listEndpoint = endpoint({
 });
 
 const readEndpoint = endpoint({
+  name: "getDeclaredPreferenceCenter",
   method: "GET",
   path: `${PATH}/:id`,
   summary: "Reads a preference center.",
@@ -96,6 +98,7 @@ const readEndpoint = endpoint({
 });
 
 const putEndpoint = endpoint({
+  name: "putPreferenceCenter",
   method: "PUT",
   path: `${PATH}/:id`,
   summary:
@@ -112,6 +115,7 @@ const putEndpoint = endpoint({
 });
 
 const removeEndpoint = endpoint({
+  name: "deletePreferenceCenter",
   method: "DELETE",
   path: `${PATH}/:id`,
   summary: "Removes a preference center; the states that users chose are kept.",
@@ -139,6 +143,7 @@ const previewOptions = {
 type PreviewServices = CenterServices & CheckServices & AuditingServices;
 
 const previewEndpoint = endpoint({
+  name: "previewPreferenceCenter",
   method: "GET",
   path: `${PATH}/:id/preview`,
   summary: "Shows a page of a preference center as a sample user, or a real one, would see it.",
@@ -155,6 +160,7 @@ const previewEndpoint = endpoint({
 });
 
 const previewContentEndpoint = endpoint({
+  name: "previewPreferenceCenterContent",
   method: "POST",
   path: `${PATH}/:id/preview`,
   summary: "Checks the content of a preference center and shows its page, without saving anything.",
@@ -192,6 +198,7 @@ const previewContentEndpoint = endpoint({
 });
 
 const previewLinkEndpoint = endpoint({
+  name: "previewLinkPreferenceCenter",
   method: "POST",
   path: `${PATH}/:id/preview-link`,
   summary: "Makes a link to a preview that opens for ten minutes, without any header.",
@@ -229,6 +236,7 @@ const previewLinkEndpoint = endpoint({
 );
 
 const rotateEndpoint = endpoint({
+  name: "rotatePreferencePageLinks",
   method: "POST",
   path: "/admin/v1/preference-page-links/rotate",
   summary:

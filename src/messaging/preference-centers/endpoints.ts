@@ -63,6 +63,7 @@ const OfCenter = Type.Object({
 });
 
 const listEndpoint = endpoint({
+  name: "listPreferenceCenters",
   method: "GET",
   path: `${PATH}/list`,
   summary: "Lists the preference centers.",
@@ -79,6 +80,7 @@ const listEndpoint = endpoint({
 });
 
 const readEndpoint = endpoint({
+  name: "getPreferenceCenter",
   method: "GET",
   path: `${PATH}/:preference_center_id`,
   summary: "Reads a preference center.",
@@ -180,6 +182,7 @@ const EXAMPLE = {
 };
 
 const createEndpoint = endpoint({
+  name: "createPreferenceCenter",
   method: "POST",
   path: PATH,
   summary: "Creates a preference center.",
@@ -264,18 +267,21 @@ async function updateCenter(
 }
 
 const putEndpoint = endpoint({
+  name: "updatePreferenceCenter",
   method: "PUT",
   summary: "Changes a preference center.",
   ...update,
 }).handledBy(updateCenter);
 
 const postEndpoint = endpoint({
+  name: "updatePreferenceCenterByPost",
   method: "POST",
   summary: "Changes a preference center, as PUT does.",
   ...update,
 }).handledBy(updateCenter);
 
 const urlEndpoint = endpoint({
+  name: "getPreferencePageUrl",
   method: "GET",
   path: `${PATH}/:preference_center_id/url/:user_id`,
   summary: "Returns the URL of a user's page.",

@@ -34,6 +34,7 @@ const visitOf = (
 });
 
 const showEndpoint = endpoint({
+  name: "showPreferencePage",
   ...PAGE,
   method: "GET",
   path: PAGE_ROUTE,
@@ -44,6 +45,7 @@ const showEndpoint = endpoint({
 });
 
 const submitEndpoint = endpoint({
+  name: "submitPreferencePage",
   ...PAGE,
   method: "POST",
   path: PAGE_ROUTE,
@@ -67,6 +69,7 @@ const submitEndpoint = endpoint({
 });
 
 const previewEndpoint = endpoint({
+  name: "getPreferencePreview",
   ...PAGE,
   method: "GET",
   path: PREVIEW_ROUTE,

@@ -93,6 +93,8 @@ interface Kind {
   /** All publicly known spellings, the specification's first. */
   readonly names: readonly [string, string];
   readonly noun: string;
+  /** The names of its operations. */
+  readonly operations: Readonly<Record<"read" | "source" | "write", string>>;
   readonly fields: TProperties;
   readonly reads: "campaigns.translations.get" | "canvas.translations.get";
   readonly writes: "campaigns.translations.update" | "canvas.translations.update";
@@ -106,6 +108,11 @@ interface Kind {
 const CAMPAIGN: Kind = {
   names: ["campaign", "campaigns"],
   noun: "campaign",
+  operations: {
+    read: "listCampaignTranslations",
+    source: "getCampaignTranslationSource",
+    write: "setCampaignTranslation",
+  },
   fields: { campaign_id: Uuid("Required. A UUID."), message_variation_id },
   reads: "campaigns.translations.get",
   writes: "campaigns.translations.update",
@@ -117,6 +124,11 @@ const CAMPAIGN: Kind = {
 const CANVAS: Kind = {
   names: ["canvases", "canvas"],
   noun: "canvas",
+  operations: {
+    read: "listCanvasTranslations",
+    source: "getCanvasTranslationSource",
+    write: "setCanvasTranslation",
+  },
   fields: {
     workflow_id: Uuid("Required. The canvas, a UUID; also read from canvas_id."),
     canvas_id: Uuid("The same as workflow_id."),
@@ -139,6 +151,7 @@ const optionalLocaleId = ({ locale_id }: Named): string | undefined =>
 
 const readEndpoint = (kind: Kind) =>
   endpoint({
+    name: kind.operations.read,
     method: "GET",
     path: pathsOf(kind),
     summary: `Reads the translations of a ${kind.noun} or of one of its messages.`,
@@ -161,6 +174,7 @@ const readEndpoint = (kind: Kind) =>
 
 const sourceEndpoint = (kind: Kind) =>
   endpoint({
+    name: kind.operations.source,
     method: "GET",
     path: pathsOf(kind, "/source"),
     summary: `Reads the source strings of a ${kind.noun}'s message.`,
@@ -175,6 +189,7 @@ const sourceEndpoint = (kind: Kind) =>
 
 const writeEndpoint = (kind: Kind) =>
   endpoint({
+    name: kind.operations.write,
     method: "PUT",
     path: pathsOf(kind),
     summary: `Sets all strings of a ${kind.noun}'s message in one locale.`,

@@ -52,6 +52,7 @@ async function importFile(
 }
 
 const exportCsv = endpoint({
+  name: "exportTranslationsAsCsv",
   method: "GET",
   path: `${MESSAGE_PATH}/translations.csv`,
   summary: "Exports the strings of a message and their translations as CSV.",
@@ -67,6 +68,7 @@ const exportCsv = endpoint({
 });
 
 const importCsv = endpoint({
+  name: "importTranslationsFromCsv",
   method: "PUT",
   path: `${MESSAGE_PATH}/translations.csv`,
   summary: "Imports translations from CSV; strings missing from the file are unchanged.",
@@ -80,6 +82,7 @@ const importCsv = endpoint({
 );
 
 const exportXliff = endpoint({
+  name: "exportTranslationsAsXliff",
   method: "GET",
   path: `${MESSAGE_PATH}/translations.xliff`,
   summary: "Exports the strings of a message and their translations as XLIFF 1.2.",
@@ -105,6 +108,7 @@ const exportXliff = endpoint({
 });
 
 const importXliff = endpoint({
+  name: "importTranslationsFromXliff",
   method: "PUT",
   path: `${MESSAGE_PATH}/translations.xliff`,
   summary: "Imports translations from XLIFF 1.2; strings missing from the file are unchanged.",

@@ -22,6 +22,7 @@ import { renderMessage } from "./render-message.ts";
 const Strings = Type.Record(Type.String(), Type.String());
 
 const readEndpoint = endpoint({
+  name: "getMessage",
   method: "GET",
   path: MESSAGE_PATH,
   summary: "Reads a message with its strings and all translations of them.",
@@ -77,6 +78,7 @@ const translationAddress = (params: Static<typeof OfTranslation>) => ({
 });
 
 const putTranslationEndpoint = endpoint({
+  name: "setMessageTranslation",
   method: "PUT",
   path: `${MESSAGE_PATH}/translations/:locale_id`,
   summary: "Sets the strings of a message in one locale; missing ones fall back to the source.",
@@ -94,6 +96,7 @@ const putTranslationEndpoint = endpoint({
 });
 
 const changeTranslationEndpoint = endpoint({
+  name: "changeMessageTranslation",
   method: "PATCH",
   path: `${MESSAGE_PATH}/translations/:locale_id`,
   summary:
@@ -121,6 +124,7 @@ const changeTranslationEndpoint = endpoint({
 });
 
 const removeTranslationEndpoint = endpoint({
+  name: "deleteMessageTranslation",
   method: "DELETE",
   path: `${MESSAGE_PATH}/translations/:locale_id`,
   summary: "Removes the strings of a message in one locale.",
@@ -133,6 +137,7 @@ const removeTranslationEndpoint = endpoint({
 });
 
 const renderEndpoint = endpoint({
+  name: "renderMessage",
   method: "GET",
   path: `${MESSAGE_PATH}/render`,
   summary: "Renders a message in a locale, or its source, without a recipient.",

@@ -25,6 +25,7 @@ const ExportedUser = Type.Record(Type.String(), Type.Unknown(), {
 });
 
 const exportEndpoint = endpoint({
+  name: "exportUsers",
   method: "POST",
   path: "/users/export/ids",
   summary: "Reads the profiles with the given identifiers.",

@@ -5,6 +5,7 @@ import { exportRows, type StreamServices } from "./export-stream.ts";
 import { EXPORTED_KINDS } from "./exported-rows.ts";
 
 export const exportStream = endpoint({
+  name: "streamExport",
   method: "GET",
   path: "/admin/v1/workspaces/:name/export/:kind",
   takesLong: true,

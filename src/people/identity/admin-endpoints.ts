@@ -6,6 +6,7 @@ import { AuditEntryView, auditEntryView } from "./audit-view.ts";
 import { AuditQuery, type AuditServices, readAudit } from "./read-audit.ts";
 
 const auditEndpoint = endpoint({
+  name: "listIdentityAudit",
   method: "GET",
   path: "/admin/v1/workspaces/:name/identity-audit",
   summary:

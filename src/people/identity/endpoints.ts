@@ -64,6 +64,7 @@ const AliasesProcessed = Type.Object({
 });
 
 const newAliases = endpoint({
+  name: "createUserAliases",
   method: "POST",
   path: "/users/alias/new",
   summary: "Gives users aliases, or creates alias-only users.",
@@ -85,6 +86,7 @@ const newAliases = endpoint({
 });
 
 const updateAliases = endpoint({
+  name: "renameUserAliases",
   method: "POST",
   path: "/users/alias/update",
   summary: "Gives aliases another name.",
@@ -101,6 +103,7 @@ const updateAliases = endpoint({
 });
 
 const identify = endpoint({
+  name: "identifyUsers",
   method: "POST",
   path: "/users/identify",
   summary: "Gives unidentified users an external_id, or combines them into the users that have it.",
@@ -131,6 +134,7 @@ const identify = endpoint({
 });
 
 const merge = endpoint({
+  name: "mergeUsers",
   method: "POST",
   path: "/users/merge",
   summary: "Merges users into others.",
@@ -171,6 +175,7 @@ const Kind = (element: TSchema, what: string) =>
   Type.Optional(Elements(element, `At most 50 ${what}. One kind of identifier per request.`));
 
 const remove = endpoint({
+  name: "deleteUsers",
   method: "POST",
   path: "/users/delete",
   summary: "Deletes users with everything about them.",
@@ -201,6 +206,7 @@ const ExternalIdError = Type.Array(ItemNote, {
 });
 
 const renameIds = endpoint({
+  name: "renameExternalIds",
   method: "POST",
   path: "/users/external_ids/rename",
   summary: "Gives users another external_id; the old one still leads to the user.",
@@ -229,6 +235,7 @@ const renameIds = endpoint({
 });
 
 const removeIds = endpoint({
+  name: "removeExternalIds",
   method: "POST",
   path: "/users/external_ids/remove",
   summary: "Removes the redirects of external ids that were renamed or merged.",

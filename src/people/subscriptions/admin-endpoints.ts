@@ -10,6 +10,7 @@ import { eraseEmailState } from "./set-email-states.ts";
 import type { SetServices } from "./set-group-states.ts";
 
 const historyEndpoint = endpoint({
+  name: "listSubscriptionHistory",
   method: "GET",
   path: "/admin/v1/workspaces/:name/subscription-history",
   summary: "Lists changes of subscription states with actor and time, newest first.",
@@ -31,6 +32,7 @@ const historyEndpoint = endpoint({
 });
 
 const eraseEmailStateEndpoint = endpoint({
+  name: "eraseEmailState",
   method: "DELETE",
   path: "/admin/v1/workspaces/:name/email-states/:email",
   summary: "Erases the email state of an address and its history.",

@@ -36,6 +36,7 @@ const Email = Type.Union([
 const inUtc = (time: Date): string => `${time.toISOString().slice(0, 19).replace("T", " ")} +0000`;
 
 const unsubscribesEndpoint = endpoint({
+  name: "listUnsubscribes",
   method: "GET",
   path: "/email/unsubscribes",
   summary: "Lists addresses that unsubscribed in a period.",
@@ -57,6 +58,7 @@ const unsubscribesEndpoint = endpoint({
 });
 
 const hardBouncesEndpoint = endpoint({
+  name: "listHardBounces",
   method: "GET",
   path: "/email/hard_bounces",
   summary: "Lists addresses that hard bounced in a period, newest first.",
@@ -75,6 +77,7 @@ const hardBouncesEndpoint = endpoint({
 });
 
 const removeBouncesEndpoint = endpoint({
+  name: "removeHardBounces",
   method: "POST",
   path: "/email/bounce/remove",
   summary: "Removes addresses from the list of hard bounces.",
@@ -87,6 +90,7 @@ const removeBouncesEndpoint = endpoint({
 });
 
 const blockEndpoint = endpoint({
+  name: "blockEmails",
   method: "POST",
   // The second is its older name, which clients still use.
   path: ["/email/blocklist", "/email/blacklist"],

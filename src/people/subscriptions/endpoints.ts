@@ -22,6 +22,7 @@ const successWith = (skipped: ItemNote[]) => ({
 });
 
 const setManyEndpoint = endpoint({
+  name: "setSubscriptionStates",
   method: "POST",
   path: "/v2/subscription/status/set",
   summary: "Sets subscription group states of users, several groups at once.",
@@ -52,6 +53,7 @@ const setManyEndpoint = endpoint({
 );
 
 const setOneEndpoint = endpoint({
+  name: "setSubscriptionState",
   method: "POST",
   path: "/subscription/status/set",
   summary: "Sets a subscription group state of users.",
@@ -77,6 +79,7 @@ const setOneEndpoint = endpoint({
 );
 
 const emailStatusEndpoint = endpoint({
+  name: "setEmailState",
   method: "POST",
   path: "/email/status",
   summary: "Sets the email subscription state of addresses.",
@@ -99,6 +102,7 @@ const emailStatusEndpoint = endpoint({
 const Asked = Type.Optional(Type.Array(Type.String(), { minItems: 1, maxItems: MOST_NAMES }));
 
 const readStatusEndpoint = endpoint({
+  name: "getSubscriptionState",
   method: "GET",
   path: "/subscription/status/get",
   summary: "Reads the state of users in a subscription group.",
@@ -122,6 +126,7 @@ const readStatusEndpoint = endpoint({
 }));
 
 const userStatusEndpoint = endpoint({
+  name: "listUserSubscriptions",
   method: "GET",
   path: "/subscription/user/status",
   summary: "Lists the subscription groups of users with their states.",

@@ -36,6 +36,7 @@ export function documentationEndpoints(): Endpoint<object>[] {
   const document = writtenOnce(readDocument);
   return [
     endpoint({
+      name: "getOpenApiDocument",
       method: "GET",
       path: "/openapi.json",
       summary: "The API as an OpenAPI 3.1 document.",
@@ -51,9 +52,10 @@ const CACHED = { "cache-control": "public, max-age=3600" };
 function siteEndpoints(document: () => Record<string, unknown>): Endpoint<object>[] {
   const shown = writtenOnce(() => withTypeScriptSamples(withGuides(document())));
   let viewer: Buffer | undefined;
-  const page = (path: string, summary: string, body: string, headers = {}) => {
+  const page = (name: string, path: string, summary: string, body: string, headers = {}) => {
     const bytes = Buffer.from(body);
     return endpoint({
+      name,
       method: "GET",
       path,
       summary,
@@ -63,9 +65,16 @@ function siteEndpoints(document: () => Record<string, unknown>): Endpoint<object
     }).handledBy(async () => ({ status: 200, body, bytes, headers }));
   };
   return [
-    page("/", "A page that leads to the reference.", LANDING_PAGE),
-    page("/docs", "The reference and the guides.", REFERENCE_PAGE, REFERENCE_HEADERS),
+    page("showLandingPage", "/", "A page that leads to the reference.", LANDING_PAGE),
+    page(
+      "showReference",
+      "/docs",
+      "The reference and the guides.",
+      REFERENCE_PAGE,
+      REFERENCE_HEADERS,
+    ),
     endpoint({
+      name: "getReferenceDocument",
       method: "GET",
       path: "/docs/openapi.json",
       summary: "What the reference shows: the OpenAPI document with the guides and samples.",
@@ -73,6 +82,7 @@ function siteEndpoints(document: () => Record<string, unknown>): Endpoint<object
       replies: { 200: Type.Record(Type.String(), Type.Unknown()) },
     }).handledBy(async () => ({ status: 200, ...shown() })),
     endpoint({
+      name: "getReferenceScript",
       method: "GET",
       path: "/docs/start.js",
       summary: "The script of the reference's page.",
@@ -81,6 +91,7 @@ function siteEndpoints(document: () => Record<string, unknown>): Endpoint<object
       replies: { 200: Type.String() },
     }).handledBy(async () => ({ status: 200, body: REFERENCE_SCRIPT })),
     endpoint({
+      name: "getReferenceViewer",
       method: "GET",
       path: "/docs/scalar.js",
       summary: "The viewer of the reference, packed with gzip.",

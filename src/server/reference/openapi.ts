@@ -9,9 +9,9 @@ import {
 import { isRefusal, MEDIA_TYPE_OF } from "../../http/respond.ts";
 import { exampleOf } from "./examples.ts";
 import { fieldNote } from "./field-notes.ts";
-import { operationIdOf, TAGS, tagOf } from "./operation-names.ts";
 import { honoursIdempotencyKey, isPassing, refusalResponse, refusalsByStatus } from "./refusals.ts";
 import { type Components, newComponents, published } from "./schemas.ts";
+import { TAGS, tagOf } from "./tags.ts";
 
 /* The OpenAPI 3.1 document. Everything in it follows from the declarations of the endpoints. */
 
@@ -166,7 +166,7 @@ function operationOf(
       : []),
   ];
   return {
-    operationId: operationIdOf(contract),
+    operationId: contract.name,
     tags: [tagOf(contract)],
     summary: contract.summary,
     description: [

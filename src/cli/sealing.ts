@@ -60,7 +60,7 @@ export function define(secrets: Command): void {
     .option("--json", "prints the result as JSON")
     .addHelpText("after", "\nExample:\n  rapport secrets discard")
     .action(async (options: ConfirmOptions & Pick<TargetOptions, "json">) => {
-      const { discardSecrets } = await import("../server/discard-secrets.ts");
+      const { discardSecrets } = await import("../server/server-secrets.ts");
       const { readConfig } = await import("../server/config.ts");
       await confirm("Links to preference pages sent so far stop working for good.", options);
       const lost = await discardSecrets(readConfig());

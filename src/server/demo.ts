@@ -1,8 +1,8 @@
 import { findKeyHolder, readKeyHolders } from "../admin/access/keys.ts";
-import { readKeptSecret } from "../admin/secrets/kept-secret.ts";
 import { hashSecret } from "../admin/secrets/secrets.ts";
 import {
   findSharedSecret,
+  readKeptSecret,
   type SharedSecret,
   shareSecret,
 } from "../admin/secrets/shared-secret.ts";
@@ -45,7 +45,7 @@ export async function findDemoKey(
   if (!demo) return undefined;
   const { database, clock } = services;
   if ((await listWorkspaces(database)).length === 0) {
-    const shared = await shareSecret(services, dataDir, DEMO_KEY_FILE, "demo");
+    const shared = await shareSecret(database, dataDir, DEMO_KEY_FILE, "demo");
     if (shared.secret === undefined) return shared;
     await applyManifest(services, demoManifest(shared.secret), BY_THE_SERVER);
     return { ...shared, isNew: true };

@@ -30,10 +30,9 @@ import { createAddressCache } from "../people/profiles/address-cache.ts";
 import { createIdCache } from "../people/profiles/id-cache.ts";
 import { createQuotas } from "../people/quotas/quotas.ts";
 import { createSetQueue } from "../people/subscriptions/set-queue.ts";
-import { findAdminToken } from "./admin-token.ts";
 import { COMPANY_RESOURCES, ERASERS, RESOURCES, SEALED_KINDS } from "./app.ts";
 import type { Config } from "./config.ts";
-import { startSealingAs } from "./secret-keys.ts";
+import { findAdminToken, startSealingAs } from "./server-secrets.ts";
 
 /** What watches a server, and stands before its services. */
 export interface Watching {
@@ -110,7 +109,7 @@ export async function createServices(config: Config, watching: Watching) {
 /** Who may call: the administrator's token, keys, sessions of the dashboard, and single sign-on. */
 async function createAccess(config: Config, { disk: { database }, metrics }: Watching) {
   const stored = { database, clock: systemClock };
-  const adminToken = await findAdminToken(stored, config);
+  const adminToken = await findAdminToken(database, config);
   const { hash: adminTokenHash } = adminToken;
   const lastUsed = createLastUsed(database, systemClock);
   const failedAttempts = createFailedAttempts(config.maxFailedAuth, metrics);

@@ -13,7 +13,7 @@ const SOURCES = join(ROOT, "src");
 const NOT_ERRORS = [
   "server/config.ts",
   "server/serve.ts",
-  "server/secret-keys.ts",
+  "server/server-secrets.ts",
   "database/embedded/explain-open.ts",
   "database/postgres/postgres.ts",
 ];

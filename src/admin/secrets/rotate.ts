@@ -10,8 +10,13 @@ import {
 } from "../../database/database.ts";
 import { recordChanges } from "../audit/audit.ts";
 import { keyIdOf, sealWith, Unopenable } from "./seal.ts";
-import { checkOf, keyFor, type Sealing } from "./sealing.ts";
-import { deleteCheck, insertCheck, selectCheck, updateCheck } from "./store.ts";
+import { checkOf, keyFor, SECRET_KEY, type Sealing } from "./sealing.ts";
+import {
+  agreeOn,
+  deleteSharedSecret,
+  replaceSharedSecret,
+  selectSharedSecret,
+} from "./shared-secret-store.ts";
 
 /**
  * Looks at a stored value and its place.
@@ -22,13 +27,47 @@ export type Reseal = (stored: string, place: string) => string | undefined;
 
 /** All values of one kind that are stored sealed. A feature that seals something lists its kind. */
 export interface SealedKind {
-  /** Such as `warehouse_credentials`. */
-  readonly kind: string;
   /** Shows every stored value to `reseal`, and stores what it returns. */
   reseal(tx: Queryable, reseal: Reseal): Promise<void>;
   /** Gives up the values that cannot be opened, after the key was lost. */
-  discard?(tx: Transaction, isLost: (stored: string, place: string) => boolean): Promise<void>;
+  discard(tx: Transaction, isLost: (stored: string, place: string) => boolean): Promise<void>;
 }
+
+/**
+ * A column that holds sealed values.
+ *
+ * @param select reads the rows that have a value, and `valueIn` their value with its place.
+ * @param update stores other values in some of the rows.
+ * @param remove deletes rows whose value is lost; left out where such a row stays as it is.
+ */
+export const sealedColumn = <Row>({
+  select,
+  valueIn,
+  update,
+  remove,
+}: {
+  select(tx: Queryable): Promise<readonly Row[]>;
+  valueIn(row: Row): { readonly stored: string; readonly place: string };
+  update(tx: Queryable, rows: readonly { row: Row; sealed: string }[]): Promise<void>;
+  remove?(tx: Transaction, rows: readonly Row[]): Promise<void>;
+}): SealedKind => ({
+  async reseal(tx, reseal) {
+    const changed = (await select(tx)).flatMap((row) => {
+      const { stored, place } = valueIn(row);
+      const sealed = reseal(stored, place);
+      return sealed === undefined ? [] : [{ row, sealed }];
+    });
+    if (changed.length > 0) await update(tx, changed);
+  },
+  async discard(tx, isLost) {
+    if (!remove) return;
+    const lost = (await select(tx)).filter((row) => {
+      const { stored, place } = valueIn(row);
+      return isLost(stored, place);
+    });
+    if (lost.length > 0) await remove(tx, lost);
+  },
+});
 
 const Count = (description: string) => Type.Integer({ description });
 
@@ -56,7 +95,7 @@ export async function readSealing(
   services: Pick<SealingServices, "database" | "sealing" | "sealedKinds">,
 ): Promise<{ readonly keyId: string | null; readonly counts: SealedCounts }> {
   const { database, sealing, sealedKinds } = services;
-  const check = await selectCheck(database);
+  const check = await selectSharedSecret(database, SECRET_KEY);
   const counts = await countSealed(database, sealedKinds, sealing);
   return { keyId: (check && keyIdOf(check.check)) ?? null, counts };
 }
@@ -93,7 +132,8 @@ export async function rotateSealing(
     throw new Problem("CONFLICT", "SECRET_KEY is not set: there is no key to seal with.");
   return withRetries(database, async (tx) => {
     const counts = { ...NOTHING };
-    const before = await insertCheck(tx, checkOf(current));
+    const check = checkOf(current);
+    const before = await agreeOn(tx, SECRET_KEY, { check, keptOn: null });
     for (const each of sealedKinds) {
       await each.reseal(tx, (stored, place) => {
         const state = stateOf(sealing, stored, place);
@@ -102,7 +142,7 @@ export async function rotateSealing(
         return sealWith(current, sealing.open(stored, place), place);
       });
     }
-    if (keyIdOf(before) !== current.id) await updateCheck(tx, checkOf(current));
+    if (keyIdOf(before.check) !== current.id) await replaceSharedSecret(tx, SECRET_KEY, check);
     const details = { key_id: current.id, resealed: counts.previous + counts.plain };
     const change = { action: "rotated", kind: "secret_key", workspace: "", name: "" };
     await recordChanges(tx, clock, context, [{ ...change, details }]);
@@ -121,7 +161,7 @@ export async function discardSealing(
   context: Context,
 ): Promise<number> {
   return withRetries(database, async (tx) => {
-    const check = await selectCheck(tx);
+    const check = await selectSharedSecret(tx, SECRET_KEY);
     if (check !== undefined && keyFor(sealing.keys, check.check)) {
       throw new Problem("CONFLICT", "The key is not lost: this server has it.");
     }
@@ -131,8 +171,8 @@ export async function discardSealing(
       if (isUnreadable) lost += 1;
       return isUnreadable;
     };
-    for (const each of sealedKinds) await each.discard?.(tx, isLost);
-    await deleteCheck(tx);
+    for (const each of sealedKinds) await each.discard(tx, isLost);
+    await deleteSharedSecret(tx, SECRET_KEY);
     const change = { action: "discarded", kind: "secret_key", workspace: "", name: "" };
     await recordChanges(tx, clock, context, [{ ...change, details: { lost } }]);
     return lost;

@@ -1,7 +1,7 @@
 import { Problem } from "../../base/problem.ts";
 import type { Transaction } from "../../database/database.ts";
 import { keyIdOf, openWith, type SealingKey, sealingKeyOf, sealWith, Unopenable } from "./seal.ts";
-import { insertCheck } from "./store.ts";
+import { agreeOn } from "./shared-secret-store.ts";
 
 /** Seals and opens the secrets that Rapport stores because it needs them again. */
 export interface Sealing {
@@ -29,6 +29,10 @@ export interface SecretKeys {
   readonly previous: string | undefined;
 }
 
+/** The name of the key that seals: of its row among the shared secrets, and of the file of a generated one. */
+export const SECRET_KEY = "secret-key";
+
+/** Stored check values were sealed for this place. */
 export const CHECK_PLACE = "sealing_keys";
 
 /** A value that opens only with its key. */
@@ -52,7 +56,11 @@ export function createSealing({ current, previous }: SecretKeys): Sealing {
     keys,
     async seal(tx, text, place) {
       if (!keys.current) throw new Problem("CONFLICT", NO_KEY);
-      const check = await insertCheck(tx, checkOf(keys.current));
+      // Locks the row, so that no secret is stored while a rotation runs.
+      const { check } = await agreeOn(tx, SECRET_KEY, {
+        check: checkOf(keys.current),
+        keptOn: null,
+      });
       const inUse = keyFor(keys, check);
       if (!inUse) throw new Problem("CONFLICT", OTHER_KEY);
       return sealWith(inUse, text, place);

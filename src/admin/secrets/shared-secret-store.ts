@@ -1,35 +1,63 @@
-import type { Queryable } from "../../database/database.ts";
+import type { Queryable, Transaction } from "../../database/database.ts";
 
-/** A secret of all servers on a database, as it is stored. */
+/** A secret that all servers on a database share, as the database knows it. */
 export interface SharedSecretRow {
-  readonly hash: string;
-  /** The server that created it, and the file that holds it there. */
-  readonly madeOn: string;
+  /** Proves the secret without holding it: the hash of a token, or a text that opens only with the key. */
+  readonly check: string;
+  /** The server that generated the secret and the file that holds it there; null for a configured one. */
+  readonly keptOn: string | null;
   readonly createdAt: Date;
 }
 
+const ROW = 'check_value as "check", kept_on as "keptOn", created_at as "createdAt"';
+
+/** Undefined until a server decides which secret it is. */
 export async function selectSharedSecret(
   database: Queryable,
   name: string,
 ): Promise<SharedSecretRow | undefined> {
   const [row] = await database.query<SharedSecretRow>(
-    `select secret_hash as hash, made_on as "madeOn", created_at as "createdAt"
-     from shared_secrets where name = $1`,
+    `select ${ROW} from shared_secrets where name = $1`,
     [name],
   );
   return row;
 }
 
-/** @returns whether it was stored; false where another server was first. */
-export async function insertSharedSecret(
+/**
+ * Agrees on a secret with all servers on the database: the first one decides. The row stays locked until the
+ * transaction ends.
+ *
+ * @returns the secret that is decided, and whether this call decided it.
+ */
+export async function agreeOn(
   database: Queryable,
   name: string,
-  { hash, madeOn, createdAt }: SharedSecretRow,
-): Promise<boolean> {
-  const rows = await database.query(
-    `insert into shared_secrets (name, secret_hash, made_on, created_at) values ($1, $2, $3, $4)
-     on conflict do nothing returning name`,
-    [name, hash, madeOn, createdAt],
+  { check, keptOn }: Pick<SharedSecretRow, "check" | "keptOn">,
+): Promise<SharedSecretRow & { readonly isNew: boolean }> {
+  // Only a row that no transaction has changed or locked yet has no xmax.
+  const [row] = await database.query<SharedSecretRow & { isNew: boolean }>(
+    `insert into shared_secrets (name, check_value, kept_on) values ($1, $2, $3)
+     on conflict (name) do update set name = excluded.name
+     returning ${ROW}, xmax = 0 as "isNew"`,
+    [name, check, keptOn],
   );
-  return rows.length > 0;
+  return row as SharedSecretRow & { isNew: boolean };
+}
+
+/** Replaces a secret by one that every server has in its settings. */
+export async function replaceSharedSecret(
+  tx: Transaction,
+  name: string,
+  check: string,
+): Promise<void> {
+  await tx.query(
+    `update shared_secrets set check_value = $2, kept_on = null, created_at = now()
+     where name = $1`,
+    [name, check],
+  );
+}
+
+/** The next server decides again. */
+export async function deleteSharedSecret(tx: Transaction, name: string): Promise<void> {
+  await tx.query("delete from shared_secrets where name = $1", [name]);
 }

@@ -1,10 +1,10 @@
+import { link, readFile, rm, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import type { Clock } from "../../base/clock.ts";
 import type { Database } from "../../database/database.ts";
-import { keptSecret, readKeptSecret } from "./kept-secret.ts";
-import { hashSecret } from "./secrets.ts";
-import { insertSharedSecret, selectSharedSecret } from "./shared-secret-store.ts";
+import { createPrivateFolder } from "../../database/embedded/private-folder.ts";
+import { hashSecret, newSecret } from "./secrets.ts";
+import { agreeOn, type SharedSecretRow, selectSharedSecret } from "./shared-secret-store.ts";
 
 /** A secret that every server on a database accepts. */
 export interface SharedSecret {
@@ -25,12 +25,14 @@ export interface SecretOrigin {
 }
 
 /**
- * Finds a generated secret that all servers on the database share, or creates it. The first server stores its
- * hash in the database and keeps the secret itself in its data folder; the others accept it by the hash. An
+ * Finds a generated token that all servers on the database share, or creates it. The first server stores its
+ * hash in the database and keeps the token itself in its data folder; the others accept it by the hash. An
  * embedded database has one server, so there the data folder alone decides.
+ *
+ * @param name of its file, and of its row in the database.
  */
 export async function shareSecret(
-  { database, clock }: { readonly database: Database; readonly clock: Clock },
+  database: Database,
   dataDir: string,
   name: string,
   prefix: string,
@@ -42,35 +44,59 @@ export async function shareSecret(
   const known = await findSharedSecret(database, dataDir, name);
   if (known) return known;
   const secret = await keptSecret(dataDir, name, prefix);
-  const hash = hashSecret(secret);
-  const made = { hash, madeOn: placeOf(dataDir, name), createdAt: clock.now() };
-  if (await insertSharedSecret(database, name, made)) {
-    return { hash, secret, isNew: true, origin: originOf(made) };
-  }
-  const first = await findSharedSecret(database, dataDir, name);
-  if (!first) throw new Error(`The shared secret '${name}' was removed while the server started.`);
-  return first;
+  const made = { check: hashSecret(secret), keptOn: placeOf(dataDir, name) };
+  const agreed = await agreeOn(database, name, made);
+  return { ...sharedBy(agreed, secret), isNew: agreed.isNew };
 }
 
-/** The secret that a server on this database created, if one did. */
+/** The token that a server on this database created, if one did. */
 export async function findSharedSecret(
   database: Database,
   dataDir: string,
   name: string,
 ): Promise<SharedSecret | undefined> {
   const row = await selectSharedSecret(database, name);
-  if (!row) return undefined;
-  // The file may be that of another database.
-  const kept = await readKeptSecret(dataDir, name);
-  const secret = kept !== undefined && hashSecret(kept) === row.hash ? kept : undefined;
-  return { hash: row.hash, secret, isNew: false, origin: originOf(row) };
+  return row && sharedBy(row, await readKeptSecret(dataDir, name));
+}
+
+/** @param kept what this data folder holds; the file may be that of another database. */
+const sharedBy = (
+  { check: hash, keptOn, createdAt }: SharedSecretRow,
+  kept: string | undefined,
+): SharedSecret => ({
+  hash,
+  secret: kept !== undefined && hashSecret(kept) === hash ? kept : undefined,
+  isNew: false,
+  origin: { madeOn: keptOn ?? "", at: createdAt.toISOString() },
+});
+
+/**
+ * A secret that is generated on the first start and kept in the data folder, readable by its owner only
+ * (mode 0600). With `memory:` it is new on every start.
+ */
+export async function keptSecret(dataDir: string, name: string, prefix: string): Promise<string> {
+  if (dataDir === "memory:") return newSecret(prefix);
+  const known = await readKeptSecret(dataDir, name);
+  if (known !== undefined) return known;
+  const path = join(dataDir, name);
+  await createPrivateFolder(dataDir);
+  // Written aside and linked, so that two processes that start at once read the same complete secret.
+  const aside = `${path}.${process.pid}`;
+  await writeFile(aside, `${newSecret(prefix)}\n`, { mode: 0o600 });
+  await link(aside, path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "EEXIST") throw error;
+  });
+  await rm(aside);
+  return (await readFile(path, "utf8")).trim();
+}
+
+/** The secret that the data folder holds, if any. */
+export async function readKeptSecret(dataDir: string, name: string): Promise<string | undefined> {
+  if (dataDir === "memory:") return undefined;
+  const text = await readFile(join(dataDir, name), "utf8").catch(() => undefined);
+  return text?.trim();
 }
 
 /** This server, and the file in which it keeps a secret. */
 export const placeOf = (dataDir: string, name: string): string =>
   dataDir === "memory:" ? hostname() : `${hostname()} (${join(dataDir, name)})`;
-
-const originOf = (made: { readonly madeOn: string; readonly createdAt: Date }): SecretOrigin => ({
-  madeOn: made.madeOn,
-  at: made.createdAt.toISOString(),
-});

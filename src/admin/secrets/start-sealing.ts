@@ -6,11 +6,17 @@ import {
   checkOf,
   createSealing,
   keyFor,
+  SECRET_KEY,
   type Sealing,
   type SealingKeys,
   type SecretKeys,
 } from "./sealing.ts";
-import { insertCheck, insertFirstCheck, type KeyCheck, selectCheck, updateCheck } from "./store.ts";
+import {
+  agreeOn,
+  replaceSharedSecret,
+  type SharedSecretRow,
+  selectSharedSecret,
+} from "./shared-secret-store.ts";
 
 /** Where the current key comes from. */
 export interface KeySource {
@@ -28,7 +34,7 @@ export interface StartedSealing {
 
 /** Whether it is settled with which key the servers on this database seal. */
 export const isKeySettled = async (database: Database): Promise<boolean> =>
-  (await selectCheck(database)) !== undefined;
+  (await selectSharedSecret(database, SECRET_KEY)) !== undefined;
 
 /**
  * Starts sealing with the keys of the settings. On PostgreSQL the first server says in the database which
@@ -45,12 +51,12 @@ export async function startSealing(
   const { database } = services;
   const sealing = createSealing(secrets);
   const { current } = sealing.keys;
-  const isFirst =
-    database.engine === "postgres" &&
-    current !== undefined &&
-    (await selectCheck(database)) === undefined &&
-    (await insertFirstCheck(database, { check: checkOf(current), keptOn: source.keptOn }));
-  const inUse = await selectCheck(database);
+  const known = await selectSharedSecret(database, SECRET_KEY);
+  const decided =
+    known === undefined && database.engine === "postgres" && current !== undefined
+      ? await agreeOn(database, SECRET_KEY, { check: checkOf(current), keptOn: source.keptOn })
+      : undefined;
+  const inUse = known ?? decided;
   if (inUse !== undefined && !opens(sealing.keys, inUse.check)) {
     const isReplaced =
       current !== undefined &&
@@ -59,7 +65,7 @@ export async function startSealing(
       (await replaceUnused(services, sealing, current, inUse.check));
     if (!isReplaced) throw new Error(wrongKey(sealing.keys, inUse, source));
   }
-  return { sealing, isFirst };
+  return { sealing, isFirst: decided?.isNew ?? false };
 }
 
 /** @returns whether the key in use had sealed nothing and was replaced. */
@@ -71,10 +77,11 @@ const replaceUnused = (
 ): Promise<boolean> =>
   withRetries(database, async (tx) => {
     // Locks the row, so that no server seals with the earlier key meanwhile.
-    if ((await insertCheck(tx, checkOf(key))) !== before) return false;
+    const locked = await agreeOn(tx, SECRET_KEY, { check: checkOf(key), keptOn: null });
+    if (locked.check !== before) return false;
     const counts = await countSealed(tx, sealedKinds, sealing);
     const isUnused = counts.current + counts.previous + counts.unreadable === 0;
-    if (isUnused) await updateCheck(tx, checkOf(key));
+    if (isUnused) await replaceSharedSecret(tx, SECRET_KEY, checkOf(key));
     return isUnused;
   });
 
@@ -92,7 +99,7 @@ function opens(keys: SealingKeys, check: string): boolean {
 
 const wrongKey = (
   { current }: SealingKeys,
-  { check, keptOn }: KeyCheck,
+  { check, keptOn }: SharedSecretRow,
   { name }: KeySource,
 ): string =>
   `The secrets in this database are sealed with the key ${keyIdOf(check)}` +

@@ -82,7 +82,6 @@ export async function updateWarehouses(
   tx: Queryable,
   rows: readonly (WarehouseRow & { readonly warehouse: StoredWarehouse })[],
 ): Promise<void> {
-  if (rows.length === 0) return;
   await tx.query(
     `update integrations set warehouse = new.warehouse::jsonb
      from unnest($1::int[], $2::uuid[], $3::text[]) as new (workspace_id, id, warehouse)

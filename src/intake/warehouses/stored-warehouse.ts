@@ -81,19 +81,15 @@ export const storedPlaceIn = (stored: StoredWarehouse): string =>
 export const storedPlaceOf = (stored: StoredWarehouse): string =>
   `${stored.type} ${storedPlaceIn(stored)}`;
 
-/**
- * Seals a stored warehouse again.
- *
- * @param reseal is given the sealed text, or JSON where it is not sealed, and the place of the row.
- * @returns undefined where it stays as it is.
- */
-export function resealWarehouse(
+/** The sealed text of a stored warehouse, or JSON where it is not sealed, and the place of its row. */
+export const sealedTextOf = (
   workspaceId: number,
   { id, warehouse }: Pick<StoredIntegration, "id" | "warehouse">,
-  reseal: (stored: string, place: string) => string | undefined,
-): StoredWarehouse | undefined {
-  const text = isSealed(warehouse) ? warehouse.sealed : JSON.stringify(warehouse);
-  const sealed = reseal(text, rowOf(workspaceId, id));
-  if (sealed === undefined) return undefined;
-  return isSealed(warehouse) ? { ...warehouse, sealed } : sealedWarehouse(warehouse, sealed);
-}
+): { readonly stored: string; readonly place: string } => ({
+  stored: isSealed(warehouse) ? warehouse.sealed : JSON.stringify(warehouse),
+  place: rowOf(workspaceId, id),
+});
+
+/** A stored warehouse with another sealed text. */
+export const withSealedText = (stored: StoredWarehouse, sealed: string): StoredWarehouse =>
+  isSealed(stored) ? { ...stored, sealed } : sealedWarehouse(stored, sealed);

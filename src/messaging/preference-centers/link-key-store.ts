@@ -60,7 +60,6 @@ export async function updateSecrets(
   purpose: string,
   keys: readonly Pick<LinkKey, "version" | "secret">[],
 ): Promise<void> {
-  if (keys.length === 0) return;
   await tx.query(
     `update link_keys set secret = new.secret
      from unnest($2::int[], $3::text[]) as new (version, secret)

@@ -1,5 +1,5 @@
 import { recordChanges } from "../../admin/audit/audit.ts";
-import type { SealedKind } from "../../admin/secrets/rotate.ts";
+import { sealedColumn } from "../../admin/secrets/rotate.ts";
 import { Unopenable } from "../../admin/secrets/seal.ts";
 import type { Sealing } from "../../admin/secrets/sealing.ts";
 import { newSecret } from "../../admin/secrets/secrets.ts";
@@ -133,23 +133,19 @@ function opened({ sealing }: LinkServices, keys: readonly LinkKey[]): LinkKey[] 
 }
 
 /** The secrets that sign links. Links that were signed with a lost one do not open any more. */
-export const linkSecrets: SealedKind = {
-  kind: "link_secrets",
-  async reseal(tx, reseal) {
-    const keys = await selectSecrets(tx, PURPOSE);
-    const changed = keys.flatMap(({ version, secret }) => {
-      const sealed = reseal(secret, rowOf(version));
-      return sealed === undefined ? [] : [{ version, secret: sealed }];
-    });
-    await updateSecrets(tx, PURPOSE, changed);
-  },
-  async discard(tx, isLost) {
-    const keys = await selectSecrets(tx, PURPOSE);
-    const lost = keys.filter(({ version, secret }) => isLost(secret, rowOf(version)));
-    await deleteLinkKeys(
+export const linkSecrets = sealedColumn({
+  select: (tx) => selectSecrets(tx, PURPOSE),
+  valueIn: ({ version, secret }) => ({ stored: secret, place: rowOf(version) }),
+  update: (tx, rows) =>
+    updateSecrets(
       tx,
       PURPOSE,
-      lost.map(({ version }) => version),
-    );
-  },
-};
+      rows.map(({ row, sealed }) => ({ ...row, secret: sealed })),
+    ),
+  remove: (tx, rows) =>
+    deleteLinkKeys(
+      tx,
+      PURPOSE,
+      rows.map(({ version }) => version),
+    ),
+});

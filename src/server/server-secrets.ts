@@ -1,17 +1,30 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
-import { keptSecret, readKeptSecret } from "../admin/secrets/kept-secret.ts";
-import type { SealedKind } from "../admin/secrets/rotate.ts";
-import type { Sealing, SecretKeys } from "../admin/secrets/sealing.ts";
-import { refuseShortSecret } from "../admin/secrets/secrets.ts";
-import { placeOf } from "../admin/secrets/shared-secret.ts";
+import { discardSealing, type SealedKind } from "../admin/secrets/rotate.ts";
+import {
+  createSealing,
+  SECRET_KEY,
+  type Sealing,
+  type SecretKeys,
+} from "../admin/secrets/sealing.ts";
+import { hashSecret, refuseShortSecret } from "../admin/secrets/secrets.ts";
+import {
+  keptSecret,
+  placeOf,
+  readKeptSecret,
+  type SharedSecret,
+  shareSecret,
+} from "../admin/secrets/shared-secret.ts";
 import { isKeySettled, type KeySource, startSealing } from "../admin/secrets/start-sealing.ts";
+import { systemClock } from "../base/clock.ts";
+import { BY_THE_SERVER } from "../base/context/context.ts";
 import type { Database } from "../database/database.ts";
+import { migrate } from "../database/migrations/migrate.ts";
+import { SEALED_KINDS } from "./app.ts";
 import type { Config } from "./config.ts";
-
-/** Where a key that was not given is kept. */
-const KEPT = "secret-key";
+import { openDatabase } from "./open-database.ts";
+import { ADMIN_TOKEN_FILE } from "./welcome.ts";
 
 /**
  * Starts sealing with the key of the settings, or with a generated one. On PostgreSQL only the first server
@@ -66,13 +79,13 @@ export async function readSecretKeys(
   const kept = isLost
     ? undefined
     : mayGenerate
-      ? await keptSecret(dataDir, KEPT, "secret")
-      : await readKeptSecret(dataDir, KEPT);
+      ? await keptSecret(dataDir, SECRET_KEY, "secret")
+      : await readKeptSecret(dataDir, SECRET_KEY);
   return {
     secrets: { current: kept, previous },
     source: {
-      name: kept === undefined ? "" : join(dataDir, KEPT),
-      keptOn: kept === undefined ? null : placeOf(dataDir, KEPT),
+      name: kept === undefined ? "" : join(dataDir, SECRET_KEY),
+      keptOn: kept === undefined ? null : placeOf(dataDir, SECRET_KEY),
     },
   };
 }
@@ -88,4 +101,37 @@ async function readKeyFile(setting: string, path: string | undefined): Promise<s
   const secret = text.trim();
   if (secret === "") throw new Error(`${setting}=${path}: it is empty.`);
   return secret;
+}
+
+/**
+ * The token that opens `/admin/v1` on this server: `ADMIN_TOKEN` alone where it is set, else the generated one
+ * of the database.
+ *
+ * @throws Problem INVALID_REQUEST for a token that could be guessed.
+ */
+export async function findAdminToken(
+  database: Database,
+  { adminToken, dataDir, shortestSecret }: Config,
+): Promise<SharedSecret> {
+  if (adminToken === undefined) return shareSecret(database, dataDir, ADMIN_TOKEN_FILE, "admin");
+  refuseShortSecret(adminToken, shortestSecret, "ADMIN_TOKEN");
+  return { hash: hashSecret(adminToken), secret: adminToken, isNew: false, origin: undefined };
+}
+
+/**
+ * Gives up the secrets of a database whose key is lost, so that a server starts with another key.
+ *
+ * @returns how many were discarded.
+ * @throws where the key is given: then nothing is lost.
+ */
+export async function discardSecrets(config: Config): Promise<number> {
+  const database = await openDatabase(config);
+  try {
+    await migrate(database);
+    const sealing = createSealing((await readSecretKeys(config, false)).secrets);
+    const services = { database, clock: systemClock, sealing, sealedKinds: SEALED_KINDS };
+    return await discardSealing(services, BY_THE_SERVER);
+  } finally {
+    await database.close();
+  }
 }

@@ -30,7 +30,7 @@ const FOLDERS = [
  * in the folder.
  */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
-  base: [".", "values", "context", "observe", "threads"],
+  base: [".", "values", "context", "observe", "threads", "outbound"],
   database: ["parameters", ".", "citus", "migrations", "postgres", "embedded", "backup"],
   admin: ["audit", "secrets", "backup", "jobs", "workspaces", "retention", "access"],
   people: ["profiles", "activity", "subscriptions", "quotas", "identity", "export"],

@@ -49,6 +49,8 @@ export interface Config {
   readonly isChildOfNpm: boolean;
   readonly workers: number;
   readonly trustedProxies: readonly string[];
+  /** Addresses, CIDR blocks and host names. */
+  readonly outboundAllow: readonly string[];
   /** Without a slash at the end. */
   readonly publicUrl: string | undefined;
   readonly pageLinkDays: number;
@@ -121,6 +123,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     shutdownTimeoutSeconds: count("SHUTDOWN_TIMEOUT", 3_600),
     workers: readWorkers(text("WEB_CONCURRENCY"), text("DATABASE_URL")),
     trustedProxies: readProxies(text("TRUSTED_PROXIES")),
+    outboundAllow: readOutboundAllow(text("OUTBOUND_ALLOW")),
     publicUrl: readPublicUrl(text("PUBLIC_URL")),
     pageLinkDays: count("PAGE_LINK_DAYS", 3_650),
     pageLimit: count("PAGE_LIMIT", 1_000_000),
@@ -268,11 +271,31 @@ function readWorkers(text: string, databaseUrl: string): number {
  */
 export const processesFor = (cores: number): number => Math.max(1, Math.min(4, cores >> 2));
 
-function readProxies(text: string): string[] {
-  const proxies = text
+const listIn = (text: string): string[] =>
+  text
     .split(",")
     .map((entry) => entry.trim())
     .filter(Boolean);
+
+const HOST_NAME =
+  /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*\.?$/i;
+
+function readOutboundAllow(text: string): string[] {
+  const entries = listIn(text);
+  const wrong = entries.find((entry) => !isAllowlistEntry(entry) && !isHostName(entry));
+  if (wrong === undefined) return entries;
+  throw new InvalidSetting(
+    "OUTBOUND_ALLOW",
+    wrong,
+    "it holds addresses, CIDR blocks and host names.",
+  );
+}
+
+/** A name without a letter is a mistyped address, such as 10.0.0.256. */
+const isHostName = (entry: string): boolean => HOST_NAME.test(entry) && /[a-z]/i.test(entry);
+
+function readProxies(text: string): string[] {
+  const proxies = listIn(text);
   const wrong = proxies.find((entry) => !isAllowlistEntry(entry));
   if (wrong === undefined) return proxies;
   throw new InvalidSetting("TRUSTED_PROXIES", wrong, "it holds addresses and CIDR blocks.");

@@ -7,6 +7,7 @@ import { systemClock } from "../base/clock.ts";
 import type { Metrics } from "../base/observe/metrics.ts";
 import { createProcesses } from "../base/observe/processes.ts";
 import type { Tracing } from "../base/observe/tracing.ts";
+import { createOutbound } from "../base/outbound/outbound.ts";
 import { createThreadPool } from "../base/threads/thread-pool.ts";
 import { createRequestLog } from "../dashboard/live-requests/request-log.ts";
 import { createStreamSlots } from "../dashboard/live-requests/stream-slots.ts";
@@ -14,6 +15,7 @@ import { createIdentityProvider } from "../dashboard/sign-in/identity-provider.t
 import { createSessions } from "../dashboard/users/sessions.ts";
 import { countShards } from "../database/citus/distribute.ts";
 import type { DiskWatch } from "../database/embedded/disk-watch.ts";
+import { hostsOf } from "../database/postgres/hosts-of.ts";
 import { createIdempotency } from "../http/idempotency.ts";
 import { bytesOfThisProcess, createLoad } from "../http/load.ts";
 import { createWriteQueue } from "../intake/track/write-queue.ts";
@@ -70,6 +72,10 @@ export async function createServices(config: Config, watching: Watching) {
     ...caches,
     ...access.services,
     dataDir: config.dataDir,
+    outbound: createOutbound({
+      allow: config.outboundAllow,
+      own: config.databaseUrl ? hostsOf(config.databaseUrl) : [],
+    }),
     load: createLoad({ requests, eventLoopDelayMs, ...bytesOfThisProcess() }, metrics),
     requestLog: createRequestLog(clock, config.liveRequests),
     streamSlots: createStreamSlots(),

@@ -60,6 +60,12 @@ export const SETTINGS = {
     default: "",
     about: "Addresses and CIDR blocks, separated by commas, whose X-Forwarded-For is believed.",
   },
+  OUTBOUND_ALLOW: {
+    default: "",
+    about:
+      "Addresses, CIDR blocks and host names, separated by commas, that webhooks, callbacks and the company's " +
+      "connections may reach although they are private, loopback or link-local.",
+  },
   PUBLIC_URL: {
     default: "",
     about: "Where people reach the server, for links to pages; else where each request reaches it.",

@@ -1,0 +1,166 @@
+import { lookup } from "node:dns/promises";
+import { connect, type Socket } from "node:net";
+import { networkInterfaces } from "node:os";
+import { isNetwork, isPublic, networks, plainAddress } from "./networks.ts";
+
+/*
+ * The guard of every connection to a host that a person or a manifest names: warehouses, webhooks, callbacks.
+ *
+ * A name is resolved once, every address that it has is checked, and the connection goes to exactly such an address;
+ * a second look-up could give another one. The guard is asked twice: when a host is declared, so that the caller gets
+ * an error at once, and when it is connected to, because names move.
+ *
+ *     const outbound = createOutbound({ allow: ["10.1.0.0/16", "crm.internal"], own: [] });
+ *
+ *     // When a URL is declared:
+ *     await outbound.check("hooks.example", 443);               // throws OutboundRefused
+ *
+ *     // For HTTP: no redirects, and as much of the body as asked for (fetch-outbound.ts).
+ *     const response = await fetchOutbound(outbound, { url, method: "POST", headers, body, signal });
+ *     const text = await response.text(64 * 1_024);             // throws BodyTooLarge beyond
+ *
+ *     // For any other protocol: a connected socket.
+ *     const socket = await outbound.connect("db.example", 5432, signal);
+ */
+
+/** A host that Rapport does not call. The message names the host as the caller gave it, and no address. */
+export class OutboundRefused extends Error {
+  constructor(host: string) {
+    super(
+      `'${host}' is not a host that Rapport may call: it is private, loopback, link-local or reserved. ` +
+        "The setting OUTBOUND_ALLOW can allow it.",
+    );
+    this.name = "OutboundRefused";
+  }
+}
+
+/** A host and a port of Rapport itself, which nothing may call; `OUTBOUND_ALLOW` does not matter. */
+export interface HostAndPort {
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface OutboundSettings {
+  /** Addresses, CIDR blocks and host names that may be called though they are not public. */
+  readonly allow: readonly string[];
+  /** Rapport's own database. */
+  readonly own: readonly HostAndPort[];
+}
+
+export interface Outbound {
+  /**
+   * Resolves a host and checks what it leads to. A host that cannot be resolved now passes: connecting fails then.
+   *
+   * @throws OutboundRefused
+   */
+  check(host: string, port: number): Promise<void>;
+  /** The addresses of a host, all of them checked. @throws OutboundRefused, or the error of the look-up. */
+  resolve(host: string, port: number): Promise<readonly string[]>;
+  /**
+   * Connects to a checked address of a host; of several, to the first that answers.
+   *
+   * @throws OutboundRefused, or the error of the look-up or of the last address.
+   */
+  connect(host: string, port: number, signal?: AbortSignal): Promise<Socket>;
+}
+
+/** How long one address may take to accept a connection. */
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/** How many addresses of a name are tried. */
+const MOST_ADDRESSES = 4;
+
+export function createOutbound({ allow, own }: OutboundSettings): Outbound {
+  const isAllowed = networks(allow.filter(isNetwork));
+  const names = new Set(allow.filter((entry) => !isNetwork(entry)).map(plainName));
+
+  async function resolve(host: string, port: number): Promise<readonly string[]> {
+    const found = await addressesOf(host);
+    const isNamed = names.has(plainName(host));
+    const isOwn = own.length > 0 ? await ownAddresses(own, port) : () => false;
+    const wrong = (address: string) =>
+      isOwn(address) || !(isNamed || isPublic(address) || isAllowed(address));
+    // One wrong address among others is an attempt too: which one is taken must not matter.
+    if (found.some(wrong)) throw new OutboundRefused(host);
+    return found;
+  }
+
+  return {
+    resolve,
+    async check(host, port) {
+      await resolve(host, port).catch((error) => {
+        if (error instanceof OutboundRefused) throw error;
+      });
+    },
+    async connect(host, port, signal) {
+      let last: unknown;
+      for (const address of (await resolve(host, port)).slice(0, MOST_ADDRESSES)) {
+        signal?.throwIfAborted();
+        try {
+          return await connectTo(address, port, signal);
+        } catch (error) {
+          last = error;
+        }
+      }
+      throw last;
+    },
+  };
+}
+
+/** A name as names are compared: without brackets, the root's dot, and case. */
+const plainName = (host: string): string => host.replace(/^\[|\]$|\.$/g, "").toLowerCase();
+
+async function addressesOf(host: string): Promise<string[]> {
+  // The resolver understands 127.1 and 0x7f000001 as well, and gives the address that they mean.
+  const found = await lookup(plainName(host), { all: true, verbatim: true });
+  return found.map(({ address }) => plainAddress(address));
+}
+
+const isLoopback = networks(["127.0.0.0/8", "::1/128", "0.0.0.0/32", "::/128"]);
+
+/** Tells whether an address is Rapport's own database on a port, by any address that this machine has. */
+async function ownAddresses(
+  own: readonly HostAndPort[],
+  port: number,
+): Promise<(address: string) => boolean> {
+  const addresses = new Set<string>();
+  for (const each of own) {
+    if (each.port !== port) continue;
+    for (const address of await addressesOf(each.host).catch(() => [])) addresses.add(address);
+  }
+  const isHere = [...addresses].some(isLoopback);
+  if (isHere) for (const address of interfaceAddresses()) addresses.add(address);
+  return (address) => addresses.has(address) || (isHere && isLoopback(address));
+}
+
+const interfaceAddresses = (): string[] =>
+  Object.values(networkInterfaces()).flatMap((each) =>
+    (each ?? []).map(({ address }) => plainAddress(address)),
+  );
+
+function connectTo(address: string, port: number, signal?: AbortSignal): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: address, port });
+    const timeout = setTimeout(
+      () => socket.destroy(Object.assign(new Error("connect ETIMEDOUT"), { code: "ETIMEDOUT" })),
+      CONNECT_TIMEOUT_MS,
+    );
+    const abort = () => void socket.destroy(signal?.reason);
+    const settle = () => {
+      clearTimeout(timeout);
+      signal?.removeEventListener("abort", abort);
+      socket.removeAllListeners();
+    };
+    signal?.addEventListener("abort", abort, { once: true });
+    socket.once("connect", () => {
+      settle();
+      resolve(socket);
+    });
+    socket.once("error", (error) => {
+      settle();
+      // A destroyed socket may report more than one error.
+      socket.on("error", () => {});
+      reject(error);
+    });
+  });
+}

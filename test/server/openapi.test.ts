@@ -10,6 +10,7 @@ import { packageRoot } from "../../src/base/package-root.ts";
 import { keyOf, pathsOf } from "../../src/http/endpoint.ts";
 import { trackEndpoints } from "../../src/intake/track/endpoints.ts";
 import { ENDPOINTS } from "../../src/server/app.ts";
+import { FIELD_NOTES } from "../../src/server/reference/field-notes.ts";
 import { GUIDES } from "../../src/server/reference/guides.ts";
 import { refusalsByStatus } from "../../src/server/reference/refusals.ts";
 import { TAGS } from "../../src/server/reference/tags.ts";
@@ -83,6 +84,24 @@ function undescribed(schema: any, place: string): string[] {
   ];
 }
 
+/** The fields of an inlined schema, at any depth, as `name: description`. */
+function fieldsOf(schema: any): string[] {
+  if (schema === null || typeof schema !== "object") return [];
+  const named = Object.entries<any>(schema.properties ?? {}).map(
+    ([name, member]) => `${name}: ${member.description}`,
+  );
+  return [...named, ...Object.values(schema).flatMap(fieldsOf)];
+}
+
+/** The members of an example, at any depth, as `name: value`. */
+function membersOf(example: any): string[] {
+  if (example === null || typeof example !== "object") return [];
+  return Object.entries(example).flatMap(([name, value]) => [
+    `${name}: ${JSON.stringify(value)}`,
+    ...membersOf(value),
+  ]);
+}
+
 /** Where an example has what stands for any text. */
 function placeholdersIn(value: unknown, path: string): string[] {
   if (value === "text") return [path];
@@ -151,6 +170,23 @@ describe("GET /openapi.json", () => {
     );
     const advice = "Describe it in its schema, or in src/server/reference/field-notes.ts.";
     assert.deepEqual([...new Set(missing)], [], advice);
+  });
+
+  test("every field note is shown at a field of its name, as its description or its example", () => {
+    const parameters = operations.flatMap((each) => (each.parameters ?? []).map(resolve));
+    const used = new Set([
+      ...shown.flatMap(({ content }) => fieldsOf(inlined(content.schema))),
+      ...shown.flatMap(({ content }) => examplesOf(content).flatMap(membersOf)),
+      ...parameters.map(({ name, description }) => `${name}: ${description}`),
+      ...parameters.map(({ name, example }) => `${name}: ${JSON.stringify(example)}`),
+    ]);
+    const unused = [...FIELD_NOTES].filter(
+      ([name, { description, example }]) =>
+        !used.has(`${name}: ${description}`) &&
+        (example === undefined || !used.has(`${name}: ${JSON.stringify(example)}`)),
+    );
+    const names = unused.map(([name]) => name);
+    assert.deepEqual(names, [], "Remove these from src/server/reference/field-notes.ts.");
   });
 
   test("the OpenAPI document shows every body with examples that its schema accepts", () => {

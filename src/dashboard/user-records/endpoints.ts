@@ -186,8 +186,8 @@ const merge = endpoint({
         Type.Object({
           ...AuditedEffect.properties,
           kept: Type.Unknown(),
-          merged: Type.Unknown(),
-          result: Type.Unknown(),
+          merged: Type.Unknown({ description: "The user that is merged away." }),
+          result: Type.Unknown({ description: "What the merge does, or would do." }),
         }),
       ),
       message: Success,

@@ -57,8 +57,8 @@ export const PersonRecord = Type.Object({
     ),
   }),
   counts: Type.Object({
-    events: Type.Integer(),
-    purchases: Type.Integer(),
+    events: Type.Integer({ description: "How many events." }),
+    purchases: Type.Integer({ description: "How many purchases." }),
     messages: Type.Integer(),
   }),
 });

@@ -21,9 +21,9 @@ const Run = Type.Object({
   sync_finish_time: NullableText,
   last_timestamp_synced: NullableText,
   rows_expected: nullable(Type.Integer()),
-  rows_read: Type.Integer(),
+  rows_read: Type.Integer({ description: "Rows that were read.", examples: [120] }),
   rows_synced: Type.Integer(),
-  rows_skipped: Type.Integer(),
+  rows_skipped: Type.Integer({ description: "Rows that had no effect.", examples: [0] }),
   rows_failed_with_errors: Type.Integer(),
 });
 

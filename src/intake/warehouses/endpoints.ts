@@ -8,13 +8,13 @@ import { type TriggerServices, triggerSync } from "./trigger.ts";
 /** spec: Integration. What has not happened yet, or is not planned, is null. */
 const Integration = Type.Object({
   integration_id: Type.String(),
-  app_group_id: Type.String(),
+  app_group_id: Type.String({ description: "The id of the workspace.", examples: ["1"] }),
   integration_name: Type.String(),
   integration_type: Type.String(),
   integration_status: Type.String(),
   contact_emails: Type.String(),
   last_updated_at: NullableText,
-  warehouse_type: Type.String(),
+  warehouse_type: Type.String({ description: "What it reads from.", examples: ["postgres"] }),
   last_job_start_time: NullableText,
   last_job_status: NullableText,
   next_scheduled_run: NullableText,

@@ -85,7 +85,7 @@ const CenterWarning = Type.Object({
   code: Type.Literal("NO_EFFECT"),
   message: Type.String(),
   field: Type.String(),
-  line: Type.Integer({ minimum: 1 }),
+  line: Type.Integer({ minimum: 1, description: "The line." }),
 });
 
 export type CenterWarning = Static<typeof CenterWarning>;

@@ -43,7 +43,7 @@ export const localeOf = ({ id, locale_key, ...rest }: Static<typeof DeclaredLoca
 
 /** A locale in replies. Public: uuid and locale_key beside the specification's members. */
 export const LocaleView = Type.Object({
-  uuid: Type.String(),
+  uuid: Type.String({ description: "The id.", examples: ["3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03"] }),
   name: Type.String(),
   country: Type.String(),
   language: Type.String(),

@@ -7,7 +7,7 @@ import type { AuditEntry } from "./store.ts";
 export const AuditedEffect = Type.Object({
   field: Type.String(),
   name: Type.Optional(Type.String()),
-  effect: Type.String(),
+  effect: Type.String({ description: "What happened to the field.", examples: ["kept"] }),
 });
 
 export const AuditEntryView = Type.Object({

@@ -1,6 +1,6 @@
 import type { TSchema } from "typebox";
 import { descriptionOf } from "../../http/described.ts";
-import { fieldNote } from "./field-notes.ts";
+import { FIELD_NOTES } from "./field-notes.ts";
 
 /* Examples that follow from the schemas: of their parts where those have one, else of the kind. */
 
@@ -38,7 +38,7 @@ export function exampleOf(documented: TSchema, name = ""): unknown {
   if (schema.examples?.length) return schema.examples[0];
   if (schema.const !== undefined) return schema.const;
   if (schema.default !== undefined) return schema.default;
-  const noted = fieldNote(name)?.example;
+  const noted = FIELD_NOTES.get(name)?.example;
   if (noted !== undefined && isOfKind(schema, noted)) return noted;
   if (schema.enum?.length) return schema.enum[0];
   if (schema.anyOf) return exampleOf(schema.anyOf[0] as TSchema, name);

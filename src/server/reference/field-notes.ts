@@ -1,6 +1,6 @@
 /*
- * What a field means wherever a schema does not say it itself, with a usual value. One name means one thing in the
- * whole API; where it does not, the schema of the field has a description of its own.
+ * The meaning of fields that several schemas have, with a usual value, for schemas without a description of their
+ * own. One name means one thing in the whole API; if it does not, the schema of the field says what it means there.
  */
 
 interface FieldNote {
@@ -60,7 +60,6 @@ const NOTES: readonly (readonly [name: string, description: string, example?: un
   ["index", "The item's place in its list, counted from 0.", 0],
   ["code", "A stable name of the rule.", "USER_NOT_FOUND"],
   ["type", "What kind it is.", "attributes"],
-  ["custom_attributes", "Custom attributes by name."],
   ["custom_events", "Summaries of the events that the request touched."],
   ["purchase_events", "Summaries of the purchases that the request touched."],
   ["product_id", "The product.", "tea-kettle"],
@@ -81,11 +80,9 @@ const NOTES: readonly (readonly [name: string, description: string, example?: un
   ["actor", "Who did it: administrator, key, server.", "administrator"],
   ["action", "What was done.", "updated"],
   ["effects", "What became of each field."],
-  ["effect", "What happened to the field.", "kept"],
   ["field", "The field.", "email"],
   // Subscriptions
   ["subscription_group_id", "A subscription group of the workspace.", GROUP],
-  ["subscription_group_ids", "Subscription groups of the workspace.", [GROUP]],
   ["subscription_groups", "Subscription groups."],
   ["subscription_state", "The state.", "subscribed"],
   [
@@ -113,7 +110,6 @@ const NOTES: readonly (readonly [name: string, description: string, example?: un
   ],
   ["entries", "The entries, newest first."],
   ["id", "The id.", UUID],
-  ["uuid", "The id.", UUID],
   ["at", "When it happened.", TIME],
   ["kind", "What kind of thing it is about.", "api_key"],
   ["name", "The name.", "Newsletter"],
@@ -130,7 +126,6 @@ const NOTES: readonly (readonly [name: string, description: string, example?: un
   // Workspaces
   ["workspaces", "The workspaces."],
   ["allow_reset", "Whether the workspace may be emptied by a reset.", true],
-  ["settings", "The settings of the workspace."],
   ["requests", "How many requests are accepted.", 3000],
   ["per_seconds", "In how many seconds.", 3],
   ["apps", "The apps."],
@@ -138,7 +133,6 @@ const NOTES: readonly (readonly [name: string, description: string, example?: un
   ["teams", "The teams."],
   ["permission_sets", "The permission sets."],
   ["permissions", "What is allowed.", ["users.track"]],
-  ["permission", "What is allowed.", "users.track"],
   // Keys and tokens
   ["api_keys", "The API keys."],
   ["scim_tokens", "The SCIM tokens."],
@@ -153,7 +147,6 @@ const NOTES: readonly (readonly [name: string, description: string, example?: un
   ["previous_token_until", "Until when the older secret works.", TIME],
   ["revoked_at", "When it was revoked; null if it was not.", null],
   ["last_seen_at", "When it was last used, to the minute.", TIME],
-  ["overlap_seconds", "How long the older secret still works.", 86_400],
   ["service_origin", "What `X-Request-Origin` has to say.", "acme.example"],
   ["require_origin", "false for identity providers that cannot send custom headers.", true],
   ["key_id", "The key in use.", "a1b2c3d4"],
@@ -168,30 +161,23 @@ const NOTES: readonly (readonly [name: string, description: string, example?: un
   ["set_at", "When the state was set; null if it never was.", TIME],
   ["groups", "States in subscription groups."],
   ["counts", "How much is stored about the user."],
-  ["events", "Events."],
-  ["purchases", "Purchases."],
   ["audit", "The entry in the audit."],
   ["properties", "Properties of the event or purchase."],
   ["currency", "An ISO 4217 code.", "EUR"],
   ["price", "The price of one piece.", 39.9],
   ["quantity", "How many pieces.", 1],
   ["kept", "The user that is kept."],
-  ["merged", "The user that is merged away."],
-  ["result", "What the merge does, or would do."],
   // Warehouse syncs
   ["integration_id", "The integration.", UUID],
   ["integration_name", "The name of the integration.", "CRM attributes"],
   ["integration_type", "What it syncs: attributes, events, purchases or deletions.", "attributes"],
   ["integration_status", "Whether it runs.", "active"],
   ["integrations", "The integrations."],
-  ["app_group_id", "The id of the workspace.", "1"],
   [
     "contact_emails",
     "Addresses to notify of failed syncs, separated by commas.",
     "ops@acme.example",
   ],
-  ["warehouse", "What it reads."],
-  ["warehouse_type", "What it reads from.", "postgres"],
   ["last_updated_at", "The last processed UPDATED_AT.", TIME],
   ["last_timestamp_synced", "The last processed UPDATED_AT.", TIME],
   ["last_job_start_time", "When the last sync began.", TIME],
@@ -202,8 +188,6 @@ const NOTES: readonly (readonly [name: string, description: string, example?: un
   ["sync_finish_time", "When the sync ended; null while it runs.", TIME],
   ["rows_synced", "Rows that were written.", 120],
   ["rows_failed_with_errors", "Rows that were rejected.", 0],
-  ["rows_read", "Rows that were read.", 120],
-  ["rows_skipped", "Rows that had no effect.", 0],
   ["rows_expected", "Rows that the source announced; null where it does not tell.", 120],
   ["run", "The run."],
   ["run_id", "The run.", UUID],
@@ -217,11 +201,8 @@ const NOTES: readonly (readonly [name: string, description: string, example?: un
   ["table", "The table.", "public.crm_users"],
   ["format", "The format of the files.", "csv"],
   ["endpoint", "Where the object store is, if not at AWS.", "https://objects.example"],
-  ["region", "The region of the bucket.", "eu-central-1"],
-  ["access_key_id", "The id of the access key.", "AKIAEXAMPLE"],
   ["secret_access_key", "The secret of the access key; never shown."],
   ["imported", "How many were imported.", 1],
-  ["line", "The line.", 12],
   // Translations and campaigns
   ["locale_id", "The locale.", UUID],
   ["locale", "The locale.", "en"],
@@ -286,45 +267,20 @@ const NOTES: readonly (readonly [name: string, description: string, example?: un
   ["content-type", "The form's media type.", "application/x-www-form-urlencoded"],
   // Imports
   ["app_id", "The app.", "7f1c0a52-6a0e-4a3e-9d55-0c9b1f3c2d11"],
-  ["version", "The version of the app.", "2.4.0"],
   ["sessions", "How often the user opened the app.", 12],
-  ["first_used", "When the user first used the app, ISO 8601.", TIME],
-  ["last_used", "When the user last used the app, ISO 8601.", TIME],
   ["devices", "Devices of the user."],
-  ["device_id", "The device.", "device-0001"],
-  ["model", "The model of the device.", "Pixel 9"],
-  ["os", "The operating system.", "Android 16"],
-  ["carrier", "The mobile carrier.", "Example Mobile"],
-  ["idfv", "Apple's id for vendors."],
-  ["idfa", "Apple's id for advertisers."],
-  ["google_ad_id", "Google's advertising id."],
-  ["roku_ad_id", "Roku's advertising id."],
   ["ad_tracking_enabled", "Whether the user allows ad tracking.", true],
   ["campaigns_received", "Campaigns that the user received."],
   ["api_campaign_id", "The campaign.", UUID],
-  ["last_received", "When the user last received it, ISO 8601.", TIME],
   ["engaged", "What the user did with it, by name."],
-  ["converted", "Whether the user converted.", true],
   ["multiple_converted", "Whether the user converted more than once.", false],
   ["in_control", "Whether the user was in the control group.", false],
   ["variation_name", "The name of the variation.", "Variant 1"],
-  ["variation_api_id", "The variation.", UUID],
   ["canvases_received", "Canvases that the user entered."],
   ["api_canvas_id", "The canvas.", UUID],
-  ["last_received_message", "When the user last received a message of it, ISO 8601.", TIME],
-  ["last_entered", "When the user last entered it, ISO 8601.", TIME],
-  ["last_entered_control_at", "When the user last entered its control group, ISO 8601.", TIME],
-  ["last_exited", "When the user last left it, ISO 8601.", TIME],
   ["steps_received", "Steps that the user received."],
   ["api_canvas_step_id", "The step of the canvas.", UUID],
   ["cards_clicked", "Cards that the user clicked."],
-  ["last_clicked", "When the user last clicked it, ISO 8601.", TIME],
-  ["message_id", "The message.", "m-1"],
-  ["sent_at", "When it was sent, ISO 8601.", TIME],
-  ["opened_at", "When it was opened, ISO 8601.", TIME],
-  ["clicked_at", "When it was clicked, ISO 8601.", TIME],
-  ["engagement_times", "The Last_X_at fields, ISO 8601."],
-  ["push_tokens", "Push tokens of the user."],
   // SCIM
   ["schemas", "What the resource is.", ["urn:ietf:params:scim:schemas:core:2.0:User"]],
   ["userName", "The user's email address.", "ada@acme.example"],
@@ -362,9 +318,7 @@ const NOTES: readonly (readonly [name: string, description: string, example?: un
   ["until", "ISO 8601; not included.", "2026-02-01T00:00:00Z"],
 ];
 
-const BY_NAME: ReadonlyMap<string, FieldNote> = new Map(
+/** The notes by the name of the field. */
+export const FIELD_NOTES: ReadonlyMap<string, FieldNote> = new Map(
   NOTES.map(([name, description, example]) => [name, { description, example }]),
 );
-
-/** What a field of this name means where its schema does not say it. */
-export const fieldNote = (name: string): FieldNote | undefined => BY_NAME.get(name);

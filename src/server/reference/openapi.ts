@@ -8,7 +8,7 @@ import {
 } from "../../http/endpoint.ts";
 import { isRefusal, MEDIA_TYPE_OF } from "../../http/respond.ts";
 import { exampleOf } from "./examples.ts";
-import { fieldNote } from "./field-notes.ts";
+import { FIELD_NOTES } from "./field-notes.ts";
 import { honoursIdempotencyKey, isPassing, refusalResponse, refusalsByStatus } from "./refusals.ts";
 import { type Components, newComponents, published } from "./schemas.ts";
 import { TAGS, tagOf } from "./tags.ts";
@@ -340,7 +340,7 @@ function parametersOf(
       required: place === "path" || required.includes(name),
       description: isWorkspace
         ? "The name of the workspace."
-        : (description ?? fieldNote(name)?.description),
+        : (description ?? FIELD_NOTES.get(name)?.description),
       schema: shown,
       example: isWorkspace ? "demo" : exampleOf(property, name),
       // Clients write lists with brackets, too.

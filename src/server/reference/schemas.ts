@@ -1,6 +1,6 @@
 import type { TSchema } from "typebox";
 import { descriptionOf } from "../../http/described.ts";
-import { fieldNote } from "./field-notes.ts";
+import { FIELD_NOTES } from "./field-notes.ts";
 
 /*
  * Schemas as the document shows them. A schema with a title becomes a component under that name; a field without a
@@ -49,7 +49,7 @@ function written(components: Components, schema: Json, field: string): Json {
   if (Array.isArray(schema.enum) && schema.enum.every((each) => typeof each === "string")) {
     json.type = "string";
   }
-  const note = fieldNote(field);
+  const note = FIELD_NOTES.get(field);
   if (json.description === undefined && note) json.description = note.description;
   return json;
 }

@@ -25,7 +25,7 @@ const Warehouse = Type.Object(
       () => "must begin with s3:// and the name of a bucket",
     ),
     format: Type.Optional(Type.Enum([...FILE_FORMATS])),
-    region: Type.Optional(Type.String({ minLength: 1 })),
+    region: Type.Optional(Type.String({ minLength: 1, description: "The region of the bucket." })),
     /** Of a storage other than Amazon's, such as `https://storage.example:9000`. */
     endpoint: Type.Optional(
       Type.Refine(
@@ -34,7 +34,7 @@ const Warehouse = Type.Object(
         () => "must begin with https:// or http://",
       ),
     ),
-    access_key_id: Type.String({ minLength: 1 }),
+    access_key_id: Type.String({ minLength: 1, description: "The id of the access key." }),
     secret_access_key: Type.String({ minLength: 1 }),
   },
   { additionalProperties: false },

@@ -3039,24 +3039,45 @@ export interface components {
                 name?: string;
                 /** @description The platform of the app. */
                 platform?: string;
-                /** @description The version of the app. */
+                /**
+                 * @description The version of the app.
+                 * @example 2.4.0
+                 */
                 version?: string;
                 /** @description How often the user opened the app. */
                 sessions: number;
-                /** @description When the user first used the app, ISO 8601. */
+                /**
+                 * @description When the user first used the app, ISO 8601.
+                 * @example 2026-01-01T12:00:00.000Z
+                 */
                 first_used: string;
-                /** @description When the user last used the app, ISO 8601. */
+                /**
+                 * @description When the user last used the app, ISO 8601.
+                 * @example 2026-01-01T12:00:00.000Z
+                 */
                 last_used: string;
             }[];
             /** @description Devices of the user. */
             devices?: {
-                /** @description The device. */
+                /**
+                 * @description The device.
+                 * @example device-0001
+                 */
                 device_id: string;
-                /** @description The model of the device. */
+                /**
+                 * @description The model of the device.
+                 * @example Pixel 9
+                 */
                 model?: string;
-                /** @description The operating system. */
+                /**
+                 * @description The operating system.
+                 * @example Android 16
+                 */
                 os?: string;
-                /** @description The mobile carrier. */
+                /**
+                 * @description The mobile carrier.
+                 * @example Example Mobile
+                 */
                 carrier?: string;
                 /** @description Apple's id for vendors. */
                 idfv?: string;
@@ -3073,7 +3094,10 @@ export interface components {
             campaigns_received?: {
                 /** @description The campaign. */
                 api_campaign_id: string;
-                /** @description When the user last received it, ISO 8601. */
+                /**
+                 * @description When the user last received it, ISO 8601.
+                 * @example 2026-01-01T12:00:00.000Z
+                 */
                 last_received: string;
                 /** @description The name. */
                 name?: string;
@@ -3089,7 +3113,10 @@ export interface components {
                 in_control?: boolean;
                 /** @description The name of the variation. */
                 variation_name?: string;
-                /** @description The variation. */
+                /**
+                 * @description The variation.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
                 variation_api_id?: string;
             }[];
             /** @description Canvases that the user entered. */
@@ -3098,13 +3125,25 @@ export interface components {
                 api_canvas_id: string;
                 /** @description The name. */
                 name?: string;
-                /** @description When the user last received a message of it, ISO 8601. */
+                /**
+                 * @description When the user last received a message of it, ISO 8601.
+                 * @example 2026-01-01T12:00:00.000Z
+                 */
                 last_received_message?: string;
-                /** @description When the user last entered it, ISO 8601. */
+                /**
+                 * @description When the user last entered it, ISO 8601.
+                 * @example 2026-01-01T12:00:00.000Z
+                 */
                 last_entered?: string;
-                /** @description When the user last entered its control group, ISO 8601. */
+                /**
+                 * @description When the user last entered its control group, ISO 8601.
+                 * @example 2026-01-01T12:00:00.000Z
+                 */
                 last_entered_control_at?: string;
-                /** @description When the user last left it, ISO 8601. */
+                /**
+                 * @description When the user last left it, ISO 8601.
+                 * @example 2026-01-01T12:00:00.000Z
+                 */
                 last_exited?: string;
                 /** @description The name of the variation. */
                 variation_name?: string;
@@ -3116,7 +3155,10 @@ export interface components {
                     api_canvas_step_id: string;
                     /** @description The name. */
                     name?: string;
-                    /** @description When the user last received it, ISO 8601. */
+                    /**
+                     * @description When the user last received it, ISO 8601.
+                     * @example 2026-01-01T12:00:00.000Z
+                     */
                     last_received?: string;
                 }[];
             }[];
@@ -3124,16 +3166,25 @@ export interface components {
             cards_clicked?: {
                 /** @description The name. */
                 name: string;
-                /** @description When the user last clicked it, ISO 8601. */
+                /**
+                 * @description When the user last clicked it, ISO 8601.
+                 * @example 2026-01-01T12:00:00.000Z
+                 */
                 last_clicked?: string;
             }[];
             /** @description The messages. */
             messages?: {
-                /** @description The message. */
+                /**
+                 * @description The message.
+                 * @example m-1
+                 */
                 message_id: string;
                 /** @description The channel. */
                 channel: string;
-                /** @description When it was sent, ISO 8601. */
+                /**
+                 * @description When it was sent, ISO 8601.
+                 * @example 2026-01-01T12:00:00.000Z
+                 */
                 sent_at: string;
                 /** @description The campaign. */
                 api_campaign_id?: string;
@@ -3141,9 +3192,15 @@ export interface components {
                 api_canvas_id?: string;
                 /** @description The step of the canvas. */
                 api_canvas_step_id?: string;
-                /** @description When it was opened, ISO 8601. */
+                /**
+                 * @description When it was opened, ISO 8601.
+                 * @example 2026-01-01T12:00:00.000Z
+                 */
                 opened_at?: string;
-                /** @description When it was clicked, ISO 8601. */
+                /**
+                 * @description When it was clicked, ISO 8601.
+                 * @example 2026-01-01T12:00:00.000Z
+                 */
                 clicked_at?: string;
             }[];
             /** @description The Last_X_at fields, ISO 8601. */
@@ -5115,7 +5172,10 @@ export interface operations {
                                 field: string;
                                 /** @description The name. */
                                 name?: string;
-                                /** @description What happened to the field. */
+                                /**
+                                 * @description What happened to the field.
+                                 * @example kept
+                                 */
                                 effect: string;
                             }[];
                         }[];
@@ -5826,9 +5886,9 @@ export interface operations {
                         };
                         /** @description How much is stored about the user. */
                         counts: {
-                            /** @description Events. */
+                            /** @description How many events. */
                             events: number;
-                            /** @description Purchases. */
+                            /** @description How many purchases. */
                             purchases: number;
                             /** @description The messages. */
                             messages: number;
@@ -5930,7 +5990,10 @@ export interface operations {
                                 field: string;
                                 /** @description The name. */
                                 name?: string;
-                                /** @description What happened to the field. */
+                                /**
+                                 * @description What happened to the field.
+                                 * @example kept
+                                 */
                                 effect: string;
                             }[];
                         };
@@ -6191,7 +6254,10 @@ export interface operations {
                                 field: string;
                                 /** @description The name. */
                                 name?: string;
-                                /** @description What happened to the field. */
+                                /**
+                                 * @description What happened to the field.
+                                 * @example kept
+                                 */
                                 effect: string;
                             }[];
                         })[];
@@ -6298,7 +6364,10 @@ export interface operations {
                             field: string;
                             /** @description The name. */
                             name?: string;
-                            /** @description What happened to the field. */
+                            /**
+                             * @description What happened to the field.
+                             * @example kept
+                             */
                             effect: string;
                             /** @description The user that is kept. */
                             kept: unknown;
@@ -7115,7 +7184,10 @@ export interface operations {
                         results: {
                             /** @description The integration. */
                             integration_id: string;
-                            /** @description The id of the workspace. */
+                            /**
+                             * @description The id of the workspace.
+                             * @example 1
+                             */
                             app_group_id: string;
                             /** @description The name of the integration. */
                             integration_name: string;
@@ -7127,7 +7199,10 @@ export interface operations {
                             contact_emails: string;
                             /** @description The last processed UPDATED_AT. */
                             last_updated_at: string | null;
-                            /** @description What it reads from. */
+                            /**
+                             * @description What it reads from.
+                             * @example postgres
+                             */
                             warehouse_type: string;
                             /** @description When the last sync began. */
                             last_job_start_time: string | null;
@@ -7454,11 +7529,17 @@ export interface operations {
                             last_timestamp_synced: string | null;
                             /** @description Rows that the source announced; null where it does not tell. */
                             rows_expected: number | null;
-                            /** @description Rows that were read. */
+                            /**
+                             * @description Rows that were read.
+                             * @example 120
+                             */
                             rows_read: number;
                             /** @description Rows that were written. */
                             rows_synced: number;
-                            /** @description Rows that had no effect. */
+                            /**
+                             * @description Rows that had no effect.
+                             * @example 0
+                             */
                             rows_skipped: number;
                             /** @description Rows that were rejected. */
                             rows_failed_with_errors: number;
@@ -7542,11 +7623,17 @@ export interface operations {
                             last_timestamp_synced: string | null;
                             /** @description Rows that the source announced; null where it does not tell. */
                             rows_expected: number | null;
-                            /** @description Rows that were read. */
+                            /**
+                             * @description Rows that were read.
+                             * @example 120
+                             */
                             rows_read: number;
                             /** @description Rows that were written. */
                             rows_synced: number;
-                            /** @description Rows that had no effect. */
+                            /**
+                             * @description Rows that had no effect.
+                             * @example 0
+                             */
                             rows_skipped: number;
                             /** @description Rows that were rejected. */
                             rows_failed_with_errors: number;
@@ -9383,7 +9470,10 @@ export interface operations {
                             };
                             /** @description The locale. */
                             locale: {
-                                /** @description The id. */
+                                /**
+                                 * @description The id.
+                                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                                 */
                                 uuid: string;
                                 /** @description The name. */
                                 name: string;
@@ -9536,7 +9626,10 @@ export interface operations {
                             };
                             /** @description The locale. */
                             locale: {
-                                /** @description The id. */
+                                /**
+                                 * @description The id.
+                                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                                 */
                                 uuid: string;
                                 /** @description The name. */
                                 name: string;
@@ -10522,7 +10615,10 @@ export interface operations {
                     "application/json": {
                         /** @description The locale. */
                         locale: null | {
-                            /** @description The id. */
+                            /**
+                             * @description The id.
+                             * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                             */
                             uuid: string;
                             /** @description The name. */
                             name: string;

@@ -3,9 +3,9 @@ import { createHash } from "node:crypto";
 import { createReadStream, createWriteStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { textLinesOf } from "../../src/base/lines.ts";
 import { packageRoot } from "../../src/base/package-root.ts";
 import { inFolder, openEngines, say } from "./benchmark.ts";
 import type { Engine } from "./engines/engine.ts";
@@ -120,7 +120,7 @@ async function runCommand(
   const ended = new Promise<number | undefined>((resolve) =>
     child.once("close", (code) => resolve(code ?? undefined)),
   );
-  for await (const line of createInterface(child.stderr)) {
+  for await (const line of textLinesOf("standard error", child.stderr)) {
     say(`  ${line}`);
     if (isToDie(Number(/\((\d+) %\)/.exec(line)?.[1] ?? 0))) child.kill("SIGKILL");
   }
@@ -169,7 +169,7 @@ function* inChunks(rows: Iterable<string>): Generator<string> {
 /** Of the fields that went in, the same whatever the order of the rows; a row that stands twice counts twice. */
 async function digestOf(kind: Kind, path: string): Promise<{ rows: number; digest: string }> {
   let [rows, sum] = [0, 0n];
-  for await (const line of createInterface(createReadStream(path))) {
+  for await (const line of textLinesOf(path, createReadStream(path))) {
     const row = JSON.parse(line);
     const { custom_attributes: custom, properties } = row;
     const told =

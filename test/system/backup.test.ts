@@ -8,6 +8,7 @@ import { describe, test } from "node:test";
 import { promisify } from "node:util";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { packageRoot } from "../../src/base/package-root.ts";
+import { AWKWARD_TEXT, LONG_ATTRIBUTES } from "../awkward-text.ts";
 import { freshDatabase } from "../database/fresh-database.ts";
 import { TEST_SECRET_KEY } from "../harness.ts";
 import { temporaryFolder } from "../stored-rows.ts";
@@ -26,9 +27,7 @@ async function emptyPlace(): Promise<Environment> {
 
 /** An event of two users each, and a counter beside: one transaction where the request has an Idempotency-Key. */
 const step = (n: number) => ({
-  attributes: [
-    { external_id: "ada", steps: { inc: 1 }, [`text ${n % 5}`]: 'ü\n"\\ \u2028 \uFEFF' },
-  ],
+  attributes: [{ external_id: "ada", steps: { inc: 1 }, [`text ${n % 5}`]: AWKWARD_TEXT }],
   events: ["ada", "bob"].map((external_id) => ({ external_id, name: "stepped", time: TIME })),
 });
 
@@ -38,6 +37,7 @@ async function read(url: string, key: string) {
     body.users.find((user: { external_id: string }) => user.external_id === id),
   );
   const count = (user: any): number => user.custom_events[0].count;
+  assert.equal(ada.custom_attributes["text 1"], AWKWARD_TEXT);
   return { ada: count(ada), bob: count(bob), steps: ada.custom_attributes.steps as number };
 }
 
@@ -133,6 +133,25 @@ describe("rapport backup", { skip }, () => {
     assert.deepEqual(await readdir(folder), ["first.backup"]);
   });
 
+  test("a backup with a row of a megabyte on one line restores it unchanged", async () => {
+    const eve = { external_id: "eve", ...LONG_ATTRIBUTES, [AWKWARD_TEXT.slice(1, 200)]: 1 };
+    const tracked = await post(`${server.url}/users/track`, server.key, { attributes: [eve] });
+    assert.equal(tracked.status, 201, JSON.stringify(tracked.body));
+    const [withLong, empty] = [join(folder, "long.backup"), await emptyPlace()];
+    assert.equal((await runCommand(["backup", withLong], at)).code, 0);
+    assert.equal((await runCommand(["restore", withLong], empty)).code, 0);
+    const exported = async (place: Environment) => {
+      const child = await startChild(place);
+      const { body } = await post(`${child.url}/users/export/ids`, server.key, {
+        external_ids: ["eve"],
+      });
+      await child.end("SIGTERM");
+      return body.users[0].custom_attributes;
+    };
+    const { external_id, ...attributes } = eve;
+    assert.deepEqual(await exported(empty), attributes);
+  });
+
   test("a backup of a stopped server restores into the other engine and back with the same rows", async () => {
     await server.end("SIGTERM");
     const stopped = join(folder, "stopped.backup");
@@ -177,6 +196,11 @@ describe("rapport restore", { skip }, () => {
       "of which one value was changed",
       () => edited((text) => text.replace("stepped", "skipped")),
       / is damaged: its checksum does not match its content\.$/,
+    ],
+    [
+      "with a line over 64 MiB",
+      () => edited((text) => text.replace("stepped", "stepped".repeat(10_000_000))),
+      / is damaged: its line \d+ is longer than 64 MiB\.$/,
     ],
     ["that is something else", async () => gzipSync("hello\n"), / is no backup\.$/],
     ["that is not packed", async () => Buffer.from("hello\n"), / is no backup\.$/],

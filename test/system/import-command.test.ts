@@ -106,7 +106,8 @@ describe("rapport import", { concurrency: 3 }, () => {
   test("rapport import --resume continues after three kills and imports every event exactly once", async () => {
     const workspace = await server.workspace();
     const total = 12_000;
-    const events = Array.from({ length: total }, (_, n) => (n % 1_000 === 3 ? "bad" : event(n)));
+    const bad = "bad\u2028\u2029\r";
+    const events = Array.from({ length: total }, (_, n) => (n % 1_000 === 3 ? bad : event(n)));
     const path = await fileOf(ndjson(events));
     const rejects = join(folder, `rejects-${++files}`);
     const args = ["import", "events", path, "--workspace", workspace.name, "--rejects", rejects];

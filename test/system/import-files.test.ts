@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { packageRoot } from "../../src/base/package-root.ts";
+import { AWKWARD_TEXT, LONG_ATTRIBUTES } from "../awkward-text.ts";
 import { startServer, type TestWorkspace, WEB_APP } from "../harness.ts";
 import { temporaryFolder } from "../stored-rows.ts";
 import { runCommand } from "./child-server.ts";
@@ -70,6 +71,43 @@ describe("a CSV file", { concurrency: 3 }, () => {
     assert.deepEqual(last.custom_attributes, { visits: "many" });
   });
 
+  test("a CSV file whose rows end with and without carriage returns is imported row by row", async () => {
+    const workspace = await server.workspace();
+    const text = AWKWARD_TEXT.replaceAll('"', "");
+    const rows = [
+      "external_id,plan,note\r\n",
+      "r1,pro,a\n",
+      `r2,pro,"${text}"\r\n`,
+      "r3,free,b\u2028c\rd\n",
+      "r4,free,e",
+    ];
+    const ids = ["r1", "r2", "r3", "r4"];
+    const expected = [
+      { plan: "pro", note: "a" },
+      { plan: "pro", note: text },
+      { plan: "free", note: "b\u2028c\rd" },
+      { plan: "free", note: "e" },
+    ];
+    for (const mark of ["\uFEFF", ""]) {
+      const path = await fileOf(mark + rows.join(""), "csv");
+      const { code, stderr } = await importing("users", path, workspace, "--again");
+      assert.equal(code, 0, stderr);
+      const users = await workspace.profiles({ external_ids: ids });
+      assert.deepEqual(
+        ids.map((id) => users.find((each) => each.external_id === id)?.custom_attributes),
+        expected,
+      );
+    }
+  });
+
+  test("a CSV file of an old Mac, with carriage returns alone, is imported", async () => {
+    const workspace = await server.workspace();
+    const path = await fileOf('external_id;first_name\rr1;Ada\rr2;"B\nob"\r', "csv");
+    assert.equal((await importing("users", path, workspace)).code, 0);
+    const users = await workspace.profiles({ external_ids: ["r1", "r2"] });
+    assert.deepEqual(users.map((user) => user.first_name).sort(), ["Ada", "B\nob"]);
+  });
+
   test("a CSV file of events takes its other columns as properties", async () => {
     const workspace = await server.workspace();
     const path = await fileOf(
@@ -79,6 +117,28 @@ describe("a CSV file", { concurrency: 3 }, () => {
     const { code, stderr } = await importing("events", path, workspace);
     assert.equal(code, 0);
     assert.match(stderr, /amount +→ {2}properties\.amount +number +7/);
+  });
+});
+
+describe("a file of newline-delimited JSON", () => {
+  test("a line of NDJSON ends at a line feed alone, and a byte order mark and long lines are no fault", async () => {
+    const workspace = await server.workspace();
+    const users = [
+      { external_id: "r1", first_name: AWKWARD_TEXT },
+      { external_id: "r2", custom_attributes: LONG_ATTRIBUTES },
+      { external_id: `r3${AWKWARD_TEXT}`, first_name: "Eve" },
+    ];
+    const lines = users.map((user) => JSON.stringify(user));
+    const path = await fileOf(`\uFEFF${lines.join("\r\n")}`, "ndjson");
+    const { code, stdout, stderr } = await importing("users", path, workspace);
+    assert.deepEqual([code, stdout], [0, "3 users imported, 0 rejected\n"], stderr);
+    const external_ids = users.map((user) => user.external_id);
+    const found = await workspace.profiles({ external_ids });
+    const [ada, bob, eve] = external_ids.map((id) => found.find((each) => each.external_id === id));
+    assert.deepEqual(
+      [ada?.first_name, bob?.custom_attributes, eve?.first_name],
+      [AWKWARD_TEXT, LONG_ATTRIBUTES, "Eve"],
+    );
   });
 });
 

@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { gunzipSync } from "node:zlib";
+import { AWKWARD_TEXT, LONG_ATTRIBUTES } from "../awkward-text.ts";
 import { ALERTS, NEWSLETTER, startServer, type TestWorkspace, WEB_APP } from "../harness.ts";
 import { alias, byAlias, id, TIME } from "../people/identity/identity-calls.ts";
 import { temporaryFolder } from "../stored-rows.ts";
@@ -65,7 +66,8 @@ async function fill(workspace: TestWorkspace): Promise<void> {
         ...id("ada"),
         email: "Ada@Example.com",
         phone: "+14155552671",
-        first_name: 'Ada \u{1f600} "quoted"\n',
+        first_name: `Ada \u{1f600} ${AWKWARD_TEXT}`,
+        [AWKWARD_TEXT.slice(1)]: AWKWARD_TEXT,
         dob: "1990-12-10",
         gender: "F",
         country: "GB",
@@ -88,12 +90,12 @@ async function fill(workspace: TestWorkspace): Promise<void> {
       },
       { email: "only@example.com", _update_existing_only: false, email_subscribe: "unsubscribed" },
       { phone: "+14155552672", _update_existing_only: false, plan: "free" },
-      { ...id("plain"), first_name: "Plain" },
+      { ...id("plain"), first_name: "Plain", ...LONG_ATTRIBUTES },
     ],
     events: [
       { ...id("ada"), name: "opened", time: TIME, app_id: WEB_APP, properties: { a: { b: [1] } } },
       { ...byAlias("visitor", "web"), name: "seen", time: "2026-02-01T00:00:00.123Z" },
-      { email: "only@example.com", name: "seen", time: TIME },
+      { email: "only@example.com", name: AWKWARD_TEXT.slice(1), time: TIME },
       { phone: "+14155552672", name: "seen", time: TIME },
     ],
     purchases: [
@@ -105,7 +107,7 @@ async function fill(workspace: TestWorkspace): Promise<void> {
         currency: "JPY",
         price: 100,
         time: TIME,
-        properties: { size: "L" },
+        properties: { size: "L", [AWKWARD_TEXT]: AWKWARD_TEXT },
       },
     ],
   });

@@ -1,3 +1,4 @@
+import { LONGEST_LINE_BYTES, TOO_LONG } from "../../base/lines.ts";
 import { type AdminTarget, openAdmin } from "../admin-client.ts";
 import { workspacePath } from "../workspace-option.ts";
 
@@ -9,6 +10,9 @@ export interface ExportSelection {
 }
 
 const NEWLINE = 10;
+
+/** A line and what came with its end. */
+const MOST_HELD_BYTES = 2 * LONGEST_LINE_BYTES;
 
 /**
  * The lines of an export, in pieces that end with a whole line. The last line of the stream, which says that
@@ -30,23 +34,28 @@ export async function* readExport(
   const { body } = await openAdmin(target, path);
   let rows = 0;
   // From the last whole line on: it may be the end.
-  let held: Buffer = Buffer.alloc(0);
+  let held: Uint8Array[] = [];
+  let heldBytes = 0;
   try {
     for await (const chunk of body ?? []) {
-      held = Buffer.concat([held, chunk as Uint8Array]);
-      const end = startOfLastLine(held);
+      held.push(chunk);
+      heldBytes += chunk.length;
+      if (heldBytes > MOST_HELD_BYTES) throw new Error(`A row is ${TOO_LONG}.`);
+      if (!chunk.includes(NEWLINE)) continue;
+      const bytes = Buffer.concat(held);
+      const end = startOfLastLine(bytes);
+      held = [bytes.subarray(end)];
+      heldBytes = bytes.length - end;
       if (end === 0) continue;
-      const whole = held.subarray(0, end);
-      held = held.subarray(end);
-      const count = countLines(whole);
+      const count = countLines(bytes.subarray(0, end));
       rows += count;
       onRows(count);
-      yield whole;
+      yield bytes.subarray(0, end);
     }
   } catch (error) {
     throw brokenOff(rows, error);
   }
-  const complete = readEnd(held.toString());
+  const complete = readEnd(Buffer.concat(held).toString());
   if (complete !== rows) throw brokenOff(rows, undefined);
 }
 

@@ -2,8 +2,8 @@ import { createReadStream } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { createInterface } from "node:readline";
 import { stringify } from "csv-stringify/sync";
+import { LONGEST_LINE_BYTES, textLinesOf } from "../../base/lines.ts";
 import { writeFileWhole, writeOutput } from "../output-file.ts";
 import { flatten } from "./flatten.ts";
 
@@ -37,11 +37,9 @@ async function* csvOf(rows: string, columns: readonly string[]): AsyncGenerator<
 }
 
 async function* readRows(path: string): AsyncGenerator<Map<string, string>> {
-  const lines = createInterface({
-    input: createReadStream(path),
-    crlfDelay: Number.POSITIVE_INFINITY,
-  });
-  for await (const line of lines) yield flatten(JSON.parse(line));
+  for await (const line of textLinesOf("the export", createReadStream(path))) {
+    yield flatten(JSON.parse(line));
+  }
 }
 
 /** @throws in words where DuckDB is not installed. */
@@ -59,7 +57,7 @@ export async function writeParquet(path: string, lines: Lines): Promise<void> {
         // Every line counts for the types of the columns: a later one may hold another.
         await connection.run(
           `copy (select * from read_json(${quoted(rows)}, format = 'newline_delimited', sample_size = -1,
-             maximum_object_size = 67108864))
+             maximum_object_size = ${LONGEST_LINE_BYTES}))
            to ${quoted(temporaryPath)} (format parquet)`,
         );
       });

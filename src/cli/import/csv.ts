@@ -1,5 +1,6 @@
 import { Readable } from "node:stream";
 import { type CsvError, type Info, parse } from "csv-parse";
+import { csvLineEnds } from "../../base/lines.ts";
 import type { Fault } from "../../base/problem.ts";
 import { type FileRecord, LONGEST_RECORD_BYTES } from "./record.ts";
 
@@ -30,6 +31,7 @@ export async function openCsv(
   const parser = parse({
     bom: true,
     delimiter,
+    record_delimiter: csvLineEnds(beginningOf(head)),
     info: true,
     relax_column_count: true,
     skip_empty_lines: true,
@@ -42,7 +44,7 @@ export async function openCsv(
     throw explainCsv(name, error);
   });
   if (first.done) throw new Error(`${name} has no header.`);
-  const columns = first.value.record.map((column) => column.trim());
+  const columns = first.value.record.map((column) => column.replace(/^[ \t]+|[ \t]+$/g, ""));
   refuseHeader(name, columns);
   return { columns, records: recordsOf(name, rows, columns, first.value.info) };
 }
@@ -93,8 +95,10 @@ function refuseHeader(name: string, columns: readonly string[]): void {
   }
 }
 
+const beginningOf = (head: Buffer): string => head.toString("utf8", 0, 65_536);
+
 function likelyDelimiter(head: Buffer): string {
-  const [line = ""] = head.toString("utf8").split(/\r?\n/, 1);
+  const [line = ""] = beginningOf(head).split(/\r?\n/, 1);
   const count = (delimiter: string) => line.split(delimiter).length;
   return [",", ";", "\t"].reduce((best, each) => (count(each) > count(best) ? each : best));
 }

@@ -1,8 +1,7 @@
 import { isUtf8 } from "node:buffer";
+import { type Line, linesOf } from "../../base/lines.ts";
 import type { Fault } from "../../base/problem.ts";
 import { type FileRecord, LONGEST_RECORD_BYTES } from "./record.ts";
-
-const NEWLINE = 0x0a;
 
 /**
  * The records of NDJSON: one JSON value a line, empty lines are passed over. A line that cannot be read is a
@@ -14,50 +13,10 @@ export async function* readNdjson(
   name: string,
   chunks: AsyncIterable<Buffer>,
 ): AsyncGenerator<FileRecord> {
-  for await (const line of linesOf(chunks)) {
+  for await (const line of linesOf(chunks, LONGEST_RECORD_BYTES)) {
     const record = recordOf(name, line);
     if (record) yield record;
   }
-}
-
-interface Line {
-  readonly number: number;
-  readonly endsAt: number;
-  /** Undefined where it is too long. */
-  readonly bytes: Buffer | undefined;
-}
-
-async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Line> {
-  let number = 0;
-  let offset = 0;
-  let parts: Buffer[] = [];
-  let length = 0;
-  const add = (part: Buffer) => {
-    length += part.length;
-    if (length <= LONGEST_RECORD_BYTES) parts.push(part);
-    else parts = [];
-  };
-  const end = (): Line => {
-    number += 1;
-    const bytes = length > LONGEST_RECORD_BYTES ? undefined : Buffer.concat(parts);
-    parts = [];
-    length = 0;
-    return { number, endsAt: offset, bytes };
-  };
-  for await (const chunk of chunks) {
-    let start = 0;
-    for (;;) {
-      const at = chunk.indexOf(NEWLINE, start);
-      if (at === -1) break;
-      add(chunk.subarray(start, at));
-      offset += at + 1 - start;
-      start = at + 1;
-      yield end();
-    }
-    add(chunk.subarray(start));
-    offset += chunk.length - start;
-  }
-  if (length > 0) yield end();
 }
 
 function recordOf(name: string, { number, endsAt, bytes }: Line): FileRecord | undefined {

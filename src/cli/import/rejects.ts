@@ -69,7 +69,7 @@ async function lastRowIn(path: string): Promise<number> {
     const tail = Buffer.alloc(Math.min(size, TAIL_BYTES));
     await file.read(tail, 0, tail.length, size - tail.length);
     const lines = tail.toString("utf8").trimEnd().split("\n");
-    const last = lines.findLast((line) => /^\{"row":\d+,.*\}$/.test(line));
+    const last = lines.findLast((line) => /^\{"row":\d+,.*\}$/s.test(line));
     return last === undefined ? 0 : JSON.parse(last).row;
   } finally {
     await file.close();

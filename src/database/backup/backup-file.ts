@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { createReadStream, existsSync } from "node:fs";
 import { type FileHandle, open, rename, rm, stat } from "node:fs/promises";
-import { createInterface } from "node:readline";
-import { pipeline, Readable } from "node:stream";
+import { pipeline } from "node:stream";
 import { createGunzip, createGzip } from "node:zlib";
+import { linesOf, TOO_LONG } from "../../base/lines.ts";
 
 /*
  * A backup is a gzip file of lines: the header, then for each table a line that begins it and one
@@ -155,7 +155,9 @@ export async function* readBackup(path: string): AsyncGenerator<BackupPart> {
   let count = 0;
   let isFirst = true;
   let end: BackupEnd | undefined;
-  for await (const line of linesOf(path)) {
+  for await (const { number, bytes } of linesOf(unpack(path))) {
+    if (!bytes) throw new BackupUnreadable(path, `is damaged: its line ${number} is ${TOO_LONG}.`);
+    const line = bytes.toString("utf8");
     if (end) throw new BackupUnreadable(path, "is damaged: it goes on after its end.");
     if (isFirst) {
       yield { header: headerIn(path, line) };
@@ -177,7 +179,7 @@ export async function* readBackup(path: string): AsyncGenerator<BackupPart> {
       rows = [];
       characters = 0;
     }
-    if (!end) hash.update(`${line}\n`);
+    if (!end) hash.update(bytes).update("\n");
   }
   if (!end) throw new BackupUnreadable(path, "is cut off: its last line is missing.");
   if (end.sha256 !== hash.digest("hex") || end.rows !== count) {
@@ -185,14 +187,14 @@ export async function* readBackup(path: string): AsyncGenerator<BackupPart> {
   }
 }
 
-async function* linesOf(path: string): AsyncGenerator<string> {
+async function* unpack(path: string): AsyncGenerator<Buffer> {
   const unpacked = createGunzip();
   let failure: NodeJS.ErrnoException | undefined;
   pipeline(createReadStream(path), unpacked, (error) => {
     failure = error ?? undefined;
   });
   try {
-    yield* createInterface({ input: Readable.from(unpacked), crlfDelay: Number.POSITIVE_INFINITY });
+    yield* unpacked;
   } catch (error) {
     failure ??= error as NodeJS.ErrnoException;
   }

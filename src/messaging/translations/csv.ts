@@ -1,5 +1,6 @@
 import { type CsvError, parse } from "csv-parse/sync";
 import { stringify } from "csv-stringify/sync";
+import { csvLineEnds } from "../../base/lines.ts";
 import { printable } from "../../base/values/describe-value.ts";
 import { type FileString, type TranslationFile, unreadable } from "./translation-file.ts";
 
@@ -66,7 +67,12 @@ export function readCsv(text: string): FileString[] {
 function recordsOf(text: string): string[][] {
   const delimiter = /^\uFEFF?"?id"?([,;\t])/.exec(text)?.[1] ?? ",";
   try {
-    return parse(text, { bom: true, delimiter, skip_empty_lines: true });
+    return parse(text, {
+      bom: true,
+      delimiter,
+      record_delimiter: csvLineEnds(text.slice(0, 65_536)),
+      skip_empty_lines: true,
+    });
   } catch (error) {
     throw unreadable("CSV", `${(error as CsvError).message}.`);
   }

@@ -5,6 +5,7 @@ import { readCsv, writeCsv } from "../../../src/messaging/translations/csv.ts";
 import type { TranslationFile } from "../../../src/messaging/translations/translation-file.ts";
 import { readXliff } from "../../../src/messaging/translations/xliff-reader.ts";
 import { writeXliff } from "../../../src/messaging/translations/xliff-writer.ts";
+import { AWKWARD_CHARACTERS, LONG_TEXT } from "../../awkward-text.ts";
 
 const locale = (localeKey: string) => ({
   id: "",
@@ -42,6 +43,7 @@ const awkward = (unit: "binary" | "grapheme") =>
           "\r",
           "\r\n",
           "\t",
+          ...AWKWARD_CHARACTERS,
           "=1",
           "'",
           "-",
@@ -124,6 +126,16 @@ describe("CSV", () => {
       ["id;es\r\n\r\nid_0;Hola, tú\r\n", [["id_0", "es", undefined, "Hola, tú"]]],
       ['\uFEFF"id"\t"es"\nid_0\t"a\nb"', [["id_0", "es", undefined, "a\nb"]]],
       ["id, es ,source,,\nid_0,Hola,Hello,,\n", [["id_0", "es", "Hello", "Hola"]]],
+      // Several programs may have written lines into one file, with different ends.
+      [
+        "id,es\r\nid_0,Hola\nid_1,tú\rsí\u2028\r\n",
+        [
+          ["id_0", "es", undefined, "Hola"],
+          ["id_1", "es", undefined, "tú\rsí\u2028"],
+        ],
+      ],
+      ["id,es\rid_0,Hola\r", [["id_0", "es", undefined, "Hola"]]],
+      [`id,es\nid_0,${LONG_TEXT}\n`, [["id_0", "es", undefined, LONG_TEXT]]],
       ["id,es\n", []],
     ];
     for (const [text, rows] of cases) assert.deepEqual(brief(readCsv(text)), rows, text);

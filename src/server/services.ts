@@ -3,6 +3,7 @@ import { createAuthenticator } from "../admin/access/authenticate.ts";
 import { createFailedAttempts } from "../admin/access/failed-attempts.ts";
 import { createLastUsed } from "../admin/access/last-used.ts";
 import { createRateLimits } from "../admin/access/rate-limits.ts";
+import { createReadRecorder } from "../admin/audit/audit.ts";
 import { systemClock } from "../base/clock.ts";
 import type { Metrics } from "../base/observe/metrics.ts";
 import { createProcesses } from "../base/observe/processes.ts";
@@ -80,6 +81,7 @@ export async function createServices(config: Config, watching: Watching) {
     requestLog: createRequestLog(clock, config.liveRequests),
     streamSlots: createStreamSlots(),
     processes: createProcesses(),
+    recordAuditedRead: createReadRecorder(stored),
     idempotency,
     rateLimits: createRateLimits(stored),
     resources: RESOURCES,

@@ -1,3 +1,4 @@
+import { createBatches } from "../../base/batches.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Context, WorkspaceContext } from "../../base/context/context.ts";
 import { forwardPage } from "../../base/pages.ts";
@@ -9,7 +10,7 @@ import {
   type Transaction,
   withRetries,
 } from "../../database/database.ts";
-import { type ChainedEntry, chainTo, type StoredEntry } from "./chain.ts";
+import { type ChainedEntry, chainTo, type StoredEntry, type UnchainedEntry } from "./chain.ts";
 import { type AuditFilter, insertEntries, lockHead, selectChain, selectEntries } from "./store.ts";
 
 /*
@@ -43,30 +44,42 @@ export async function recordChanges(
   changes: readonly AuditedChange[],
 ): Promise<void> {
   if (changes.length === 0) return;
+  await append(tx, clock, (at) => changes.map((change) => entryOf(clock, at, context, change)));
+}
+
+/** Adds rows to the end of the chain, which stays locked until the transaction ends. */
+async function append(
+  tx: Transaction,
+  clock: Clock,
+  rowsAt: (at: Date) => readonly UnchainedEntry[],
+): Promise<void> {
   const head = await lockHead(tx);
   if (!head) throw cannotContinue();
-  const at = clock.now();
-  const entries = chainTo(
-    head,
-    changes.map(({ workspace, action, kind, name, details }) => ({
-      id: clock.newId(),
-      at,
-      workspace: workspace || null,
-      action,
-      kind,
-      name,
-      // As it will be read: without members that JSON omits.
-      details: details === undefined ? null : JSON.parse(JSON.stringify(details)),
-      actor: context.actor,
-      actorName: context.actorName,
-      call: context.call || null,
-      requestId: context.requestId || null,
-      address: context.address,
-    })),
-  );
+  const entries = chainTo(head, rowsAt(clock.now()));
   const last = entries.at(-1) as ChainedEntry;
   await insertEntries(tx, entries, { entries: last.position, hash: last.hash });
 }
+
+const entryOf = (
+  clock: Clock,
+  at: Date,
+  context: Context,
+  { workspace, action, kind, name, details }: AuditedChange,
+): UnchainedEntry => ({
+  id: clock.newId(),
+  at,
+  workspace: workspace || null,
+  action,
+  kind,
+  name,
+  // As it will be read: without members that JSON omits.
+  details: details === undefined ? null : JSON.parse(JSON.stringify(details)),
+  actor: context.actor,
+  actorName: context.actorName,
+  call: context.call || null,
+  requestId: context.requestId || null,
+  address: context.address,
+});
 
 /** The same in a transaction that writes rows of users. */
 export async function recordUserChanges(
@@ -85,9 +98,35 @@ export const recordChangeIn = (
 ): Promise<void> =>
   recordChanges(tx, clock, context, [{ ...change, workspace: context.workspace.name }]);
 
-export interface AuditingServices {
+/** A read of personal data, by whom, before it is a row of the audit. */
+interface AuditedRead {
+  readonly context: Context;
+  readonly read: AuditedChange;
+}
+
+/** Resolves when a read is recorded. */
+export type ReadRecorder = (read: AuditedRead) => Promise<void>;
+
+/**
+ * Records reads: those that come while one transaction runs are recorded by the next one together, because each
+ * transaction waits for the end of the chain. docs/decisions/audit-chain.md
+ */
+export const createReadRecorder = ({
+  database,
+  clock,
+}: {
   readonly database: Database;
   readonly clock: Clock;
+}): ReadRecorder =>
+  createBatches(async (reads) => {
+    await withRetries(database, (tx) =>
+      append(tx, clock, (at) => reads.map((each) => entryOf(clock, at, each.context, each.read))),
+    );
+    return [];
+  });
+
+export interface AuditingServices {
+  readonly recordAuditedRead: ReadRecorder;
 }
 
 /**
@@ -95,14 +134,14 @@ export interface AuditingServices {
  * many users (of a stream, whose length is not known: all). Call it before the response, so that nothing is shown that is not recorded.
  */
 export async function recordRead(
-  { database, clock }: AuditingServices,
+  { recordAuditedRead }: AuditingServices,
   context: WorkspaceContext,
   kind: string,
   users: number | "all",
 ): Promise<void> {
   const { name } = context.workspace;
   const read = { action: "read", kind, workspace: name, name, details: { users } };
-  await withRetries(database, (tx) => recordChanges(tx, clock, context, [read]));
+  await recordAuditedRead({ context, read });
 }
 
 /**

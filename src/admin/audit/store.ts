@@ -24,20 +24,17 @@ export async function insertEntries(
   await tx.query(
     `insert into audit_entries (entry_id, at, workspace, action, kind, name, details,
        actor, actor_name, call, request_id, address, position, hash)
-     select id, $1, workspace, action, kind, name, details::jsonb, $2, $3, $4, $5, $6,
-       position, hash
-     from unnest($7::uuid[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[],
-       $13::bigint[], $14::text[])
-       as new (id, workspace, action, kind, name, details, position, hash)`,
+     select id, at, workspace, action, kind, name, details::jsonb, actor, actor_name, call,
+       request_id, address, position, hash
+     from unnest($1::uuid[], $2::timestamptz[], $3::text[], $4::text[], $5::text[], $6::text[],
+       $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::bigint[],
+       $14::text[])
+       as new (id, at, workspace, action, kind, name, details, actor, actor_name, call,
+         request_id, address, position, hash)`,
     [
-      entries[0]?.at,
-      entries[0]?.actor,
-      entries[0]?.actorName,
-      entries[0]?.call,
-      entries[0]?.requestId,
-      entries[0]?.address,
-      ...listsOf(entries, "id", "workspace", "action", "kind", "name"),
+      ...listsOf(entries, "id", "at", "workspace", "action", "kind", "name"),
       entries.map((entry) => entry.details && JSON.stringify(entry.details)),
+      ...listsOf(entries, "actor", "actorName", "call", "requestId", "address"),
       ...listsOf(entries, "position", "hash"),
     ],
   );

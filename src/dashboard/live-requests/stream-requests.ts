@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { recordRead } from "../../admin/audit/audit.ts";
+import type { Clock } from "../../base/clock.ts";
 import type { Context, SessionContext, WorkspaceContext } from "../../base/context/context.ts";
 import { Problem } from "../../base/problem.ts";
 import type { TextStream } from "../../http/endpoint.ts";
@@ -24,6 +25,7 @@ import type { StreamSlots } from "./stream-slots.ts";
 export interface StreamServices extends LiveServices {
   readonly readiness: { readonly isReady: boolean };
   readonly streamSlots: StreamSlots;
+  readonly clock: Clock;
 }
 
 export interface StreamInput {

@@ -1,14 +1,20 @@
 import { type AuditingServices, recordChanges, recordRead } from "../../admin/audit/audit.ts";
 import type { Retained } from "../../admin/retention/retention.ts";
 import type { Eraser } from "../../admin/workspaces/reset.ts";
+import type { Clock } from "../../base/clock.ts";
 import type { WorkspaceContext } from "../../base/context/context.ts";
-import { withRetries } from "../../database/database.ts";
+import { type Database, withRetries } from "../../database/database.ts";
 import { deleteAllCalls, deleteOldCalls, selectCalls } from "./captured-store.ts";
 
 /* What administrators do with the captured calls of a workspace. */
 
 /** A page ends before it is larger than this, whatever its limit; a single call always fits. */
 const PAGE_BYTES = 8 * 1_048_576;
+
+export interface CapturedCallServices extends AuditingServices {
+  readonly database: Database;
+  readonly clock: Clock;
+}
 
 export interface CapturedQuery {
   readonly path: string | undefined;
@@ -18,7 +24,7 @@ export interface CapturedQuery {
 
 /** Reads a page, newest first. The read is audited: calls name the people they are about. */
 export async function readCapturedCalls(
-  services: AuditingServices,
+  services: CapturedCallServices,
   context: WorkspaceContext,
   { path, cursor, limit }: CapturedQuery,
 ) {
@@ -34,7 +40,7 @@ export async function readCapturedCalls(
 
 /** Deletes all captured calls of the workspace. @returns how many there were. */
 export async function clearCapturedCalls(
-  { database, clock }: AuditingServices,
+  { database, clock }: CapturedCallServices,
   context: WorkspaceContext,
 ): Promise<number> {
   const { id, name } = context.workspace;

@@ -1,8 +1,11 @@
 import Type, { type Static } from "typebox";
-import type { AuditingServices } from "../../admin/audit/audit.ts";
 import { nullable, OfWorkspace, Success } from "../../base/values/schemas.ts";
 import { byAdministratorOfWorkspace, endpoint } from "../../http/endpoint.ts";
-import { clearCapturedCalls, readCapturedCalls } from "./captured-calls.ts";
+import {
+  type CapturedCallServices,
+  clearCapturedCalls,
+  readCapturedCalls,
+} from "./captured-calls.ts";
 import type { CapturedRow } from "./captured-store.ts";
 
 const DEFAULT_LIMIT = 100;
@@ -68,7 +71,7 @@ const listEndpoint = endpoint({
       message: Success,
     }),
   },
-}).handledBy(async (services: AuditingServices, context, { query }) => {
+}).handledBy(async (services: CapturedCallServices, context, { query }) => {
   const { path, cursor, limit = DEFAULT_LIMIT } = query;
   const { calls, next } = await readCapturedCalls(services, context, { path, cursor, limit });
   return { status: 200, body: { captured: calls.map(viewOf), ...next, message: "success" } };
@@ -100,7 +103,7 @@ const clearEndpoint = endpoint({
       message: Success,
     }),
   },
-}).handledBy(async (services: AuditingServices, context) => {
+}).handledBy(async (services: CapturedCallServices, context) => {
   const deleted = await clearCapturedCalls(services, context);
   return { status: 200, body: { deleted, message: "success" } };
 });

@@ -4,6 +4,10 @@
  */
 import assert from "node:assert/strict";
 import { afterEach, describe, test } from "node:test";
+import { createReadRecorder, recordRead } from "../../../src/admin/audit/audit.ts";
+import { systemClock } from "../../../src/base/clock.ts";
+import { BY_THE_SERVER } from "../../../src/base/context/context.ts";
+import { countingDatabase } from "../../database/counted-statements.ts";
 import { startOwnServer, type TestServer } from "../../harness.ts";
 import { runCommand, runCommandForHead } from "../../system/child-server.ts";
 
@@ -220,6 +224,47 @@ describe("an audit", () => {
     const environment = { RAPPORT_URL: server.url, ADMIN_TOKEN: server.adminToken };
     const { code, stderr } = await runCommandForHead(["audit", "export"], environment);
     assert.deepEqual([code, stderr], [0, ""]);
+  });
+
+  test("32 concurrent readers are recorded in two transactions, each with a row of its own in the chain", async () => {
+    const workspace = await server.workspace();
+    const path = `/admin/v1/workspaces/${workspace.name}/users`;
+    const count = async () =>
+      (await server.admin("GET", `/admin/v1/audit?workspace=${workspace.name}&of=reads&limit=100`))
+        .body.entries;
+    await Promise.all(Array.from({ length: 32 }, () => server.admin("GET", path)));
+    const read = await count();
+    assert.equal(read.length, 32);
+    assert.equal(new Set(read.map((entry: { request_id: string }) => entry.request_id)).size, 32);
+
+    const { database, counted } = countingDatabase(server.database);
+    const recordAuditedRead = createReadRecorder({ database, clock: systemClock });
+    const context = { ...BY_THE_SERVER, workspace };
+    const reads = Array.from({ length: 32 }, (_, users) =>
+      recordRead({ recordAuditedRead }, context as never, "user", users),
+    );
+    await Promise.all(reads);
+    assert.equal(counted.transactions, 2);
+    const users = (await count()).slice(0, 32).map((each: any) => each.details.users);
+    assert.deepEqual(
+      users.reverse(),
+      Array.from({ length: 32 }, (_, index) => index),
+    );
+    assert.equal((await verify(server)).intact, true);
+  });
+
+  test("a read is refused if its record cannot be written, and the next one is recorded again", async () => {
+    const workspace = await server.workspace();
+    const path = `/admin/v1/workspaces/${workspace.name}/users`;
+    await tamper("update audit_heads set chain = 'away'");
+    const refused = await Promise.all([1, 2, 3].map(() => server.admin("GET", path)));
+    await tamper("update audit_heads set chain = 'audit'");
+    assert.deepEqual(
+      refused.map(({ status }) => status),
+      [503, 503, 503],
+    );
+    assert.equal((await server.admin("GET", path)).status, 200);
+    assert.equal((await verify(server)).intact, true);
   });
 
   test("audit entries of reads name no user, and every read is in the chain", async () => {

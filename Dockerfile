@@ -3,7 +3,7 @@
 # Two stages: the first compiles, the second holds what runs. The warehouse source `files` needs DuckDB (70 MB):
 # build with --build-arg OMIT="--omit=dev".
 
-FROM node:20-bookworm-slim AS build
+FROM node:24-bookworm-slim AS build
 WORKDIR /src
 COPY package.json package-lock.json .npmrc ./
 COPY client/package.json client/
@@ -13,7 +13,7 @@ RUN npm run build
 ARG OMIT="--omit=dev --omit=optional"
 RUN npm prune ${OMIT} --ignore-scripts --no-audit --no-fund && rm -r node_modules/@rapport
 
-FROM node:20-bookworm-slim
+FROM node:24-bookworm-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data
 WORKDIR /app
 COPY --from=build /src/package.json /src/openapi.json /src/CHANGELOG.md /src/SECURITY.md ./

@@ -1,15 +1,34 @@
 #!/usr/bin/env node
-import { explainError } from "./cli/explain-error.ts";
-import { run } from "./cli/program.ts";
 
-/* The executable. Errors become plain sentences and exit code 1. */
+/*
+ * The executable. Errors become plain sentences and exit code 1.
+ *
+ * An older Node cannot even read some of the files that the program consists of. So this one imports none before it
+ * has looked at the version, and is written in what any Node with modules understands.
+ */
+
+/** As in `engines` of package.json. */
+const OLDEST = "20.19";
+
+const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+const [oldestMajor = 0, oldestMinor = 0] = OLDEST.split(".").map(Number);
+if (major < oldestMajor || (major === oldestMajor && minor < oldestMinor)) {
+  process.stderr.write(
+    `rapport: Rapport needs Node ${OLDEST} or newer, and this is Node ${process.versions.node}: ` +
+      "install a current one from https://nodejs.org.\n",
+  );
+  process.exit(1);
+}
 
 // A reader that has read enough, such as head, closes the pipe. That is no failure of a command, or of a server.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code !== "EPIPE") throw error;
 });
 
-run(process.argv.slice(2)).catch((error: unknown) => {
-  process.stderr.write(`rapport: ${explainError(error)}\n`);
-  process.exit(1);
-});
+import("./cli/program.ts")
+  .then(({ run }) => run(process.argv.slice(2)))
+  .catch(async (error: unknown) => {
+    const { explainError } = await import("./cli/explain-error.ts");
+    process.stderr.write(`rapport: ${explainError(error)}\n`);
+    process.exit(1);
+  });

@@ -31,6 +31,9 @@ export interface ChildServer {
   readonly finished: Promise<Finished>;
 }
 
+/** The Node that runs `rapport`: the one of the tests, or the one that TEST_NODE names. */
+export const NODE = process.env.TEST_NODE ?? process.execPath;
+
 /** Settings of a child: only what is given here, never what the test itself runs with. */
 export type Environment = Readonly<Record<string, string>>;
 
@@ -58,7 +61,7 @@ function start(
   input?: string | Uint8Array,
   root?: string,
 ): Running {
-  const child = spawn(process.execPath, [mainOf(root), ...args], {
+  const child = spawn(NODE, [mainOf(root), ...args], {
     env: { PATH: process.env.PATH, TMPDIR: process.env.TMPDIR, ...environment },
     stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
   });

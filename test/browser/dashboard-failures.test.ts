@@ -72,6 +72,6 @@ describe("the dashboard while the server fails", { skip }, async () => {
     await page.unroute("**/teams");
     await notice.getByRole("button", { name: "Try again" }).click();
     await notice.waitFor({ state: "detached" });
-    await page.getByText("Support").waitFor();
+    await page.getByText("Support", { exact: true }).waitFor();
   });
 });

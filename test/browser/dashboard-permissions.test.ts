@@ -105,7 +105,7 @@ describe("the dashboard and a person's permissions", { skip }, async () => {
     await openWith("/settings/scim-tokens", SEEING, ["manage_company_settings"]);
     for (const [path, label] of [
       ["/settings/scim-tokens", "Create a SCIM token"],
-      ["/settings/permission-sets", "Add a set"],
+      ["/settings/permission-sets", "Add a permission set"],
       ["/settings/permission-sets", "Actions for Support"],
       ["/settings/dashboard-users", "Add a person"],
     ] as const) {
@@ -116,7 +116,7 @@ describe("the dashboard and a person's permissions", { skip }, async () => {
       assert.equal(reason, "You lack the permission admin of the company.");
     }
     await openWith("/settings/permission-sets", SEEING, ["admin"]);
-    await page.getByRole("button", { name: "Add a set" }).click();
+    await page.getByRole("button", { name: "Add a permission set" }).click();
     await page.getByRole("dialog").waitFor();
   });
 

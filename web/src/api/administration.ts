@@ -1,14 +1,13 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { hooks, http, refresh } from "./client.ts";
+import { APPS, PERMISSION_SETS } from "./entries.ts";
 import { BY_CURSOR } from "./pages.ts";
 import { SESSION_KEY } from "./session.ts";
 
 /* What administrators set: apps, limits, permission sets; the audit and the manifest. */
 
-const APPS = "/admin/v1/workspaces/{name}/apps";
 const SETTINGS = "/admin/v1/workspaces/{name}/settings";
-const SETS = "/admin/v1/permission-sets";
 const WORKSPACES = "/admin/v1/workspaces";
 
 export const useWorkspaces = () => hooks.useQuery("get", WORKSPACES);
@@ -34,17 +33,6 @@ export function useAppNames(name: string): ReadonlyMap<string, string> {
   return useMemo(() => new Map(data?.apps.map((app) => [app.id, app.name])), [data]);
 }
 
-export function useChangeApps(workspace: string) {
-  const onSuccess = () => refresh(APPS);
-  const put = hooks.useMutation("put", `${APPS}/{id}`, { onSuccess });
-  const remove = hooks.useMutation("delete", `${APPS}/{id}`, { onSuccess });
-  return {
-    put: (id: string, body: { name: string; platform: string }) =>
-      put.mutateAsync({ params: { path: { name: workspace, id } }, body: body as never }),
-    remove: (id: string) => remove.mutateAsync({ params: { path: { name: workspace, id } } }),
-  };
-}
-
 export const useSettings = (name: string) =>
   hooks.useQuery("get", SETTINGS, { params: { path: { name } } });
 
@@ -56,18 +44,7 @@ export function useChangeSettings(workspace: string) {
     mutateAsync({ params: { path: { name: workspace } }, body });
 }
 
-export const usePermissionSets = () => hooks.useQuery("get", SETS);
-
-export function useChangePermissionSets() {
-  const onSuccess = () => refresh(SETS);
-  const put = hooks.useMutation("put", `${SETS}/{id}`, { onSuccess });
-  const remove = hooks.useMutation("delete", `${SETS}/{id}`, { onSuccess });
-  return {
-    put: (id: string, permissions: readonly string[]) =>
-      put.mutateAsync({ params: { path: { id } }, body: { permissions: permissions as never } }),
-    remove: (id: string) => remove.mutateAsync({ params: { path: { id } } }),
-  };
-}
+export const usePermissionSets = () => hooks.useQuery("get", PERMISSION_SETS);
 
 export interface AuditFilter {
   readonly workspace?: string;

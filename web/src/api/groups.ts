@@ -1,5 +1,6 @@
 import { useMemo } from "react";
-import { hooks, refresh } from "./client.ts";
+import { hooks } from "./client.ts";
+import { GROUPS } from "./entries.ts";
 
 export interface Group {
   readonly id: string;
@@ -9,8 +10,6 @@ export interface Group {
   readonly description?: string;
   readonly declared: boolean;
 }
-
-const GROUPS = "/admin/v1/workspaces/{name}/subscription-groups";
 
 export const useGroups = (name: string) =>
   hooks.useQuery("get", GROUPS, { params: { path: { name } } });
@@ -22,18 +21,4 @@ export function useGroupNames(name: string): ReadonlyMap<string, string> {
     () => new Map(data?.subscription_groups.map((group) => [group.id, group.name])),
     [data],
   );
-}
-
-export function useChangeGroups(workspace: string) {
-  const onSuccess = () => refresh(GROUPS);
-  const put = hooks.useMutation("put", `${GROUPS}/{id}`, { onSuccess });
-  const remove = hooks.useMutation("delete", `${GROUPS}/{id}`, { onSuccess });
-  return {
-    put: ({ id, name, channel, description = "" }: Omit<Group, "declared">) =>
-      put.mutateAsync({
-        params: { path: { name: workspace, id } },
-        body: { name, channel, ...(description.trim() && { description }) },
-      }),
-    remove: (id: string) => remove.mutateAsync({ params: { path: { name: workspace, id } } }),
-  };
 }

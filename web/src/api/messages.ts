@@ -1,5 +1,6 @@
 import { errorOf } from "./api-error.ts";
 import { hooks, http, queryClient, refresh } from "./client.ts";
+import { LOCALES } from "./entries.ts";
 import { csrfToken } from "./session.ts";
 
 /* Campaigns, canvases, their messages, and the translations of these. */
@@ -14,7 +15,7 @@ export const useCanvases = (name: string) =>
   hooks.useQuery("get", `${WORKSPACE}/canvases`, { params: { path: { name } } });
 
 export const useLocales = (name: string) =>
-  hooks.useQuery("get", `${WORKSPACE}/locales`, { params: { path: { name } } });
+  hooks.useQuery("get", LOCALES, { params: { path: { name } } });
 
 export const useMessage = (name: string, id: string) =>
   hooks.useQuery("get", MESSAGE, { params: { path: { name, id } } });
@@ -45,24 +46,6 @@ export interface MessageBody {
   readonly channel: "email" | "sms" | "whatsapp";
   readonly multi_language?: boolean;
   readonly content?: Record<string, string>;
-}
-
-export function useChangeLocales(workspace: string) {
-  const onSuccess = () => refresh(`${WORKSPACE}/locales`);
-  const put = hooks.useMutation("put", `${WORKSPACE}/locales/{id}`, { onSuccess });
-  const remove = hooks.useMutation("delete", `${WORKSPACE}/locales/{id}`, { onSuccess });
-  const of = (id: string) => ({ params: { path: { name: workspace, id } } });
-  return {
-    put: (id: string, body: LocaleBody) => put.mutateAsync({ ...of(id), body }),
-    remove: (id: string) => remove.mutateAsync(of(id)),
-  };
-}
-
-export interface LocaleBody {
-  readonly name: string;
-  readonly country: string;
-  readonly language: string;
-  readonly locale_key: string;
 }
 
 /** Sets one string of a message in one locale; an empty text removes it. */

@@ -1,12 +1,12 @@
 import type { paths } from "../../../client/src/schema.ts";
 import { hooks, refresh } from "./client.ts";
+import { TEAMS } from "./entries.ts";
 import { BY_CURSOR } from "./pages.ts";
 
 /* Dashboard users and the teams that their permissions name. */
 
 const PEOPLE = "/admin/v1/dashboard-users";
 const PERSON = `${PEOPLE}/{id}` as const;
-const TEAMS = "/admin/v1/workspaces/{name}/teams";
 
 type Reply = paths[typeof PERSON]["get"]["responses"][200]["content"]["application/json"];
 
@@ -56,14 +56,3 @@ export function useChangePeople() {
 
 export const useTeams = (name: string) =>
   hooks.useQuery("get", TEAMS, { params: { path: { name } } }, { enabled: name !== "" });
-
-export function useChangeTeams(workspace: string) {
-  const onSuccess = () => refresh(TEAMS);
-  const put = hooks.useMutation("put", `${TEAMS}/{id}`, { onSuccess });
-  const remove = hooks.useMutation("delete", `${TEAMS}/{id}`, { onSuccess });
-  const of = (id: string) => ({ params: { path: { name: workspace, id } } });
-  return {
-    add: (name: string) => put.mutateAsync({ ...of(name), body: {} }),
-    remove: (name: string) => remove.mutateAsync(of(name)),
-  };
-}

@@ -104,7 +104,8 @@ const OutOfDate = ({ retry }: { retry(): void }) => (
   </div>
 );
 
-interface Loadable<Data> {
+/** A query. */
+export interface Loadable<Data> {
   readonly data: Data | undefined;
   readonly error: unknown;
   readonly isPending: boolean;

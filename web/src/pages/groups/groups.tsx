@@ -1,78 +1,19 @@
-import { Menu, Select, TextInput } from "@mantine/core";
+import { Select, TextInput } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
-import { Bell, Plus } from "lucide-react";
-import { useState } from "react";
-import { type Group, useChangeGroups, useGroups } from "../../api/groups.ts";
+import { Bell } from "lucide-react";
+import { GROUPS, useChangeEntries } from "../../api/entries.ts";
+import { type Group, useGroups } from "../../api/groups.ts";
 import { Id } from "../../components/code-block.tsx";
-import { Confirm } from "../../components/confirm.tsx";
-import { type Column, DataTable } from "../../components/data-table.tsx";
+import type { Column } from "../../components/data-table.tsx";
 import { DeclaredName } from "../../components/declared-name.tsx";
-import { tellDone } from "../../components/feedback.tsx";
-import { FormDialog, required } from "../../components/form.tsx";
+import { Entries } from "../../components/entries.tsx";
+import { required } from "../../components/form.tsx";
 import { newId } from "../../components/new-id.ts";
-import { Page } from "../../components/page.tsx";
-import { PermittedButton } from "../../components/permitted.tsx";
-import { RowActions } from "../../components/row-actions.tsx";
-import { Empty, Loaded } from "../../components/states.tsx";
 import { channelName } from "../../components/tag.tsx";
 
 const route = getRouteApi("/w/$workspace/groups");
 
-type Dialog = { readonly kind: "edit" | "remove"; readonly group: Group };
-
-export function GroupsPage() {
-  const { workspace } = route.useParams();
-  const groups = useGroups(workspace);
-  const [dialog, setDialog] = useState<Dialog>();
-  const close = () => setDialog(undefined);
-  const create = () =>
-    setDialog({
-      kind: "edit",
-      group: { id: newId(), name: "", channel: "email", declared: false },
-    });
-  const isNew = dialog?.group.name === "";
-  return (
-    <Page
-      title="Subscription groups"
-      about="What users can subscribe to, per channel. Preference centers show these."
-      actions={
-        <PermittedButton
-          workspace={workspace}
-          needs="manage_subscription_groups"
-          leftSection={<Plus size={15} />}
-          onClick={create}
-        >
-          Add a group
-        </PermittedButton>
-      }
-    >
-      <Loaded from={groups}>
-        {({ subscription_groups }) => (
-          <DataTable
-            label="Subscription groups"
-            columns={columnsOf(workspace, setDialog)}
-            rows={subscription_groups}
-            keyOf={({ id }) => id}
-            empty={
-              <Empty icon={Bell} title="No subscription groups yet">
-                A group is a choice for users, such as a newsletter. Add the first one here, or
-                declare it in a manifest.
-              </Empty>
-            }
-          />
-        )}
-      </Loaded>
-      {dialog?.kind === "edit" && (
-        <EditGroup workspace={workspace} group={dialog.group} isNew={isNew} close={close} />
-      )}
-      {dialog?.kind === "remove" && (
-        <RemoveGroup workspace={workspace} group={dialog.group} close={close} />
-      )}
-    </Page>
-  );
-}
-
-const columnsOf = (workspace: string, open: (dialog: Dialog) => void): readonly Column<Group>[] => [
+const COLUMNS: readonly Column<Group>[] = [
   {
     id: "name",
     header: "Name",
@@ -95,44 +36,31 @@ const columnsOf = (workspace: string, open: (dialog: Dialog) => void): readonly 
     meta: { width: "38%" },
     cell: ({ row }) => <Id value={row.original.id} />,
   },
-  {
-    id: "actions",
-    header: () => <span className="hidden">Actions</span>,
-    meta: { width: "4rem", end: true },
-    cell: ({ row: { original: group } }) => (
-      <RowActions of={group.name} needed={{ workspace, needs: "manage_subscription_groups" }}>
-        <Menu.Item onClick={() => open({ kind: "edit", group })}>Edit…</Menu.Item>
-        <Menu.Item onClick={() => open({ kind: "remove", group })}>Remove…</Menu.Item>
-      </RowActions>
-    ),
-  },
 ];
 
-interface DialogProps {
-  readonly workspace: string;
-  readonly group: Group;
-  close(): void;
-}
+const CHANNELS = (["email", "sms", "whatsapp"] as const).map((value) => ({
+  value,
+  label: channelName(value),
+}));
 
-function EditGroup({ workspace, group, isNew, close }: DialogProps & { readonly isNew: boolean }) {
-  const { put } = useChangeGroups(workspace);
+export function GroupsPage() {
+  const { workspace } = route.useParams();
+  const { put, remove } = useChangeEntries(GROUPS, workspace);
   return (
-    <FormDialog
-      title={isNew ? "Add a group" : `Edit ${group.name}`}
-      initial={{
-        id: group.id,
-        name: group.name,
-        channel: group.channel,
-        description: group.description ?? "",
-      }}
-      validate={{ name: required, id: required }}
-      close={close}
-      save={async (values) => {
-        await put(values);
-        tellDone(`Saved ${values.name}.`);
-      }}
-    >
-      {(form) => (
+    <Entries
+      title="Subscription groups"
+      about="What users can subscribe to, per channel. Preference centers show these."
+      noun="group"
+      icon={Bell}
+      purpose="A group is a choice for users, such as a newsletter. Add the first one here, or declare it in a manifest."
+      isPage
+      from={useGroups(workspace)}
+      needed={{ workspace, needs: "manage_subscription_groups" }}
+      columns={COLUMNS}
+      rows={({ subscription_groups }): readonly Group[] => subscription_groups}
+      initial={(group) => valuesOf(group ?? { id: newId(), name: "", channel: "email" })}
+      validate={{ id: required }}
+      fields={(form, isNew) => (
         <>
           <TextInput label="Name" data-autofocus {...form.getInputProps("name")} />
           <TextInput
@@ -145,10 +73,7 @@ function EditGroup({ workspace, group, isNew, close }: DialogProps & { readonly 
           <Select
             label="Channel"
             allowDeselect={false}
-            data={["email", "sms", "whatsapp"].map((each) => ({
-              value: each,
-              label: channelName(each),
-            }))}
+            data={CHANNELS}
             {...form.getInputProps("channel")}
           />
           <TextInput
@@ -159,24 +84,18 @@ function EditGroup({ workspace, group, isNew, close }: DialogProps & { readonly 
           />
         </>
       )}
-    </FormDialog>
+      save={({ id, description, ...group }) =>
+        put(id, { ...group, ...(description.trim() && { description }) })
+      }
+      remove={({ id }) => remove(id)}
+      removal="Preference centers no longer show it, and requests that name it are refused."
+    />
   );
 }
 
-function RemoveGroup({ workspace, group, close }: DialogProps) {
-  const { remove } = useChangeGroups(workspace);
-  return (
-    <Confirm
-      title={`Remove ${group.name}`}
-      action="Remove"
-      close={close}
-      run={async () => {
-        await remove(group.id);
-        tellDone(`Removed ${group.name}.`);
-      }}
-    >
-      Preference centers no longer show it, and requests that name it are refused.
-      {group.declared && " A manifest declares it: the next apply brings it back."}
-    </Confirm>
-  );
-}
+const valuesOf = ({ id, name, channel, description = "" }: Omit<Group, "declared">) => ({
+  id,
+  name,
+  channel,
+  description,
+});

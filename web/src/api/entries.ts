@@ -1,0 +1,36 @@
+import type { paths } from "../../../client/src/schema.ts";
+import { hooks, refresh } from "./client.ts";
+
+/* Lists whose entries are put and removed one at a time, by their id in the path. */
+
+const WORKSPACE = "/admin/v1/workspaces/{name}";
+
+export const APPS = `${WORKSPACE}/apps` as const;
+export const GROUPS = `${WORKSPACE}/subscription-groups` as const;
+export const LOCALES = `${WORKSPACE}/locales` as const;
+export const TEAMS = `${WORKSPACE}/teams` as const;
+export const PERMISSION_SETS = "/admin/v1/permission-sets";
+
+type ListPath =
+  | typeof APPS
+  | typeof GROUPS
+  | typeof LOCALES
+  | typeof TEAMS
+  | typeof PERMISSION_SETS;
+
+type BodyOf<Path extends ListPath> =
+  paths[`${Path}/{id}`]["put"]["requestBody"]["content"]["application/json"];
+
+/** Changes entries of a list, which is read again afterwards; for one of the company without a workspace. */
+export function useChangeEntries<Path extends ListPath>(path: Path, workspace = "") {
+  const onSuccess = () => refresh(path);
+  // The hooks cannot infer from a union of paths; `BodyOf` checks the body.
+  const one = `${path}/{id}` as `${typeof APPS}/{id}`;
+  const put = hooks.useMutation("put", one, { onSuccess });
+  const remove = hooks.useMutation("delete", one, { onSuccess });
+  const of = (id: string) => ({ params: { path: { name: workspace, id } } });
+  return {
+    put: (id: string, body: BodyOf<Path>) => put.mutateAsync({ ...of(id), body: body as never }),
+    remove: (id: string) => remove.mutateAsync(of(id)),
+  };
+}

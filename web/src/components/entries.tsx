@@ -1,0 +1,175 @@
+import { Menu } from "@mantine/core";
+import type { FormValidateInput, UseFormReturnType } from "@mantine/form";
+import { type LucideIcon, Plus } from "lucide-react";
+import { type ReactNode, useState } from "react";
+import { Confirm } from "./confirm.tsx";
+import { type Column, DataTable } from "./data-table.tsx";
+import { tellDone } from "./feedback.tsx";
+import { FormDialog, required } from "./form.tsx";
+import { Card, Page } from "./page.tsx";
+import { type Needed, PermittedButton } from "./permitted.tsx";
+import { RowActions } from "./row-actions.tsx";
+import { Empty, type Loadable, Loaded } from "./states.tsx";
+
+/*
+ * The one list of things that administrators set, such as apps: a table, a button that adds an entry, and for each
+ * entry a form and a question before it is removed. A page describes the list; everything it looks like follows.
+ */
+
+interface Named {
+  readonly id?: string;
+  readonly name: string;
+  readonly declared?: boolean;
+}
+
+interface EntriesProps<Body, Entry extends Named, Values extends Record<string, unknown>> {
+  readonly title: string;
+  /** One sentence: what the list is for. */
+  readonly about: string;
+  /** One entry, such as `team`. */
+  readonly noun: string;
+  readonly icon: LucideIcon;
+  /** What an entry is for, while there is none. */
+  readonly purpose: string;
+  /** Whether the list is a page of its own, not a card. */
+  readonly isPage?: boolean;
+  readonly from: Loadable<Body>;
+  /** What changing an entry needs. */
+  readonly needed: Needed;
+  /** Whether a row leads to a page of its own. */
+  readonly opens?: boolean;
+  readonly columns: readonly Column<Entry>[];
+  rows(body: Body): readonly Entry[];
+  /** What the form begins with; without an entry, for a new one. */
+  initial(entry?: Entry): Values;
+  readonly validate?: FormValidateInput<Values>;
+  /** What the button of a new entry's form says. */
+  readonly action?: string;
+  fields(form: UseFormReturnType<Values>, isNew: boolean): ReactNode;
+  save(values: Values, isNew: boolean): Promise<unknown>;
+  /** Entries whose form would have nothing but their name cannot be edited. */
+  readonly isFixed?: boolean;
+  readonly remove?: (entry: Entry) => Promise<unknown>;
+  /** What removing an entry changes elsewhere. */
+  readonly removal?: string;
+}
+
+type Dialog<Entry> = { readonly kind: "edit" | "remove"; readonly entry?: Entry };
+
+export function Entries<Body, Entry extends Named, Values extends Record<string, unknown>>(
+  props: EntriesProps<Body, Entry, Values>,
+) {
+  const { title, about, noun, icon, purpose, isPage = false, from, needed, rows, columns } = props;
+  const [dialog, setDialog] = useState<Dialog<Entry>>();
+  const close = () => setDialog(undefined);
+  const frame = {
+    title,
+    about,
+    actions: (
+      <PermittedButton
+        {...needed}
+        {...(!isPage && { size: "xs" })}
+        leftSection={<Plus size={isPage ? 15 : 14} />}
+        onClick={() => setDialog({ kind: "edit" })}
+      >
+        Add {withArticle(noun)}
+      </PermittedButton>
+    ),
+  };
+  const content = (
+    <>
+      <Loaded from={from}>
+        {(body) => (
+          <DataTable
+            label={title}
+            columns={props.remove ? [...columns, actionsOf(props, setDialog)] : columns}
+            rows={rows(body)}
+            keyOf={({ id, name }) => id ?? name}
+            opens={props.opens}
+            empty={
+              <Empty icon={icon} title={`No ${title.toLowerCase()} yet`}>
+                {purpose}
+              </Empty>
+            }
+          />
+        )}
+      </Loaded>
+      {dialog?.kind === "edit" && <Edit {...props} entry={dialog.entry} close={close} />}
+      {dialog?.kind === "remove" && dialog.entry && (
+        <Remove {...props} entry={dialog.entry} close={close} />
+      )}
+    </>
+  );
+  return isPage ? (
+    <Page {...frame}>{content}</Page>
+  ) : (
+    <Card {...frame} flush>
+      {content}
+    </Card>
+  );
+}
+
+const withArticle = (noun: string): string => (/^[aeiou]/.test(noun) ? `an ${noun}` : `a ${noun}`);
+
+const actionsOf = <Body, Entry extends Named, Values extends Record<string, unknown>>(
+  { needed, isFixed = false }: EntriesProps<Body, Entry, Values>,
+  open: (dialog: Dialog<Entry>) => void,
+): Column<Entry> => ({
+  id: "actions",
+  header: () => <span className="hidden">Actions</span>,
+  meta: { width: "4rem", end: true },
+  cell: ({ row: { original: entry } }) => (
+    <RowActions of={entry.name} needed={needed}>
+      {!isFixed && <Menu.Item onClick={() => open({ kind: "edit", entry })}>Edit…</Menu.Item>}
+      <Menu.Item onClick={() => open({ kind: "remove", entry })}>Remove…</Menu.Item>
+    </RowActions>
+  ),
+});
+
+interface Closing {
+  close(): void;
+}
+
+function Edit<Body, Entry extends Named, Values extends Record<string, unknown>>(
+  props: EntriesProps<Body, Entry, Values> & Closing & { readonly entry: Entry | undefined },
+) {
+  const { noun, entry, initial, validate, action = "Save", fields, save, close } = props;
+  const isNew = entry === undefined;
+  return (
+    <FormDialog
+      title={isNew ? `Add ${withArticle(noun)}` : `Edit ${entry.name}`}
+      initial={initial(entry)}
+      validate={{ name: required, ...validate } as FormValidateInput<Values>}
+      action={isNew ? action : "Save"}
+      close={close}
+      save={async (values) => {
+        await save(values, isNew);
+        tellDone(`Saved ${String(values.name).trim()}.`);
+      }}
+    >
+      {(form) => fields(form, isNew)}
+    </FormDialog>
+  );
+}
+
+function Remove<Body, Entry extends Named, Values extends Record<string, unknown>>({
+  entry,
+  remove,
+  removal,
+  close,
+}: EntriesProps<Body, Entry, Values> & Closing & { readonly entry: Entry }) {
+  return (
+    <Confirm
+      title={`Remove ${entry.name}`}
+      action="Remove"
+      close={close}
+      run={async () => {
+        await remove?.(entry);
+        tellDone(`Removed ${entry.name}.`);
+      }}
+    >
+      {removal}
+      {entry.declared && " A manifest declares it: the next apply brings it back."}
+    </Confirm>
+  );
+}

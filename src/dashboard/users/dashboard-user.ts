@@ -1,3 +1,4 @@
+import type { Condition, TextComparator } from "../../base/conditions.ts";
 import type { JsonObject } from "../../base/values/plain-json.ts";
 
 /* Someone who signs in to the dashboard, and what the company declares for them. */
@@ -65,7 +66,7 @@ export type SearchableForm = (
 
 export interface UserQuery {
   /** Undefined for all users. */
-  readonly condition: Condition | undefined;
+  readonly condition: UserCondition | undefined;
   /** How many users come before the page. */
   readonly offset: number;
   readonly limit: number;
@@ -89,12 +90,12 @@ export interface PeopleQuery {
 }
 
 /** How a condition compares the values at a path with its own. */
-export type Comparator = "eq" | "ne" | "co" | "sw" | "ew" | "gt" | "ge" | "lt" | "le";
+export type Comparator = TextComparator | "ne";
 
 /** A condition on the searchable form of a user, or of a value in a list of it. */
-export type Condition =
-  | { readonly op: "and" | "or"; readonly conditions: readonly Condition[] }
-  | { readonly op: "not"; readonly condition: Condition }
+export type UserCondition = Condition<UserTest>;
+
+export type UserTest =
   | { readonly op: "pr"; readonly path: readonly string[] }
   | {
       readonly op: Comparator;
@@ -103,6 +104,5 @@ export type Condition =
       readonly value: string | boolean;
       readonly ignoresCase: boolean;
     }
-  | { readonly op: "has"; readonly path: readonly string[]; readonly condition: Condition }
-  /** No user meets it. */
-  | { readonly op: "never" };
+  /** One of the values at the path meets the condition. */
+  | { readonly op: "has"; readonly path: readonly string[]; readonly condition: UserCondition };

@@ -8,14 +8,14 @@ import {
   type Transaction,
 } from "../../database/database.ts";
 import { isProfileId } from "../../people/profiles/identifiers.ts";
-import { conditionSql } from "./condition-store.ts";
+import { userConditionSql } from "./condition-store.ts";
 import type {
-  Condition,
   Organisation,
   PeopleQuery,
   SearchableForm,
   User,
   UserAttributes,
+  UserCondition,
   UserPage,
   UserQuery,
 } from "./dashboard-user.ts";
@@ -204,12 +204,12 @@ async function selectAllIds(
 async function selectMatchingIds(
   tx: Queryable,
   companyId: string,
-  condition: Condition,
+  condition: UserCondition,
   offset: number,
   limit: number,
 ): Promise<PageOfIds> {
   const parameters: unknown[] = [companyId, offset, limit];
-  const where = conditionSql(condition, parameters);
+  const where = userConditionSql(condition, parameters);
   const [row] = await tx.query<PageOfIds>(
     `with found as materialized (
        select user_id from dashboard_users where company_id = $1 and ${where})

@@ -1,3 +1,4 @@
+import type { Condition } from "../../../base/conditions.ts";
 import type { Comparator } from "../../users/dashboard-user.ts";
 import { type ScimType, scimProblem } from "./problems.ts";
 
@@ -12,9 +13,9 @@ import { type ScimType, scimProblem } from "./problems.ts";
 
 export type Literal = string | number | boolean | null;
 
-export type Filter =
-  | { readonly op: "and" | "or"; readonly filters: readonly Filter[] }
-  | { readonly op: "not"; readonly filter: Filter }
+export type Filter = Condition<FilterTest>;
+
+export type FilterTest =
   | { readonly op: "pr"; readonly path: AttributePath }
   | { readonly op: Comparator; readonly path: AttributePath; readonly value: Literal }
   /** `emails[…]`: a single value meets the whole filter. */
@@ -162,12 +163,12 @@ const readFilter = (reader: TokenReader): Filter =>
 
 function readChain(reader: TokenReader, op: "and" | "or", readOne: () => Filter): Filter {
   const first = readOne();
-  const filters = [first];
+  const conditions = [first];
   while (isWord(reader.next(), op)) {
     reader.take();
-    filters.push(readOne());
+    conditions.push(readOne());
   }
-  return filters.length === 1 ? first : { op, filters };
+  return conditions.length === 1 ? first : { op, conditions };
 }
 
 function readTerm(reader: TokenReader): Filter {
@@ -175,7 +176,7 @@ function readTerm(reader: TokenReader): Filter {
   if (token.text === "(" && token.kind === "bracket") return readGroup(reader);
   if (isWord(token, "not")) {
     reader.take();
-    return { op: "not", filter: readGroup(reader) };
+    return { op: "not", condition: readGroup(reader) };
   }
   return readComparison(reader);
 }

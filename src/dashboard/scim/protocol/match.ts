@@ -1,4 +1,10 @@
 import {
+  holds,
+  replaceLeaves,
+  TEXT_COMPARISONS,
+  type TextComparator,
+} from "../../../base/conditions.ts";
+import {
   findUnstorable,
   isJsonObject,
   type Json,
@@ -6,9 +12,9 @@ import {
 } from "../../../base/values/plain-json.ts";
 import { parseTime } from "../../../base/values/times.ts";
 import { spend, type Work } from "../../../base/work.ts";
-import type { Comparator, Condition } from "../../users/dashboard-user.ts";
+import type { Comparator, UserCondition, UserTest } from "../../users/dashboard-user.ts";
 import { type Attribute, findAttribute, isNotKept, UNSEARCHABLE } from "./attributes.ts";
-import type { AttributePath, Filter, Literal } from "./filter.ts";
+import type { AttributePath, Filter, FilterTest, Literal } from "./filter.ts";
 import { scimProblem } from "./problems.ts";
 import { searchableText } from "./searchable.ts";
 
@@ -30,28 +36,21 @@ const invalidFilter = (path: AttributePath, rule: string) =>
  * @param place the path of the attribute whose values are filtered, for a filter within `[]`.
  * @throws Problem with `invalidFilter` for an unknown attribute, or a comparison that it cannot have.
  */
-export function conditionOf(
+export const conditionOf = (
   filter: Filter,
   attributes: readonly Attribute[],
   place: readonly string[] = [],
-): Condition {
-  switch (filter.op) {
-    case "and":
-    case "or":
-      return {
-        op: filter.op,
-        conditions: filter.filters.map((each) => conditionOf(each, attributes, place)),
-      };
-    case "not":
-      return { op: "not", condition: conditionOf(filter.filter, attributes, place) };
-    case "pr":
-      return presence(filter.path, attributes, place);
-    case "has":
-      return hasValue(filter.path, filter.filter, attributes, place);
-    default:
-      return comparison(filter, attributes, place);
-  }
-}
+): UserCondition =>
+  replaceLeaves<FilterTest, UserTest>(filter, (test) => {
+    switch (test.op) {
+      case "pr":
+        return presence(test.path, attributes, place);
+      case "has":
+        return hasValue(test.path, test.filter, attributes, place);
+      default:
+        return comparison(test, attributes, place);
+    }
+  });
 
 function presence(path: AttributePath, attributes: readonly Attribute[], place: readonly string[]) {
   const found = lookUp(path, attributes, place);
@@ -63,7 +62,7 @@ function hasValue(
   filter: Filter,
   attributes: readonly Attribute[],
   place: readonly string[],
-): Condition {
+): UserCondition {
   const found = lookUp(path, attributes, place);
   if (!found) return NEVER;
   const { subAttributes } = found.attribute;
@@ -76,7 +75,7 @@ function comparison(
   { op, path, value }: { op: Comparator; path: AttributePath; value: Literal },
   attributes: readonly Attribute[],
   place: readonly string[],
-): Condition {
+): UserCondition {
   const found = lookUp(path, attributes, place);
   if (value === null) return comparisonWithNull(op, path, found?.names);
   if (!found) return op === "ne" ? { op: "not", condition: NEVER } : NEVER;
@@ -91,8 +90,8 @@ function comparisonWithNull(
   op: Comparator,
   path: AttributePath,
   names: readonly string[] | undefined,
-): Condition {
-  const isThere: Condition = names ? { op: "pr", path: names } : NEVER;
+): UserCondition {
+  const isThere: UserCondition = names ? { op: "pr", path: names } : NEVER;
   if (op === "ne") return isThere;
   if (op === "eq") return { op: "not", condition: isThere };
   throw invalidFilter(path, `cannot be compared with null by ${op}`);
@@ -179,37 +178,27 @@ export function picker(
 }
 
 /** Whether a value meets a condition. A list meets it if any of its values does. */
-export function matches(condition: Condition, source: JsonObject, work: Work): boolean {
-  const meets = (each: Condition): boolean => matches(each, source, work);
+export function matches(condition: UserCondition, source: JsonObject, work: Work): boolean {
   const valuesOf = (path: readonly string[]): readonly Json[] => {
     const values = valuesAt(source, path);
     spend(work, 1 + values.length);
     return values;
   };
-  switch (condition.op) {
-    case "and":
-      return condition.conditions.every(meets);
-    case "or":
-      return condition.conditions.some(meets);
-    case "not":
-      return !meets(condition.condition);
-    case "never":
-      return false;
-    case "pr":
-      return valuesOf(condition.path).some((value) => value !== "");
-    case "has":
-      return valuesOf(condition.path).some(
-        (value) => isJsonObject(value) && matches(condition.condition, value, work),
-      );
-    case "ne": {
-      const values = valuesOf(condition.path).map((each) => formOf(each, condition));
-      return values.length === 0 || values.some((value) => value !== condition.value);
+  return holds(condition, (test) => {
+    const values = valuesOf(test.path);
+    switch (test.op) {
+      case "pr":
+        return values.some((value) => value !== "");
+      case "has":
+        return values.some((value) => isJsonObject(value) && matches(test.condition, value, work));
+      case "ne":
+        return values.length === 0 || values.some((each) => formOf(each, test) !== test.value);
+      default: {
+        const { op, value } = test;
+        return values.some((each) => compare(op, formOf(each, test), value));
+      }
     }
-    default: {
-      const { op, value } = condition;
-      return valuesOf(condition.path).some((each) => compare(op, formOf(each, condition), value));
-    }
-  }
+  });
 }
 
 const formOf = (value: Json, { ignoresCase }: { readonly ignoresCase: boolean }): Json =>
@@ -226,27 +215,8 @@ function valuesAt(source: Json | undefined, [name, ...rest]: readonly string[]):
   return isJsonObject(source) ? valuesAt(source[name], rest) : [];
 }
 
-function compare(op: Exclude<Comparator, "ne">, value: Json, wanted: string | boolean): boolean {
-  if (op === "eq") return value === wanted;
-  if (typeof value !== "string" || typeof wanted !== "string") return false;
-  switch (op) {
-    case "co":
-      return value.includes(wanted);
-    case "sw":
-      return value.startsWith(wanted);
-    case "ew":
-      return value.endsWith(wanted);
-    case "gt":
-      return order(value, wanted) > 0;
-    case "ge":
-      return order(value, wanted) >= 0;
-    case "lt":
-      return order(value, wanted) < 0;
-    case "le":
-      return order(value, wanted) <= 0;
-  }
+function compare(op: TextComparator, value: Json, wanted: string | boolean): boolean {
+  if (typeof value !== "string" || typeof wanted !== "string")
+    return op === "eq" && value === wanted;
+  return TEXT_COMPARISONS[op].holds(value, wanted);
 }
-
-/** By code points, as the engines compare. */
-const order = (one: string, other: string): number =>
-  Buffer.compare(Buffer.from(one), Buffer.from(other));

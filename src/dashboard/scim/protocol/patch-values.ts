@@ -62,7 +62,7 @@ function readElement(attribute: Attribute, { value, path, work }: Change): JsonO
 /** The members of a value that a filter picks: `{ type: "work" }` for `type eq "work"`. */
 function impliedBy(filter: Filter | undefined, attributes: readonly Attribute[]): JsonObject {
   if (filter?.op === "and") {
-    return Object.assign({}, ...filter.filters.map((each) => impliedBy(each, attributes)));
+    return Object.assign({}, ...filter.conditions.map((each) => impliedBy(each, attributes)));
   }
   if (filter?.op !== "eq") return {};
   const attribute = findAttribute(attributes, filter.path.names[0] ?? "");

@@ -177,6 +177,23 @@ describe("the source code structure", () => {
     assert.deepEqual(lost, [], "Enter the room in ROOMS, after what it imports.");
   });
 
+  test("the map in ARCHITECTURE.md has the folders and rooms of src/ in their import order", () => {
+    const [, map = ""] = /\nsrc\/\n(.*?)\n {2}main\.ts/s.exec(
+      readFileSync(join(ROOT, "ARCHITECTURE.md"), "utf8"),
+    ) ?? [""];
+    const entries = map.split(/^ {2}(?=\w)/m).filter(Boolean);
+    const mapped = entries.map((entry) => entry.slice(0, entry.indexOf("/")));
+    assert.deepEqual(mapped, FOLDERS);
+    for (const [folder, rooms] of Object.entries(ROOMS)) {
+      const entry = entries[FOLDERS.indexOf(folder)] ?? "";
+      const named = rooms.filter((room) => room !== ".");
+      const inLines = [...entry.matchAll(/^ {4}([\w-]+)\//gm)].map(([, room]) => room);
+      if (inLines.length > 0) assert.deepEqual(inLines, named, folder);
+      const missing = named.filter((room) => !new RegExp(`(?<![\\w-])${room}/`).test(entry));
+      assert.deepEqual(missing, [], `The entry of ${folder}/ names every room.`);
+    }
+  });
+
   test("a source folder imports only folders that precede it in the import order", () => {
     const wrong = sources.flatMap(({ path, imports }) =>
       imports

@@ -11,7 +11,7 @@ import { runSyncBenchmark, type SyncOptions } from "./warehouse-sync.ts";
 import { CITUS_WORKLOADS, WORKLOADS, workloadNamed } from "./workloads/workloads.ts";
 
 /*
- * `npm run bench`: measures the server under load, beside two floors. docs/performance.md tells how
+ * `npm run bench`: measures the server under load, beside two floors. lab/NOTEBOOK.md tells how
  * to read the figures. Started again with the name of a role, it plays that role (processes/child.ts).
  */
 

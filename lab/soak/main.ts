@@ -7,7 +7,7 @@ import { createTally } from "./tally.ts";
 
 /*
  * `npm run soak`: mixed load for a while, of which a share is hostile. It passes where no answer is a
- * 5xx, well-meaning requests are taken, and the server's memory does not grow. docs/performance.md
+ * 5xx, well-meaning requests are taken, and the server's memory does not grow. lab/NOTEBOOK.md
  * has the result.
  */
 

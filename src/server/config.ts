@@ -197,7 +197,7 @@ function readPort(name: "PORT" | "METRICS_PORT", text: string): number {
   return port;
 }
 
-/** Copying bodies and responses takes a fifth to a third of the rate of full batches: docs/performance.md */
+/** Copying bodies and responses takes a fifth to a third of the rate of full batches: lab/NOTEBOOK.md */
 function readLiveRequests(value: string, isTried: boolean): number {
   if (value === "") return isTried ? 1_000 : 0;
   return value === "0" ? 0 : readCount("LIVE_REQUESTS", value, 100_000);
@@ -267,7 +267,7 @@ function readWorkers(text: string, databaseUrl: string): number {
 
 /**
  * On four cores that PostgreSQL shares, a second process makes a third more of the work and takes as much
- * memory as the first (docs/performance.md).
+ * memory as the first (lab/NOTEBOOK.md).
  */
 export const processesFor = (cores: number): number => Math.max(1, Math.min(4, cores >> 2));
 

@@ -14,7 +14,7 @@ export interface FloorWork {
   write(messages: Messages, units: number, random: Random, pick: UserPicker): void;
 }
 
-/** What was found to be fastest on an engine (docs/performance.md). */
+/** What was found to be fastest on an engine (lab/NOTEBOOK.md). */
 export interface FloorShape {
   readonly connections: number;
   readonly unitsPerBatch: number;

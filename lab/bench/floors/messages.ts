@@ -1,6 +1,6 @@
 /*
  * The messages of PostgreSQL's protocol that a floor needs, with parameters in binary form: the
- * cheapest way into both engines (docs/performance.md has what the other ways cost). Statements that
+ * cheapest way into both engines (lab/NOTEBOOK.md has what the other ways cost). Statements that
  * are sent before one Sync run in one transaction, in one round trip.
  *
  * https://www.postgresql.org/docs/current/protocol-message-formats.html

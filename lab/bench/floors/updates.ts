@@ -11,7 +11,7 @@ import { newIds } from "./new-ids.ts";
  * stored, its summary counted, and the profile's time of the last write set by both.
  *
  * The floor knows the profile ids and reads nothing. What was tried to make it as fast as can be,
- * and what each attempt came to, stands in docs/performance.md.
+ * and what each attempt came to, stands in lab/NOTEBOOK.md.
  */
 
 const WRITE_PROFILES = `

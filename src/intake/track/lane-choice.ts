@@ -2,7 +2,7 @@ import { evenLanes, type Lanes } from "./split-request.ts";
 
 /**
  * Another lane is used where more than this has waited for each at a time: single requests otherwise end up in many
- * small transactions, and beginning, planning and committing one costs more than its rows (docs/performance.md).
+ * small transactions, and beginning, planning and committing one costs more than its rows (lab/NOTEBOOK.md).
  */
 const ITEMS_OF_LANE = 256;
 

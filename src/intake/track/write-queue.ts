@@ -18,11 +18,11 @@ import { type WriteRequest, type WriteServices, writeBatch } from "./write-batch
  */
 export const MOST_WAITING_ITEMS = 20_000;
 
-/** How many items one transaction takes, at most (docs/performance.md). */
+/** How many items one transaction takes, at most (lab/NOTEBOOK.md). */
 const BATCH_ITEMS = 2_000;
 
 /**
- * How many transactions a process writes at the same time, at most (docs/performance.md). Fewer where
+ * How many transactions a process writes at the same time, at most (lab/NOTEBOOK.md). Fewer where
  * other processes write too: those do not keep to this one's shares of the people.
  */
 const MOST_LANES = 3;

@@ -3,7 +3,7 @@ import { setFlagsFromString } from "node:v8";
 /*
  * The objects of each batch of a sync live slightly too long for the young generation. By default
  * V8 lets the heap grow to four times the live size before a full collection. Limiting it to twice
- * the live size collects more often, at no measurable cost (docs/performance.md).
+ * the live size collects more often, at no measurable cost (lab/NOTEBOOK.md).
  */
 
 const GROW_TO_TWICE = "--heap-growing-percent=100";

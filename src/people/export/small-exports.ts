@@ -30,7 +30,7 @@ export interface SmallExports {
   read(wanted: WantedExport): Promise<Exported | undefined>;
 }
 
-/** How many users one transaction reads, at most (docs/performance.md). */
+/** How many users one transaction reads, at most (lab/NOTEBOOK.md). */
 const USERS_TOGETHER = 200;
 
 /** How many transactions a process reads at the same time: one is shown while the other is read. */

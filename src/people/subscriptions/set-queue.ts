@@ -20,7 +20,7 @@ export interface SetQueue {
   set(context: SettingContext, sets: readonly GroupSet[]): Promise<ItemNote[]>;
 }
 
-/** How many named users one transaction takes, at most (docs/performance.md). */
+/** How many named users one transaction takes, at most (lab/NOTEBOOK.md). */
 const USERS_TOGETHER = 2_000;
 
 /** How many transactions a process writes at the same time: one is computed while the other is written. */

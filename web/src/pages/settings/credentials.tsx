@@ -97,7 +97,7 @@ export function Credentials(props: CredentialsProps) {
             tellDone(`Revoked ${dialog.name}.`);
           }}
         >
-          Requests with it are refused at once, and it cannot be brought back.
+          Requests with it are refused within a second, and it cannot be brought back.
         </Confirm>
       )}
       {secret && (

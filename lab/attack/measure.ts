@@ -5,7 +5,7 @@ import { type Attack, type Target, Undefended } from "./target.ts";
 /** What an attack came to, and what it did to the server and to others. */
 export interface Effect extends SeenBeside, ProbeReading {
   readonly outcome: string;
-  /** Whether the defence held: undefined where it did, else why not. */
+  /** Whether the defence held: undefined if it did, else why not. */
   readonly fault: string | undefined;
   readonly tookMs: number;
 }

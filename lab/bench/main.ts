@@ -142,7 +142,7 @@ program
   )
   .action((options: GrowthOptions) => runGrowthBenchmark(options));
 
-// Loaded only where they are played, so that no role carries what another one needs.
+// Loaded only if they are played, so that no role carries what another one needs.
 const ROLES: Readonly<Record<Role, () => Promise<RoleMain<never, never>>>> = {
   load: async () => (await import("./load/role.ts")).playLoad,
   "bare-http": async () => (await import("./floors/bare-http.ts")).playBareHttp,

@@ -6,9 +6,9 @@ import { type Measured, rounded } from "./result.ts";
 export interface Watched {
   /** The server under test, or the floor in its place. */
   readonly server: number;
-  /** Undefined where the database is part of the server, or on another machine. */
+  /** Undefined if the database is part of the server, or on another machine. */
   readonly database: number | undefined;
-  /** Undefined where nothing sends requests. */
+  /** Undefined if nothing sends requests. */
   readonly load: number | undefined;
 }
 

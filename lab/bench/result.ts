@@ -22,7 +22,7 @@ export interface Result {
     readonly atEndMegabytes: number;
     readonly peakMegabytes: number;
   };
-  /** Rows found beside rows acknowledged; null where the workload has nothing to count. */
+  /** Rows found beside rows acknowledged; null if the workload has nothing to count. */
   readonly proof: Proof | null;
 }
 
@@ -40,7 +40,7 @@ export interface Measured {
   readonly seconds: number;
   readonly units: number;
   readonly unitsPerSecond: number;
-  /** In milliseconds; null where no client waits for a response. */
+  /** In milliseconds; null if no client waits for a response. */
   readonly latencyMs: Latency | null;
   /** Processor seconds for 1,000 units. */
   readonly cpuSecondsPer1000: Cpu;

@@ -46,7 +46,7 @@ export async function runTransferBenchmark(options: TransferOptions): Promise<vo
   });
 }
 
-/** Imports rows, exports them again, and compares. @returns a line of the table for each. @throws where a row differs. */
+/** Imports rows, exports them again, and compares. @returns a line of the table for each. @throws if a row differs. */
 async function transfer(
   kind: Kind,
   rows: () => Iterable<string>,
@@ -94,7 +94,7 @@ async function importWithKills(kind: Kind, path: string, server: ServerProcess, 
 }
 
 interface Ran {
-  /** Undefined where it was killed. */
+  /** Undefined if it was killed. */
   readonly code: number | undefined;
   readonly seconds: number;
   readonly commandBytes: number;

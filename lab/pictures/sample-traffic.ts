@@ -1,6 +1,6 @@
 /*
  * What Acme's clients send: users, an hour of events and purchases with a few mistakes, merges, and a sync. Always the
- * same, so that pictures that are taken again differ only where the pages do.
+ * same, so that pictures that are taken again differ only if the pages do.
  */
 import { randomUUID } from "node:crypto";
 import { writeFile } from "node:fs/promises";

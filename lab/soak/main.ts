@@ -93,7 +93,7 @@ async function soak(server: SoakServer, options: Options): Promise<boolean> {
   return tally.hasPassed();
 }
 
-/** @returns the status; 0 where the connection broke. */
+/** @returns the status; 0 if the connection broke. */
 function sendRequest(agent: Agent, server: SoakServer, wanted: SoakRequest): Promise<number> {
   const token = { key: KEY, administrator: server.adminToken, nobody: undefined }[wanted.by];
   return new Promise((resolve) => {

@@ -21,13 +21,13 @@ export interface TortureClient {
   /**
    * The same without an Idempotency-Key, and so only once.
    *
-   * @returns undefined where it is not known what became of it.
+   * @returns undefined if it is not known what became of it.
    */
   callOnce(key: string, path: string, body: unknown): Promise<Response | undefined>;
   read(key: string, path: string): Promise<Response>;
   /** The same for an administrator, whose requests have no Idempotency-Key: for those that may be repeated. */
   admin(method: string, path: string, body?: unknown): Promise<Response>;
-  /** Sends a request of an administrator once. @returns undefined where the connection breaks. */
+  /** Sends a request of an administrator once. @returns undefined if the connection breaks. */
   adminOnce(path: string, body: unknown): Promise<Response | undefined>;
   readonly counts: { acknowledged: number; broken: number; unavailable: number };
 }

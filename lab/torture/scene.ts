@@ -8,7 +8,7 @@ export interface Scene {
   readonly seed: number;
   /** Sends a request with the key of the workspace. */
   call(path: string, body: unknown): Promise<Response>;
-  /** The same, once: undefined where it is not known what became of it. */
+  /** The same, once: undefined if it is not known what became of it. */
   callOnce(path: string, body: unknown): Promise<Response | undefined>;
   /** The same, of a call that reads. */
   read(path: string): Promise<Response>;
@@ -20,7 +20,7 @@ export interface Scene {
 /** A kind of load: it runs until the scene ends, and then knows what must be stored. */
 export interface Load {
   run(): Promise<void>;
-  /** @throws AssertionError where something acknowledged is lost, doubled or wrong. */
+  /** @throws AssertionError if something acknowledged is lost, doubled or wrong. */
   check(): Promise<void>;
   /** How many acknowledged items it checks. */
   items(): number;

@@ -15,7 +15,7 @@ const SAY_EVERY_ROUNDS = 10;
 /**
  * Tortures the program in a repository, or in a copy of it with a fault.
  *
- * @returns what went wrong first; undefined where nothing did.
+ * @returns what went wrong first; undefined if nothing did.
  */
 export async function torture(
   root: string,

@@ -12,7 +12,7 @@ export interface AdminTarget {
 
 /** A request that the server refused, or that never reached it. */
 export class AdminError extends Error {
-  /** Undefined where there was no response. */
+  /** Undefined if there was no response. */
   readonly status: number | undefined;
   readonly retryAfterSeconds: number | undefined;
 
@@ -46,7 +46,7 @@ interface Refusal {
  *
  * @param path below `/admin/v1`, such as `/apply`; its parameters are encoded.
  * @returns the body of the answer.
- * @throws Problem INVALID_REQUEST with the body of the answer, where that names the place in a manifest
+ * @throws Problem INVALID_REQUEST with the body of the response, if that names the place in a manifest
  *   or the objects of a list that are faulty; else an AdminError in words.
  */
 export async function callAdmin<Answer>(
@@ -64,7 +64,7 @@ export async function callAdmin<Answer>(
 /**
  * Opens a stream of the admin API of a running server.
  *
- * @throws in words where the server refuses it.
+ * @throws in words if the server refuses it.
  */
 export async function openAdmin(target: AdminTarget, path: string): Promise<Response> {
   const response = await request(target, "GET", path);
@@ -75,7 +75,7 @@ export async function openAdmin(target: AdminTarget, path: string): Promise<Resp
 }
 
 /**
- * Reads a list of the admin API page by page, as far as its `Link` header leads.
+ * Reads a list of the admin API page by page, following its `Link` header.
  *
  * @throws like `callAdmin`.
  */
@@ -126,7 +126,7 @@ function refusalOf(response: Response, answer: Refusal): Error {
   return new AdminError(refusal(response.status, answer.message), response.status, retryAfter);
 }
 
-/** The body of a response as an object; undefined where it is something else. */
+/** The body of a response as an object; undefined if it is something else. */
 function readJson(text: string): Refusal | undefined {
   try {
     const value: unknown = JSON.parse(text);

@@ -77,7 +77,7 @@ async function openSource(config: Config, target: AdminTarget): Promise<Source> 
   };
 }
 
-/** A copy that a running server makes; undefined where no server runs. */
+/** A copy that a running server makes; undefined if no server runs. */
 async function copyOf(target: AdminTarget): Promise<string | undefined> {
   try {
     return (await callAdmin<{ folder: string }>(target, "POST", "/engine-copies")).folder;

@@ -45,7 +45,7 @@ export async function checkEngine(config: Config, isServing: boolean): Promise<F
   }
 }
 
-/** What there is to say where the embedded engine is not to be opened. */
+/** The report if the embedded engine must not be opened. */
 function withoutOpening(dataDir: string, isServing: boolean): Finding | undefined {
   const check = "engine";
   if (dataDir === "memory:") {
@@ -61,7 +61,7 @@ function withoutOpening(dataDir: string, isServing: boolean): Finding | undefine
 }
 
 function usedElsewhere({ dataDir, port }: Config): Finding {
-  const message = `Embedded, in ${dataDir}; a Rapport server has it that does not listen on port ${port}.`;
+  const message = `Embedded, in ${dataDir}. A Rapport server on another port than ${port} is using it.`;
   const remedy = "Run doctor with the PORT of that server, or set DATA_DIR to another folder.";
   return { check: "engine", status: "warning", message, remedy };
 }

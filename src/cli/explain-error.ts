@@ -21,7 +21,7 @@ export function explainError(error: unknown): string {
   if (code === "EFBIG") return "The file would be larger than this system or user may write.";
   if (code === "EDQUOT") return "The disk quota of this user is used up. Free some space.";
   if (code === "ENOSPC") return "The disk is full. Free some space, then run the command again.";
-  // The code of an engine says nothing to its user.
+  // Users cannot do anything with an engine's error code.
   if (error instanceof Problem || !code || !/^E[A-Z]+$/.test(code)) return error.message;
   return `${error.message}${error.message.includes(code) ? "" : ` (${code})`}`;
 }

@@ -52,7 +52,7 @@ export function define(keys: Command): void {
     .action((workspace: string, name: string, options) => rotate(options, pathOf(workspace), name));
 
   withTarget(keys.command("revoke <workspace> <name>"))
-    .description("Revokes a key at once, for good.")
+    .description("Revokes a key. This cannot be undone.")
     .option("-y, --yes", "does not ask")
     .addHelpText("after", "\nExample:\n  rapport keys revoke demo ci")
     .action((workspace: string, name: string, options) =>

@@ -5,13 +5,13 @@ import { constants, createGzip } from "node:zlib";
 
 /** How an output is written. */
 export interface OutputOptions {
-  /** Whether it is compressed, whatever its name. A name that ends in `.gz` is compressed anyway. */
+  /** Whether it is compressed. A file whose name ends in `.gz` always is. */
   readonly gzip?: boolean | undefined;
 }
 
 /**
  * Writes text to a file, or to standard output for `-`. The file appears under its name only when it is
- * complete, readable by its owner alone; whatever fails on the way leaves nothing behind.
+ * complete, readable by its owner alone; a failure leaves nothing behind.
  */
 export async function writeOutput(
   path: string,

@@ -4,7 +4,7 @@ import { Presets, SingleBar } from "cli-progress";
 /** How far a long task is. */
 export interface Progress {
   readonly done: number;
-  /** Null where it is unknown. */
+  /** Null if it is unknown. */
   readonly total: number | null;
   readonly failed: number;
   /** The part of the whole that is done, from 0 to 1, where it is known otherwise than by the total. */
@@ -80,7 +80,7 @@ function bar(output: WriteStream, thing: string, rateOf: RateOf): ProgressDispla
   };
 }
 
-/** ` | 3 min left`, by the share that was done since the first time; empty where the share is unknown. */
+/** ` | 3 min left`, by the share that was done since the first time; empty if the share is unknown. */
 function estimateTimeLeft(): (progress: Progress) => string {
   let first: { readonly share: number; readonly at: number } | undefined;
   return ({ share, done, total }) => {

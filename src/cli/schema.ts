@@ -4,7 +4,7 @@ export function define(command: Command): void {
   command
     .addHelpText(
       "after",
-      "\nA server has it at /manifest.schema.json.\n\nExample:\n  rapport schema > manifest.schema.json",
+      "\nA running server serves it at /manifest.schema.json.\n\nExample:\n  rapport schema > manifest.schema.json",
     )
     .action(async () => {
       const { COMPANY_RESOURCES, RESOURCES } = await import("../server/app.ts");

@@ -52,7 +52,7 @@ export function define(tokens: Command): void {
     .action((name: string, options) => rotate(options, path, name));
 
   withTarget(tokens.command("revoke <name>"))
-    .description("Revokes a token at once, for good.")
+    .description("Revokes a token. This cannot be undone.")
     .option("-y, --yes", "does not ask")
     .addHelpText("after", "\nExample:\n  rapport scim-tokens revoke idp")
     .action((name: string, options) => revoke(options, path, name, "SCIM token"));

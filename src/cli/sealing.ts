@@ -62,7 +62,10 @@ export function define(secrets: Command): void {
     .action(async (options: ConfirmOptions & Pick<TargetOptions, "json">) => {
       const { discardSecrets } = await import("../server/server-secrets.ts");
       const { readConfig } = await import("../server/config.ts");
-      await confirm("Links to preference pages sent so far stop working for good.", options);
+      await confirm(
+        "Links to preference pages sent so far stop working and cannot be restored.",
+        options,
+      );
       const lost = await discardSecrets(readConfig());
       if (options.json) printJson({ discarded: lost });
       else {

@@ -5,7 +5,7 @@ import { type ConfirmOptions, confirm, printJson, printResult } from "./terminal
 
 /* What the commands for API keys and for SCIM tokens have in common. */
 
-/** What the server lists of an API key or a SCIM token, whatever it grants. */
+/** What the server lists of an API key or a SCIM token, without what it grants. */
 export interface Listed {
   readonly name: string;
   readonly created_at: string;
@@ -34,7 +34,7 @@ export async function revoke(
   noun: string,
 ) {
   const target = targetOf(options);
-  await confirm(`The ${noun} '${name}' stops working at once, for good.`, options);
+  await confirm(`The ${noun} '${name}' stops working and cannot be restored.`, options);
   const answer = await callAdmin(target, "DELETE", below(path, name));
   if (options.json) printJson(answer);
   else process.stderr.write(`The ${noun} ${name} is revoked.\n`);

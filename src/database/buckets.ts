@@ -1,9 +1,9 @@
 import { smallints, type TypedList } from "./parameters/typed-list.ts";
 
 /*
- * Every row of user data lies in a bucket, so that a cluster knows from a statement which of its nodes
- * it concerns (docs/decisions/buckets.md). A row of a profile lies in the bucket of the profile, whose id
- * says it; a row that is looked up by a value lies in the bucket of the value.
+ * Every row of user data is in a bucket, so that a cluster knows from a statement which of its nodes it concerns
+ * (docs/decisions/buckets.md). Rows of a profile are in the profile's bucket (the last byte of its id). Rows that are
+ * looked up by a value are in the value's bucket.
  */
 
 /** The bucket that this id of a profile says: its last byte is the bucket's place in `BUCKETS`. */

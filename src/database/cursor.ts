@@ -65,7 +65,7 @@ async function* live(
 }
 
 interface Exchange<Value> {
-  /** Waits until the value was taken. @returns false where the reader has left. */
+  /** Waits until the value was taken. @returns false if the reader has left. */
   give(value: Value): Promise<boolean>;
   /** @returns undefined at the end. @throws the error of the giver. */
   take(): Promise<{ readonly value: Value } | undefined>;

@@ -45,7 +45,7 @@ export interface Database extends Queryable {
   for(use: Use): Database;
   /**
    * The same database past the coordinator of a cluster: through the node that has all rows of these buckets. Small
-   * tables are not there. Undefined where there is no such node, or none that this process reaches.
+   * tables are not there. Undefined if there is no such node, or none that this process reaches.
    */
   readonly near?: (buckets: Iterable<number>) => Database | undefined;
   /** A number for the node of each bucket, in the order of `BUCKETS`, from 0 on, if `near` reaches all of them. */

@@ -1,6 +1,6 @@
 /*
  * A Citus coordinator that loses another node reports most of it as a failed connection (SQLSTATE class 08) and
- * some of it as an internal error (XX000), which only the message tells from a real one.
+ * some of it as XX000; only the message shows that it is not a real internal error.
  */
 
 const INTERNAL_ERROR = "XX000";
@@ -32,7 +32,7 @@ export function isLostNode(error: unknown): boolean {
   return code === INTERNAL_ERROR && typeof message === "string" && LOST_NODE.test(message);
 }
 
-/** The SQLSTATE of a transaction of which is unknown whether it is committed. */
+/** SQLSTATE: it is unknown whether the transaction was committed. */
 const RESOLUTION_UNKNOWN = "08007";
 
 /** A constraint or a concurrent transaction refused the commit: it is rolled back for certain. */

@@ -35,7 +35,7 @@ interface Options<Call, Result, Place> {
   runTogether(calls: readonly Call[]): Promise<readonly Result[]>;
 }
 
-/** Lets so many run at the same time; the others wait in their order. */
+/** Lets `count` callers run at once; the others wait in order. */
 export interface Slots {
   take(): Promise<void>;
   give(): void;

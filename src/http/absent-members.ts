@@ -50,7 +50,7 @@ const isTextOrList = (schema: TSchema): boolean => {
 const eachBy = (read: Reader): Reader =>
   read === asItIs ? asItIs : (value) => (Array.isArray(value) ? value.map(read) : value);
 
-/** Hardly ever is there one: then nothing is copied. */
+/** Nulls are rare; without one nothing is copied. */
 function withoutNull(
   object: Record<string, unknown>,
   names: readonly string[],

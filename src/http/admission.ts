@@ -84,7 +84,7 @@ export function identify(
   });
 }
 
-/** @throws Problem UNAVAILABLE where there is none; health is served all the same. */
+/** @throws Problem UNAVAILABLE if there is none; health is served all the same. */
 function makeRoom(load: Load, contract: Contract, request: FastifyRequest): void {
   if (contract.isEssential) return;
   const room = load.admit(ownerOf(request));

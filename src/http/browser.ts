@@ -43,7 +43,7 @@ export const attemptCookie = (baseUrl: string, value: string): string =>
 export const readAttemptCookie = (baseUrl: string, header = ""): string | undefined =>
   parse(header)[nameOn(baseUrl, ATTEMPT)];
 
-/** What a request presents about a session, read only where the endpoint accepts one. */
+/** What a request presents about a session, read only if the endpoint accepts one. */
 export function presentedByBrowser(
   contract: Contract,
   request: FastifyRequest,

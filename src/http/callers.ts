@@ -12,11 +12,11 @@ export interface Presented {
   /** The header `X-Request-Origin`. */
   readonly origin: unknown;
   readonly address: string;
-  /** The workspace that the path names; undefined where it names none. */
+  /** The workspace that the path names; undefined if it names none. */
   readonly workspaceName: string | undefined;
   /** Where the caller reached the server; given where a refusal says it. */
   readonly baseUrl: string;
-  /** There only where a session of the dashboard may be presented. */
+  /** There only if a session of the dashboard may be presented. */
   readonly browser: PresentedByBrowser | undefined;
 }
 
@@ -64,6 +64,6 @@ export interface RateLimitState {
 }
 
 export interface RateLimits {
-  /** Counts a request. Undefined where no limit applies. */
+  /** Counts a request. Undefined if no limit applies. */
   count(access: Access, caller: Caller): Promise<RateLimitState | undefined>;
 }

@@ -17,7 +17,7 @@ import { createPool } from "../base/pool.ts";
 /** Requests start for no longer than this in one turn of the event loop. */
 const REQUESTS_MS = 5;
 
-/** Connections that come and go have a line of their own: requests of the others do not wait behind thousands of them. */
+/** Opening and closing connections has its own queue, so that requests do not wait behind thousands of them. */
 const CONNECTIONS_MS = 2;
 
 /** Beyond that new connections are closed at once: each takes some kilobytes, and a descriptor. */
@@ -166,7 +166,7 @@ function disconnectAfter(connections: ReadonlyMap<Socket, Connection>, patienceM
   }, LOOK_EVERY_MS).unref();
 }
 
-/** Runs what is given at once, or in a later turn of the event loop once this one has run for so long. */
+/** Runs a function now, or in a later turn of the event loop if this turn has used up its time. */
 function createStartingLine(mostMs: number): (start: () => void) => void {
   const line: (() => void)[] = [];
   let turnStartedAt: number | undefined;

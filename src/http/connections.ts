@@ -14,7 +14,7 @@ export interface ConnectionLimits {
 /** The request line and the headers together: fifty long identifiers fit into a query. */
 const MOST_HEADER_BYTES = 65_536;
 
-/** Of which the path and the query may take so many characters. */
+/** How many of them the path and query may take. */
 export const LONGEST_URL = 49_152;
 
 /** Longer than the minute after which most proxies close an idle connection themselves. */

@@ -79,13 +79,13 @@ export interface Load {
   overload(): Overload | undefined;
   /** Admits a request, which holds nothing yet. @returns why not, where it is refused. */
   admit(owner: LoadOwner): Room | Overload;
-  /** Counts bytes of the body that have arrived. @returns false where there is no room for them. */
+  /** Counts bytes of the body that have arrived. @returns false if there is no room for them. */
   holdBody(room: Room, bytes: number): boolean;
-  /** Counts a handler that starts. @returns false where there is no room for it. */
+  /** Counts a handler that starts. @returns false if there is no room for it. */
   startWork(room: Room): boolean;
   /** The handler has ended, even if its caller went away before; the body is not needed any more. */
   endWork(room: Room): void;
-  /** Counts bytes of the response. @returns false where there is no room for them. */
+  /** Counts bytes of the response. @returns false if there is no room for them. */
   holdResponse(room: Room, bytes: number): boolean;
   /** The response was sent or its connection closed. */
   leave(room: Room): void;

@@ -49,7 +49,7 @@ export function readBodies(server: FastifyInstance, endpoints: readonly Endpoint
   );
 }
 
-/** Counts a body that was too small to be counted on its way. @returns false where there is no room. */
+/** Counts a body that was too small to be counted on its way. @returns false if there is no room. */
 export function holdSmallBody(load: Load, { room, bytes }: FastifyRequest): boolean {
   if (!room || !bytes || room.bodyBytes > 0) return true;
   return load.holdBody(room, bytes.length);

@@ -104,7 +104,7 @@ export interface AnsweredRequest {
   readonly durationMs: number;
   /** As it was sent, unpacked. */
   readonly body: Buffer | undefined;
-  /** Undefined where it is long. */
+  /** Undefined if it is long. */
   readonly response: string | undefined;
 }
 

@@ -20,7 +20,7 @@ declare module "fastify" {
     room: Room | undefined;
     /** The body of the response, where it is a short text. */
     sent: string | undefined;
-    /** Its place in a trace; undefined where there are none. */
+    /** Its place in a trace; undefined if there are none. */
     span: RequestSpan | undefined;
   }
 }
@@ -34,6 +34,6 @@ export function declareRequestState(server: FastifyInstance): void {
   server.decorateRequest("span", undefined);
 }
 
-/** The declaration that a request is answered by; undefined where it belongs to none. */
+/** The declaration that a request is answered by; undefined if it belongs to none. */
 export const contractOf = (request: FastifyRequest): Contract | undefined =>
   (request.routeOptions.config as { contract?: Contract }).contract;

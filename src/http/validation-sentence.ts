@@ -49,7 +49,7 @@ export function sentenceOf(all: readonly ValidationError[], part: string): strin
   return `${subject} ${ruleOf(error)}`;
 }
 
-/** What is wrong with the items of the body's lists, a sentence for each faulty item. */
+/** One sentence for each faulty item in the body's lists. */
 export function faultyItems(errors: readonly ValidationError[]) {
   const items = new Map<string, ValidationError[]>();
   for (const error of errors) {

@@ -146,7 +146,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
   };
 }
 
-/** @throws InvalidSetting where a secret is given as a value and as a file. */
+/** @throws InvalidSetting if a secret is given as a value and as a file. */
 function refuseBoth(
   text: Reader,
   name: "SECRET_KEY" | "PREVIOUS_SECRET_KEY" | "OIDC_CLIENT_SECRET",

@@ -49,7 +49,7 @@ const ready = endpoint({
   return { status: 200, body: { message: "success" } };
 });
 
-/** What is wrong with the database, in a sentence; undefined where it can be written to. */
+/** What is wrong with the database, in a sentence; undefined if it can be written to. */
 async function failureOf(
   database: Database,
   disk: HealthServices["disk"],

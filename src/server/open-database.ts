@@ -6,7 +6,7 @@ import type { Config } from "./config.ts";
  * The engine that the settings ask for. Its client is loaded here alone, so that a command which needs nothing
  * but the engine, and a server that opens it while the rest is still loading, start at once.
  *
- * @throws where it cannot be reached.
+ * @throws if it cannot be reached.
  */
 export async function openDatabase(config: Config): Promise<Database> {
   if (!config.databaseUrl) return openEmbedded(config.dataDir);

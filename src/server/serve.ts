@@ -42,12 +42,12 @@ export interface RunningServer {
 /** How often what has expired is removed and, on the embedded engine, tables are vacuumed. */
 const TIDY_EVERY_MS = 10 * 60 * 1_000;
 
-/** One key is written less often: see `admin/access/last-used.ts`. */
+/** A single key is written less often than this: see `admin/access/last-used.ts`. */
 const LAST_USED_EVERY_MS = 15 * 1_000;
 
 /**
  * Starts a server: opens the engine, migrates, applies the manifest (or makes the demo workspace),
- * and listens. Where something fails, whatever was opened is closed again.
+ * and listens. If something fails, everything opened so far is closed again.
  *
  * @param opening the engine, if the caller has begun to open it.
  */

@@ -74,7 +74,7 @@ export async function readSecretKeys(
     refuseShort(config, given, "SECRET_KEY");
     return { secrets: { current: given, previous }, source: { name: "SECRET_KEY", keptOn: null } };
   }
-  // A key that is gone with the process would leave secrets in PostgreSQL that never open again.
+  // A key lost with the process would leave secrets in PostgreSQL that can never be opened.
   const isLost = databaseUrl !== undefined && dataDir === "memory:";
   const kept = isLost
     ? undefined
@@ -122,7 +122,7 @@ export async function findAdminToken(
  * Gives up the secrets of a database whose key is lost, so that a server starts with another key.
  *
  * @returns how many were discarded.
- * @throws where the key is given: then nothing is lost.
+ * @throws if the key is given: then nothing is lost.
  */
 export async function discardSecrets(config: Config): Promise<number> {
   const database = await openDatabase(config);

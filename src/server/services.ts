@@ -37,7 +37,7 @@ import { COMPANY_RESOURCES, ERASERS, RESOURCES, SEALED_KINDS } from "./app.ts";
 import type { Config } from "./config.ts";
 import { findAdminToken, startSealingAs } from "./server-secrets.ts";
 
-/** What watches a server, and stands before its services. */
+/** Logging, metrics, tracing and the disk watch; created before the services. */
 export interface Watching {
   readonly disk: DiskWatch;
   readonly log: Logger;

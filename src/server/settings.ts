@@ -25,7 +25,7 @@ export const SETTINGS = {
   CITUS_DIRECT: {
     default: "true",
     about:
-      "Whether track writes through the Citus worker that has the rows, where the server reaches it; false: " +
+      "Whether track writes through the Citus worker that has the rows, if the server reaches it; false: " +
       "everything goes through the coordinator.",
   },
   MANIFEST: { default: "", about: "A manifest (YAML or JSON) that is applied before serving." },
@@ -114,7 +114,7 @@ export const SETTINGS = {
     default: "",
     about:
       "How many of its latest requests each server process keeps in memory for the dashboard; by default 1000 " +
-      "where the demo workspace is served, else none.",
+      "if the demo workspace is served, else none.",
   },
   OIDC_ISSUER: {
     default: "",

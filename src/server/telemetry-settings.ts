@@ -4,7 +4,7 @@ import type { OtlpProtocol, TelemetrySettings } from "../base/observe/open-telem
 
 const EVERY_MS = 60_000;
 
-/** @throws what `refuse` makes of a variable whose value cannot be meant. */
+/** @throws the error that `refuse` makes for an invalid value. */
 export function readTelemetry(
   environment: NodeJS.ProcessEnv,
   refuse: (name: string, value: string, rule: string) => Error,

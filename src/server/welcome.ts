@@ -13,9 +13,9 @@ export interface Welcome {
   /** Such as `http://127.0.0.1:8080`. */
   readonly url: string;
   readonly adminToken: SharedSecret;
-  /** The key of the demo workspace; undefined where a manifest says what there is. */
+  /** The key of the demo workspace; undefined if a manifest declares the workspaces. */
   readonly demo: SharedSecret | undefined;
-  /** A link that signs in to the dashboard once; undefined where it would end in a log. */
+  /** A link that signs in to the dashboard once; undefined if it would end in a log. */
   readonly signInLink?: string;
 }
 

@@ -48,7 +48,7 @@ export async function startWorkers({
   };
 }
 
-/** Of the one that has created the token, if any: it alone knows it where no file keeps it. */
+/** Of the one that has created the token, if any: only it knows the token if no file keeps it. */
 function adminTokenOf(welcomes: readonly Welcome[]): Partial<Welcome> {
   const creator = welcomes.find(({ adminToken }) => adminToken.isNew);
   return creator ? { adminToken: creator.adminToken } : {};

@@ -143,7 +143,7 @@ describe("users in the dashboard", { skip }, async () => {
     await page.getByRole("link", { name: "ada" }).waitFor();
   });
 
-  test("what a user did is narrowed to an event and to a day, and an attribute among many is found by name or value", async () => {
+  test("the timeline can be filtered by event and day, and attributes can be searched by name or value", async () => {
     const workspace = await server.workspace();
     const event = (name: string, time: string) => ({ external_id: "أمل", name, time });
     await workspace.track({

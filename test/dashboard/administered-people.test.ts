@@ -99,7 +99,7 @@ describe("dashboard users that administrators manage", () => {
     );
   });
 
-  test("people are found by a part of their name or address, whatever its case, page by page in order", async () => {
+  test("people are found by a part of their name or address, ignoring case, page by page in order", async () => {
     const mark = `mark${Date.now()}`;
     const names = ["cy", "ann", "bob"].map((name) => `${mark}.${name}@acme.example`);
     for (const user_name of names) await create({ user_name });
@@ -267,7 +267,7 @@ describe("the last administrator among dashboard users", () => {
 });
 
 describe("refusals about dashboard users", () => {
-  test("an address that is taken is a conflict, whatever its case", async () => {
+  test("an address that is taken is a conflict, ignoring case", async () => {
     const { user_name } = await create();
     const again = await server.admin(
       "POST",

@@ -123,7 +123,7 @@ describe("the list of live requests", () => {
     assert.deepEqual(body.requests, []);
   });
 
-  test("a server keeps so many requests and no more, and none where live requests are off", async () => {
+  test("a server keeps so many requests and no more, and none if live requests are off", async () => {
     const few = await startOwnServer({ liveRequests: 3 });
     const workspace = await few.workspace();
     for (const name of ["a", "b", "c", "d"]) {

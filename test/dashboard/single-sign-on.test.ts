@@ -37,7 +37,7 @@ async function signInAs(email: string): Promise<SignedIn> {
 const appsOf = (browser: SignedIn) => browser.call("GET", "/admin/v1/workspaces/demo/apps");
 
 describe("who may sign in", () => {
-  test("the dashboard user whose user name is the verified address is signed in, whatever its case", async () => {
+  test("the dashboard user whose user name is the verified address is signed in, ignoring case", async () => {
     const user = await person();
     const browser = await signInAs(user.userName.toUpperCase());
     const { body } = await browser.call("GET", "/dashboard/session");

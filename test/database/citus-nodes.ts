@@ -8,7 +8,7 @@ export interface CitusNodes {
   readonly url: string;
   /** The coordinator first. */
   readonly nodes: readonly [Cluster, Cluster, Cluster];
-  /** Completes what a crash cut off between the two phases of a commit. @throws where something remains. */
+  /** Completes what a crash cut off between the two phases of a commit. @throws if something remains. */
   complete(): Promise<void>;
 }
 

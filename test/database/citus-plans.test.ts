@@ -54,7 +54,7 @@ async function planOf(
 
 const PLACES = new Map(BUCKETS.map((bucket, place) => [bucket, place]));
 
-/** How many shards the buckets of a statement lie on; undefined where it names none. */
+/** How many shards the buckets of a statement lie on; undefined if it names none. */
 function shardsNamed(parameters: readonly unknown[], shards: number): number | undefined {
   for (const parameter of [...parameters].reverse()) {
     const numbers = isTypedList(parameter)

@@ -129,7 +129,7 @@ describe("LOG_FORMAT", () => {
     assert.match(await written("pretty"), /^\[\d\d:\d\d:\d\d\] WARN: not noted \{"code":"X1"\}\n$/);
   });
 
-  test("json and auto write JSON where there is no terminal", async () => {
+  test("json and auto write JSON if there is no terminal", async () => {
     for (const format of ["json", "auto"] as const) {
       const { level, msg, code } = JSON.parse(await written(format));
       assert.deepEqual([level, msg, code], ["warn", "not noted", "X1"]);

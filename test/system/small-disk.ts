@@ -13,7 +13,7 @@ export interface SmallDisk {
   free(): Promise<void>;
 }
 
-/** Mounts one in memory until the test file ends. @returns undefined where that is not allowed: it takes root. */
+/** Mounts one in memory until the test file ends. @returns undefined if that is not allowed: it takes root. */
 export async function mountSmallDisk(megabytes: number): Promise<SmallDisk | undefined> {
   let isMounted = false;
   // Registered before the folder, because what is registered first is done first.

@@ -8,7 +8,7 @@ import { post, startChild } from "./child-server.ts";
 
 const EVENT = { external_id: "ada", name: "opened", time: "2026-01-01T12:00:00Z" };
 
-/** The processes that a process has started; undefined where this system cannot tell. */
+/** The processes that a process has started; undefined if this system cannot tell. */
 function workersOf(pid: number): number[] | undefined {
   try {
     const lines = execFileSync("ps", ["-e", "-o", "pid=,ppid="], { encoding: "utf8" }).split("\n");

@@ -21,7 +21,7 @@ export interface Dataset {
   readonly environment: Readonly<Record<string, string>>;
   readonly floorTarget: FloorTarget;
   /**
-   * The process below which the engine's work is done; undefined where that is the server itself,
+   * The process below which the engine's work is done; undefined if that is the server itself,
    * or where the engine runs on another machine.
    */
   readonly processId: number | undefined;

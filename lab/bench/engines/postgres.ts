@@ -5,7 +5,7 @@ import { nameOf, parentOf } from "../processes/process-table.ts";
 import type { Dataset, Engine } from "./engine.ts";
 
 export interface PostgresEngine extends Engine {
-  /** The database of this name, made empty where it is not there. */
+  /** The database of this name, made empty if it is not there. */
   named(name: string): Promise<{ dataset: Dataset; isNew: boolean }>;
 }
 

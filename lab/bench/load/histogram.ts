@@ -24,7 +24,7 @@ export function sumOf(histograms: readonly Histogram[]): Histogram {
   return sum;
 }
 
-/** The latency in milliseconds that this share of all did not exceed; 0 where there are none. */
+/** The latency in milliseconds that this share of all did not exceed; 0 if there are none. */
 export function percentile(histogram: Histogram, share: number): number {
   const wanted = histogram.reduce((sum, count) => sum + count, 0) * share;
   let seen = 0;

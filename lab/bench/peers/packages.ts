@@ -33,7 +33,7 @@ export const loaderOf = (folder: string, peer: PeerName): LoadPackage =>
  * Installs the peers unless they are there.
  *
  * @returns the folder that holds a folder of each.
- * @throws where npm cannot install them, with what it said.
+ * @throws if npm cannot install them, with what it said.
  */
 export async function installPeers(say: (line: string) => void): Promise<string> {
   const user = process.getuid?.();

@@ -17,7 +17,7 @@ export interface Workload {
   readonly unit: string;
   readonly unitsPerRequest: number;
   readonly distribution: Distribution;
-  /** Every request goes to this path, with this method: POST where nothing is said. */
+  /** Every request goes to this path, with this method: POST if nothing is said. */
   readonly path: string;
   readonly method?: "GET";
   /** The path of the next request, where each has one of its own. */

@@ -6,7 +6,7 @@ const COLUMNS = `entry_id as id, at, workspace, action, kind, name, details, act
   actor_name as "actorName", call, request_id as "requestId", address, position, hash`;
 
 /**
- * The end of the chain; undefined where its record was removed. Locks it until the transaction ends, so that
+ * The end of the chain; undefined if its record was removed. Locks it until the transaction ends, so that
  * rows are added one transaction after the other.
  */
 export async function lockHead(tx: Transaction): Promise<Head | undefined> {

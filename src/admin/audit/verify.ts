@@ -5,7 +5,7 @@ import { countUnchained, selectBeyondHead, selectChain, selectHead } from "./sto
 /** The first place where the audit is not as it was written. */
 export interface Break {
   readonly position: number;
-  /** The row there; null where there is none. */
+  /** The row there; null if there is none. */
   readonly entry: ChainedEntry | null;
   /** What is wrong with it, as a sentence. */
   readonly message: string;

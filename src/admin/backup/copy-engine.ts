@@ -19,7 +19,7 @@ const COPY = /^copy-[0-9a-f-]{36}$/;
  * holds everything that was acknowledged before; requests wait while the files are copied.
  *
  * @returns the folder of the copy, below the data folder.
- * @throws Problem INVALID_REQUEST where the server has no embedded engine in a folder.
+ * @throws Problem INVALID_REQUEST if the server has no embedded engine in a folder.
  */
 export async function copyEngine(services: CopyServices, context: Context): Promise<string> {
   const { database, clock, dataDir } = services;

@@ -22,7 +22,7 @@ export function isCron(text: string): boolean {
 /** Schedules are in UTC. docs/warehouse-sync.md */
 const readCron = (text: string): Cron => new Cron(text, { timezone: "UTC", mode: "5-part" });
 
-/** The first time after `now`; undefined where there is none. */
+/** The first time after `now`; undefined if there is none. */
 const nextTime = (cron: string, now: Date): Date | undefined =>
   readCron(cron).nextRun(now) ?? undefined;
 

@@ -9,11 +9,11 @@ import { agreeOn, type SharedSecretRow, selectSharedSecret } from "./shared-secr
 /** A secret that every server on a database accepts. */
 export interface SharedSecret {
   readonly hash: string;
-  /** Undefined where another server created it and this one's data folder does not hold it. */
+  /** Undefined if another server created it and this one's data folder does not hold it. */
   readonly secret: string | undefined;
   /** Whether this start created it: the only one that prints it. */
   readonly isNew: boolean;
-  /** Which server created it, and when; undefined where it was configured or the engine is embedded. */
+  /** Which server created it, and when; undefined if it was configured or the engine is embedded. */
   readonly origin: SecretOrigin | undefined;
 }
 

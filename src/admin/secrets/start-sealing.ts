@@ -20,7 +20,7 @@ import {
 
 /** Where the current key comes from. */
 export interface KeySource {
-  /** `SECRET_KEY`, or the path of the file of a generated key; empty where there is none. */
+  /** `SECRET_KEY`, or the path of the file of a generated key; empty if there is none. */
   readonly name: string;
   /** This server and its file, for a generated key; null for a configured one. */
   readonly keptOn: string | null;

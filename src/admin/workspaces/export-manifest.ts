@@ -21,7 +21,7 @@ export interface ExportedManifest {
  * Writes the manifest that creates this workspace and its company on an empty server. Empty lists
  * are included, so that no default replaces them.
  *
- * @throws Problem CONFLICT where a stored secret cannot be opened.
+ * @throws Problem CONFLICT if a stored secret cannot be opened.
  */
 export function exportManifest(
   { database, sealing, resources, companyResources }: ExportManifestServices,

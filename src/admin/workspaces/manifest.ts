@@ -152,7 +152,7 @@ export function findDuplicates(
   return faults;
 }
 
-/** @throws Problem INVALID_REQUEST where entries have the same `key`; see `findDuplicates`. */
+/** @throws Problem INVALID_REQUEST if entries have the same `key`; see `findDuplicates`. */
 export function refuseDuplicates(...list: Parameters<typeof findDuplicates>): void {
   const faults = findDuplicates(...list);
   if (faults.length > 0) throw manifestProblem(faults);

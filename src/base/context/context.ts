@@ -19,7 +19,7 @@ export interface Context {
   readonly requestId: string;
   /** The caller's IP address as trusted proxies report it; null for jobs and the server. */
   readonly address: string | null;
-  /** Who is signed in to the dashboard; absent where the request came with a key or token. */
+  /** Who is signed in to the dashboard; absent if the request came with a key or token. */
   readonly person?: Person;
 }
 

@@ -38,7 +38,7 @@ import { NO_TRACING, type Place, type Resume, type Tracing } from "./tracing.ts"
 
 export type OtlpProtocol = "http/protobuf" | "http/json";
 
-/** What is sent, and how; undefined where it is not. */
+/** What is sent, and how; undefined if it is not. */
 export interface TelemetrySettings {
   readonly traces: OtlpProtocol | undefined;
   readonly metrics: OtlpProtocol | undefined;

@@ -24,7 +24,7 @@ export interface RequestSpan extends Place {
 
 export interface Tracing {
   /**
-   * Starts the span of a request, within the trace that its `traceparent` names. Undefined where traces are off.
+   * Starts the span of a request, within the trace that its `traceparent` names. Undefined if traces are off.
    *
    * @param route the path as declared; undefined for an unknown one.
    */

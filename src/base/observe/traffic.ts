@@ -4,7 +4,7 @@
  * takes 70 KB, and 8 KB more for each code and each throttled key; the least recent workspace is dropped first.
  */
 
-/** A request takes at most so many milliseconds, or longer than all of these. */
+/** Upper bounds of the latency buckets, in milliseconds; one more bucket holds everything slower. */
 export const LATENCY_BOUNDS_MS = [
   1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 1_000, 2_000, 5_000,
 ] as const;
@@ -32,7 +32,7 @@ const MOST_NAMES = 32;
 /** The counts of a process, each list with a number for every slot, oldest first. */
 export interface TrafficCounts {
   readonly columns: Readonly<Record<TrafficColumn, readonly number[]>>;
-  /** For each slot the number of requests by latency; undefined where there were none. */
+  /** For each slot the number of requests by latency; undefined if there were none. */
   readonly latencies: readonly (readonly number[] | undefined)[];
   readonly rejections: Readonly<Record<string, readonly number[]>>;
   /** How often a key exceeded its rate limit, by its id. */
@@ -72,7 +72,7 @@ function createRing(slotMs: number, slots: number, width: number) {
   return {
     counts,
     placeOf,
-    /** The numbers of every slot up to a moment, oldest first; undefined where nothing was counted. */
+    /** The numbers of every slot up to a moment, oldest first; undefined if nothing was counted. */
     rows(now: number): (Uint32Array | undefined)[] {
       const last = Math.floor(now / slotMs);
       return Array.from({ length: slots }, (_, index) => {

@@ -6,7 +6,7 @@
 /** Few enough that copying them to a thread does not delay other work. */
 const MOST_TOGETHER = 16;
 
-/** How long a thread works on a group. What is left of it waits for its owner's next turn. */
+/** How long a thread works on a group. The rest waits for its owner's next turn. */
 const SLICE_MS = 20;
 
 /** For the thread: makes of a function one that takes a group, and does as much of it as fits into a slice. */

@@ -75,7 +75,7 @@ export interface ThreadPool {
    * Runs a call on a thread. Workspaces take turns, and one of them never holds every thread.
    *
    * @param owner on whose behalf: the id of a workspace.
-   * @throws WorkExceeded; Problem UNAVAILABLE where the owner has too many calls waiting; and what the
+   * @throws WorkExceeded; Problem UNAVAILABLE if the owner has too many calls waiting; and what the
    *   function throws, as a plain Error.
    */
   run<Input, Output>(
@@ -99,7 +99,7 @@ const MOST_WAITING = 200;
 /** Two at least, so that an owner whose calls run into their deadline leaves one to the others. */
 const threadsFor = (cores: number): number => Math.max(2, Math.min(4, cores - 1));
 
-/** So long may a thread take to start and to load a function: on a busy machine, many times what it needs. */
+/** How long a thread may take to start and load a function. Generous, for busy machines. */
 const START_MS = 60_000;
 
 const ENTRY = import.meta.resolve("./thread-entry.js");

@@ -20,7 +20,7 @@ export const parseAttributeTime = (text: string): Date | undefined =>
 
 /** What a date-time says. */
 interface Written {
-  /** The first instant of the day in UTC; undefined where the calendar lacks the day. */
+  /** The first instant of the day in UTC; undefined if the calendar lacks the day. */
   readonly midnight: Date | undefined;
   readonly hour: number;
   readonly minute: number;

@@ -9,7 +9,7 @@ interface Found {
 /**
  * The path of an integration in the admin API.
  *
- * @throws where there is no such integration, or more than one.
+ * @throws if there is no such integration, or more than one.
  */
 export async function findIntegration(
   target: AdminTarget,

@@ -15,7 +15,7 @@ export interface WantedRows {
 /**
  * Prints the rows of a run that failed, were skipped or wait, one a line.
  *
- * @throws where there is no such integration or run, or it has not run yet.
+ * @throws if there is no such integration or run, or it has not run yet.
  */
 export async function printRows(
   target: AdminTarget,

@@ -15,7 +15,7 @@ const EXIT_CODES: Readonly<Record<string, number>> = { success: 0, partial: 2 };
  * lines elsewhere.
  *
  * @returns the exit code: 0 for success, 2 for partial, 1 otherwise.
- * @throws where there is no such integration, or more than one, or one runs already.
+ * @throws if there is no such integration, or more than one, or one runs already.
  */
 export async function runSyncThroughApi(
   sync: { readonly name: string; readonly workspace: string | undefined },

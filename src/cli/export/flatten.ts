@@ -8,7 +8,7 @@ type Row = Readonly<Record<string, unknown>>;
 /** Members that hold an object with names of the user's own choice, or an alias. */
 const NESTED = ["properties", "custom_attributes", "user_alias"];
 
-/** What follows from other data, or stands under another name as well. */
+/** Members that follow from others, or repeat them under another name. */
 const LEFT_OUT = [
   "braze_id",
   "created_at",

@@ -19,7 +19,7 @@ const MOST_HELD_BYTES = 2 * LONGEST_LINE_BYTES;
  * it is complete, is checked and left out.
  *
  * @param onRows told how many rows each piece holds.
- * @throws where the stream breaks off or rows are missing.
+ * @throws if the stream breaks off or rows are missing.
  */
 export async function* readExport(
   target: AdminTarget,
@@ -59,7 +59,7 @@ export async function* readExport(
   if (complete !== rows) throw brokenOff(rows, undefined);
 }
 
-/** Where the last line begins; 0 where there is only one. */
+/** Where the last line begins; 0 if there is only one. */
 function startOfLastLine(bytes: Buffer): number {
   const lastNewline = bytes.lastIndexOf(NEWLINE);
   return lastNewline <= 0 ? 0 : bytes.lastIndexOf(NEWLINE, lastNewline - 1) + 1;
@@ -71,7 +71,7 @@ function countLines(bytes: Buffer): number {
   return count;
 }
 
-/** How many rows a complete export has; undefined where this is not the last line of one. */
+/** How many rows a complete export has; undefined if this is not the last line of one. */
 function readEnd(line: string): number | undefined {
   try {
     const { complete, rows } = JSON.parse(line).export;

@@ -42,7 +42,7 @@ async function* readRows(path: string): AsyncGenerator<Map<string, string>> {
   }
 }
 
-/** @throws in words where DuckDB is not installed. */
+/** @throws in words if DuckDB is not installed. */
 export async function writeParquet(path: string, lines: Lines): Promise<void> {
   const { DuckDBInstance } = await import("@duckdb/node-api").catch(() => {
     throw new Error(

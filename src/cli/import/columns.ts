@@ -11,7 +11,7 @@ export type ColumnType = (typeof COLUMN_TYPES)[number];
 /** A column and where its values go. */
 export interface Column {
   readonly name: string;
-  /** The member, step by step; undefined where the column is left out. */
+  /** The member, step by step; undefined if the column is left out. */
   readonly path: readonly string[] | undefined;
   readonly type: ColumnType;
   /** A value, for display. */
@@ -26,7 +26,7 @@ export interface ColumnOptions {
 
 const IDENTIFIERS = ["external_id", "email", "phone", "platform_id", "braze_id"];
 
-/** The members of an object of each kind that are texts, whatever their values look like. */
+/** The members of an object of each kind that are texts, even if a value looks like a number. */
 const TEXTS: Readonly<Record<ImportKind, readonly string[]>> = {
   users: IDENTIFIERS,
   events: [...IDENTIFIERS, "name", "time", "app_id"],
@@ -48,7 +48,7 @@ const NESTED = ["user_alias", "properties", "custom_attributes"];
  * Decides where columns go and what their values are, from the first rows.
  *
  * @param sample the first rows.
- * @throws where an option names a column that does not exist.
+ * @throws if an option names a column that does not exist.
  */
 export function inferColumns(
   kind: ImportKind,

@@ -20,7 +20,7 @@ interface Parsed {
  * Reads the header of a CSV file. A row with another number of columns is a record with a fault.
  *
  * @param delimiter by default the one of comma, semicolon and tab that the first line has most often.
- * @throws in words where the header is missing or names a column twice.
+ * @throws in words if the header is missing or names a column twice.
  */
 export async function openCsv(
   name: string,

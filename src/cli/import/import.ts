@@ -44,7 +44,7 @@ export function define(command: Command): void {
   withTarget(
     command.argument("<kind>", IMPORT_KINDS.join(", "), readKind).argument("<file>", "-: stdin"),
   )
-    .option("--workspace <name>", "where there are several")
+    .option("--workspace <name>", "if there are several")
     .addOption(
       new Option("--format <format>", "by default by the name of the file").choices(FORMATS),
     )
@@ -64,9 +64,9 @@ export function define(command: Command): void {
     .addOption(
       new Option("--preset <name>", "the export format of another product").choices(PRESETS),
     )
-    .option("--dry-run", "judges every row, and imports nothing")
+    .option("--dry-run", "checks every row and imports nothing")
     .option("--resume", "continues an import of this file that was interrupted")
-    .option("--again", "imports events or purchases that were imported before once more")
+    .option("--again", "imports events or purchases again, although they were imported before")
     .option("--rejects <file>", "writes rejected rows to a file, with the reason")
     .option("--max-rejects <count>", "stops when more rows are rejected", readCount)
     .addHelpText("after", HELP)
@@ -163,7 +163,7 @@ function idOf(
   return createHash("sha256").update(`${fingerprint} ${how}`).digest("hex").slice(0, 32);
 }
 
-/** How importing a row once more changes nothing. */
+/** Why importing a row again changes nothing. */
 const IDEMPOTENT: readonly ImportKind[] = ["users", "subscriptions"];
 
 /** @returns how far an earlier run came that is to be continued. */
@@ -182,7 +182,7 @@ async function settleProgress(
   if (!again && !IDEMPOTENT.includes(run.kind)) {
     throw new Error(
       `${counted(known.rows_done, "row")} of ${name} were imported into '${run.workspace}' before. ` +
-        `Pass --resume to import the rest, or --again to import all ${run.kind} once more.`,
+        `Pass --resume to import the rest, or --again to import all ${run.kind} again.`,
     );
   }
   await forgetProgress(run);

@@ -57,10 +57,10 @@ export async function openRejects(path: string, isResumed: boolean): Promise<Rej
   };
 }
 
-/** Holds at least one line: six characters of JSON can stand for one byte of a record. */
+/** Holds at least one line: a byte of a record takes up to six characters of JSON. */
 const TAIL_BYTES = 8 * LONGEST_RECORD_BYTES;
 
-/** The number of the last whole row in the file of an earlier run, however large; 0 where there is none. */
+/** The number of the last whole row in the file of an earlier run, however large; 0 if there is none. */
 async function lastRowIn(path: string): Promise<number> {
   const size = (await stat(path).catch(() => undefined))?.size ?? 0;
   if (size === 0) return 0;

@@ -47,7 +47,7 @@ export interface Rows {
 /** As many rows decide what the columns of a CSV file hold. */
 const SAMPLE_ROWS = 1_000;
 
-/** Reads a file as rows. @throws in words where it cannot be read as such. */
+/** Reads a file as rows. @throws in words if it cannot be read as such. */
 export async function readRows(source: Source, options: ReadOptions): Promise<Rows> {
   const leftOut = new Set<string>();
   let others = 0;

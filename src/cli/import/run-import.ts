@@ -12,7 +12,7 @@ const BYTES_PER_BATCH = 2_000_000;
 
 export interface RunOptions {
   readonly rows: AsyncIterable<Row>;
-  /** Unpacked; undefined where it is unknown. */
+  /** Unpacked; undefined if it is unknown. */
   readonly totalBytes: number | undefined;
   /** How far an earlier run came. */
   readonly resumed: Progress | undefined;

@@ -27,7 +27,7 @@ export interface BatchReply {
 const pathOf = ({ workspace, importId }: Import): string =>
   `${workspacePath(workspace)}/imports/${importId}`;
 
-/** How far an earlier run came; undefined where there was none. */
+/** How far an earlier run came; undefined if there was none. */
 export const readProgress = (run: Import): Promise<Progress | undefined> =>
   callAdmin<Progress>(run.target, "GET", pathOf(run)).catch((error) => {
     // Without the workspace it is not found either, and the first batch says so.
@@ -75,7 +75,7 @@ export async function sendBatch(
   }
 }
 
-/** Milliseconds; undefined where trying again does not help. */
+/** Milliseconds; undefined if trying again does not help. */
 function pauseAfter(error: unknown, attempt: number): number | undefined {
   if (!(error instanceof AdminError)) return undefined;
   const { status, retryAfterSeconds } = error;

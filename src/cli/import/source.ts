@@ -24,7 +24,7 @@ const FINGERPRINT_BYTES = 1_048_576;
  * Opens a file, a pipe or standard input (`-`), packed with gzip or not. A packed file is read through once before, so
  * that a damaged one is refused before anything is imported.
  *
- * @throws in words where it is no text.
+ * @throws in words if it is no text.
  */
 export async function openSource(path: string): Promise<Source> {
   const isStandardInput = path === "-";

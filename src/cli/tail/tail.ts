@@ -53,8 +53,8 @@ export function define(command: Command): void {
     .option("--user <id>", "only requests that name this user")
     .option("--code <code>", "only requests with an item that got this code")
     .option("--details", "also prints each rejected item with its reason")
-    .option("--limit <count>", "stops after so many requests", readCount)
-    .option("--for <seconds>", "stops after so many seconds", readCount)
+    .option("--limit <count>", "stops after this many requests", readCount)
+    .option("--for <seconds>", "stops after this many seconds", readCount)
     .addHelpText("after", HELP)
     .action(tail);
 }

@@ -22,7 +22,7 @@ export async function usersPath(target: AdminTarget, { workspace }: UserOptions)
 /**
  * The one user with this external_id, alias name, email address, phone number or platform_id.
  *
- * @throws where there is none, or several, with how to choose.
+ * @throws if there is none, or several, with how to choose.
  */
 export async function findUser(
   target: AdminTarget,

@@ -179,7 +179,7 @@ async function merge(text: string, into: string, options: MergeOptions): Promise
   const { target, userPath, user } = await locate(text, options);
   const { user: kept } = await locate(into, options);
   if (!options.dryRun) {
-    const sentence = `This merges ${describeUser(user)} into ${describeUser(kept)}, for good.`;
+    const sentence = `This merges ${describeUser(user)} into ${describeUser(kept)}. This cannot be undone.`;
     await confirm(sentence, options);
   }
   const body = { into: kept.platform_id, ...(options.dryRun && { dry_run: true }) };

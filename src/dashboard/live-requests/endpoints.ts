@@ -114,7 +114,7 @@ const stream = endpoint({
     "last-event-id": Type.Optional(
       Type.String({
         format: "uuid",
-        description: "The id of the last event that was received: the stream goes on after it.",
+        description: "The id of the last event that was received: the stream resumes after it.",
       }),
     ),
   }),

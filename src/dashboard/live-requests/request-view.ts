@@ -36,7 +36,7 @@ export const LiveRequest = Type.Object(
       { description: "The API key." },
     ),
     items: Type.Array(LiveItem, {
-      description: "At most 200; none where the body was too large to be kept.",
+      description: "At most 200; none if the body was too large to be kept.",
     }),
     rejected: Type.Integer({ minimum: 0, description: "How many items were rejected or skipped." }),
     body: Type.Unknown({

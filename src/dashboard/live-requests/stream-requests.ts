@@ -38,7 +38,7 @@ export interface StreamInput {
 
 const LOOK_EVERY_MS = 500;
 
-/** Every so many looks the caller's right is confirmed, and proxies and the reader hear that the stream lives. */
+/** After this many looks the caller's right is checked again, and a comment keeps proxies and the reader connected. */
 const CONFIRM_EVERY = 4;
 
 /** What one look reads and passes on, for each process; what is beyond may match, and is only counted. */

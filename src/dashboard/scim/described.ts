@@ -29,7 +29,7 @@ function membersOf(attributes: readonly Attribute[]): Record<string, TSchema> {
   );
 }
 
-/** `active` is true where it is omitted. */
+/** `active` is true if it is omitted. */
 const isRequired = ({ required, type }: Attribute): boolean => required && type !== "boolean";
 
 const schemas = (urn: string) =>

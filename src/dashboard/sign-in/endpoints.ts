@@ -30,7 +30,7 @@ const NotSignedIn = Type.Object(
             }),
             Type.Null(),
           ],
-          { description: "The identity provider; null where none is set up." },
+          { description: "The identity provider; null if none is set up." },
         ),
       },
       { description: "How to sign in." },

@@ -31,12 +31,12 @@ export interface SignInAttempt {
 
 export interface IdentityProvider {
   readonly view: { readonly name: string; readonly url: string };
-  /** @returns where to send the browser. @throws Problem UNAVAILABLE where the provider cannot be reached. */
+  /** @returns where to send the browser. @throws Problem UNAVAILABLE if the provider cannot be reached. */
   begin(redirectUri: string, returnTo: string): Promise<{ url: string; attempt: SignInAttempt }>;
   /**
    * @param callback the address that the provider sent the browser to, with its query.
    * @returns the user name of the person.
-   * @throws Problem FORBIDDEN where the provider refuses, or confirms no user name.
+   * @throws Problem FORBIDDEN if the provider refuses, or confirms no user name.
    */
   finish(callback: URL, attempt: SignInAttempt): Promise<string>;
 }

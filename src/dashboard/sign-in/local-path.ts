@@ -2,7 +2,7 @@
 
 const DASHBOARD = "/dashboard/";
 
-/** Nothing lies there: it only shows whether an address leaves this server. */
+/** A host that is never contacted: it only shows whether an address leaves this server. */
 const NOWHERE = "http://local.invalid";
 
 /**

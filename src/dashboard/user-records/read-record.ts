@@ -46,7 +46,7 @@ export const PersonRecord = Type.Object({
     groups: Type.Array(
       Type.Object({
         subscription_group_id: Type.String(),
-        /** Null where the workspace no longer has the group. */
+        /** Null if the workspace no longer has the group. */
         name: NullableText,
         channel: NullableText,
         /** What messages of the group go to. */

@@ -56,7 +56,7 @@ export type FoundUser = Static<typeof FoundUser>;
 
 /**
  * Finds users by the beginning of an external_id, alias name, email address or phone number, or by a whole
- * platform_id. Addresses match whatever their case. A user is found once. Without a query it finds all users.
+ * platform_id. Addresses match ignoring case. A user is found once. Without a query it finds all users.
  *
  * @throws Problem INVALID_REQUEST `Invalid cursor`.
  */

@@ -82,7 +82,7 @@ export interface UserPage {
 
 /** A search as the dashboard does it. */
 export interface PeopleQuery {
-  /** A part of the user name or of the name, in whatever case; empty for all users. */
+  /** A part of the user name or of the name, ignoring case; empty for all users. */
   readonly text: string;
   /** The user name, in lower case, after which the page begins. */
   readonly after: string | undefined;

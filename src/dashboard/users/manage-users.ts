@@ -37,7 +37,7 @@ export interface UserServices {
   readonly clock: Clock;
 }
 
-/** @returns undefined if another user has the userName, whatever its case. */
+/** @returns undefined if another user has the userName, ignoring case. */
 export function createUser(
   { database, clock }: UserServices,
   context: CompanyContext,
@@ -80,7 +80,7 @@ export const listUsers = (
 ): Promise<UserPage> => selectPage(database, context.company.id, query);
 
 /**
- * Replaces the attributes of a user by what `work` makes of them. The user is locked meanwhile.
+ * Replaces the attributes of a user by the result of `work`. The user is locked meanwhile.
  * If no attribute changes, `updatedAt` stays.
  *
  * @returns undefined if there is no such user.
@@ -167,7 +167,7 @@ async function requireAdministrator(tx: Transaction, context: CompanyContext): P
   if (isByScim(context) || (await selectHasAdministrator(tx, context.company.id))) return;
   throw new Problem(
     "CONFLICT",
-    "No active dashboard user with the company's admin permission would be left: give it to another one first.",
+    "This is the last active user with the company's admin permission. Give it to someone else first.",
   );
 }
 

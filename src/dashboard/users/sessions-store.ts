@@ -105,7 +105,7 @@ export async function updateLastSignIn(
   return rows.some(({ attributes }) => attributes.active !== false);
 }
 
-/** The active dashboard user with this user name, in whatever case. */
+/** The active dashboard user with this user name, ignoring case. */
 export async function selectActiveUser(
   database: Queryable,
   userName: string,

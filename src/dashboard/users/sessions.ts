@@ -26,9 +26,9 @@ import {
  */
 
 export interface SessionSettings {
-  /** A session ends after so many minutes without use. */
+  /** A session ends after this many minutes without use. */
   readonly sessionIdleMinutes: number;
-  /** A session ends after so many hours in any case. */
+  /** A session ends after this many hours in any case. */
   readonly sessionHours: number;
 }
 
@@ -155,7 +155,7 @@ const sessionOf = (row: SessionRow, secret: string, idleAt: Date): Session => ({
 const csrfTokenOf = (secret: string): string =>
   createHash("sha256").update(`csrf ${secret}`).digest("base64url");
 
-/** The dashboard user who may sign in with this user name, in whatever case. */
+/** The dashboard user who may sign in with this user name, ignoring case. */
 export const findActiveUser = (
   { database }: { readonly database: Database },
   userName: string,

@@ -120,7 +120,7 @@ export interface BackupSummary {
   readonly bytes: number;
 }
 
-/** Reads a whole backup. @throws BackupUnreadable where it is damaged, cut off, or something else. */
+/** Reads a whole backup. @throws BackupUnreadable if it is damaged, cut off, or something else. */
 export async function verifyBackup(path: string): Promise<BackupSummary> {
   let header: BackupHeader | undefined;
   let tables = 0;
@@ -144,7 +144,7 @@ export type BackupPart =
 const PART_CHARACTERS = 1_000_000;
 
 /**
- * Reads a backup in parts, none of which is large. That it was whole shows at the end only.
+ * Reads a backup in parts, none of which is large. Only the end shows whether the file was complete.
  *
  * @throws BackupUnreadable
  */

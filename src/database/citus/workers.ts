@@ -11,7 +11,7 @@ export interface Workers {
   /**
    * The database through the worker that has the rows of all these buckets.
    *
-   * @returns undefined where no single worker has them, where it was not reached, and without a cluster.
+   * @returns undefined if no single worker has them, where it was not reached, and without a cluster.
    */
   holderOf(buckets: Iterable<number>): Database | undefined;
   /** A number for the worker of each bucket, in the order of `BUCKETS`; undefined unless all of them are reached. */
@@ -21,7 +21,7 @@ export interface Workers {
 
 interface Worker {
   readonly database: Database;
-  /** Whether it is the worker that the coordinator means, and responded the last time. */
+  /** Whether this is the server that the coordinator knows, and it responded last time. */
   isReached: boolean;
 }
 
@@ -66,7 +66,7 @@ export function createWorkers(
     numbers = BUCKETS.map((bucket) => workers.indexOf(found[bucket]));
   }
 
-  /** A name may lead to another server from here than from the coordinator. */
+  /** A host name may resolve differently here and on the coordinator. */
   async function reach(place: string, identity: string | undefined): Promise<void> {
     const worker = known.get(place) ?? watched(open(atPlace(url, place)));
     known.set(place, worker);

@@ -48,7 +48,7 @@ export function databaseOf(connection: Connection): SerializedDatabase {
   const direct = queryable(async (statement) => (await connection.run([statement], "part"))[0]);
 
   async function transaction<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result> {
-    // Not waited for: what follows comes after it, and fails where it does, for then the engine is gone.
+    // No need to wait: later statements run after `begin`. If it fails, the engine has ended and they fail too.
     const begun = connection.script("begin");
     begun.catch(() => {});
     try {
@@ -86,7 +86,7 @@ export function databaseOf(connection: Connection): SerializedDatabase {
     return result;
   }
 
-  /** Other uses plan otherwise, for the length of a transaction. */
+  /** Other uses get their own planner settings, for one transaction. */
   function databaseFor(use: Use): Database {
     if (use === "intake") return database;
     const withPlanner: Database["transaction"] = (work) =>

@@ -26,7 +26,7 @@ const MOST_PREPARED = 250;
 /** A statement that the engine has prepared. */
 interface Prepared {
   readonly name: string;
-  /** Of its rows; unknown until it has run, empty where it returns none. */
+  /** Of its rows; unknown until it has run, empty if it returns none. */
   columns: readonly Column[] | undefined;
 }
 
@@ -109,7 +109,7 @@ export function createStatementRunner(engine: PGlite): StatementRunner {
       });
       return outcomes;
     } catch (error) {
-      // Perhaps it was not prepared, or no longer fits the tables. The next time it is, under another name.
+      // It may not have been prepared, or the tables have changed. Next time it is prepared under a new name.
       for (const { sql } of statements) prepared.delete(sql);
       throw error;
     }

@@ -30,7 +30,7 @@ export interface SnapshotEntry extends Entry {
 export const snapshotPath = async (): Promise<string> =>
   join(packageRoot(), "dist", `embedded-${await schemaFingerprint()}.snapshot`);
 
-/** The prepared database, migrated and empty, or undefined where the build made none. */
+/** The prepared database, migrated and empty, or undefined if the build made none. */
 export async function readSnapshot(): Promise<SnapshotEntry[] | undefined> {
   const compressed = await readFile(await snapshotPath()).catch(() => undefined);
   if (!compressed) return undefined;

@@ -20,7 +20,7 @@ export const deadlinesOf = (statementMs: number): Deadlines => ({
 /** For work that may take long: migrations, exports, figures. */
 export const LONG_DEADLINES = deadlinesOf(30 * 60 * 1_000);
 
-/** What the network and the client may add to a statement, before the server counts as silent. */
+/** Extra time for the network and the client before the server counts as silent. */
 const GRACE_MS = 1_000;
 
 /** The SQLSTATE of a canceled statement: what a server that keeps its deadlines would have sent. */
@@ -51,7 +51,7 @@ export function createWatchdog({ statementMs }: Deadlines, disconnect: () => voi
           if (respondedAt < askedAt) disconnect();
           reject(timeoutError());
         };
-        // After a pause of this process timers run first: what came in by then is read before.
+        // After the process was paused, timers fire before sockets are read; this lets responses that have arrived be read first.
         const timer = setTimeout(
           () => setImmediate(() => isOpen && expire()),
           statementMs + GRACE_MS,

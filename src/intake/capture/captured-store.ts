@@ -9,7 +9,7 @@ export interface CapturedRow {
   readonly path: string;
   /** JSON. */
   readonly query: string;
-  /** JSON; null where there was none. */
+  /** JSON; null if there was none. */
   readonly body: string | null;
   readonly status: number;
   /** JSON. */

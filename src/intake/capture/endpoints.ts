@@ -23,7 +23,7 @@ const CapturedCall = Type.Object({
     description: "The parameters of the query.",
   }),
   body: nullable(Anything, {
-    description: "The body as it was sent; null where there was none.",
+    description: "The body as it was sent; null if there was none.",
     examples: [{ external_user_ids: ["ada"], messages: {} }],
   }),
   status: Type.Integer({ description: "The status that it got.", examples: [201] }),

@@ -54,7 +54,7 @@ const WRITERS: Readonly<Record<ImportKind, Write>> = {
  * the rules of the API and gets its own verdict. A batch that is sent again is recognized and not written
  * again. The audit records the beginning of an import.
  *
- * @throws Problem CONFLICT where the batch does not follow the rows that are done.
+ * @throws Problem CONFLICT if the batch does not follow the rows that are done.
  */
 export async function importBatch(
   services: WriteServices,

@@ -40,7 +40,7 @@ const HISTORY = [
 export interface ProfileRow {
   /** An attributes object of a track request. */
   readonly attributes: Row;
-  /** An object of an import of history, without its identifier; undefined where there is none. */
+  /** An object of an import of history, without its identifier; undefined if there is none. */
   readonly history: Row | undefined;
   /** All aliases of the row, as they were given. */
   readonly aliases: readonly unknown[];

@@ -109,7 +109,7 @@ function tooMany(names: readonly IdentifierName[], advice = "") {
   return refused("MULTIPLE_IDENTIFIERS", `${list} are given; only one of them is allowed${advice}`);
 }
 
-/** A switch: `_update_existing_only` is a boolean and nothing else. Undefined where it is absent. */
+/** A switch: `_update_existing_only` is a boolean and nothing else. Undefined if it is absent. */
 export function checkFlag(item: RawItem, name: string): Checked<boolean | undefined> {
   const value = item[name];
   if (value === undefined || value === null) return accepted(undefined);

@@ -43,7 +43,7 @@ export function chooseLanes(most: number): (waitingItems: number) => Lanes {
 /**
  * Chooses between a lane for each shard and, while little waits, one for each node.
  *
- * @param nodes the number of the node of each bucket; undefined where that is not known.
+ * @param nodes the number of the node of each bucket; undefined if that is not known.
  */
 export function chooseLanesOnCluster(
   shards: number,

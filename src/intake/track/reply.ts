@@ -39,7 +39,7 @@ const TouchedUser = Type.Object({
   email: Type.Optional(Type.String()),
   phone: Type.Optional(Type.String()),
   custom_attributes: Type.Optional(
-    Type.Record(Type.String(), Type.Unknown(), { description: "Null where it is removed." }),
+    Type.Record(Type.String(), Type.Unknown(), { description: "Null if it is removed." }),
   ),
   custom_events: Type.Optional(Type.Array(Type.Object({ name: Type.String(), ...Summary }))),
   purchase_events: Type.Optional(
@@ -50,7 +50,7 @@ const TouchedUser = Type.Object({
 export type TouchedUser = Static<typeof TouchedUser>;
 
 export const RecordedInSync = Type.Object({
-  users: Type.Array(TouchedUser, { description: "Empty where no user has the identifier." }),
+  users: Type.Array(TouchedUser, { description: "Empty if no user has the identifier." }),
   ...outcome,
 });
 

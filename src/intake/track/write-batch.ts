@@ -133,7 +133,7 @@ function unlessAborted(error: unknown): undefined {
   if (!isAborted(error)) throw error;
 }
 
-/** The same on a node past the coordinator: whatever it has against it, nothing is committed, and the coordinator decides. */
+/** The same on a worker: if it fails, nothing was committed, and the batch runs again through the coordinator. */
 function unlessUnavailable(error: unknown): undefined {
   if (isUnavailable(error)) throw error;
 }

@@ -22,13 +22,13 @@ export const MOST_WAITING_ITEMS = 20_000;
 const BATCH_ITEMS = 2_000;
 
 /**
- * How many transactions a process writes at the same time, at most (lab/NOTEBOOK.md). Fewer where
- * other processes write too: those do not keep to this one's shares of the people.
+ * How many transactions a process writes at the same time, at most (lab/NOTEBOOK.md). Fewer if
+ * other processes write too, because their lanes divide users independently.
  */
 const MOST_LANES = 3;
 const MOST_LANES_AMONG_OTHERS = 2;
 
-/** Where transactions take turns: while the engine runs one, the next one is worked out. */
+/** For the embedded engine: while it runs one transaction, the next is computed. */
 const IN_TURNS = { lanes: 1, depth: 2, atOnce: 2 };
 
 /**
@@ -74,7 +74,7 @@ export function createWriteQueue(services: WriteServices, processes = 1, shards 
   let waitingItems = 0;
   let lastMoment = 0;
 
-  /** A moment after all that were given before, with room for so many items (`applyItem`). */
+  /** A timestamp later than all earlier ones, leaving room for this many items (`applyItem`). */
   function nextMoment(items: number): number {
     const moment = Math.max(services.clock.now().getTime() * 1_000, lastMoment);
     lastMoment = moment + items * MICROSECONDS_OF_ITEM;

@@ -26,7 +26,7 @@ export interface Where {
  * integration also removes its history.
  *
  * @param isDeclared whether a manifest makes the change.
- * @throws Problem CONFLICT where another integration has the name.
+ * @throws Problem CONFLICT if another integration has the name.
  */
 export async function changeIntegrations(
   tx: Transaction,

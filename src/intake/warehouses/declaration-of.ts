@@ -16,7 +16,7 @@ const SECRETS: Readonly<Record<string, readonly string[]>> = {
 /**
  * An integration as a manifest declares it, with variables in the place of secrets.
  *
- * @throws Problem CONFLICT where the warehouse was sealed with a key that this server does not have.
+ * @throws Problem CONFLICT if the warehouse was sealed with a key that this server does not have.
  */
 export function declarationOf(
   { sealing, secret }: DeclarationSource,

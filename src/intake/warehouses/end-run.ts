@@ -15,7 +15,7 @@ export interface Ending {
   readonly strays?: Strays;
 }
 
-/** The end of a run that read everything; undefined where there was nothing at all to read. */
+/** The end of a run that read everything; undefined if there was nothing at all to read. */
 export function endingOf(strays: Strays | undefined): Ending {
   if (!strays) return { message: "There is no file to read." };
   const { future, unreadable } = strays;

@@ -24,7 +24,7 @@ export interface Integration {
   readonly type: IntegrationType;
   readonly status: (typeof INTEGRATION_STATUSES)[number];
   readonly contactEmails: readonly string[];
-  /** A cron expression in UTC; null where it runs only when it is triggered. */
+  /** A cron expression in UTC; null if it runs only when it is triggered. */
   readonly schedule: string | null;
   readonly retry: Retry;
   readonly warehouse: Warehouse;

@@ -97,7 +97,7 @@ export async function listIntegrations(
 /**
  * An integration of a workspace.
  *
- * @throws Problem INVALID_REQUEST where the id is no UUID, NOT_FOUND if there is none.
+ * @throws Problem INVALID_REQUEST if the id is no UUID, NOT_FOUND if there is none.
  */
 export async function getIntegration(
   { database }: ListServices,

@@ -20,7 +20,7 @@ export const mailSubject = (integrationId: string, runId: string): string =>
 export interface MailServices {
   readonly database: Database;
   readonly log: Logger;
-  /** Undefined where no SMTP_URL is set. */
+  /** Undefined if no SMTP_URL is set. */
   readonly mailer: Mailer | undefined;
 }
 
@@ -45,7 +45,7 @@ function tryAgain(log: Logger, job: Job, error: Error & { code?: string; respons
   if (!isFinal) throw new TryAgain(FIRST_DELAY_MS * 4 ** job.failures, error);
 }
 
-/** Undefined where the integration is gone by now. Nothing in it is about a person. */
+/** Undefined if the integration is gone by now. Nothing in it is about a person. */
 async function writeMail(database: Queryable, job: Job): Promise<Mail | undefined> {
   const [integrationId = "", runId = ""] = job.subject.split(" ");
   const workspace = await loadWorkspace(database, job.workspaceId);

@@ -10,7 +10,7 @@ import { getIntegration } from "./list.ts";
 import { type IntegrationRow, selectIntegrations, selectIntegrationsById } from "./store.ts";
 import { openIntegration } from "./stored-warehouse.ts";
 
-/* Integrations one by one, as the administrator sees and changes them. */
+/* The integrations of a workspace as administrators see and change them. */
 
 export interface ManageServices {
   readonly database: Database;
@@ -28,7 +28,7 @@ export const readIntegrations = (
  * Creates or changes an integration; changing the source restarts the sync. A declared integration
  * stays declared: the next apply overrides changes made through the API.
  *
- * @throws Problem CONFLICT where another integration has the name.
+ * @throws Problem CONFLICT if another integration has the name.
  */
 export async function putIntegration(
   services: ManageServices,

@@ -28,7 +28,7 @@ const isSealed = (stored: StoredWarehouse): stored is SealedWarehouse =>
 const rowOf = (workspaceId: number, integrationId: string): string =>
   `integrations.warehouse ${workspaceId} ${integrationId}`;
 
-/** An integration as it is stored. @throws Problem CONFLICT where there is no key. */
+/** An integration as it is stored. @throws Problem CONFLICT if there is no key. */
 export async function sealIntegration(
   tx: Transaction,
   sealing: Sealing,
@@ -81,7 +81,7 @@ export const storedPlaceIn = (stored: StoredWarehouse): string =>
 export const storedPlaceOf = (stored: StoredWarehouse): string =>
   `${stored.type} ${storedPlaceIn(stored)}`;
 
-/** The sealed text of a stored warehouse, or JSON where it is not sealed, and the place of its row. */
+/** The sealed text of a stored warehouse, or JSON if it is not sealed, and the place of its row. */
 export const sealedTextOf = (
   workspaceId: number,
   { id, warehouse }: Pick<StoredIntegration, "id" | "warehouse">,

@@ -99,7 +99,7 @@ async function readAll(
   }
 }
 
-/** @throws SourceUnfit where its credentials cannot be opened: trying again would not help. */
+/** @throws SourceUnfit if its credentials cannot be opened: trying again would not help. */
 function warehouseOf({ sealing }: SyncServices, { workspace, integration }: Run): Warehouse {
   try {
     return openWarehouse(sealing, workspace.id, integration);

@@ -10,7 +10,7 @@ import type { Place } from "./place.ts";
 export interface MessageExtension<Part = unknown> {
   /** Its members in the declaration of a message. */
   readonly members: TProperties;
-  /** The texts among them, to be judged before a transaction begins (`judgeTexts`). */
+  /** The texts among them, to be checked before a transaction begins (`judgeTexts`). */
   textsOf(declared: object): readonly TranslationMap[];
   /**
    * Returns a function that reads these members; it returns undefined if the declaration has none.

@@ -52,7 +52,7 @@ export function findMapFault(map: TranslationMap, place: string): Fault | undefi
 export function findSizeFault(map: TranslationMap, place: string): Fault | undefined {
   const { length } = Object.keys(map);
   if (length <= MOST_STRINGS) return findTextsFault(map, place);
-  return fault(`'${place}' has ${length} strings, and ${MOST_STRINGS} are the most`);
+  return fault(`'${place}' has ${length} strings; the limit is ${MOST_STRINGS}`);
 }
 
 /**
@@ -97,7 +97,7 @@ function findTextsFault(texts: TranslationMap, place: string): Fault | undefined
     if (count > 0) length += text.length;
   }
   if (tags > MOST_LIQUID) {
-    return fault(`'${place}' has ${tags} Liquid tags, and ${MOST_LIQUID} are the most`);
+    return fault(`'${place}' has ${tags} Liquid tags; the limit is ${MOST_LIQUID}`);
   }
   if (length <= LONGEST_LIQUID) return undefined;
   return fault(`'${place}' has more than ${LONGEST_LIQUID} characters of text with Liquid`);

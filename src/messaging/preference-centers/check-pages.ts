@@ -9,7 +9,7 @@ import { scopeOf } from "./page-scope.ts";
 import { sampleReader } from "./sample-reader.ts";
 
 /*
- * Whether the pages of a center can be kept: whatever would go wrong when a page is opened is reported
+ * Whether the pages of a center can be kept: what would go wrong when a page is opened is reported
  * with its line when the page is written. Runs on a thread (`page-work.ts`), since it may take long.
  */
 

@@ -52,7 +52,7 @@ export interface HtmlMeter {
   token(parser: Parser<DefaultTreeAdapterMap>): void;
 }
 
-/** Searching through so many siblings counts as a step. */
+/** How many searched siblings count as one step. */
 const SIBLINGS_A_STEP = 64;
 
 type Parent = DefaultTreeAdapterMap["parentNode"];

@@ -119,7 +119,7 @@ async function addSecret(tx: Transaction, { sealing }: LinkServices, now: Date):
 
 const rowOf = (version: number): string => `link_keys.secret ${PURPOSE} ${version}`;
 
-/** @throws Problem UNAVAILABLE where this process does not have the key of other processes. */
+/** @throws Problem UNAVAILABLE if this process does not have the key of other processes. */
 function opened({ sealing }: LinkServices, keys: readonly LinkKey[]): LinkKey[] {
   try {
     return keys.map((key) => ({ ...key, secret: sealing.open(key.secret, rowOf(key.version)) }));

@@ -1,6 +1,6 @@
 /*
- * A page with its Liquid taken out, so that an HTML parser can judge the rest: every character stays
- * where it is, so that lines, columns and offsets are those of the page.
+ * A page with its Liquid taken out, so that an HTML parser can check the rest. Every character keeps
+ * its place, so that lines, columns and offsets are those of the page.
  *
  * Of alternatives (`if`, `unless`, `case`) the first one stays, as if it were the one that is shown: the
  * elements of several would not fit together. Single fields can be sought in all of them. A tag becomes
@@ -31,7 +31,7 @@ interface Block {
   readonly tag: string;
   /** Whether the blocks around it are shown. */
   readonly isShownAround: boolean;
-  /** Whether what stands here is shown. */
+  /** Whether the text here is shown. */
   isShown: boolean;
   /** Whether an alternative was shown already. */
   isDone: boolean;
@@ -58,7 +58,7 @@ export function viewWithoutLiquid(page: string, alternatives: Alternatives = "fi
 
 const BLOCKS = new Set("if unless case for tablerow capture translation".split(" "));
 
-/** How deep blocks stand inside one another. @param page any text. */
+/** How deeply blocks are nested. @param page any text. */
 export function liquidDepth(page: string): number {
   let depth = 0;
   let deepest = 0;
@@ -121,7 +121,7 @@ function enter(blocks: Block[], tag: string, alternatives: Alternatives): void {
       blocks.push({ tag, isShownAround: isAllShown(blocks), isShown: true, isDone: true });
       break;
     case "case":
-      // What stands before the first `when` is never shown.
+      // Text before the first `when` is never shown.
       blocks.push({ tag, isShownAround: isAllShown(blocks), isShown: false, isDone: false });
       break;
     case "elsif":

@@ -27,7 +27,7 @@ export interface ParsedHtml {
   readonly elements: readonly Element[];
   /** The fields of every alternative, not only of the first. */
   readonly inputs: readonly Element[];
-  /** Where the doctype ends; 0 where there is none. */
+  /** Where the doctype ends; 0 if there is none. */
   readonly doctypeEnd: number;
   /** The first thing that is wrong with it. */
   readonly fault: HtmlNote | undefined;
@@ -68,7 +68,7 @@ const VOID = new Set(
 export function parseHtml(page: string): ParsedHtml {
   const [first, every] = [viewWithoutLiquid(page), viewWithoutLiquid(page, "all")];
   const shown = parseView(first);
-  // The elements of several alternatives need not fit together; fields stand for themselves.
+  // The elements of several alternatives need not fit together; fields are checked one by one.
   const all = every === first ? shown : parseView(every);
   const fault = shown.faults[0] ?? shown.elements.map(unclosed).find((note) => note !== undefined);
   return {

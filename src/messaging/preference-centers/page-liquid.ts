@@ -29,7 +29,7 @@ const TOO_MANY_STEPS = "too many steps";
 
 const TAGS_THAT_READ_FILES = ["include", "render", "layout", "block"];
 
-/** What is good for HTML already; the output would else be escaped twice. */
+/** These filters escape by themselves; otherwise the output would be escaped twice. */
 const FILTERS_THAT_ESCAPE = ["escape", "escape_once", "xml_escape"];
 
 /** A page that was parsed. */
@@ -51,7 +51,7 @@ export type Texts = Readonly<Record<string, string>>;
 /**
  * Parses a page.
  *
- * @param texts those of another language; where one is missing, what the page says itself stands.
+ * @param texts those of another language; the page's own text replaces missing ones.
  */
 export function parsePage(
   html: string,
@@ -94,7 +94,7 @@ function countSteps(): Context["renderLimit"] {
   return { check } as unknown as Context["renderLimit"];
 }
 
-/** Why a text cannot stand between translation tags, or undefined. */
+/** Why a text cannot be between translation tags, or undefined. */
 export function findTextFault(text: string): string | undefined {
   try {
     textEngine.parse(mask(text));

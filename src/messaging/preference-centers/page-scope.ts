@@ -112,7 +112,7 @@ const stateOf = ({ groupStates }: Reader, groupId: string): GroupState =>
 const ownValue = (values: Readonly<Record<string, Json>>, name: string): Json | undefined =>
   Object.hasOwn(values, name) ? values[name] : undefined;
 
-/** Members by their names, and by the names as they stand between `${` and `}`. */
+/** Members by their names, and by the names as written between `${` and `}`. */
 function byName(values: readonly (readonly [name: string, value: unknown])[]): object {
   const members = Object.create(null);
   for (const [name, value] of values) {

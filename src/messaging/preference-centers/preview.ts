@@ -27,7 +27,7 @@ export interface PreviewServices {
 /**
  * Shows a page to those who write it, drafts too. Its form leads nowhere.
  *
- * @throws Problem NOT_FOUND for the center or the user, INVALID_REQUEST where the page cannot be rendered
+ * @throws Problem NOT_FOUND for the center or the user, INVALID_REQUEST if the page cannot be rendered
  *   for this user: a reader of a link then gets the ready page instead.
  */
 export async function previewPage(

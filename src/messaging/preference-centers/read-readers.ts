@@ -12,7 +12,7 @@ import {
 } from "../../people/subscriptions/states.ts";
 import type { Reader } from "./page-scope.ts";
 
-/** Reads a user as a page shows them. @returns undefined if the user is gone. */
+/** Reads a user as a page shows them. @returns undefined if the user no longer exists. */
 export async function readReader(
   database: Queryable,
   workspaceId: number,
@@ -22,7 +22,7 @@ export async function readReader(
 }
 
 /**
- * Reads people of a workspace as pages show them, in five statements; two more where a profile is gone.
+ * Reads people of a workspace as pages show them, in five statements; two more if a profile was merged away.
  *
  * @returns them by the ids asked for: that of a merged profile leads to the kept one.
  */

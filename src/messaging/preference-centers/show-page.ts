@@ -49,7 +49,7 @@ export async function showPage(services: PageServices, visit: Visit): Promise<Sh
  * Saves a user's choices and shows the confirmation.
  *
  * @returns the page, or the address where the browser goes.
- * @throws Problem NOT_FOUND as `showPage`; RATE_LIMITED; INVALID_REQUEST where nothing was chosen.
+ * @throws Problem NOT_FOUND as `showPage`; RATE_LIMITED; INVALID_REQUEST if nothing was chosen.
  */
 export async function submitPage(
   services: PageServices,
@@ -97,7 +97,7 @@ function isOpenTo({ profileId, isFor }: OpenedLink, reader: Reader): boolean {
   return address !== null && isFor(address);
 }
 
-/** The form goes back to the same host, whatever a proxy calls it. */
+/** The form goes back to the same host, even if a proxy calls it something else. */
 const settingOf = ({ baseUrl, link, acceptLanguage }: Visit): PageSetting => ({
   acceptLanguage,
   submitUrl: pageUrl(baseUrl, link).replace(/^\w+:\/\/[^/]*/, ""),

@@ -13,7 +13,7 @@ export interface UrlServices {
 
 /**
  * The address of a user's own page. It works for a time (`PAGE_LINK_DAYS`), also when the external_id
- * changes; after a merge only where the kept user has the address that it was made for.
+ * changes; after a merge only if the kept user has the address that it was made for.
  *
  * @param userId an external_id.
  * @throws Problem NOT_FOUND for the center or the user, INVALID_REQUEST for an id that no user can have.

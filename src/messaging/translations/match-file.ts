@@ -44,7 +44,7 @@ export function matchFile(
   locales: readonly Locale[],
 ): MatchedFile {
   if (strings.length > MOST_STRINGS) {
-    const sentence = `The file has ${strings.length} translated strings, and ${MOST_STRINGS} are the most. Import fewer locales at a time.`;
+    const sentence = `The file has ${strings.length} translated strings; the limit is ${MOST_STRINGS}. Import fewer locales at a time.`;
     throw new Problem("INVALID_REQUEST", sentence);
   }
   const taken: FileString[] = [];

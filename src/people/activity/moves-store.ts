@@ -71,7 +71,7 @@ const LARGEST_PAYLOAD_BYTES = 2_048;
 
 /** A row as JSON, which is not parsed here: so numbers and times stay exact. */
 interface MovedRow {
-  /** Null where the row is large. */
+  /** Null if the row is large. */
   readonly row: string | null;
   /** The place of its profile among the moves. */
   readonly place: number;

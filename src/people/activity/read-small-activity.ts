@@ -30,7 +30,7 @@ export interface SmallActivity {
  * Reads these parts of the activity in one statement, without measuring it beforehand: what it reads at most is
  * bounded.
  *
- * @returns undefined where there is more than that: then measure first.
+ * @returns undefined if there is more than that: then measure first.
  */
 export async function readSmallActivity(
   database: Queryable,

@@ -16,7 +16,7 @@ import type { ShownProfile } from "../profiles/export-store.ts";
 
 /* What an export shows of apps, devices, messages and recent days, in the publicly known names. */
 
-/** What was read of one person for these fields; empty where none of them is asked for. */
+/** What was read of one person for these fields; empty if none of them is asked for. */
 export interface ActivitySource {
   readonly apps: readonly AppUsage[];
   readonly devices: readonly Device[];

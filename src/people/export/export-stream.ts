@@ -8,7 +8,7 @@ import { type ExportedKind, ROWS_OF } from "./exported-rows.ts";
 
 /** How many exports a process runs; each holds a connection and a snapshot until its reader is done. */
 export interface ExportSlots {
-  /** @returns false where all are in use. */
+  /** @returns false if all are in use. */
   take(): boolean;
   give(): void;
 }

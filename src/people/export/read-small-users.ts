@@ -30,7 +30,7 @@ const VALUES = 3;
  *
  * @param ids at least one.
  * @param fields cheap ones (`isCheap`).
- * @returns undefined where something is too large for that: then measure first.
+ * @returns undefined if something is too large for that: then measure first.
  * @throws Problem INVALID_REQUEST over the budget of an export.
  */
 export async function readSmallUsers(

@@ -24,7 +24,7 @@ export interface SmallExports {
   /**
    * Reads an export together with others that wait, at one moment.
    *
-   * @returns undefined where something is too large to be read without measuring it first.
+   * @returns undefined if something is too large to be read without measuring it first.
    * @throws Problem INVALID_REQUEST over the budget of an export.
    */
   read(wanted: WantedExport): Promise<Exported | undefined>;
@@ -36,7 +36,7 @@ const USERS_TOGETHER = 200;
 /** How many transactions a process reads at the same time: one is shown while the other is read. */
 const AT_ONCE = 2;
 
-/** For so long the exports of a workspace are read one by one after some did not fit together. */
+/** After a group of exports was too large, this workspace's exports are read one at a time for this long. */
 const APART_MS = 60_000;
 
 /**
@@ -76,7 +76,7 @@ export function createSmallExports({
   return { read: (wanted) => transactions.run(wanted.workspace.id, wanted, sizeOf(wanted)) };
 }
 
-/** Reads exports of one workspace. @returns undefined where something is too large for that. */
+/** Reads exports of one workspace. @returns undefined if something is too large for that. */
 async function readExports(
   tx: Queryable,
   exports: readonly WantedExport[],

@@ -48,7 +48,7 @@ const MOST_USERS = 3 * MOST_IDS;
 /** The most holders to look up, so that `refuseTooManyUsers` sees where there are more than a response shows. */
 export const MOST_HOLDERS = MOST_USERS + 1;
 
-/** @throws Problem INVALID_REQUEST where more users share an address than a response shows. */
+/** @throws Problem INVALID_REQUEST if more users share an address than a response shows. */
 export function refuseTooManyUsers(ids: readonly string[]): void {
   if (ids.length <= MOST_USERS) return;
   throw new Problem(

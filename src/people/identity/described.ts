@@ -16,7 +16,7 @@ import { PRIORITIES } from "./selectors.ts";
 const Prioritization = Type.Array(Type.Enum([...PRIORITIES]), {
   title: "Prioritization",
   description:
-    "How to choose among several users with the address, in this order. If more than one is left, nothing happens.",
+    "Rules, in order, for choosing one of several users with this address. If several remain, the item is skipped.",
   examples: [["identified", "most_recently_updated"]],
 });
 

@@ -122,7 +122,7 @@ const changeAlone = (
 
 /**
  * @param messageOf the message of the refusal, from the first faulty item.
- * @throws Problem INVALID_REQUEST listing every faulty item, where there is one.
+ * @throws Problem INVALID_REQUEST listing every faulty item, if there is one.
  */
 export function refuseFaults(
   faults: readonly PlacedFault[],

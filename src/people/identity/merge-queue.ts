@@ -22,8 +22,7 @@ const MERGES_TOGETHER = 200;
 const AT_ONCE = 2;
 
 /**
- * What one request may match and combine in memory holds for all that are written together. Where they exceed it,
- * each is written alone.
+ * The limits of one request apply to the whole group. If the group exceeds them, each request is written alone.
  */
 export function createMergeQueue(
   services: IdentityServices & { readonly tracing: Tracing },

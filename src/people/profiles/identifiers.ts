@@ -47,7 +47,7 @@ export function readAliasValue(value: string): Alias {
   return { alias_name: value.slice(0, labelAt - 1), alias_label: value.slice(labelAt, colon) };
 }
 
-/** Addresses match whatever their case. docs/conformance.md#identifiers-in-track */
+/** Addresses match ignoring case. docs/conformance.md#identifiers-in-track */
 export const emailValue = (address: string): string => address.toLowerCase();
 
 /** decision: docs/decisions/values.md; the platform's own limit for an external_id. */

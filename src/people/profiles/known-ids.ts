@@ -14,7 +14,7 @@ export interface CachingServices {
 export const knownIds = async (services: CachingServices, workspaceId: number): Promise<Cached> =>
   cachedIds(services, workspaceId) ?? (await refreshIds(services, workspaceId));
 
-/** The id cache as it is; undefined where its count of removals was never read. */
+/** The id cache as it is; undefined if its count of removals was never read. */
 function cachedIds(
   { idCache, addressCache }: CachingServices,
   workspaceId: number,

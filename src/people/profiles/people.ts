@@ -19,7 +19,7 @@ export interface Person {
   readonly stored: ProfileRow | undefined;
   readonly externalId: string | null | undefined;
   readonly aliases: readonly Alias[];
-  /** Undefined where it is neither read nor changed. */
+  /** Undefined if it is neither read nor changed. */
   email: string | null | undefined;
   phone: string | null | undefined;
   /** Members that change, where any do; null removes. See `setAttribute`. */
@@ -34,7 +34,7 @@ export interface Person {
   rank: number;
   /** The place among the touches of this batch; 0 before the first. */
   order: number;
-  /** When the last touch counts as done; undefined where `changes` is to decide. */
+  /** When the last touch counts as done; undefined if `changes` is to decide. */
   updatedAt: number | undefined;
 }
 

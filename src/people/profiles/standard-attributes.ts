@@ -32,7 +32,7 @@ interface StandardAttribute {
   readonly merge: MergeRule;
   /** What an exported profile shows: the value, or something that `export/` derives from it. */
   readonly exported: { readonly ifAbsent: Json } | { readonly derived: DerivedField };
-  /** The name in Liquid, as in `${first_name}`; null where pages cannot name it. */
+  /** The name in Liquid, as in `${first_name}`; null if pages cannot name it. */
   readonly liquid: string | null;
 }
 

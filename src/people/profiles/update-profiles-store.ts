@@ -13,7 +13,7 @@ export interface ProfileUpdate {
   /** Undefined leaves it. */
   readonly email: string | null | undefined;
   readonly phone: string | null | undefined;
-  /** The addresses that a profile that was not read must have; none where undefined or null. */
+  /** The addresses that a profile that was not read must have; none if undefined or null. */
   readonly assumedEmail: string | null | undefined;
   readonly assumedPhone: string | null | undefined;
   readonly updatedAtMicros: number;

@@ -17,7 +17,7 @@ import { createUserCount, type UserRoom } from "./user-count.ts";
  * names needs no query. docs/decisions/quotas.md
  */
 
-/** An item of a track request, as far as it names attributes and events. */
+/** The attributes and events that an item of a track request names. */
 export interface NamingItem {
   readonly work:
     | { readonly kind: "event"; readonly name: string }
@@ -37,7 +37,7 @@ export interface BatchQuotas {
 }
 
 export interface Quotas {
-  /** Undefined where nothing is refused. Waits for the database only for names that are new. */
+  /** Undefined if nothing is refused. Waits for the database only for names that are new. */
   of(
     workspace: Workspace,
     items: readonly NamingItem[],

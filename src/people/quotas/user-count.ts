@@ -5,7 +5,7 @@ import { countUsers } from "./store.ts";
 
 /** How many more users a workspace may have. */
 export interface UserRoom {
-  /** Counts a user that is about to be created. @returns false where there is no room. */
+  /** Counts a user that is about to be created. @returns false if there is no room. */
   take(): boolean;
 }
 

@@ -33,7 +33,7 @@ type HistoryQuery = Static<typeof HistoryQuery>;
 export const HistoryEntry = Type.Object({
   id: Type.String(),
   changed_at: Type.String(),
-  /** Null where it is the email state. */
+  /** Null if it is the email state. */
   subscription_group_id: NullableText,
   subscription_state: Type.Enum(["subscribed", "unsubscribed", "opted_in"]),
   platform_id: NullableText,

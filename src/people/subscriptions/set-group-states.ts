@@ -114,7 +114,7 @@ export async function setTogether(
   });
 }
 
-/** Undefined where the transaction met another one. @throws other errors. */
+/** Undefined if the transaction met another one. @throws other errors. */
 function unlessAborted(error: unknown): undefined {
   if (!isAborted(error)) throw error;
 }

@@ -27,7 +27,7 @@ function writtenOnce(write: () => Record<string, unknown>): () => Written {
   };
 }
 
-/** The committed document: to make it again from the declarations would hold up everybody else for 150 ms. */
+/** The committed document; building it from the declarations would block all other requests for 150 ms. */
 const readDocument = (): Record<string, unknown> =>
   JSON.parse(readFileSync(join(packageRoot(), "openapi.json"), "utf8"));
 

@@ -95,7 +95,7 @@ function ofObject({ properties = {}, required = [], patternProperties }: Shape):
 
 const singular = (name: string): string => name.replace(/s$/, "");
 
-/** Whether a field's usual example can stand where the schema is. */
+/** Whether the schema accepts a field's usual example. */
 function isOfKind(schema: Shape, value: unknown): boolean {
   if (schema.anyOf) return schema.anyOf.some((each) => isOfKind(each as Shape, value));
   if (schema.enum) return schema.enum.includes(value);

@@ -22,7 +22,7 @@ const ABOUT = `The API of Rapport, an open customer-engagement data server.
 Send \`Authorization: Bearer KEY\`, and JSON as \`Content-Type: application/json\`. A 2xx response means that the
 write is committed and visible to the next request.
 
-* **Verdicts.** Items of a request are judged one by one. \`errors\` lists those that were rejected, \`skipped\` those
+* **Verdicts.** Items of a request are checked one by one. \`errors\` lists those that were rejected, \`skipped\` those
   that are valid and had no effect, each with its list, its index, a stable code and a sentence.
 * **Retries.** A request with an \`Idempotency-Key\` is applied once. Repeated within 24 hours it gets the first
   response again. 429 and 5xx are not final: retry with the same key after \`Retry-After\` seconds.
@@ -88,7 +88,7 @@ const HEADERS = {
   "X-RateLimit-Reset": integer("When the window ends, in seconds since 1970.", 1767268803),
   "Retry-After": integer("After how many seconds to try again.", 1),
   Link: {
-    description: "The neighbouring pages; absent where there are none.",
+    description: "The neighbouring pages; absent if there are none.",
     schema: { type: "string" },
     example: '</cdi/integrations?cursor=YWZ0ZXIg>; rel="next"',
   },
@@ -115,7 +115,7 @@ const IDEMPOTENCY_KEY = {
 
 const templateOf = (path: string): string => path.replaceAll(/:(\w+)/g, "{$1}");
 
-/** The document of these endpoints. An endpoint with several spellings of its path stands under the first. */
+/** The document of these endpoints. An endpoint with several spellings of its path is listed under the first. */
 export function openApiDocument(contracts: readonly Contract[], version: string): Json {
   const components = newComponents();
   const responses = new Map<string, Json>();

@@ -92,14 +92,14 @@ const Refusal = Type.Object(
   {
     message: RefusalSentence,
     error: Type.Optional(
-      Text("The same, where the body is not JSON.", "Error while parsing request body: …"),
+      Text("The same, if the body is not JSON.", "Error while parsing request body: …"),
     ),
     code: Type.Optional(
-      Text("The limit or rule, where it has a name of its own.", "WORK_LIMIT_EXCEEDED"),
+      Text("The limit or rule, if it has a name of its own.", "WORK_LIMIT_EXCEEDED"),
     ),
     errors: Type.Optional(
       Type.Array(ItemError, {
-        description: "Every item that is faulty, where the request holds items.",
+        description: "Every faulty item, if the request has items.",
       }),
     ),
     path: Type.Optional(

@@ -19,7 +19,7 @@ export const newComponents = (): Components => ({ schemas: new Map() });
 /**
  * A schema as the document shows it: with descriptions, and references to components.
  *
- * @throws where two different schemas have the same title.
+ * @throws if two different schemas have the same title.
  */
 export function published(components: Components, documented: TSchema, field = ""): Json {
   const schema = descriptionOf(documented) as unknown as Json;

@@ -22,7 +22,7 @@ export interface ReceivedRequest {
   /** Without the query. */
   readonly path: string;
   readonly query: Readonly<Record<string, unknown>>;
-  /** The parsed body; undefined where there was none. */
+  /** The parsed body; undefined if there was none. */
   readonly body: unknown;
   readonly status: number;
   /** The workspace of the caller's key. */
@@ -94,7 +94,7 @@ const OWN_REQUEST = "start-rapport";
 /**
  * Starts Rapport in this process, on a free port.
  *
- * @throws where the manifest is not valid, with the place and the rule.
+ * @throws if the manifest is not valid, with the place and the rule.
  */
 export async function startRapport(options: StartOptions = {}): Promise<StartedRapport> {
   const { readConfig } = await import("../config.ts");

@@ -288,7 +288,10 @@ describe("a server with another key", () => {
         DATABASE_URL: databaseUrl ?? "",
         SECRET_KEY,
       });
-    assert.match((await discard(NEW)).stderr, /stop working for good\. .* pass --yes\./);
+    assert.match(
+      (await discard(NEW)).stderr,
+      /stop working and cannot be restored\. .* pass --yes\./,
+    );
     assert.match((await discard(OLD, "--yes")).stderr, /The key is not lost/);
     const { code, stdout } = await discard(NEW, "--yes");
     assert.equal(code, 0);

@@ -46,7 +46,7 @@ async function get(workspace: TestWorkspace, path: string) {
 const namesOf = (body: ListAnswer): string[] => body.results.map((each) => each.integration_name);
 
 describe("the list of integrations", () => {
-  test("the list of integrations has every field, as a string, or null where no value exists yet", async () => {
+  test("the list of integrations has every field, as a string, or null if no value exists yet", async () => {
     const id = randomUUID();
     const workspace = await server.workspace({
       integrations: [

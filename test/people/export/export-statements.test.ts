@@ -63,7 +63,7 @@ test("exports that wait at the same time share their statements, whatever fields
   assert.equal(await statementsOf({ external_ids: first }, attributes), 4);
 });
 
-test("an export reads the states of addresses only where a profile has an address", async () => {
+test("an export reads the states of addresses only if a profile has an address", async () => {
   assert.equal(await statementsOf({ external_ids: ["user-7", "addressed"] }), 5);
 });
 

@@ -157,7 +157,7 @@ describe("an export", () => {
   });
 
   const skip = ENGINE !== "postgres";
-  test("breaks off where the database fails, so that no part counts as the whole", {
+  test("an export is cut off if the database fails, so that a part is not taken for the whole", {
     skip,
   }, async () => {
     const workspace = await largeWorkspace();

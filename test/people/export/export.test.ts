@@ -147,7 +147,7 @@ describe("the fields of an export", () => {
     "uninstalled_at",
   ];
 
-  test("an export has exactly the fields in fields_to_export, null or empty where nothing is known", async () => {
+  test("an export has exactly the fields in fields_to_export, null or empty if nothing is known", async () => {
     const workspace = await server.workspace();
     await workspace.track({ attributes: [{ email: EMAIL }] });
     const request = { email_address: EMAIL, fields_to_export: PUBLICLY_KNOWN };

@@ -39,7 +39,7 @@ const TAKEN_WHERE_MISSING = [
   ["marked_email_as_spam_at", EARLY],
 ] as const;
 
-describe("a merge takes a single value only where the kept profile lacks it", () => {
+describe("a merge takes a single value only if the kept profile lacks it", () => {
   const cases: Case[] = [
     ...TAKEN_WHERE_MISSING.flatMap(([name, value]): Case[] => [
       [`${name}, missing`, standard({}), standard({ [name]: value }), standard({ [name]: value })],

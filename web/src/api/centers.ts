@@ -40,7 +40,7 @@ export interface PageFault {
 }
 
 export interface Preview {
-  /** Undefined where the page has a fault. */
+  /** Undefined if the page has a fault. */
   readonly html: string | undefined;
   readonly faults: readonly PageFault[];
 }

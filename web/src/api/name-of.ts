@@ -15,6 +15,6 @@ interface FullyNamed {
   readonly last_name: string | null;
 }
 
-/** `Ada Lovelace`; empty where neither name is set. */
+/** `Ada Lovelace`; empty if neither name is set. */
 export const fullNameOf = ({ first_name, last_name }: FullyNamed): string =>
   [first_name, last_name].join(" ").trim();

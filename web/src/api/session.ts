@@ -24,7 +24,7 @@ interface IdentityProvider {
 }
 
 export interface SessionState {
-  /** Null where nobody is signed in. */
+  /** Null if nobody is signed in. */
   readonly session: Session | null;
   /** Why not. */
   readonly message?: string;

@@ -15,7 +15,7 @@ export interface Needed {
   readonly needs: WorkspacePermission | CompanyPermission | readonly WorkspacePermission[];
 }
 
-/** Why the person may not do something; undefined where they may. */
+/** Why the person may not do something; undefined if they may. */
 export function useMissing(needed: Needed | undefined): string | undefined {
   const { administrator, permissions } = useSession();
   if (needed === undefined || administrator) return undefined;

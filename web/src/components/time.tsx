@@ -30,7 +30,7 @@ export function relativeTime(iso: string, now = Date.now()): string {
 /** `Nov 23, 2026, 14:05:09 GMT+1`, in the zone of the browser. */
 export const exactTime = (iso: string): string => EXACT.format(new Date(iso));
 
-/** `Nov 23, 14:05:09`: with the year only where it is another one. */
+/** `Nov 23, 14:05:09`: with the year only if it is another one. */
 function clockTime(iso: string): string {
   const at = new Date(iso);
   return (at.getFullYear() === new Date().getFullYear() ? THIS_YEAR : OLDER).format(at);

@@ -9,7 +9,7 @@ import type {
 
 /** The users of a company: all that the protocol depends on. `company-directory.ts` implements it. */
 export interface Directory {
-  /** Creates a user. @returns undefined if another user has the userName, whatever its case. */
+  /** Creates a user. @returns undefined if another user has the userName, ignoring case. */
   create(attributes: UserAttributes): Promise<User | undefined>;
   find(id: string): Promise<User | undefined>;
   /** A page of the users who meet a condition, in the order of creation, read from one snapshot. */

@@ -29,7 +29,7 @@ const SETTINGS = {
  * is large: it is loaded when the first file source is opened.
  *
  * @param folder a folder for data that does not fit into memory.
- * @throws SourceUnfit where the package is missing, or a file is not of the format.
+ * @throws SourceUnfit if the package is missing, or a file is not of the format.
  */
 export async function openFiles(
   paths: readonly string[],

@@ -21,7 +21,7 @@ export interface SourceKind<Warehouse> {
 
 /** An opened table, or files of one format. */
 export interface Source {
-  /** Undefined where there is nothing at all to read, such as a folder without files. */
+  /** Undefined if there is nothing at all to read, such as a folder without files. */
   readonly columns: readonly SourceColumn[] | undefined;
   /** Makes ready to read the rows of a range. */
   select(shape: TableShape, range: TimeRange): Promise<Selection>;
@@ -86,7 +86,7 @@ export const sourceTime = (date: Date): string => date.toISOString().replace("Z"
 export interface SourceRow {
   readonly updatedAt: string;
   readonly identifiers: Identifiers;
-  /** Null where the source has none, or one that is larger than `LARGEST_PAYLOAD_BYTES`. */
+  /** Null if the source has none, or one that is larger than `LARGEST_PAYLOAD_BYTES`. */
   readonly payload: string | null;
   /** In UTF-8; of one that is too large too. */
   readonly payloadBytes: number;

@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import countries from "i18n-iso-countries/index.js";
 
 /**
- * The ISO 3166-1 alpha-2 code of a country in upper case, undefined where there is none.
+ * The ISO 3166-1 alpha-2 code of a country in upper case, undefined if there is none.
  *
  * Takes the alpha-2 or alpha-3 code or the English name, in any case; accents, punctuation, "the",
  * "and" or "&", "St." or "Saint" make no difference in a name. Kosovo has the code XK, which ISO

@@ -1,5 +1,5 @@
 /**
- * The one-letter code of a gender, undefined where the text names none: M, F, O (other), N (not
+ * The one-letter code of a gender, undefined if the text names none: M, F, O (other), N (not
  * applicable) or P (prefer not to say). Takes the letter or a common English word for it, in any
  * case. "Unknown" is null, which a client says by sending null. docs/decisions/values.md
  */

@@ -1,7 +1,7 @@
 import iso6391 from "iso-639-1";
 
 /**
- * The ISO 639-1 code of a language in lower case, undefined where there is none.
+ * The ISO 639-1 code of a language in lower case, undefined if there is none.
  *
  * Takes the code in any case, a BCP 47 tag ("en-US", also written "en_US" as Java and Android do),
  * of which only the language is kept, or the English name of the language. Codes that ISO has

@@ -1,7 +1,7 @@
 import { railsTimeZones } from "./rails-time-zones.ts";
 
 /**
- * The IANA name of a time zone, undefined where there is no such zone.
+ * The IANA name of a time zone, undefined if there is no such zone.
  *
  * Takes an IANA name in any case or a Rails name in any case. Returns the spelling in use today:
  * links lead to their zone ("US/Eastern" to "America/New_York"), renamed zones to their present

@@ -81,7 +81,7 @@ export function useCells({ workspace, message, locales, keys, frame, scrollTo }:
     isEditing,
     drafts,
     done,
-    /** Why the person may not translate; undefined where they may. */
+    /** Why the person may not translate; undefined if they may. */
     missing,
     go,
     edit,

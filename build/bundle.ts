@@ -55,7 +55,7 @@ if (!isCurrent()) {
 /** Whether nothing was compiled or installed since: the tests that run may be using these files. */
 function isCurrent(): boolean {
   const compiledFiles = readdirSync(compiled, { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".js"))
+    .filter((name) => /\.js(?:on)?$/.test(name))
     .map((name) => join(compiled, name));
   const lockFile = join(packageRoot(), "package-lock.json");
   const bundledAt = statSync(program, { throwIfNoEntry: false })?.mtimeMs ?? 0;

@@ -1,4 +1,9 @@
-import { railsTimeZones } from "./rails-time-zones.ts";
+/*
+ * rails-time-zones.json has the time zone names of Ruby on Rails, which programs written with it send, and the IANA
+ * zones they mean. Complete as of Rails 8.2. If versions of Rails differ, the newer meaning counts: "Samoa" is the
+ * independent state, "Astana" shares the zone of Almaty.
+ */
+import railsTimeZones from "./rails-time-zones.json" with { type: "json" };
 
 /**
  * The IANA name of a time zone, undefined if there is no such zone.
@@ -63,7 +68,7 @@ const knownNames = new Map<string, string>();
 
 /** On the first look-up, because Node takes a while for all of them. */
 function learnRailsNames(): void {
-  for (const [railsName, zone] of railsTimeZones) {
+  for (const [railsName, zone] of Object.entries(railsTimeZones)) {
     knownNames.set(railsName.toLowerCase(), canonicalName(zone) ?? zone);
   }
 }

@@ -3308,7 +3308,7 @@ export interface components {
                  */
                 name: string;
             };
-            /** @description At most 200; none where the body was too large to be kept. */
+            /** @description At most 200; none if the body was too large to be kept. */
             items: {
                 /** @description Its place in its list, from 0. */
                 index: number;
@@ -3475,7 +3475,7 @@ export interface components {
             message: string;
             /** @description How to sign in. */
             sign_in: {
-                /** @description The identity provider; null where none is set up. */
+                /** @description The identity provider; null if none is set up. */
                 oidc: {
                     /** @description What to call the provider. */
                     name: string;
@@ -3526,7 +3526,7 @@ export interface components {
             prioritization: components["schemas"]["Prioritization"];
         };
         /**
-         * @description How to choose among several users with the address, in this order. If more than one is left, nothing happens.
+         * @description Rules, in order, for choosing one of several users with this address. If several remain, the item is skipped.
          * @example [
          *       "identified",
          *       "most_recently_updated"
@@ -3650,16 +3650,16 @@ export interface components {
              */
             message: string;
             /**
-             * @description The same, where the body is not JSON.
+             * @description The same, if the body is not JSON.
              * @example Error while parsing request body: …
              */
             error?: string;
             /**
-             * @description The limit or rule, where it has a name of its own.
+             * @description The limit or rule, if it has a name of its own.
              * @example WORK_LIMIT_EXCEEDED
              */
             code?: string;
-            /** @description Every item that is faulty, where the request holds items. */
+            /** @description Every faulty item, if the request has items. */
             errors?: components["schemas"]["ItemError"][];
             /**
              * @description Where in a manifest or a body the fault is: keys and indexes.
@@ -4477,7 +4477,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @description Empty where no user has the identifier. */
+                        /** @description Empty if no user has the identifier. */
                         users: {
                             /** @description Your own id of the user. */
                             external_id?: string;
@@ -4496,7 +4496,7 @@ export interface operations {
                             email?: string;
                             /** @description A phone number in E.164. */
                             phone?: string;
-                            /** @description Null where it is removed. */
+                            /** @description Null if it is removed. */
                             custom_attributes?: {
                                 [key: string]: unknown;
                             };
@@ -5538,7 +5538,7 @@ export interface operations {
                     email_address?: string;
                     /** @description A phone number in E.164. */
                     phone?: string;
-                    /** @description The fields of the profiles; all that cost nothing extra where omitted. */
+                    /** @description Which fields to return. By default, all that need no extra query. */
                     fields_to_export?: ("platform_id" | "braze_id" | "external_id" | "user_aliases" | "created_at" | "random_bucket" | "first_name" | "last_name" | "email" | "phone" | "dob" | "gender" | "home_city" | "country" | "language" | "time_zone" | "last_coordinates" | "email_subscribe" | "push_subscribe" | "image_url" | "facebook" | "twitter" | "date_of_first_session" | "date_of_last_session" | "marked_email_as_spam_at" | "email_open_tracking_disabled" | "email_click_tracking_disabled" | "push_tokens" | "custom_attributes" | "custom_events" | "purchases" | "total_revenue" | "revenue_by_currency" | "subscription_groups" | "apps" | "devices" | "campaigns_received" | "canvases_received" | "cards_clicked" | "engagement_times" | "merged_ids" | "message_history" | "recent_activity" | "attributed_campaign" | "attributed_source" | "attributed_adgroup" | "attributed_ad" | "push_opted_in_at" | "uninstalled_at")[];
                 };
             };
@@ -7266,7 +7266,7 @@ export interface operations {
                     "application/json": {
                         /** @description The entries. */
                         results: {
-                            /** @description How the sync stands. */
+                            /** @description The state of the sync. */
                             job_status: string;
                             /** @description When the sync began. */
                             sync_start_time: string;
@@ -7515,7 +7515,7 @@ export interface operations {
                             /** @description The run. */
                             run_id: string;
                             /**
-                             * @description How the sync stands.
+                             * @description The state of the sync.
                              * @enum {string}
                              */
                             job_status: "running" | "success" | "partial" | "error" | "config_error";
@@ -7527,7 +7527,7 @@ export interface operations {
                             sync_finish_time: string | null;
                             /** @description The last processed UPDATED_AT. */
                             last_timestamp_synced: string | null;
-                            /** @description Rows that the source announced; null where it does not tell. */
+                            /** @description Rows that the source announced; null if it does not tell. */
                             rows_expected: number | null;
                             /**
                              * @description Rows that were read.
@@ -7609,7 +7609,7 @@ export interface operations {
                             /** @description The run. */
                             run_id: string;
                             /**
-                             * @description How the sync stands.
+                             * @description The state of the sync.
                              * @enum {string}
                              */
                             job_status: "running" | "success" | "partial" | "error" | "config_error";
@@ -7621,7 +7621,7 @@ export interface operations {
                             sync_finish_time: string | null;
                             /** @description The last processed UPDATED_AT. */
                             last_timestamp_synced: string | null;
-                            /** @description Rows that the source announced; null where it does not tell. */
+                            /** @description Rows that the source announced; null if it does not tell. */
                             rows_expected: number | null;
                             /**
                              * @description Rows that were read.
@@ -15332,7 +15332,7 @@ export interface operations {
                                 [key: string]: unknown;
                             };
                             /**
-                             * @description The body as it was sent; null where there was none.
+                             * @description The body as it was sent; null if there was none.
                              * @example {
                              *       "external_user_ids": [
                              *         "ada"
@@ -15775,7 +15775,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The id of the last event that was received: the stream goes on after it.
+                 * @description The id of the last event that was received: the stream resumes after it.
                  * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
                  */
                 "last-event-id"?: string;

@@ -33,7 +33,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   base: [".", "values", "context", "observe", "threads", "outbound"],
   database: ["parameters", ".", "citus", "migrations", "postgres", "embedded", "backup"],
   admin: ["audit", "secrets", "backup", "jobs", "workspaces", "retention", "access"],
-  people: ["profiles", "activity", "subscriptions", "quotas", "identity", "export"],
+  people: ["profiles", "activity", "subscriptions", "quotas", "identity", "export", "segments"],
   intake: ["track", "import", "warehouses", "capture"],
   messaging: ["liquid", "campaigns", "translations", "preference-centers"],
   dashboard: ["users", "scim", "sign-in", "user-records", "live-requests", "overview", "pages"],
@@ -235,6 +235,8 @@ describe("the source code structure", () => {
       .filter(({ path }) => !isStore(path) && folderOf(path) !== "database")
       // Queries to a customer's warehouse do not concern our tables.
       .filter(({ path }) => !path.startsWith("intake/warehouses/sources/"))
+      // Each condition of a filter has its SQL beside its predicate and its words.
+      .filter(({ path }) => !/^people\/segments\/[a-z]+-subjects?\.ts$/.test(path))
       .filter(({ path, text }) => path !== "server/health-endpoints.ts" && statement.test(text));
     assert.deepEqual(
       wrong.map((each) => each.path),

@@ -12,7 +12,7 @@ import { describe, it } from "node:test";
 const OPEN_ROWS_AT_MOST = 0;
 
 /** Sentences of the specification that say nothing about this server. Keep them rare. */
-const NOT_APPLICABLE_ROWS = 8;
+const NOT_APPLICABLE_ROWS = 7;
 
 /** Numbers that no rule has had. */
 const NEVER_USED = ["F-58", "F-59", "F-60"];

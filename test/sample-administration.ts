@@ -67,6 +67,7 @@ export const ofDeclared = (server: TestServer): Samples => {
     [`PUT ${PATH}/settings`]: ofNewWorkspace(settings),
     ...ofList(`${PATH}/apps`, { name: "Web", platform: "web" }),
     ...ofList(`${PATH}/subscription-groups`, { name: "Sample", channel: "email" }),
+    ...ofList(`${PATH}/segments`, { name: "Sample", filter: { event: "signed_up" } }),
     ...ofList(`${PATH}/teams`, {}),
     ...ofList("/admin/v1/permission-sets", { permissions: ["basic_access"] }),
     "GET /admin/v1/scim-defaults": () => ({}),

@@ -39,6 +39,9 @@ export const ofRecords = (server: TestServer, workspace: TestWorkspace): Samples
       body: { attributes: { plan: "gold" } },
     }),
     [`DELETE ${LIST}/:id`]: ofUser,
+    "POST /admin/v1/workspaces/:name/segments/explain": async () => ({
+      body: { filter: { event: "signed_up" }, user_id: await newUser() },
+    }),
     [`POST ${LIST}/:id/merge`]: async () => ({
       ...(await ofUser()),
       body: { into: await newUser() },

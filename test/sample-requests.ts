@@ -37,6 +37,7 @@ import {
 } from "./sample-administration.ts";
 import { ofPreferenceCenters } from "./sample-preference-centers.ts";
 import { ofRecords } from "./sample-records.ts";
+import { ofSegments } from "./sample-segments.ts";
 import { ofSignIn, open } from "./sample-without-key.ts";
 
 export type { Sample, Samples } from "./sample-administration.ts";
@@ -91,6 +92,7 @@ export async function sampleRequests(
     ...ofUsers,
     ...ofWorkspaces(server, workspace),
     ...ofRecords(server, workspace),
+    ...ofSegments(server, workspace),
     ...ofDeclared(server),
     ...ofApiKeys(admin),
     ...ofScimTokens(server),

@@ -665,6 +665,152 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/workspaces/{name}/segments/count": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Estimates how many users meet a filter, or counts them.
+         * @description An estimate looks at a sample of 10,000 users. `exact: true` counts all users; if that takes longer than a few seconds, the response is 202 with a count to ask for again.
+         *
+         *     Needs the administrator's token, or a session of the dashboard with `edit_segments`.
+         */
+        post: operations["countSegment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/segments/counts/{count_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Reads how far an exact count has come.
+         * @description Needs the administrator's token, or a session of the dashboard with `edit_segments`.
+         */
+        get: operations["getSegmentCount"];
+        put?: never;
+        post?: never;
+        /**
+         * Cancels an exact count that runs.
+         * @description Needs the administrator's token, or a session of the dashboard with `edit_segments`.
+         */
+        delete: operations["cancelSegmentCount"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/segments/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reads the users who meet a filter, page by page.
+         * @description Needs the administrator's token, or a session of the dashboard with `export_user_data`.
+         */
+        post: operations["listSegmentUsers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/segments/explain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Says whether a user meets a filter, condition by condition.
+         * @description Needs the administrator's token, or a session of the dashboard with `view_user_profile` and `view_pii`.
+         */
+        post: operations["explainSegmentMembership"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/segments/list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the segments, 100 a page.
+         * @description Permission: `segments.list`.
+         */
+        get: operations["listSegmentSummaries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/segments/details": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Reads a segment, with its filter as a sentence.
+         * @description Permission: `segments.details`.
+         */
+        get: operations["getSegmentDetails"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/segments/data_series": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Reads the estimated size of a segment day by day.
+         * @description Permission: `segments.data_series`.
+         */
+        get: operations["getSegmentSizes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/cdi/integrations": {
         parameters: {
             query?: never;
@@ -2059,6 +2205,54 @@ export interface paths {
          * @description Needs the administrator's token, or a session of the dashboard with `send_campaigns_canvases`.
          */
         delete: operations["deleteLocale"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/segments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the segments of a workspace.
+         * @description Needs the administrator's token, or a session of the dashboard with `basic_access`.
+         */
+        get: operations["listSegments"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/workspaces/{name}/segments/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Reads the segment with this id.
+         * @description Needs the administrator's token, or a session of the dashboard with `basic_access`.
+         */
+        get: operations["getSegment"];
+        /**
+         * Creates the segment with this id, or changes it; omitted fields reset to their defaults.
+         * @description Needs the administrator's token, or a session of the dashboard with `edit_segments`.
+         */
+        put: operations["putSegment"];
+        post?: never;
+        /**
+         * Removes the segment with this id.
+         * @description Needs the administrator's token, or a session of the dashboard with `edit_segments`.
+         */
+        delete: operations["deleteSegment"];
         options?: never;
         head?: never;
         patch?: never;
@@ -4088,6 +4282,9 @@ export interface components {
                 "campaigns.translations.update"?: components["schemas"]["RateLimit"];
                 "canvas.translations.get"?: components["schemas"]["RateLimit"];
                 "canvas.translations.update"?: components["schemas"]["RateLimit"];
+                "segments.list"?: components["schemas"]["RateLimit"];
+                "segments.details"?: components["schemas"]["RateLimit"];
+                "segments.data_series"?: components["schemas"]["RateLimit"];
             };
             /** @description Whether a merged external_id leads to the kept profile. false by default. */
             redirect_merged_ids?: boolean;
@@ -7128,6 +7325,694 @@ export interface operations {
                     "application/json": {
                         /** @description Whether there was a state. */
                         erased: boolean;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    countSegment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description { all: [filter, …] }, { any: [filter, …] }, { not: filter }, or a condition on one of attribute, custom_attribute, event, purchases, money_spent, sessions, subscription_group, email_subscription, push_subscription, email_available, device, in_segment. At most 50 conditions in 5 levels. docs/segments.md has the language.
+                     * @example {
+                     *       "all": [
+                     *         {
+                     *           "event": "signed_up"
+                     *         },
+                     *         {
+                     *           "attribute": "country",
+                     *           "equals": "DE"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    filter?: {
+                        [key: string]: unknown;
+                    };
+                    /**
+                     * @description Instead of a filter: a segment of the workspace.
+                     * @example 3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11
+                     */
+                    segment_id?: string;
+                    /** @description Counts all users. Default: false. */
+                    exact?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "total": 1,
+                     *       "matching": 1,
+                     *       "low": 1,
+                     *       "high": 1,
+                     *       "exact": true,
+                     *       "description": "Users for whom did signed_up at least 1 time in the last 30 days.",
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description All users of the workspace. */
+                        total: number;
+                        /** @description Users who meet the filter. */
+                        matching: number;
+                        /** @description With 95 % certainty at least so many meet it. */
+                        low: number;
+                        /** @description With 95 % certainty at most so many meet it. */
+                        high: number;
+                        /** @description Whether all users were counted. */
+                        exact: boolean;
+                        /**
+                         * @description The filter as a sentence.
+                         * @example Users for whom did signed_up at least 1 time in the last 30 days.
+                         */
+                        description: string;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+            /** @description Accepted. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "count_id": "0199f0a0-7c11-7000-8000-00c0ffee0001",
+                     *       "status": "running",
+                     *       "counted": 1,
+                     *       "matching": 1,
+                     *       "started_at": "2026-01-31T12:00:00.000Z",
+                     *       "finished_at": "2026-01-31T12:00:00.000Z",
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * Format: uuid
+                         * @description The id of an exact count.
+                         * @example 0199f0a0-7c11-7000-8000-00c0ffee0001
+                         */
+                        count_id: string;
+                        /**
+                         * @description How the count stands.
+                         * @enum {string}
+                         */
+                        status: "running" | "finished" | "cancelled";
+                        /** @description Users counted so far. */
+                        counted: number;
+                        /** @description Those of them who meet the filter. */
+                        matching: number;
+                        /**
+                         * @description When the count began.
+                         * @example 2026-01-31T12:00:00.000Z
+                         */
+                        started_at: string;
+                        /**
+                         * @description When it ended; null while it runs.
+                         * @example 2026-01-31T12:00:00.000Z
+                         */
+                        finished_at: string | null;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    getSegmentCount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description The id of an exact count.
+                 * @example 0199f0a0-7c11-7000-8000-00c0ffee0001
+                 */
+                count_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "count_id": "0199f0a0-7c11-7000-8000-00c0ffee0001",
+                     *       "status": "running",
+                     *       "counted": 1,
+                     *       "matching": 1,
+                     *       "started_at": "2026-01-31T12:00:00.000Z",
+                     *       "finished_at": "2026-01-31T12:00:00.000Z",
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * Format: uuid
+                         * @description The id of an exact count.
+                         * @example 0199f0a0-7c11-7000-8000-00c0ffee0001
+                         */
+                        count_id: string;
+                        /**
+                         * @description How the count stands.
+                         * @enum {string}
+                         */
+                        status: "running" | "finished" | "cancelled";
+                        /** @description Users counted so far. */
+                        counted: number;
+                        /** @description Those of them who meet the filter. */
+                        matching: number;
+                        /**
+                         * @description When the count began.
+                         * @example 2026-01-31T12:00:00.000Z
+                         */
+                        started_at: string;
+                        /**
+                         * @description When it ended; null while it runs.
+                         * @example 2026-01-31T12:00:00.000Z
+                         */
+                        finished_at: string | null;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    cancelSegmentCount: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description The id of an exact count.
+                 * @example 0199f0a0-7c11-7000-8000-00c0ffee0001
+                 */
+                count_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "count_id": "0199f0a0-7c11-7000-8000-00c0ffee0001",
+                     *       "status": "running",
+                     *       "counted": 1,
+                     *       "matching": 1,
+                     *       "started_at": "2026-01-31T12:00:00.000Z",
+                     *       "finished_at": "2026-01-31T12:00:00.000Z",
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * Format: uuid
+                         * @description The id of an exact count.
+                         * @example 0199f0a0-7c11-7000-8000-00c0ffee0001
+                         */
+                        count_id: string;
+                        /**
+                         * @description How the count stands.
+                         * @enum {string}
+                         */
+                        status: "running" | "finished" | "cancelled";
+                        /** @description Users counted so far. */
+                        counted: number;
+                        /** @description Those of them who meet the filter. */
+                        matching: number;
+                        /**
+                         * @description When the count began.
+                         * @example 2026-01-31T12:00:00.000Z
+                         */
+                        started_at: string;
+                        /**
+                         * @description When it ended; null while it runs.
+                         * @example 2026-01-31T12:00:00.000Z
+                         */
+                        finished_at: string | null;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    listSegmentUsers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "filter": {
+                 *         "all": [
+                 *           {
+                 *             "event": "signed_up"
+                 *           },
+                 *           {
+                 *             "attribute": "country",
+                 *             "equals": "DE"
+                 *           }
+                 *         ]
+                 *       },
+                 *       "segment_id": "3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11",
+                 *       "limit": 100,
+                 *       "cursor": "3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description { all: [filter, …] }, { any: [filter, …] }, { not: filter }, or a condition on one of attribute, custom_attribute, event, purchases, money_spent, sessions, subscription_group, email_subscription, push_subscription, email_available, device, in_segment. At most 50 conditions in 5 levels. docs/segments.md has the language.
+                     * @example {
+                     *       "all": [
+                     *         {
+                     *           "event": "signed_up"
+                     *         },
+                     *         {
+                     *           "attribute": "country",
+                     *           "equals": "DE"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    filter?: {
+                        [key: string]: unknown;
+                    };
+                    /**
+                     * @description Instead of a filter: a segment of the workspace.
+                     * @example 3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11
+                     */
+                    segment_id?: string;
+                    /** @description Default: 100. */
+                    limit?: number;
+                    /**
+                     * @description That of the page before.
+                     * @example 3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11
+                     */
+                    cursor?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "users": [
+                     *         {
+                     *           "name": {}
+                     *         }
+                     *       ],
+                     *       "cursor": "3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11",
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description In the form of an export. May be fewer than the limit although a page follows. */
+                        users: {
+                            [key: string]: unknown;
+                        }[];
+                        /**
+                         * @description For the next page; null after the last user.
+                         * @example 3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11
+                         */
+                        cursor: string | null;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    explainSegmentMembership: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "filter": {
+                 *         "all": [
+                 *           {
+                 *             "event": "signed_up"
+                 *           },
+                 *           {
+                 *             "attribute": "country",
+                 *             "equals": "DE"
+                 *           }
+                 *         ]
+                 *       },
+                 *       "segment_id": "3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11",
+                 *       "user_id": "3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description { all: [filter, …] }, { any: [filter, …] }, { not: filter }, or a condition on one of attribute, custom_attribute, event, purchases, money_spent, sessions, subscription_group, email_subscription, push_subscription, email_available, device, in_segment. At most 50 conditions in 5 levels. docs/segments.md has the language.
+                     * @example {
+                     *       "all": [
+                     *         {
+                     *           "event": "signed_up"
+                     *         },
+                     *         {
+                     *           "attribute": "country",
+                     *           "equals": "DE"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    filter?: {
+                        [key: string]: unknown;
+                    };
+                    /**
+                     * @description Instead of a filter: a segment of the workspace.
+                     * @example 3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11
+                     */
+                    segment_id?: string;
+                    /**
+                     * Format: uuid
+                     * @description The platform_id of the user.
+                     * @example 3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11
+                     */
+                    user_id: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "is_member": true,
+                     *       "conditions": [
+                     *         {
+                     *           "condition": "can receive email",
+                     *           "holds": true
+                     *         }
+                     *       ],
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description Whether the user meets the filter. */
+                        is_member: boolean;
+                        /** @description Every condition of the filter, with those of the segments that it names. */
+                        conditions: {
+                            /**
+                             * @description One condition of the filter, in words.
+                             * @example can receive email
+                             */
+                            condition: string;
+                            /** @description Whether the user meets it. */
+                            holds: boolean;
+                        }[];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    listSegmentSummaries: {
+        parameters: {
+            query?: {
+                /**
+                 * @description From 0.
+                 * @example 0
+                 */
+                page?: number;
+                /**
+                 * @description asc, the default, has the oldest first.
+                 * @example desc
+                 */
+                sort_direction?: "asc" | "desc";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "segments": [
+                     *         {
+                     *           "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *           "name": "Newsletter",
+                     *           "analytics_tracking_enabled": true,
+                     *           "tags": [
+                     *             "loyalty"
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The segments of the page. */
+                        segments: {
+                            /** @description The id. */
+                            id: string;
+                            /** @description The name. */
+                            name: string;
+                            /** @description Whether its size is recorded day by day: always. */
+                            analytics_tracking_enabled: boolean;
+                            /** @description Words to find the segment by. */
+                            tags: string[];
+                        }[];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    getSegmentDetails: {
+        parameters: {
+            query: {
+                /**
+                 * @description The id of a segment.
+                 * @example 3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11
+                 */
+                segment_id: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "created_at": "2026-01-01T12:00:00.000Z",
+                     *       "updated_at": "2026-01-01T12:00:00.000Z",
+                     *       "name": "Newsletter",
+                     *       "description": "Users for whom can receive email.",
+                     *       "text_description": "Everyone we can mail.",
+                     *       "tags": [
+                     *         "loyalty"
+                     *       ],
+                     *       "teams": [
+                     *         "Marketing"
+                     *       ],
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description When it was created. */
+                        created_at: string;
+                        /** @description When it last changed. */
+                        updated_at: string;
+                        /** @description The name. */
+                        name: string;
+                        /**
+                         * @description The filter as a sentence.
+                         * @example Users for whom can receive email.
+                         */
+                        description: string;
+                        /**
+                         * @description What a person wrote.
+                         * @example Everyone we can mail.
+                         */
+                        text_description: string;
+                        /** @description Words to find the segment by. */
+                        tags: string[];
+                        /** @description Always empty: nothing in a workspace belongs to a team. */
+                        teams: string[];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    getSegmentSizes: {
+        parameters: {
+            query: {
+                /**
+                 * @description The id of a segment.
+                 * @example 3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11
+                 */
+                segment_id: string;
+                /**
+                 * @description Days.
+                 * @example 1
+                 */
+                length: number;
+                /**
+                 * @description ISO 8601; by default now.
+                 * @example text
+                 */
+                ending_at?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "time": "2026-01-31",
+                     *           "size": 1
+                     *         }
+                     *       ],
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description One entry a day; days without an estimate are left out. */
+                        data: {
+                            /**
+                             * @description The day, in UTC.
+                             * @example 2026-01-31
+                             */
+                            time: string;
+                            /** @description The estimated number of users. */
+                            size: number;
+                        }[];
                         /**
                          * @description `success`, or what is wrong.
                          * @constant
@@ -14264,6 +15149,380 @@ export interface operations {
             };
         };
     };
+    listSegments: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "segments": [
+                     *         {
+                     *           "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *           "name": "Newsletter",
+                     *           "description": "Bought twice in a month and can be mailed.",
+                     *           "tags": [
+                     *             "loyalty"
+                     *           ],
+                     *           "filter": {
+                     *             "all": [
+                     *               {
+                     *                 "event": "signed_up"
+                     *               },
+                     *               {
+                     *                 "attribute": "country",
+                     *                 "equals": "DE"
+                     *               }
+                     *             ]
+                     *           },
+                     *           "declared": false
+                     *         }
+                     *       ],
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The segments. */
+                        segments: {
+                            /**
+                             * Format: uuid
+                             * @description As requests name it.
+                             */
+                            id: string;
+                            /** @description The name. */
+                            name: string;
+                            /**
+                             * @description What the segment is for, in your own words.
+                             * @example Bought twice in a month and can be mailed.
+                             */
+                            description?: string;
+                            /** @description Words to find the segment by. */
+                            tags?: string[];
+                            /**
+                             * @description { all: [filter, …] }, { any: [filter, …] }, { not: filter }, or a condition on one of attribute, custom_attribute, event, purchases, money_spent, sessions, subscription_group, email_subscription, push_subscription, email_available, device, in_segment. At most 50 conditions in 5 levels. docs/segments.md has the language.
+                             * @example {
+                             *       "all": [
+                             *         {
+                             *           "event": "signed_up"
+                             *         },
+                             *         {
+                             *           "attribute": "country",
+                             *           "equals": "DE"
+                             *         }
+                             *       ]
+                             *     }
+                             */
+                            filter: {
+                                [key: string]: unknown;
+                            };
+                            /** @description Whether a manifest declared it. */
+                            declared: boolean;
+                        }[];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    getSegment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description As requests name it.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *       "name": "Newsletter",
+                     *       "description": "Bought twice in a month and can be mailed.",
+                     *       "tags": [
+                     *         "loyalty"
+                     *       ],
+                     *       "filter": {
+                     *         "all": [
+                     *           {
+                     *             "event": "signed_up"
+                     *           },
+                     *           {
+                     *             "attribute": "country",
+                     *             "equals": "DE"
+                     *           }
+                     *         ]
+                     *       },
+                     *       "declared": false,
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * Format: uuid
+                         * @description As requests name it.
+                         */
+                        id: string;
+                        /** @description The name. */
+                        name: string;
+                        /**
+                         * @description What the segment is for, in your own words.
+                         * @example Bought twice in a month and can be mailed.
+                         */
+                        description?: string;
+                        /** @description Words to find the segment by. */
+                        tags?: string[];
+                        /**
+                         * @description { all: [filter, …] }, { any: [filter, …] }, { not: filter }, or a condition on one of attribute, custom_attribute, event, purchases, money_spent, sessions, subscription_group, email_subscription, push_subscription, email_available, device, in_segment. At most 50 conditions in 5 levels. docs/segments.md has the language.
+                         * @example {
+                         *       "all": [
+                         *         {
+                         *           "event": "signed_up"
+                         *         },
+                         *         {
+                         *           "attribute": "country",
+                         *           "equals": "DE"
+                         *         }
+                         *       ]
+                         *     }
+                         */
+                        filter: {
+                            [key: string]: unknown;
+                        };
+                        /** @description Whether a manifest declared it. */
+                        declared: boolean;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    putSegment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description As requests name it.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Newsletter",
+                 *       "description": "Bought twice in a month and can be mailed.",
+                 *       "tags": [
+                 *         "loyalty"
+                 *       ],
+                 *       "filter": {
+                 *         "all": [
+                 *           {
+                 *             "event": "signed_up"
+                 *           },
+                 *           {
+                 *             "attribute": "country",
+                 *             "equals": "DE"
+                 *           }
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The name. */
+                    name: string;
+                    /**
+                     * @description What the segment is for, in your own words.
+                     * @example Bought twice in a month and can be mailed.
+                     */
+                    description?: string;
+                    /** @description Words to find the segment by. */
+                    tags?: string[];
+                    /**
+                     * @description { all: [filter, …] }, { any: [filter, …] }, { not: filter }, or a condition on one of attribute, custom_attribute, event, purchases, money_spent, sessions, subscription_group, email_subscription, push_subscription, email_available, device, in_segment. At most 50 conditions in 5 levels. docs/segments.md has the language.
+                     * @example {
+                     *       "all": [
+                     *         {
+                     *           "event": "signed_up"
+                     *         },
+                     *         {
+                     *           "attribute": "country",
+                     *           "equals": "DE"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    filter: {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03",
+                     *       "name": "Newsletter",
+                     *       "description": "Bought twice in a month and can be mailed.",
+                     *       "tags": [
+                     *         "loyalty"
+                     *       ],
+                     *       "filter": {
+                     *         "all": [
+                     *           {
+                     *             "event": "signed_up"
+                     *           },
+                     *           {
+                     *             "attribute": "country",
+                     *             "equals": "DE"
+                     *           }
+                     *         ]
+                     *       },
+                     *       "declared": false,
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * Format: uuid
+                         * @description As requests name it.
+                         */
+                        id: string;
+                        /** @description The name. */
+                        name: string;
+                        /**
+                         * @description What the segment is for, in your own words.
+                         * @example Bought twice in a month and can be mailed.
+                         */
+                        description?: string;
+                        /** @description Words to find the segment by. */
+                        tags?: string[];
+                        /**
+                         * @description { all: [filter, …] }, { any: [filter, …] }, { not: filter }, or a condition on one of attribute, custom_attribute, event, purchases, money_spent, sessions, subscription_group, email_subscription, push_subscription, email_available, device, in_segment. At most 50 conditions in 5 levels. docs/segments.md has the language.
+                         * @example {
+                         *       "all": [
+                         *         {
+                         *           "event": "signed_up"
+                         *         },
+                         *         {
+                         *           "attribute": "country",
+                         *           "equals": "DE"
+                         *         }
+                         *       ]
+                         *     }
+                         */
+                        filter: {
+                            [key: string]: unknown;
+                        };
+                        /** @description Whether a manifest declared it. */
+                        declared: boolean;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    deleteSegment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+                /**
+                 * @description As requests name it.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
     listApiKeys: {
         parameters: {
             query?: never;
@@ -14312,7 +15571,7 @@ export interface operations {
                             /** @description The name. */
                             name: string;
                             /** @description What the key may do: all, or a list of permissions. */
-                            permissions: ("all" | "users.track" | "users.track.bulk" | "users.track.sync" | "users.export.ids" | "users.alias.new" | "users.alias.update" | "users.external_ids.rename" | "users.external_ids.remove" | "users.identify" | "users.merge" | "users.delete" | "subscription.status.set" | "subscription.status.get" | "subscription.groups.get" | "email.status" | "email.unsubscribe" | "email.hard_bounces" | "email.bounce.remove" | "email.blacklist" | "cdi.integration_list" | "cdi.integration_job_status" | "cdi.integration_sync" | "preference_center.update" | "preference_center.list" | "preference_center.get" | "preference_center.user.get" | "campaigns.translations.get" | "campaigns.translations.update" | "canvas.translations.get" | "canvas.translations.update" | "users.export.segment" | "users.export.global_control_group" | "email.spam.remove" | "messages.send" | "messages.schedule.create" | "messages.schedule.update" | "messages.schedule.delete" | "messages.schedule_broadcasts" | "messages.live_activity.start" | "messages.live_activity.update" | "campaigns.trigger.send" | "campaigns.trigger.schedule.create" | "campaigns.trigger.schedule.update" | "campaigns.trigger.schedule.delete" | "campaigns.list" | "campaigns.details" | "campaigns.data_series" | "campaigns.url_info.details" | "campaigns.duplicate" | "sends.id.create" | "sends.data_series" | "transactional.send" | "canvas.trigger.send" | "canvas.trigger.schedule.create" | "canvas.trigger.schedule.update" | "canvas.trigger.schedule.delete" | "canvas.list" | "canvas.details" | "canvas.data_series" | "canvas.data_summary" | "canvas.url_info.details" | "canvas.duplicate" | "segments.list" | "segments.details" | "segments.data_series" | "purchases.product_list" | "purchases.revenue_series" | "purchases.quantity_series" | "events.get" | "events.list" | "events.data_series" | "custom_attributes.get" | "sessions.data_series" | "feed.list" | "feed.details" | "feed.data_series" | "kpi.new_users.data_series" | "kpi.dau.data_series" | "kpi.mau.data_series" | "kpi.uninstalls.data_series" | "templates.email.create" | "templates.email.update" | "templates.email.info" | "templates.email.list" | "templates.translations.get" | "templates.translations.update" | "content_blocks.create" | "content_blocks.update" | "content_blocks.info" | "content_blocks.list" | "content_blocks.translations.get" | "content_blocks.translations.update" | "media_library.create" | "sms.invalid_phone_numbers" | "sms.invalid_phone_numbers.remove" | "catalogs.create" | "catalogs.get" | "catalogs.delete" | "catalogs.create_fields" | "catalogs.delete_fields" | "catalogs.create_selection" | "catalogs.delete_selection" | "catalogs.get_items" | "catalogs.add_items" | "catalogs.update_items" | "catalogs.replace_items" | "catalogs.delete_items" | "catalogs.get_item" | "catalogs.create_item" | "catalogs.update_item" | "catalogs.replace_item" | "catalogs.delete_item" | "sdk_authentication.create" | "sdk_authentication.primary" | "sdk_authentication.delete" | "sdk_authentication.keys")[];
+                            permissions: ("all" | "users.track" | "users.track.bulk" | "users.track.sync" | "users.export.ids" | "users.alias.new" | "users.alias.update" | "users.external_ids.rename" | "users.external_ids.remove" | "users.identify" | "users.merge" | "users.delete" | "subscription.status.set" | "subscription.status.get" | "subscription.groups.get" | "email.status" | "email.unsubscribe" | "email.hard_bounces" | "email.bounce.remove" | "email.blacklist" | "cdi.integration_list" | "cdi.integration_job_status" | "cdi.integration_sync" | "preference_center.update" | "preference_center.list" | "preference_center.get" | "preference_center.user.get" | "campaigns.translations.get" | "campaigns.translations.update" | "canvas.translations.get" | "canvas.translations.update" | "segments.list" | "segments.details" | "segments.data_series" | "users.export.segment" | "users.export.global_control_group" | "email.spam.remove" | "messages.send" | "messages.schedule.create" | "messages.schedule.update" | "messages.schedule.delete" | "messages.schedule_broadcasts" | "messages.live_activity.start" | "messages.live_activity.update" | "campaigns.trigger.send" | "campaigns.trigger.schedule.create" | "campaigns.trigger.schedule.update" | "campaigns.trigger.schedule.delete" | "campaigns.list" | "campaigns.details" | "campaigns.data_series" | "campaigns.url_info.details" | "campaigns.duplicate" | "sends.id.create" | "sends.data_series" | "transactional.send" | "canvas.trigger.send" | "canvas.trigger.schedule.create" | "canvas.trigger.schedule.update" | "canvas.trigger.schedule.delete" | "canvas.list" | "canvas.details" | "canvas.data_series" | "canvas.data_summary" | "canvas.url_info.details" | "canvas.duplicate" | "purchases.product_list" | "purchases.revenue_series" | "purchases.quantity_series" | "events.get" | "events.list" | "events.data_series" | "custom_attributes.get" | "sessions.data_series" | "feed.list" | "feed.details" | "feed.data_series" | "kpi.new_users.data_series" | "kpi.dau.data_series" | "kpi.mau.data_series" | "kpi.uninstalls.data_series" | "templates.email.create" | "templates.email.update" | "templates.email.info" | "templates.email.list" | "templates.translations.get" | "templates.translations.update" | "content_blocks.create" | "content_blocks.update" | "content_blocks.info" | "content_blocks.list" | "content_blocks.translations.get" | "content_blocks.translations.update" | "media_library.create" | "sms.invalid_phone_numbers" | "sms.invalid_phone_numbers.remove" | "catalogs.create" | "catalogs.get" | "catalogs.delete" | "catalogs.create_fields" | "catalogs.delete_fields" | "catalogs.create_selection" | "catalogs.delete_selection" | "catalogs.get_items" | "catalogs.add_items" | "catalogs.update_items" | "catalogs.replace_items" | "catalogs.delete_items" | "catalogs.get_item" | "catalogs.create_item" | "catalogs.update_item" | "catalogs.replace_item" | "catalogs.delete_item" | "sdk_authentication.create" | "sdk_authentication.primary" | "sdk_authentication.delete" | "sdk_authentication.keys")[];
                             /** @description Addresses and CIDR blocks that the key may be used from; empty means everywhere. */
                             ip_allowlist: string[];
                             /** @description While two secrets are valid: when the previous one expires. */
@@ -14366,7 +15625,7 @@ export interface operations {
                     /** @description The name. */
                     name: string;
                     /** @description What the key may do: all, or a list of permissions. */
-                    permissions: ("all" | "users.track" | "users.track.bulk" | "users.track.sync" | "users.export.ids" | "users.alias.new" | "users.alias.update" | "users.external_ids.rename" | "users.external_ids.remove" | "users.identify" | "users.merge" | "users.delete" | "subscription.status.set" | "subscription.status.get" | "subscription.groups.get" | "email.status" | "email.unsubscribe" | "email.hard_bounces" | "email.bounce.remove" | "email.blacklist" | "cdi.integration_list" | "cdi.integration_job_status" | "cdi.integration_sync" | "preference_center.update" | "preference_center.list" | "preference_center.get" | "preference_center.user.get" | "campaigns.translations.get" | "campaigns.translations.update" | "canvas.translations.get" | "canvas.translations.update" | "users.export.segment" | "users.export.global_control_group" | "email.spam.remove" | "messages.send" | "messages.schedule.create" | "messages.schedule.update" | "messages.schedule.delete" | "messages.schedule_broadcasts" | "messages.live_activity.start" | "messages.live_activity.update" | "campaigns.trigger.send" | "campaigns.trigger.schedule.create" | "campaigns.trigger.schedule.update" | "campaigns.trigger.schedule.delete" | "campaigns.list" | "campaigns.details" | "campaigns.data_series" | "campaigns.url_info.details" | "campaigns.duplicate" | "sends.id.create" | "sends.data_series" | "transactional.send" | "canvas.trigger.send" | "canvas.trigger.schedule.create" | "canvas.trigger.schedule.update" | "canvas.trigger.schedule.delete" | "canvas.list" | "canvas.details" | "canvas.data_series" | "canvas.data_summary" | "canvas.url_info.details" | "canvas.duplicate" | "segments.list" | "segments.details" | "segments.data_series" | "purchases.product_list" | "purchases.revenue_series" | "purchases.quantity_series" | "events.get" | "events.list" | "events.data_series" | "custom_attributes.get" | "sessions.data_series" | "feed.list" | "feed.details" | "feed.data_series" | "kpi.new_users.data_series" | "kpi.dau.data_series" | "kpi.mau.data_series" | "kpi.uninstalls.data_series" | "templates.email.create" | "templates.email.update" | "templates.email.info" | "templates.email.list" | "templates.translations.get" | "templates.translations.update" | "content_blocks.create" | "content_blocks.update" | "content_blocks.info" | "content_blocks.list" | "content_blocks.translations.get" | "content_blocks.translations.update" | "media_library.create" | "sms.invalid_phone_numbers" | "sms.invalid_phone_numbers.remove" | "catalogs.create" | "catalogs.get" | "catalogs.delete" | "catalogs.create_fields" | "catalogs.delete_fields" | "catalogs.create_selection" | "catalogs.delete_selection" | "catalogs.get_items" | "catalogs.add_items" | "catalogs.update_items" | "catalogs.replace_items" | "catalogs.delete_items" | "catalogs.get_item" | "catalogs.create_item" | "catalogs.update_item" | "catalogs.replace_item" | "catalogs.delete_item" | "sdk_authentication.create" | "sdk_authentication.primary" | "sdk_authentication.delete" | "sdk_authentication.keys")[];
+                    permissions: ("all" | "users.track" | "users.track.bulk" | "users.track.sync" | "users.export.ids" | "users.alias.new" | "users.alias.update" | "users.external_ids.rename" | "users.external_ids.remove" | "users.identify" | "users.merge" | "users.delete" | "subscription.status.set" | "subscription.status.get" | "subscription.groups.get" | "email.status" | "email.unsubscribe" | "email.hard_bounces" | "email.bounce.remove" | "email.blacklist" | "cdi.integration_list" | "cdi.integration_job_status" | "cdi.integration_sync" | "preference_center.update" | "preference_center.list" | "preference_center.get" | "preference_center.user.get" | "campaigns.translations.get" | "campaigns.translations.update" | "canvas.translations.get" | "canvas.translations.update" | "segments.list" | "segments.details" | "segments.data_series" | "users.export.segment" | "users.export.global_control_group" | "email.spam.remove" | "messages.send" | "messages.schedule.create" | "messages.schedule.update" | "messages.schedule.delete" | "messages.schedule_broadcasts" | "messages.live_activity.start" | "messages.live_activity.update" | "campaigns.trigger.send" | "campaigns.trigger.schedule.create" | "campaigns.trigger.schedule.update" | "campaigns.trigger.schedule.delete" | "campaigns.list" | "campaigns.details" | "campaigns.data_series" | "campaigns.url_info.details" | "campaigns.duplicate" | "sends.id.create" | "sends.data_series" | "transactional.send" | "canvas.trigger.send" | "canvas.trigger.schedule.create" | "canvas.trigger.schedule.update" | "canvas.trigger.schedule.delete" | "canvas.list" | "canvas.details" | "canvas.data_series" | "canvas.data_summary" | "canvas.url_info.details" | "canvas.duplicate" | "purchases.product_list" | "purchases.revenue_series" | "purchases.quantity_series" | "events.get" | "events.list" | "events.data_series" | "custom_attributes.get" | "sessions.data_series" | "feed.list" | "feed.details" | "feed.data_series" | "kpi.new_users.data_series" | "kpi.dau.data_series" | "kpi.mau.data_series" | "kpi.uninstalls.data_series" | "templates.email.create" | "templates.email.update" | "templates.email.info" | "templates.email.list" | "templates.translations.get" | "templates.translations.update" | "content_blocks.create" | "content_blocks.update" | "content_blocks.info" | "content_blocks.list" | "content_blocks.translations.get" | "content_blocks.translations.update" | "media_library.create" | "sms.invalid_phone_numbers" | "sms.invalid_phone_numbers.remove" | "catalogs.create" | "catalogs.get" | "catalogs.delete" | "catalogs.create_fields" | "catalogs.delete_fields" | "catalogs.create_selection" | "catalogs.delete_selection" | "catalogs.get_items" | "catalogs.add_items" | "catalogs.update_items" | "catalogs.replace_items" | "catalogs.delete_items" | "catalogs.get_item" | "catalogs.create_item" | "catalogs.update_item" | "catalogs.replace_item" | "catalogs.delete_item" | "sdk_authentication.create" | "sdk_authentication.primary" | "sdk_authentication.delete" | "sdk_authentication.keys")[];
                     /** @description Addresses and CIDR blocks that the key may be used from; empty means everywhere. */
                     ip_allowlist?: string[];
                 };
@@ -14499,7 +15758,7 @@ export interface operations {
                  */
                 "application/json": {
                     /** @description What the key may do: all, or a list of permissions. */
-                    permissions: ("all" | "users.track" | "users.track.bulk" | "users.track.sync" | "users.export.ids" | "users.alias.new" | "users.alias.update" | "users.external_ids.rename" | "users.external_ids.remove" | "users.identify" | "users.merge" | "users.delete" | "subscription.status.set" | "subscription.status.get" | "subscription.groups.get" | "email.status" | "email.unsubscribe" | "email.hard_bounces" | "email.bounce.remove" | "email.blacklist" | "cdi.integration_list" | "cdi.integration_job_status" | "cdi.integration_sync" | "preference_center.update" | "preference_center.list" | "preference_center.get" | "preference_center.user.get" | "campaigns.translations.get" | "campaigns.translations.update" | "canvas.translations.get" | "canvas.translations.update" | "users.export.segment" | "users.export.global_control_group" | "email.spam.remove" | "messages.send" | "messages.schedule.create" | "messages.schedule.update" | "messages.schedule.delete" | "messages.schedule_broadcasts" | "messages.live_activity.start" | "messages.live_activity.update" | "campaigns.trigger.send" | "campaigns.trigger.schedule.create" | "campaigns.trigger.schedule.update" | "campaigns.trigger.schedule.delete" | "campaigns.list" | "campaigns.details" | "campaigns.data_series" | "campaigns.url_info.details" | "campaigns.duplicate" | "sends.id.create" | "sends.data_series" | "transactional.send" | "canvas.trigger.send" | "canvas.trigger.schedule.create" | "canvas.trigger.schedule.update" | "canvas.trigger.schedule.delete" | "canvas.list" | "canvas.details" | "canvas.data_series" | "canvas.data_summary" | "canvas.url_info.details" | "canvas.duplicate" | "segments.list" | "segments.details" | "segments.data_series" | "purchases.product_list" | "purchases.revenue_series" | "purchases.quantity_series" | "events.get" | "events.list" | "events.data_series" | "custom_attributes.get" | "sessions.data_series" | "feed.list" | "feed.details" | "feed.data_series" | "kpi.new_users.data_series" | "kpi.dau.data_series" | "kpi.mau.data_series" | "kpi.uninstalls.data_series" | "templates.email.create" | "templates.email.update" | "templates.email.info" | "templates.email.list" | "templates.translations.get" | "templates.translations.update" | "content_blocks.create" | "content_blocks.update" | "content_blocks.info" | "content_blocks.list" | "content_blocks.translations.get" | "content_blocks.translations.update" | "media_library.create" | "sms.invalid_phone_numbers" | "sms.invalid_phone_numbers.remove" | "catalogs.create" | "catalogs.get" | "catalogs.delete" | "catalogs.create_fields" | "catalogs.delete_fields" | "catalogs.create_selection" | "catalogs.delete_selection" | "catalogs.get_items" | "catalogs.add_items" | "catalogs.update_items" | "catalogs.replace_items" | "catalogs.delete_items" | "catalogs.get_item" | "catalogs.create_item" | "catalogs.update_item" | "catalogs.replace_item" | "catalogs.delete_item" | "sdk_authentication.create" | "sdk_authentication.primary" | "sdk_authentication.delete" | "sdk_authentication.keys")[];
+                    permissions: ("all" | "users.track" | "users.track.bulk" | "users.track.sync" | "users.export.ids" | "users.alias.new" | "users.alias.update" | "users.external_ids.rename" | "users.external_ids.remove" | "users.identify" | "users.merge" | "users.delete" | "subscription.status.set" | "subscription.status.get" | "subscription.groups.get" | "email.status" | "email.unsubscribe" | "email.hard_bounces" | "email.bounce.remove" | "email.blacklist" | "cdi.integration_list" | "cdi.integration_job_status" | "cdi.integration_sync" | "preference_center.update" | "preference_center.list" | "preference_center.get" | "preference_center.user.get" | "campaigns.translations.get" | "campaigns.translations.update" | "canvas.translations.get" | "canvas.translations.update" | "segments.list" | "segments.details" | "segments.data_series" | "users.export.segment" | "users.export.global_control_group" | "email.spam.remove" | "messages.send" | "messages.schedule.create" | "messages.schedule.update" | "messages.schedule.delete" | "messages.schedule_broadcasts" | "messages.live_activity.start" | "messages.live_activity.update" | "campaigns.trigger.send" | "campaigns.trigger.schedule.create" | "campaigns.trigger.schedule.update" | "campaigns.trigger.schedule.delete" | "campaigns.list" | "campaigns.details" | "campaigns.data_series" | "campaigns.url_info.details" | "campaigns.duplicate" | "sends.id.create" | "sends.data_series" | "transactional.send" | "canvas.trigger.send" | "canvas.trigger.schedule.create" | "canvas.trigger.schedule.update" | "canvas.trigger.schedule.delete" | "canvas.list" | "canvas.details" | "canvas.data_series" | "canvas.data_summary" | "canvas.url_info.details" | "canvas.duplicate" | "purchases.product_list" | "purchases.revenue_series" | "purchases.quantity_series" | "events.get" | "events.list" | "events.data_series" | "custom_attributes.get" | "sessions.data_series" | "feed.list" | "feed.details" | "feed.data_series" | "kpi.new_users.data_series" | "kpi.dau.data_series" | "kpi.mau.data_series" | "kpi.uninstalls.data_series" | "templates.email.create" | "templates.email.update" | "templates.email.info" | "templates.email.list" | "templates.translations.get" | "templates.translations.update" | "content_blocks.create" | "content_blocks.update" | "content_blocks.info" | "content_blocks.list" | "content_blocks.translations.get" | "content_blocks.translations.update" | "media_library.create" | "sms.invalid_phone_numbers" | "sms.invalid_phone_numbers.remove" | "catalogs.create" | "catalogs.get" | "catalogs.delete" | "catalogs.create_fields" | "catalogs.delete_fields" | "catalogs.create_selection" | "catalogs.delete_selection" | "catalogs.get_items" | "catalogs.add_items" | "catalogs.update_items" | "catalogs.replace_items" | "catalogs.delete_items" | "catalogs.get_item" | "catalogs.create_item" | "catalogs.update_item" | "catalogs.replace_item" | "catalogs.delete_item" | "sdk_authentication.create" | "sdk_authentication.primary" | "sdk_authentication.delete" | "sdk_authentication.keys")[];
                     /** @description Addresses and CIDR blocks that the key may be used from; empty means everywhere. */
                     ip_allowlist: string[];
                 };

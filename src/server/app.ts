@@ -67,6 +67,12 @@ import { deleteAllAuditEntries } from "../people/identity/store.ts";
 import { deleteAllMerged } from "../people/profiles/merged-store.ts";
 import { deleteAllProfiles } from "../people/profiles/store.ts";
 import { deleteAllNames } from "../people/quotas/store.ts";
+import { countJob } from "../people/segments/count-exactly.ts";
+import { sizesJob, sweepSegments } from "../people/segments/daily-sizes.ts";
+import { segmentEndpoints } from "../people/segments/endpoints.ts";
+import { publicSegmentEndpoints } from "../people/segments/public-endpoints.ts";
+import { segments } from "../people/segments/resource.ts";
+import { deleteAllSizes } from "../people/segments/store.ts";
 import { subscriptionAdminEndpoints } from "../people/subscriptions/admin-endpoints.ts";
 import { emailListEndpoints } from "../people/subscriptions/email-list-endpoints.ts";
 import { subscriptionEndpoints } from "../people/subscriptions/endpoints.ts";
@@ -85,6 +91,7 @@ export const RESOURCES: readonly Resource[] = [
   locales,
   ...campaignResources(messageTranslations),
   ...PREFERENCE_CENTER_RESOURCES,
+  segments,
 ];
 
 /** The resources of the company, in the same order. */
@@ -113,6 +120,8 @@ export const ENDPOINTS = [
   ...subscriptionEndpoints,
   ...emailListEndpoints,
   ...subscriptionAdminEndpoints,
+  ...segmentEndpoints,
+  ...publicSegmentEndpoints,
   ...cdiEndpoints,
   ...cdiAdminEndpoints,
   ...cdiManageEndpoints,
@@ -153,6 +162,8 @@ const RETAINED: readonly Retained[] = [
 export const JOBS: readonly JobKind<SyncServices & MailServices>[] = [
   syncJob,
   mailJob,
+  countJob,
+  sizesJob,
   retentionJob(RETAINED),
 ];
 
@@ -169,6 +180,7 @@ export const ERASERS: readonly Eraser[] = [
   deleteAllAnswers,
   deleteAllImports,
   eraseCapturedCalls,
+  deleteAllSizes,
 ];
 
 /** What is stored sealed: one for every feature that keeps secrets it needs again. */
@@ -181,4 +193,5 @@ export const SWEEPERS: readonly ((database: Database, now: Date) => Promise<void
   deleteExpiredSessions,
   deleteExpiredLinks,
   scheduleRetention,
+  sweepSegments,
 ];

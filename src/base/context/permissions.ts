@@ -34,6 +34,9 @@ export const PERMISSIONS = [
   "campaigns.translations.update",
   "canvas.translations.get",
   "canvas.translations.update",
+  "segments.list",
+  "segments.details",
+  "segments.data_series",
 ] as const;
 
 /**
@@ -73,9 +76,6 @@ export const CAPTURED_PERMISSIONS = [
   "canvas.data_summary",
   "canvas.url_info.details",
   "canvas.duplicate",
-  "segments.list",
-  "segments.details",
-  "segments.data_series",
   "purchases.product_list",
   "purchases.revenue_series",
   "purchases.quantity_series",

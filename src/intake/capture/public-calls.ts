@@ -73,9 +73,6 @@ const CAMPAIGNS: readonly PublicCall[] = [
 const FIGURES: readonly PublicCall[] = [
   ["POST", "/users/export/segment", "users.export.segment", exported],
   ["POST", "/users/export/global_control_group", "users.export.global_control_group", exported],
-  ["GET", "/segments/list", "segments.list", listOf("segments")],
-  ["GET", "/segments/details", "segments.details", found],
-  ["GET", "/segments/data_series", "segments.data_series", series],
   ["GET", "/purchases/product_list", "purchases.product_list", listOf("products")],
   ["GET", "/purchases/revenue_series", "purchases.revenue_series", series],
   ["GET", "/purchases/quantity_series", "purchases.quantity_series", series],

@@ -131,6 +131,8 @@ const NOTES: readonly (readonly [name: string, description: string, example?: un
   ["apps", "The apps."],
   ["platform", "The platform of the app.", "web"],
   ["teams", "The teams."],
+  ["segments", "The segments."],
+  ["segment_id", "The id of a segment.", "3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11"],
   ["permission_sets", "The permission sets."],
   ["permissions", "What is allowed.", ["users.track"]],
   // Keys and tokens

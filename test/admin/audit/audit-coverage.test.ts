@@ -15,6 +15,7 @@ const WITHOUT_ROW: Readonly<Record<string, string>> = {
     "It leaves a row where the engine has a folder, and the server of these tests has none.",
   "POST /admin/v1/workspaces/:name/preference-centers/:id/preview-link":
     "It changes nothing, and the link shows no user's data.",
+  "POST /admin/v1/workspaces/:name/segments/count": "It changes nothing and shows only numbers.",
   "POST /admin/v1/workspaces/:name/integrations/:integration_id/sync":
     "It changes nothing that is declared; what it starts is a run, which is kept itself.",
 };
@@ -108,6 +109,8 @@ const SHOWS_NO_USERS = [
   "/workspaces/:name/apps",
   "/workspaces/:name/subscription-groups",
   "/workspaces/:name/teams",
+  "/workspaces/:name/segments",
+  "/workspaces/:name/segments/counts/:count_id",
   "/workspaces/:name/api-keys",
   "/workspaces/:name/integrations",
   "/workspaces/:name/integrations/:integration_id/runs",

@@ -105,6 +105,15 @@ const CASES: Readonly<Record<string, Case>> = {
     },
     kind: "locale",
   },
+  segments: {
+    owner: "ofWorkspace",
+    id: "5d0c2c0e-6f3a-4a57-8f0b-0b6f3f1f2a12",
+    entry: { name: "Buyers", description: "", tags: ["a"], filter: { purchases: "any" } },
+    other: { name: "Buyers", description: "", tags: ["a"], filter: { purchases: "tea" } },
+    invalid: { body: { name: "", filter: { purchases: "any" } }, field: "name" },
+    kind: "segment",
+    auditName: "Buyers",
+  },
   scim_defaults: {
     owner: "ofCompany",
     entry: { department: "engineering" },

@@ -1,0 +1,337 @@
+import { isJsonObject, type Json } from "../../base/values/plain-json.ts";
+import { pathSql, valueAt, wordsOf } from "./attribute-subjects.ts";
+import { type FilterPath, refuse } from "./filter-path.ts";
+import type { ValueTest } from "./leaf.ts";
+import { itsRows, type Leaf, type Subject } from "./leaf.ts";
+import type { Happening, SegmentPerson } from "./person.ts";
+import { decided, everyOf, type Values } from "./sql.ts";
+import { DAY_MS, isPlainTime, isTimeTest, type TimeTest } from "./time-tests.ts";
+import { countOf, readValueTests, readWhole } from "./value-tests.ts";
+
+/*
+ * Conditions on what a user did. Counts of all time come from the summaries; counts of the last days, and those of
+ * events with a certain property, from the events and purchases themselves, as far as retention has kept them.
+ */
+
+/** The most days of a period. */
+export const MOST_DAYS = 30;
+/** spec: Merge behaviour, X times in Y days: X <= 50. */
+const MOST_IN_DAYS = 50;
+
+type Members = Readonly<Record<string, unknown>>;
+
+type CountComparator = "at_least" | "at_most" | "exactly";
+
+interface CountTest {
+  readonly comparator: CountComparator;
+  readonly operand: number;
+}
+
+const COUNT_SQL: Readonly<Record<CountComparator, string>> = {
+  at_least: ">=",
+  at_most: "<=",
+  exactly: "=",
+};
+
+const COUNT_WORDS: Readonly<Record<CountComparator, string>> = {
+  at_least: "at least",
+  at_most: "at most",
+  exactly: "exactly",
+};
+
+const countHolds = (count: number, { comparator, operand }: CountTest): boolean =>
+  comparator === "at_least"
+    ? count >= operand
+    : comparator === "at_most"
+      ? count <= operand
+      : count === operand;
+
+/** What a leaf about something that happens says beside its name. */
+interface Occurrences {
+  readonly counts: readonly CountTest[];
+  readonly inLastDays: number | undefined;
+  readonly where: { readonly property: string; readonly tests: readonly ValueTest[] } | undefined;
+  readonly first: readonly TimeTest[];
+  readonly last: readonly TimeTest[];
+}
+
+function readOccurrences(
+  { in_last_days, where, first, last, ...rest }: Members,
+  path: FilterPath,
+  takesDetails: boolean,
+): Occurrences {
+  if (!takesDetails && (in_last_days !== undefined || where !== undefined)) {
+    const name = in_last_days === undefined ? "where" : "in_last_days";
+    throw refuse([...path, name], "does not fit this subject");
+  }
+  const inLastDays =
+    in_last_days === undefined
+      ? undefined
+      : readWhole(in_last_days, [...path, "in_last_days"], 1, MOST_DAYS);
+  const most = inLastDays === undefined ? Number.MAX_SAFE_INTEGER : MOST_IN_DAYS;
+  const counts = Object.entries(rest).map(([name, operand]) => {
+    if (!Object.hasOwn(COUNT_SQL, name)) {
+      const others = takesDetails ? "in_last_days, where, first, last" : "first, last";
+      throw refuse([...path, name], `is no comparator here: at_least, at_most, exactly, ${others}`);
+    }
+    const comparator = name as CountComparator;
+    return { comparator, operand: readWhole(operand, [...path, name], 0, most) };
+  });
+  const times = {
+    first: readTimes(first, [...path, "first"]),
+    last: readTimes(last, [...path, "last"]),
+  };
+  const hasTimes = times.first.length + times.last.length > 0;
+  if (hasTimes && (inLastDays !== undefined || where !== undefined)) {
+    throw refuse(path, "has first or last, which are of all time: not with in_last_days or where");
+  }
+  if (counts.length === 0 && !hasTimes) counts.push({ comparator: "at_least", operand: 1 });
+  return { counts, inLastDays, where: readWhere(where, [...path, "where"]), ...times };
+}
+
+function readTimes(given: unknown, path: FilterPath): TimeTest[] {
+  if (given === undefined) return [];
+  if (!isJsonObject(given)) throw refuse(path, "must be an object with comparators of times");
+  const tests = readValueTests(given, "time", path).filter(isTimeTest);
+  if (tests.length === Object.keys(given).length) return tests;
+  throw refuse([...path, "exists"], "does not fit: count with at_least instead");
+}
+
+function readWhere(given: unknown, path: FilterPath): Occurrences["where"] {
+  if (given === undefined) return undefined;
+  if (!isJsonObject(given)) throw refuse(path, "must be an object with 'property' and comparators");
+  const { property, ...rest } = given;
+  if (typeof property !== "string" || property === "" || property.length > 255) {
+    throw refuse([...path, "property"], "must be the name of a property, or a path into one");
+  }
+  return { property, tests: readValueTests(rest, "any", path) };
+}
+
+function wordsOfOccurrences(noun: string, occurrences: Occurrences): string {
+  const { counts, inLastDays, where, first, last } = occurrences;
+  const parts = [
+    counts
+      .map(({ comparator, operand }) => `${COUNT_WORDS[comparator]} ${countOf(operand, "time")}`)
+      .join(" and "),
+    ...(inLastDays ? [`in the last ${countOf(inLastDays, "day")}`] : []),
+    ...(where ? [`where ${wordsOf(where.property, where.tests)}`] : []),
+    ...(first.length > 0 ? [wordsOf("and the first time", first)] : []),
+    ...(last.length > 0 ? [wordsOf("and the last time", last)] : []),
+  ];
+  return `${noun} ${parts.filter(Boolean).join(" ")}`.replace(" and the first", ", the first");
+}
+
+/** A table of things that happened and the table of their summaries. */
+interface Source {
+  readonly summaries: string;
+  readonly rows: string;
+  readonly name: string;
+  /** How many one row counts. */
+  readonly weight: string;
+  of(person: SegmentPerson): readonly (Happening & { readonly quantity?: number })[];
+  summariesOf(
+    person: SegmentPerson,
+  ): readonly { name: string; count: number; firstAt: Date; lastAt: Date }[];
+}
+
+const EVENTS: Source = {
+  summaries: "event_summaries",
+  rows: "events",
+  name: "name",
+  weight: "1",
+  of: (person) => person.events,
+  summariesOf: (person) => person.eventSummaries,
+};
+
+const PURCHASES: Source = {
+  summaries: "purchase_summaries",
+  rows: "purchases",
+  name: "product_id",
+  weight: "e.quantity",
+  of: (person) => person.purchases,
+  summariesOf: (person) =>
+    person.purchaseSummaries.map((each) => ({ ...each, name: each.productId })),
+};
+
+export const nameSql = (column: string, name: string | undefined, values: Values): string =>
+  name === undefined ? "" : ` and ${column} = ${values.bind(name, "text")}`;
+
+/** The name that a leaf gives, or undefined for `any`. */
+export function readName(value: unknown, subject: string, path: FilterPath): string {
+  if (typeof value === "string" && value !== "" && value.length <= 255) return value;
+  throw refuse([...path, subject], "must be a name of 1 to 255 characters");
+}
+
+export const orAny = (name: string): string | undefined => (name === "any" ? undefined : name);
+
+function happened(
+  source: Source,
+  name: string | undefined,
+  noun: string,
+  occurrences: Occurrences,
+): Leaf {
+  const { counts, inLastDays, where, first, last } = occurrences;
+  const isSummed = inLastDays === undefined && where === undefined;
+  const isNamed = (each: { readonly name: string }) => name === undefined || each.name === name;
+  return {
+    words: wordsOfOccurrences(noun, occurrences),
+    holds(person, now) {
+      const summaries = source.summariesOf(person).filter(isNamed);
+      const count = isSummed
+        ? sum(summaries.map((each) => each.count))
+        : sum(
+            source
+              .of(person)
+              .filter(isNamed)
+              .filter(({ time }) => isRecent(time, inLastDays, now))
+              .filter(({ properties }) =>
+                (where?.tests ?? []).every((test) =>
+                  propertyHolds(test, valueAt(properties, where?.property ?? ""), now),
+                ),
+              )
+              .map((each) => each.quantity ?? 1),
+          );
+      return (
+        counts.every((test) => countHolds(count, test)) &&
+        timesHold(
+          first,
+          summaries.map((each) => each.firstAt),
+          Math.min,
+          now,
+        ) &&
+        timesHold(
+          last,
+          summaries.map((each) => each.lastAt),
+          Math.max,
+          now,
+        )
+      );
+    },
+    sql(values) {
+      const summaries = `from ${source.summaries} s where ${itsRows("s")}${nameSql(`s.${source.name}`, name, values)}`;
+      const count = isSummed
+        ? `(select coalesce(sum(s.count), 0) ${summaries})`
+        : countOfRows(source, name, occurrences, summaries, values);
+      return decided(
+        `(${[
+          ...counts.map(
+            ({ comparator, operand }) =>
+              `${count} ${COUNT_SQL[comparator]} ${values.bind(operand, "bigint")}`,
+          ),
+          ...first.map((test) => test.columnSql(`(select min(s.first_at) ${summaries})`, values)),
+          ...last.map((test) => test.columnSql(`(select max(s.last_at) ${summaries})`, values)),
+        ].join(" and ")})`,
+      );
+    },
+  };
+}
+
+/** Looks at the rows only if the summary says that there may be some. */
+function countOfRows(
+  source: Source,
+  name: string | undefined,
+  { inLastDays, where }: Occurrences,
+  summaries: string,
+  values: Values,
+): string {
+  const since = inLastDays && values.bind(sinceOf(values.now, inLastDays), "timestamptz");
+  const tests = everyOf(
+    (where?.tests ?? []).map((test) =>
+      test.sql(pathSql("e.properties", where?.property ?? "", values), values, false),
+    ),
+  ).must;
+  const period = since
+    ? ` and e.occurred_at >= ${since} and e.occurred_at <= ${values.bind(values.now.toISOString(), "timestamptz")}`
+    : "";
+  const rows = `select ${source.weight} as weight from ${source.rows} e
+    where ${itsRows("e")}${nameSql(`e.${source.name}`, name, values)}${period} and ${tests}`;
+  return `(case when exists (select 1 ${summaries}${since ? ` and s.last_at >= ${since}` : ""})
+    then (select coalesce(sum(weight), 0) from (${rows}) as counted) else 0 end)`;
+}
+
+export const sinceOf = (now: Date, days: number): string =>
+  new Date(now.getTime() - days * DAY_MS).toISOString();
+
+export const isRecent = (time: Date, days: number | undefined, now: Date): boolean =>
+  days === undefined || (time.getTime() >= now.getTime() - days * DAY_MS && time <= now);
+
+/** SQL decides about properties, so a time in another form than the plain one counts as a text. */
+const propertyHolds = (test: ValueTest, value: Json | undefined, now: Date): boolean =>
+  test.holds(value, now) && (!isTimeTest(test) || isPlainTime(value));
+
+const sum = (numbers: readonly number[]): number =>
+  numbers.reduce((total, each) => total + each, 0);
+
+const timesHold = (
+  tests: readonly TimeTest[],
+  times: readonly Date[],
+  choose: (...times: number[]) => number,
+  now: Date,
+): boolean =>
+  tests.length === 0 ||
+  (times.length > 0 &&
+    tests.every((test) =>
+      test.holdsAt(new Date(choose(...times.map((each) => each.getTime()))), now),
+    ));
+
+export const event: Subject = {
+  read(value, rest, path) {
+    const name = readName(value, "event", path);
+    return happened(EVENTS, name, `did ${name}`, readOccurrences(rest, path, true));
+  },
+};
+
+export const purchases: Subject = {
+  read(value, rest, path) {
+    const name = orAny(readName(value, "purchases", path));
+    const noun = name === undefined ? "bought anything" : `bought ${name}`;
+    return happened(PURCHASES, name, noun, readOccurrences(rest, path, true));
+  },
+};
+
+export const sessions: Subject = {
+  read(value, rest, path, scope) {
+    const appId = orAny(readName(value, "sessions", path));
+    if (appId !== undefined && !scope.apps.has(appId)) {
+      throw refuse([...path, "sessions"], "must be 'any' or the id of an app of this workspace");
+    }
+    const { counts, first, last, ...others } = readOccurrences(rest, path, false);
+    const isOf = (each: { readonly appId: string }) => !appId || each.appId === appId;
+    const noun = `opened ${appId ? (scope.apps.get(appId)?.name ?? appId) : "any app"}`;
+    return {
+      words: wordsOfOccurrences(noun, { counts, first, last, ...others }),
+      holds(person, now) {
+        const apps = person.apps.filter(isOf);
+        const count = sum(apps.map((each) => each.sessions));
+        return (
+          counts.every((test) => countHolds(count, test)) &&
+          timesHold(
+            first,
+            apps.map((each) => each.firstUsedAt),
+            Math.min,
+            now,
+          ) &&
+          timesHold(
+            last,
+            apps.map((each) => each.lastUsedAt),
+            Math.max,
+            now,
+          )
+        );
+      },
+      sql(values) {
+        const rows = `from app_usages s where ${itsRows("s")}${nameSql("s.app_id", appId, values)}`;
+        return decided(
+          `(${[
+            ...counts.map(
+              ({ comparator, operand }) =>
+                `(select coalesce(sum(s.sessions), 0) ${rows}) ${COUNT_SQL[comparator]} ${values.bind(operand, "bigint")}`,
+            ),
+            ...first.map((test) => test.columnSql(`(select min(s.first_used_at) ${rows})`, values)),
+            ...last.map((test) => test.columnSql(`(select max(s.last_used_at) ${rows})`, values)),
+          ].join(" and ")})`,
+        );
+      },
+    };
+  },
+};

@@ -1,0 +1,217 @@
+import { isJsonObject, type Json } from "../../base/values/plain-json.ts";
+import {
+  STANDARD_ATTRIBUTES,
+  type StandardAttributeName,
+} from "../profiles/standard-attributes.ts";
+import { type FilterPath, refuse } from "./filter-path.ts";
+import type { Leaf, Subject, ValueTest } from "./leaf.ts";
+import type { SegmentPerson } from "./person.ts";
+import { decided, everyOf, type Values } from "./sql.ts";
+import { isTimeTest } from "./time-tests.ts";
+import { readValueTests, type SubjectType } from "./value-tests.ts";
+
+/* Conditions on what a profile holds: standard and custom attributes, identifiers and times. */
+
+/** A value of a profile that a filter compares. */
+interface ProfileValue {
+  readonly type: SubjectType;
+  /** An expression of the type jsonb. */
+  readonly json: string;
+  /** The column behind it, if it is a time. */
+  readonly timeColumn?: string;
+  of(person: SegmentPerson): Json | undefined;
+}
+
+const text = (column: string, of: (person: SegmentPerson) => string | null): ProfileValue => ({
+  type: "text",
+  json: `to_jsonb(${column})`,
+  of: (person) => of(person) ?? undefined,
+});
+
+const time = (column: string, of: (person: SegmentPerson) => Date): ProfileValue => ({
+  type: "time",
+  json: `to_jsonb(${column})`,
+  timeColumn: column,
+  of: (person) => of(person).toISOString(),
+});
+
+/** ASCII alone: engines fold other letters differently. */
+const lowerCase = (value: string): string =>
+  value.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+
+/** Values that are in columns of their own. */
+const COLUMNS: Readonly<Record<string, ProfileValue>> = {
+  external_id: text("p.external_id", (person) => person.externalId),
+  email: text('lower(p.email collate "C")', ({ email }) => email && lowerCase(email)),
+  phone: text("p.phone", (person) => person.phone),
+  created_at: time("p.created_at", (person) => person.createdAt),
+  updated_at: time("p.updated_at", (person) => person.updatedAt),
+  random_bucket: {
+    type: "number",
+    json: "to_jsonb(('x' || right(p.profile_id::text, 8))::bit(32)::bigint % 10000)",
+    of: ({ id }) => Number.parseInt(id.slice(-8), 16) % 10_000,
+  },
+};
+
+/** What the values of standard attributes are; those that are left out have a subject of their own. */
+const STANDARD_TYPES: Readonly<
+  Record<Exclude<StandardAttributeName, "email" | "phone" | "email_subscribe">, SubjectType>
+> = {
+  first_name: "text",
+  last_name: "text",
+  dob: "time",
+  gender: "text",
+  home_city: "text",
+  country: "text",
+  language: "text",
+  time_zone: "text",
+  current_location: "opaque",
+  push_subscribe: "text",
+  image_url: "text",
+  facebook: "opaque",
+  twitter: "opaque",
+  date_of_first_session: "time",
+  date_of_last_session: "time",
+  marked_email_as_spam_at: "time",
+  email_open_tracking_disabled: "boolean",
+  email_click_tracking_disabled: "boolean",
+  push_tokens: "opaque",
+};
+
+const standard = (name: string, type: SubjectType): ProfileValue => ({
+  type,
+  json: `(p.standard_attributes -> '${name}')`,
+  of: (person) => person.standardAttributes[name],
+});
+
+const VALUES: ReadonlyMap<string, ProfileValue> = new Map([
+  ...Object.entries(COLUMNS),
+  ...Object.entries(STANDARD_TYPES).map(
+    ([name, type]) => [name, standard(name, type)] as [string, ProfileValue],
+  ),
+]);
+
+export const attribute: Subject = {
+  read(name, rest, path) {
+    if (name === "alias_label") return aliasLabel(rest, path);
+    const value = typeof name === "string" ? VALUES.get(name) : undefined;
+    if (!value) throw refuse([...path, "attribute"], whyNot(name));
+    const comparators = name === "email" ? inLowerCase(rest) : rest;
+    return valueLeaf(String(name), value, readValueTests(comparators, value.type, path));
+  },
+};
+
+function whyNot(name: unknown): string {
+  if (name === "email_subscribe") return "is a subject of its own: email_subscription";
+  const names = [...VALUES.keys(), "alias_label"].join(", ");
+  return Object.hasOwn(STANDARD_ATTRIBUTES, String(name))
+    ? "cannot be filtered by"
+    : `must be one of ${names}; other names are custom_attribute`;
+}
+
+/** Addresses are compared without regard to case. */
+function inLowerCase(comparators: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const fold = (operand: unknown): unknown =>
+    typeof operand === "string"
+      ? lowerCase(operand)
+      : Array.isArray(operand)
+        ? operand.map(fold)
+        : operand;
+  return Object.fromEntries(
+    Object.entries(comparators).map(([name, operand]) => [name, fold(operand)]),
+  );
+}
+
+function valueLeaf(
+  name: string,
+  { json, timeColumn, of, type }: ProfileValue,
+  tests: readonly ValueTest[],
+): Leaf {
+  return {
+    words: wordsOf(name, tests),
+    holds: (person, now) => tests.every((test) => test.holds(of(person), now)),
+    sql: (values) =>
+      everyOf(
+        tests.map((test) =>
+          timeColumn && isTimeTest(test)
+            ? decided(test.columnSql(timeColumn, values))
+            : test.sql(json, values, type === "time"),
+        ),
+      ),
+  };
+}
+
+export const wordsOf = (subject: string, tests: readonly ValueTest[]): string =>
+  `${subject} ${tests.map(({ words }) => words).join(" and ")}`;
+
+/** Holds if one alias has such a label; a negative comparator, if none has the other. */
+function aliasLabel(rest: Readonly<Record<string, unknown>>, path: FilterPath): Leaf {
+  const tests = readValueTests(rest, "text", path);
+  const isNegative = tests.every((test) => test.holds(undefined, new Date(0)));
+  const holdsFor = (labels: readonly (string | undefined)[], now: Date) =>
+    isNegative
+      ? labels.every((label) => tests.every((test) => test.holds(label, now)))
+      : labels.some((label) => tests.every((test) => test.holds(label, now)));
+  return {
+    words: wordsOf("alias_label", tests),
+    holds: ({ aliases }, now) =>
+      holdsFor(aliases.length > 0 ? aliases.map((alias) => alias.alias_label) : [undefined], now),
+    sql(values) {
+      const label = "(alias.each -> 'alias_label')";
+      const each = everyOf(tests.map((test) => test.sql(label, values, false))).must;
+      const none = everyOf(tests.map((test) => test.sql("null::jsonb", values, false))).must;
+      const rows = "jsonb_array_elements(p.aliases) as alias (each)";
+      const some = isNegative
+        ? `not exists (select 1 from ${rows} where not ${each})`
+        : `exists (select 1 from ${rows} where ${each})`;
+      return decided(`(case when jsonb_array_length(p.aliases) = 0 then ${none} else ${some} end)`);
+    },
+  };
+}
+
+const LONGEST_NAME = 1_024;
+
+export const customAttribute: Subject = {
+  read(name, rest, path) {
+    if (typeof name !== "string" || name === "" || name.length > LONGEST_NAME) {
+      throw refuse(
+        [...path, "custom_attribute"],
+        `must be the name of an attribute, or a path such as address.city`,
+      );
+    }
+    const tests = readValueTests(rest, "any", path);
+    const of = ({ customAttributes }: SegmentPerson) => valueAt(customAttributes, name);
+    return {
+      words: wordsOf(name, tests),
+      holds: (person, now) => tests.every((test) => test.holds(of(person), now)),
+      sql(values) {
+        const json = pathSql("p.custom_attributes", name, values);
+        return everyOf(tests.map((test) => test.sql(json, values, false)));
+      },
+      open: {
+        json: (values) => pathSql("p.custom_attributes", name, values),
+        holds: (value, _address, now) => tests.every((test) => test.holds(value, now)),
+      },
+    };
+  },
+};
+
+/** The value under a name, or along a path of names. A name may itself contain dots, and then comes first. */
+export function valueAt(object: Json | null | undefined, name: string): Json | undefined {
+  if (isJsonObject(object) && Object.hasOwn(object, name)) return object[name];
+  let value: Json | undefined = object ?? undefined;
+  for (const step of name.split(".")) {
+    value = isJsonObject(value) && Object.hasOwn(value, step) ? value[step] : undefined;
+  }
+  return value;
+}
+
+/** The same as SQL. A step into a list finds nothing. */
+export function pathSql(column: string, name: string, values: Values): string {
+  const whole = `(${column} -> ${values.bind(name, "text")})`;
+  if (!name.includes(".")) return whole;
+  const steps = name
+    .split(".")
+    .reduce((value, step) => `(${value} -> ${values.bind(step, "text")})`, column);
+  return `coalesce(${whole}, ${steps})`;
+}

@@ -1,0 +1,97 @@
+import type { Job, JobKind } from "../../admin/jobs/job.ts";
+import { readNextTimes, setSchedules } from "../../admin/jobs/schedule.ts";
+import { listWorkspaces } from "../../admin/workspaces/manage-workspaces.ts";
+import type { WorkspaceContext } from "../../base/context/context.ts";
+import { Problem } from "../../base/problem.ts";
+import { parseTime } from "../../base/values/times.ts";
+import type { Database } from "../../database/database.ts";
+import type { CountServices } from "./count-exactly.ts";
+import { estimateSize } from "./estimate.ts";
+import { readFilter } from "./filter.ts";
+import { scopeOf } from "./scope.ts";
+import { deleteOldCounts, insertSizes, selectSegments, selectSizes } from "./store.ts";
+
+const SIZES_JOB = "segment_sizes";
+
+/** One job estimates all segments of a workspace. */
+const SUBJECT = "workspace";
+
+/** Shortly before midnight in UTC, so that a day's size is that of its end. */
+const DAILY = "41 23 * * *";
+
+const DAY_MS = 86_400_000;
+
+/** Estimates the size of every segment once a day. */
+export const sizesJob: JobKind<CountServices> = {
+  name: SIZES_JOB,
+  async run(services, job) {
+    await recordSizes(services, job);
+    await services.database.transaction((tx) => job.finish(tx));
+  },
+};
+
+async function recordSizes({ database, clock }: CountServices, job: Job): Promise<void> {
+  const { workspaceId } = job;
+  const segments = await selectSegments(database, workspaceId);
+  const scope = await scopeOf(database, workspaceId, segments);
+  const now = clock.now();
+  for (const { id, filter } of segments) {
+    job.signal.throwIfAborted();
+    const { matching } = await estimateSize(database, workspaceId, readFilter(filter, scope), now);
+    await database.transaction(async (tx) => {
+      await job.advance(tx);
+      await insertSizes(tx, workspaceId, dayOf(now), [{ id, size: matching }]);
+    });
+  }
+}
+
+const KEPT_COUNTS_DAYS = 30;
+const KEPT_SIZES_DAYS = 400;
+
+/** Schedules the daily job in every workspace that lacks it, and deletes what is old. */
+export async function sweepSegments(database: Database, now: Date): Promise<void> {
+  const ago = (days: number) => new Date(now.getTime() - days * DAY_MS);
+  await deleteOldCounts(database, ago(KEPT_COUNTS_DAYS), ago(KEPT_SIZES_DAYS));
+  for (const { id } of await listWorkspaces(database)) {
+    if ((await readNextTimes(database, SIZES_JOB, id)).has(SUBJECT)) continue;
+    const key = { workspaceId: id, kind: SIZES_JOB, subject: SUBJECT };
+    await database.transaction((tx) => setSchedules(tx, [{ ...key, cron: DAILY }], now));
+  }
+}
+
+const dayOf = (time: Date): string => time.toISOString().slice(0, 10);
+
+export interface SizeSeriesQuery {
+  readonly segment_id: string;
+  /** How many days, 1 to 100. */
+  readonly length: number;
+  /** ISO 8601; by default now. */
+  readonly ending_at?: string | undefined;
+}
+
+/**
+ * The sizes of a segment day by day. Today's is estimated now; days without a recorded size are left out.
+ *
+ * @throws Problem NOT_FOUND for an unknown segment; INVALID_REQUEST for a time that is none.
+ */
+export async function sizeSeries(
+  { database, clock }: CountServices,
+  { workspace }: WorkspaceContext,
+  { segment_id, length, ending_at }: SizeSeriesQuery,
+): Promise<{ time: string; size: number }[]> {
+  const now = clock.now();
+  const end = ending_at === undefined ? now : parseTime(ending_at);
+  if (!end) throw new Problem("INVALID_REQUEST", "'ending_at' must be a time in ISO 8601.");
+  const segments = await selectSegments(database, workspace.id);
+  const segment = segments.find(({ id }) => id === segment_id.toLowerCase());
+  if (!segment) throw new Problem("NOT_FOUND", "Segment not found");
+  const first = new Date(end.getTime() - (length - 1) * DAY_MS);
+  const [from, to, today] = [first, end, now].map(dayOf) as [string, string, string];
+  const sizes = await selectSizes(database, workspace.id, segment.id, from, to);
+  if (to >= today && from <= today && sizes.at(-1)?.day !== today) {
+    const filter = readFilter(segment.filter, await scopeOf(database, workspace.id, segments));
+    const { matching } = await estimateSize(database, workspace.id, filter, now);
+    sizes.push({ day: today, size: matching });
+  }
+  return sizes.map(({ day, size }) => ({ time: day, size }));
+}

@@ -1,0 +1,232 @@
+import Type from "typebox";
+import { type AuditingServices, recordRead } from "../../admin/audit/audit.ts";
+import { nullable, OfWorkspace, Success } from "../../base/values/schemas.ts";
+import { byAdministratorOfWorkspace, endpoint } from "../../http/endpoint.ts";
+import { type CountServices, countExactly, readCount, stopCount } from "./count-exactly.ts";
+import { estimateSize } from "./estimate.ts";
+import { sentenceOf } from "./filter.ts";
+import { explain, listMembers } from "./list-members.ts";
+import { FilterSchema } from "./resource.ts";
+import { filterOf } from "./scope.ts";
+import type { ExactCount } from "./store.ts";
+
+const SENTENCE = "Users for whom did signed_up at least 1 time in the last 30 days.";
+
+const PATH = "/admin/v1/workspaces/:name/segments";
+
+const Wanted = {
+  filter: Type.Optional(FilterSchema),
+  segment_id: Type.Optional(
+    Type.String({
+      maxLength: 64,
+      description: "Instead of a filter: a segment of the workspace.",
+      examples: ["3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11"],
+    }),
+  ),
+};
+
+const Size = {
+  total: Type.Integer({ description: "All users of the workspace." }),
+  matching: Type.Integer({ description: "Users who meet the filter." }),
+  low: Type.Integer({ description: "With 95 % certainty at least so many meet it." }),
+  high: Type.Integer({ description: "With 95 % certainty at most so many meet it." }),
+  exact: Type.Boolean({ description: "Whether all users were counted." }),
+};
+
+const TIME = "2026-01-31T12:00:00.000Z";
+
+const CountId = Type.String({
+  format: "uuid",
+  description: "The id of an exact count.",
+  examples: ["0199f0a0-7c11-7000-8000-00c0ffee0001"],
+});
+
+const Count = {
+  count_id: CountId,
+  status: Type.Enum(["running", "finished", "cancelled"], { description: "How the count stands." }),
+  counted: Type.Integer({ description: "Users counted so far." }),
+  matching: Type.Integer({ description: "Those of them who meet the filter." }),
+  started_at: Type.String({ description: "When the count began.", examples: [TIME] }),
+  finished_at: nullable(Type.String(), {
+    description: "When it ended; null while it runs.",
+    examples: [TIME],
+  }),
+};
+
+const countView = (count: ExactCount) => ({
+  count_id: count.id,
+  status: count.status,
+  counted: count.total,
+  matching: count.matching,
+  started_at: count.startedAt.toISOString(),
+  finished_at: count.finishedAt?.toISOString() ?? null,
+});
+
+const count = endpoint({
+  name: "countSegment",
+  method: "POST",
+  path: `${PATH}/count`,
+  summary: "Estimates how many users meet a filter, or counts them.",
+  description:
+    "An estimate looks at a sample of 10,000 users. `exact: true` counts all users; if that takes longer than a few seconds, " +
+    "the response is 202 with a count to ask for again.",
+  examples: {
+    "A filter": { filter: { event: "signed_up", at_least: 1, in_last_days: 30 } },
+  },
+  access: byAdministratorOfWorkspace("edit_segments"),
+  params: OfWorkspace,
+  body: Type.Object({
+    ...Wanted,
+    exact: Type.Optional(Type.Boolean({ description: "Counts all users. Default: false." })),
+  }),
+  replies: {
+    200: Type.Object({
+      ...Size,
+      description: Type.String({ description: "The filter as a sentence.", examples: [SENTENCE] }),
+      message: Success,
+    }),
+    202: Type.Object({ ...Count, message: Success }),
+  },
+  idempotency: "ignored",
+  takesLong: true,
+}).handledBy(async (services: CountServices, context, { body }) => {
+  const { database, clock } = services;
+  const { filter } = await filterOf(database, context.workspace.id, body);
+  const description = sentenceOf(filter);
+  if (!body.exact) {
+    const size = await estimateSize(database, context.workspace.id, filter, clock.now());
+    return { status: 200, body: { ...size, description, message: "success" } };
+  }
+  const outcome = await countExactly(services, context, body);
+  return "size" in outcome
+    ? { status: 200, body: { ...outcome.size, description, message: "success" } }
+    : { status: 202, body: { ...countView(outcome.count), message: "success" } };
+});
+
+const OfCount = Type.Object({ name: Type.String(), count_id: CountId });
+
+const readCountEndpoint = endpoint({
+  name: "getSegmentCount",
+  method: "GET",
+  path: `${PATH}/counts/:count_id`,
+  summary: "Reads how far an exact count has come.",
+  access: byAdministratorOfWorkspace("edit_segments"),
+  params: OfCount,
+  replies: { 200: Type.Object({ ...Count, message: Success }) },
+}).handledBy(async (services: CountServices, context, { params }) => {
+  const found = await readCount(services, context, params.count_id);
+  return { status: 200, body: { ...countView(found), message: "success" } };
+});
+
+const stopCountEndpoint = endpoint({
+  name: "cancelSegmentCount",
+  method: "DELETE",
+  path: `${PATH}/counts/:count_id`,
+  summary: "Cancels an exact count that runs.",
+  access: byAdministratorOfWorkspace("edit_segments"),
+  params: OfCount,
+  replies: { 200: Type.Object({ ...Count, message: Success }) },
+}).handledBy(async (services: CountServices, context, { params }) => {
+  const found = await stopCount(services, context, params.count_id);
+  return { status: 200, body: { ...countView(found), message: "success" } };
+});
+
+const MOST_USERS = 1_000;
+
+const users = endpoint({
+  name: "listSegmentUsers",
+  method: "POST",
+  path: `${PATH}/users`,
+  summary: "Reads the users who meet a filter, page by page.",
+  access: byAdministratorOfWorkspace("export_user_data"),
+  params: OfWorkspace,
+  body: Type.Object({
+    ...Wanted,
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: MOST_USERS, description: "Default: 100." }),
+    ),
+    cursor: Type.Optional(
+      nullable(Type.String({ maxLength: 64 }), {
+        description: "That of the page before.",
+        examples: ["3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11"],
+      }),
+    ),
+  }),
+  replies: {
+    200: Type.Object({
+      users: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
+        description:
+          "In the form of an export. May be fewer than the limit although a page follows.",
+      }),
+      cursor: nullable(Type.String(), {
+        description: "For the next page; null after the last user.",
+        examples: ["3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11"],
+      }),
+      message: Success,
+    }),
+  },
+  idempotency: "ignored",
+  takesLong: true,
+  isHeavy: true,
+  budgets: { bytesOut: 64 * 1_048_576 },
+}).handledBy(async (services: CountServices & AuditingServices, context, { body }) => {
+  const { limit = 100, cursor, ...wanted } = body;
+  const page = await listMembers(services, context, {
+    ...wanted,
+    limit,
+    cursor: cursor ?? undefined,
+  });
+  await recordRead(services, context, "segment_users", page.users.length);
+  return { status: 200, body: { users: [...page.users], cursor: page.cursor, message: "success" } };
+});
+
+const explainEndpoint = endpoint({
+  name: "explainSegmentMembership",
+  method: "POST",
+  path: `${PATH}/explain`,
+  summary: "Says whether a user meets a filter, condition by condition.",
+  access: byAdministratorOfWorkspace("view_user_profile", "view_pii"),
+  params: OfWorkspace,
+  body: Type.Object({
+    ...Wanted,
+    user_id: Type.String({
+      format: "uuid",
+      description: "The platform_id of the user.",
+      examples: ["3b1f4c1e-7d0a-4a53-9a53-0d5f0a3f7c11"],
+    }),
+  }),
+  replies: {
+    200: Type.Object({
+      is_member: Type.Boolean({ description: "Whether the user meets the filter." }),
+      conditions: Type.Array(
+        Type.Object({
+          condition: Type.String({
+            description: "One condition of the filter, in words.",
+            examples: ["can receive email"],
+          }),
+          holds: Type.Boolean({ description: "Whether the user meets it." }),
+        }),
+        {
+          description: "Every condition of the filter, with those of the segments that it names.",
+        },
+      ),
+      message: Success,
+    }),
+  },
+  idempotency: "ignored",
+}).handledBy(async (services: CountServices & AuditingServices, context, { body }) => {
+  const { isMember, reasons } = await explain(services, context, body);
+  await recordRead(services, context, "segment_membership", 1);
+  return {
+    status: 200,
+    body: { is_member: isMember, conditions: [...reasons], message: "success" },
+  };
+});
+
+export const segmentEndpoints = [
+  count,
+  readCountEndpoint,
+  stopCountEndpoint,
+  users,
+  explainEndpoint,
+];

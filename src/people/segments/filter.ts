@@ -1,0 +1,220 @@
+import { isJsonObject } from "../../base/values/plain-json.ts";
+import { event, purchases, sessions } from "./activity-subjects.ts";
+import { attribute, customAttribute } from "./attribute-subjects.ts";
+import { type FilterPath, refuse } from "./filter-path.ts";
+import type { FilterScope, Leaf, Subject } from "./leaf.ts";
+import { moneySpent } from "./money-subject.ts";
+import type { SegmentPerson } from "./person.ts";
+import { anyOf, type Bounds, everyOf, negated, type Values } from "./sql.ts";
+import {
+  device,
+  emailAvailable,
+  emailSubscription,
+  pushSubscription,
+  subscriptionGroup,
+} from "./state-subjects.ts";
+
+/*
+ * The filter of a segment: `{ all: […] }`, `{ any: […] }`, `{ not: … }`, or a leaf, a condition on one subject. It has
+ * three forms, which agree: SQL, a predicate on a user, and a sentence. docs/segments.md
+ */
+
+export type Filter =
+  | { readonly op: "all" | "any"; readonly filters: readonly Filter[] }
+  | { readonly op: "not"; readonly filter: Filter }
+  /** The filter of another segment. */
+  | { readonly op: "segment"; readonly name: string; readonly filter: Filter }
+  | { readonly op: "leaf"; readonly leaf: Leaf };
+
+const MOST_LEAVES = 50;
+const MOST_LEVELS = 5;
+/** With those of the segments that a filter names. */
+const MOST_LEAVES_IN_ALL = 200;
+
+/** Every subject by its name. A new one is a line here. */
+const SUBJECTS: Readonly<Record<string, Subject>> = {
+  attribute,
+  custom_attribute: customAttribute,
+  event,
+  purchases,
+  money_spent: moneySpent,
+  sessions,
+  subscription_group: subscriptionGroup,
+  email_subscription: emailSubscription,
+  push_subscription: pushSubscription,
+  email_available: emailAvailable,
+  device,
+};
+
+/** The subjects of a filter, in the order in which a person reads them. */
+export const SUBJECT_NAMES: readonly string[] = [...Object.keys(SUBJECTS), "in_segment"];
+
+interface Reading {
+  readonly scope: FilterScope;
+  /** False in the filter of a segment that another one refers to. */
+  readonly takesSegments: boolean;
+  leaves: number;
+}
+
+/**
+ * Reads a filter as it came.
+ *
+ * @throws Problem INVALID_REQUEST that names the place: `'filter.all[1].in_last_days' must be …`.
+ */
+export function readFilter(given: unknown, scope: FilterScope): Filter {
+  const filter = read(given, [], 1, { scope, takesSegments: true, leaves: 0 });
+  if (leavesOf(filter).length <= MOST_LEAVES_IN_ALL) return filter;
+  throw refuse(
+    [],
+    `has more than ${MOST_LEAVES_IN_ALL} conditions with those of the segments in it`,
+  );
+}
+
+function read(given: unknown, path: FilterPath, level: number, reading: Reading): Filter {
+  if (!isJsonObject(given)) throw refuse(path, "must be an object");
+  const { all, any, not, ...rest } = given;
+  const groups = [all, any, not].filter((each) => each !== undefined).length;
+  if (groups === 0) return readCondition(given, path, reading);
+  if (groups > 1 || Object.keys(rest).length > 0) {
+    throw refuse(path, "must have 'all', 'any' or 'not' alone, or be a condition");
+  }
+  if (level >= MOST_LEVELS + 1) throw refuse(path, `has more than ${MOST_LEVELS} levels`);
+  if (not !== undefined)
+    return { op: "not", filter: read(not, [...path, "not"], level + 1, reading) };
+  const op = all === undefined ? "any" : "all";
+  const list = all ?? any;
+  if (!Array.isArray(list) || list.length === 0 || list.length > MOST_LEAVES) {
+    throw refuse([...path, op], `must be a list of 1 to ${MOST_LEAVES} filters`);
+  }
+  return {
+    op,
+    filters: list.map((each, index) => read(each, [...path, op, index], level + 1, reading)),
+  };
+}
+
+function readCondition(
+  given: Readonly<Record<string, unknown>>,
+  path: FilterPath,
+  reading: Reading,
+): Filter {
+  reading.leaves += 1;
+  if (reading.leaves > MOST_LEAVES)
+    throw refuse(path, `is one of more than ${MOST_LEAVES} conditions`);
+  const [subject, second] = SUBJECT_NAMES.filter((name) => Object.hasOwn(given, name));
+  if (subject === undefined || second !== undefined) {
+    throw refuse(path, `must have one subject: ${SUBJECT_NAMES.join(", ")}`);
+  }
+  const { [subject]: value, ...rest } = given;
+  if (subject === "in_segment") return readInSegment(value, rest, path, reading);
+  const leaf = (SUBJECTS[subject] as Subject).read(value, rest, path, reading.scope);
+  return { op: "leaf", leaf };
+}
+
+function readInSegment(
+  id: unknown,
+  rest: Readonly<Record<string, unknown>>,
+  path: FilterPath,
+  { scope, takesSegments }: Reading,
+): Filter {
+  const place = [...path, "in_segment"];
+  if (!takesSegments) {
+    throw refuse(place, "cannot be used in a segment that another one refers to");
+  }
+  if (Object.keys(rest).length > 0) throw refuse(path, "must have 'in_segment' alone");
+  const segment = typeof id === "string" ? scope.segments.get(id) : undefined;
+  if (!segment) throw refuse(place, "must be the id of a segment of this workspace");
+  return { op: "segment", name: segment.name, filter: readReferred(segment, place, scope) };
+}
+
+/** The filter of a segment that another one names. It may not name a further one. */
+function readReferred(
+  { name, filter }: { readonly name: string; readonly filter: unknown },
+  place: FilterPath,
+  scope: FilterScope,
+): Filter {
+  if (segmentsIn(filter).length > 0) {
+    throw refuse(place, `names ${name}, which itself has in_segment: only one level is possible`);
+  }
+  return read(filter, place, 1, { scope, takesSegments: false, leaves: 0 });
+}
+
+/** The ids that `in_segment` names anywhere in a filter as it came. */
+export function segmentsIn(given: unknown): string[] {
+  if (Array.isArray(given)) return given.flatMap(segmentsIn);
+  if (!isJsonObject(given as never)) return [];
+  const { all, any, not, in_segment } = given as Record<string, unknown>;
+  return [
+    ...(typeof in_segment === "string" ? [in_segment] : []),
+    ...[all, any, not].flatMap(segmentsIn),
+  ];
+}
+
+/** The filter as SQL over `profiles p`: see sql.ts. */
+export function filterSql(filter: Filter, values: Values): Bounds {
+  switch (filter.op) {
+    case "all":
+      return everyOf(filter.filters.map((each) => filterSql(each, values)));
+    case "any":
+      return anyOf(filter.filters.map((each) => filterSql(each, values)));
+    case "not":
+      return negated(filterSql(filter.filter, values));
+    case "segment":
+      return filterSql(filter.filter, values);
+    case "leaf":
+      return filter.leaf.sql(values);
+  }
+}
+
+/** Whether a user meets a filter. */
+export const holds = (filter: Filter, person: SegmentPerson, now: Date): boolean =>
+  decide(filter, (leaf) => leaf.holds(person, now));
+
+/** Whether a filter holds if its conditions hold or not. */
+export function decide(filter: Filter, holdsOf: (leaf: Leaf) => boolean): boolean {
+  switch (filter.op) {
+    case "all":
+      return filter.filters.every((each) => decide(each, holdsOf));
+    case "any":
+      return filter.filters.some((each) => decide(each, holdsOf));
+    case "not":
+      return !decide(filter.filter, holdsOf);
+    case "segment":
+      return decide(filter.filter, holdsOf);
+    case "leaf":
+      return holdsOf(filter.leaf);
+  }
+}
+
+/** The conditions of a filter. */
+export function leavesOf(filter: Filter): Leaf[] {
+  switch (filter.op) {
+    case "all":
+    case "any":
+      return filter.filters.flatMap(leavesOf);
+    case "leaf":
+      return [filter.leaf];
+    default:
+      return leavesOf(filter.filter);
+  }
+}
+
+/** The filter as an English sentence, such as `Users whose plan is "pro" and who did signed_up at least 1 time.` */
+export const sentenceOf = (filter: Filter): string =>
+  `Users for whom ${wordsOfFilter(filter, true)}.`;
+
+function wordsOfFilter(filter: Filter, isOutermost: boolean): string {
+  switch (filter.op) {
+    case "all":
+    case "any": {
+      const word = filter.op === "all" ? ", and " : ", or ";
+      const text = filter.filters.map((each) => wordsOfFilter(each, false)).join(word);
+      return isOutermost || filter.filters.length === 1 ? text : `(${text})`;
+    }
+    case "not":
+      return `not ${wordsOfFilter(filter.filter, false)}`;
+    case "segment":
+      return `the user is in the segment ${filter.name}`;
+    case "leaf":
+      return filter.leaf.words;
+  }
+}

@@ -1,0 +1,69 @@
+import type { Json } from "../../base/values/plain-json.ts";
+import type { EmailState } from "../subscriptions/states.ts";
+import type { FilterPath } from "./filter-path.ts";
+import type { SegmentPerson } from "./person.ts";
+import type { Bounds, Values } from "./sql.ts";
+
+/** A value as SQL: an expression of the type jsonb, which is null if there is none. */
+export type JsonSql = string;
+
+/** One comparator with its operand. */
+export interface ValueTest {
+  /** @param isPlain whether the value, if it is a time, is written in UTC with milliseconds. */
+  sql(value: JsonSql, values: Values, isPlain: boolean): Bounds;
+  holds(value: Json | undefined, now: Date): boolean;
+  /** What follows the subject in a sentence: `is at least 5`. */
+  readonly words: string;
+}
+
+/** What the program reads of the address of a user: it is in another bucket than the profile. */
+export interface Address {
+  /** Undefined if none was set. */
+  readonly state: EmailState | undefined;
+  readonly hasBounced: boolean;
+}
+
+/** How to decide about a user what SQL leaves open. */
+export interface OpenQuestion {
+  /** What to read of the profile, an expression of the type jsonb. */
+  json(values: Values): string;
+  holds(value: Json | undefined, address: Address, now: Date): boolean;
+}
+
+/** A condition on one subject, in its three forms. */
+export interface Leaf {
+  /** Over `profiles p`. */
+  sql(values: Values): Bounds;
+  holds(person: SegmentPerson, now: Date): boolean;
+  /** A part of a sentence, such as `plan is "pro"`. */
+  readonly words: string;
+  /** Present if `sql` may leave it open. */
+  readonly open?: OpenQuestion;
+}
+
+/** What a filter may refer to in its workspace. */
+export interface FilterScope {
+  readonly groups: ReadonlyMap<string, { readonly name: string }>;
+  readonly apps: ReadonlyMap<string, { readonly name: string; readonly platform: string }>;
+  /** The filters of other segments by id, as they are stored. */
+  readonly segments: ReadonlyMap<string, { readonly name: string; readonly filter: unknown }>;
+}
+
+/** Reads the condition on one subject. */
+export interface Subject {
+  /**
+   * @param value the subject's own value, such as the name of an event.
+   * @param rest the other members of the leaf.
+   * @throws Problem that names the place.
+   */
+  read(
+    value: unknown,
+    rest: Readonly<Record<string, unknown>>,
+    path: FilterPath,
+    scope: FilterScope,
+  ): Leaf;
+}
+
+/** Conditions that a row of another table belongs to `profiles p`. */
+export const itsRows = (alias: string): string =>
+  `${alias}.workspace_id = p.workspace_id and ${alias}.profile_id = p.profile_id and ${alias}.bucket = p.bucket`;

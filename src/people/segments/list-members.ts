@@ -1,0 +1,93 @@
+import type { WorkspaceContext } from "../../base/context/context.ts";
+import { Problem } from "../../base/problem.ts";
+import { isUuid } from "../../base/values/uuid.ts";
+import { type Queryable, readTogether } from "../../database/database.ts";
+import { DEFAULT_FIELDS } from "../export/profile-view.ts";
+import { viewUsers } from "../export/view-users.ts";
+import type { CountServices } from "./count-exactly.ts";
+import { explainMember, type Reason, readMembers } from "./members.ts";
+import { BEFORE_ALL } from "./members-store.ts";
+import { filterOf, type WantedFilter } from "./scope.ts";
+
+/** How many users a statement looks at. */
+const LOOKED_AT = 5_000;
+
+/** How long a page may take; it may then have fewer users than asked for. */
+const PAGE_MS = 2_000;
+
+/** How many users are shown at a time, and how many characters a page may take. */
+const SHOWN = 50;
+const MOST_CHARACTERS = 4_194_304;
+
+export interface MembersPage {
+  readonly users: readonly Record<string, unknown>[];
+  /** Null after the last user. */
+  readonly cursor: string | null;
+}
+
+/**
+ * Reads users who meet a filter, in the form of an export and in the order of their ids.
+ *
+ * @param cursor that of the page before.
+ * @throws Problem as `filterOf` does; INVALID_REQUEST for a cursor that is none.
+ */
+export async function listMembers(
+  { database, clock }: CountServices,
+  { workspace }: WorkspaceContext,
+  wanted: WantedFilter & { readonly limit: number; readonly cursor?: string | undefined },
+): Promise<MembersPage> {
+  const { cursor = BEFORE_ALL, limit } = wanted;
+  if (!isUuid(cursor)) throw new Problem("INVALID_REQUEST", "Invalid cursor");
+  const { filter } = await filterOf(database, workspace.id, wanted);
+  const now = clock.now();
+  const until = performance.now() + PAGE_MS;
+  const users: Record<string, unknown>[] = [];
+  let characters = 0;
+  let after = cursor;
+
+  /** @returns false if the page is full. */
+  async function show(tx: Queryable, ids: readonly string[]): Promise<boolean> {
+    for (let first = 0; first < ids.length; first += SHOWN) {
+      const some = ids.slice(first, first + Math.min(SHOWN, limit - users.length));
+      const shown = await viewUsers(tx, workspace, some, DEFAULT_FIELDS, now);
+      const byId = new Map<unknown, Record<string, unknown>>(
+        shown.map((user) => [user.platform_id, user]),
+      );
+      users.push(...some.map((id) => byId.get(id)).filter((user) => user !== undefined));
+      characters += JSON.stringify(shown).length;
+      after = some.at(-1) ?? after;
+      if (users.length >= limit || characters > MOST_CHARACTERS) return false;
+    }
+    return true;
+  }
+
+  for (;;) {
+    const portion = { kind: "next", after, size: LOOKED_AT } as const;
+    const goesOn = await readTogether(database.for("analysis"), async (tx) => {
+      const { ids, lastId } = await readMembers(tx, workspace.id, portion, filter, now);
+      if (!(await show(tx, ids))) return true;
+      if (lastId === null) return false;
+      after = lastId;
+      return true;
+    });
+    if (!goesOn) return { users, cursor: null };
+    if (users.length >= limit || characters > MOST_CHARACTERS || performance.now() > until) {
+      return { users, cursor: after };
+    }
+  }
+}
+
+/** Whether a user meets a filter, and why. @throws Problem NOT_FOUND for an unknown user. */
+export async function explain(
+  { database, clock }: CountServices,
+  { workspace }: WorkspaceContext,
+  wanted: WantedFilter & { readonly user_id: string },
+): Promise<{ readonly isMember: boolean; readonly reasons: readonly Reason[] }> {
+  const { filter } = await filterOf(database, workspace.id, wanted);
+  const id = wanted.user_id.toLowerCase();
+  const found = await readTogether(database.for("lookup"), (tx) =>
+    explainMember(tx, workspace.id, id, filter, clock.now()),
+  );
+  if (!found) throw new Problem("NOT_FOUND", "User not found");
+  return found;
+}

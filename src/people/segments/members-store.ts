@@ -1,0 +1,136 @@
+import type { Json } from "../../base/values/plain-json.ts";
+import { bucketsOfValues } from "../../database/buckets.ts";
+import type { Queryable } from "../../database/database.ts";
+import type { EmailState } from "../subscriptions/states.ts";
+import type { OpenQuestion } from "./leaf.ts";
+import { type Bounds, type Values, valuesOf } from "./sql.ts";
+
+/*
+ * Reads which users of a workspace meet a filter. A statement looks at a portion of the users: at a sample that chance
+ * drew, at those that come next in the order of their ids, or at one.
+ */
+
+/** Which users a statement looks at. */
+export type Portion =
+  | { readonly kind: "sample"; readonly size: number }
+  | { readonly kind: "next"; readonly after: string; readonly size: number }
+  | { readonly kind: "one"; readonly id: string };
+
+/** The users before all others. */
+export const BEFORE_ALL = "00000000-0000-0000-0000-000000000000";
+
+/** The part of an id that chance drew, as an index has it (migrations, `profiles_by_chance`). */
+const CHANCE = `(right(profile_id::text, 8) collate "C")`;
+
+function portionSql(portion: Portion, workspaceId: number, values: Values): string {
+  const ours = `workspace_id = ${values.bind(workspaceId, "int")}`;
+  switch (portion.kind) {
+    case "sample":
+      return `select * from profiles where ${ours} order by ${CHANCE} limit ${values.bind(portion.size, "int")}`;
+    case "next":
+      return `select * from profiles where ${ours} and profile_id > ${values.bind(portion.after, "uuid")}
+        order by profile_id limit ${values.bind(portion.size, "int")}`;
+    case "one":
+      return `select * from profiles where ${ours} and profile_id = ${values.bind(portion.id, "uuid")}`;
+  }
+}
+
+export interface PortionCount {
+  /** How many users the statement looked at. */
+  readonly seen: number;
+  /** How many of them surely meet the filter. */
+  readonly sure: number;
+  /** The last id in their order; null if there was none. */
+  readonly lastId: string | null;
+  /** The highest of their parts that chance drew, 8 hexadecimal digits. */
+  readonly highestChance: string | null;
+}
+
+/** Counts the users of a portion, and those that surely meet a filter. */
+export async function countPortion(
+  tx: Queryable,
+  workspaceId: number,
+  portion: Portion,
+  boundsOf: (values: Values) => Bounds,
+  now: Date,
+): Promise<PortionCount> {
+  const parameters: unknown[] = [];
+  const values = valuesOf(now, parameters);
+  const rows = portionSql(portion, workspaceId, values);
+  const [row] = await tx.query<PortionCount>(
+    `select count(*) as seen, count(*) filter (where ${boundsOf(values).must}) as sure,
+       max(p.profile_id::text) as "lastId", max(${CHANCE.replace("profile_id", "p.profile_id")}) as "highestChance"
+     from (${rows}) as p`,
+    parameters,
+  );
+  return row as PortionCount;
+}
+
+/** A user who may meet a filter. */
+export interface Candidate {
+  readonly id: string;
+  /** Whether the user surely meets it. */
+  readonly isSure: boolean;
+  readonly email: string | null;
+  /** For each condition that SQL may leave open what it reads, and its bounds. */
+  readonly open: readonly {
+    readonly value: Json | null;
+    readonly must: boolean;
+    readonly may: boolean;
+  }[];
+  /** For every other condition whether it holds. */
+  readonly decided: readonly boolean[];
+}
+
+export interface Conditions {
+  boundsOf(values: Values): Bounds;
+  readonly open: readonly { sql(values: Values): Bounds; readonly question: OpenQuestion }[];
+  readonly decided: readonly ((values: Values) => Bounds)[];
+}
+
+/** The users of a portion who may meet a filter, in the order of their ids, with what decides about them. */
+export async function selectCandidates(
+  tx: Queryable,
+  workspaceId: number,
+  portion: Portion,
+  { boundsOf, open, decided }: Conditions,
+  now: Date,
+  onlyOpen: boolean,
+): Promise<Candidate[]> {
+  const parameters: unknown[] = [];
+  const values = valuesOf(now, parameters);
+  const rows = portionSql(portion, workspaceId, values);
+  const { must, may } = boundsOf(values);
+  const questions = open.map(({ sql, question }) => {
+    const bounds = sql(values);
+    return `jsonb_build_object('value', ${question.json(values)}, 'must', ${bounds.must}, 'may', ${bounds.may})`;
+  });
+  const truths = decided.map((sqlOf) => sqlOf(values).must);
+  return tx.query<Candidate>(
+    `select p.profile_id as id, ${must} as "isSure", p.email, to_jsonb(array[${questions}]::jsonb[]) as open,
+       to_jsonb(array[${truths}]::boolean[]) as decided
+     from (${rows}) as p
+     where ${may}${onlyOpen ? ` and not ${must}` : ""} order by p.profile_id`,
+    parameters,
+  );
+}
+
+/** What is stored about addresses: states, and those that bounced. */
+export async function selectAddresses(
+  tx: Queryable,
+  workspaceId: number,
+  emails: readonly string[],
+): Promise<{ email: string; state: EmailState | null; hasBounced: boolean }[]> {
+  if (emails.length === 0) return [];
+  const parameters = [workspaceId, emails, bucketsOfValues(workspaceId, emails).all];
+  const theirs =
+    "where workspace_id = $1 and email = any($2::text[]) and bucket = any($3::smallint[])";
+  return tx.query(
+    `select email, max(state) as state, bool_or(bounced) as "hasBounced" from (
+       select email, state, false as bounced from email_states ${theirs}
+       union all
+       select email, null as state, true as bounced from hard_bounces ${theirs}) as addresses
+     group by email`,
+    parameters,
+  );
+}

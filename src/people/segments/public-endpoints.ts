@@ -1,0 +1,129 @@
+import Type from "typebox";
+import { Success } from "../../base/values/schemas.ts";
+import { endpoint, withPermission } from "../../http/endpoint.ts";
+import type { CountServices } from "./count-exactly.ts";
+import { sizeSeries } from "./daily-sizes.ts";
+import { describeSegment, listSegments } from "./read-segments.ts";
+
+const Tags = Type.Array(Type.String({ examples: ["loyalty"] }), {
+  description: "Words to find the segment by.",
+});
+
+const list = endpoint({
+  name: "listSegmentSummaries",
+  method: "GET",
+  path: "/segments/list",
+  summary: "Lists the segments, 100 a page.",
+  access: withPermission("segments.list"),
+  query: Type.Object({
+    page: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000, description: "From 0." })),
+    sort_direction: Type.Optional(
+      Type.Enum(["asc", "desc"], { description: "asc, the default, has the oldest first." }),
+    ),
+  }),
+  replies: {
+    200: Type.Object({
+      segments: Type.Array(
+        Type.Object({
+          id: Type.String(),
+          name: Type.String(),
+          analytics_tracking_enabled: Type.Boolean({
+            description: "Whether its size is recorded day by day: always.",
+          }),
+          tags: Tags,
+        }),
+        { description: "The segments of the page." },
+      ),
+      message: Success,
+    }),
+  },
+}).handledBy(async (services: CountServices, context, { query }) => {
+  const { page = 0, sort_direction: direction = "asc" } = query;
+  const found = await listSegments(services, context, page, direction);
+  const segments = found.map(({ id, name, tags }) => ({
+    id,
+    name,
+    // One estimate a day is recorded of every segment.
+    analytics_tracking_enabled: true,
+    tags: [...tags],
+  }));
+  return { status: 200, body: { segments, message: "success" } };
+});
+
+const details = endpoint({
+  name: "getSegmentDetails",
+  method: "GET",
+  path: "/segments/details",
+  summary: "Reads a segment, with its filter as a sentence.",
+  access: withPermission("segments.details"),
+  query: Type.Object({ segment_id: Type.String({ maxLength: 64 }) }),
+  replies: {
+    200: Type.Object({
+      created_at: Type.String(),
+      updated_at: Type.String(),
+      name: Type.String(),
+      description: Type.String({
+        description: "The filter as a sentence.",
+        examples: ["Users for whom can receive email."],
+      }),
+      text_description: Type.String({
+        description: "What a person wrote.",
+        examples: ["Everyone we can mail."],
+      }),
+      tags: Tags,
+      teams: Type.Array(Type.String({ examples: ["Marketing"] }), {
+        description: "Always empty: nothing in a workspace belongs to a team.",
+      }),
+      message: Success,
+    }),
+  },
+  refusals: ["NOT_FOUND"],
+}).handledBy(async (services: CountServices, context, { query }) => {
+  const segment = await describeSegment(services, context, query.segment_id);
+  return {
+    status: 200,
+    body: {
+      created_at: segment.createdAt.toISOString(),
+      updated_at: segment.updatedAt.toISOString(),
+      name: segment.name,
+      description: segment.sentence,
+      text_description: segment.description,
+      tags: [...segment.tags],
+      teams: [],
+      message: "success",
+    },
+  };
+});
+
+const series = endpoint({
+  name: "getSegmentSizes",
+  method: "GET",
+  path: "/segments/data_series",
+  summary: "Reads the estimated size of a segment day by day.",
+  access: withPermission("segments.data_series"),
+  query: Type.Object({
+    segment_id: Type.String({ maxLength: 64 }),
+    length: Type.Integer({ minimum: 1, maximum: 100, description: "Days." }),
+    ending_at: Type.Optional(
+      Type.String({ maxLength: 64, description: "ISO 8601; by default now." }),
+    ),
+  }),
+  replies: {
+    200: Type.Object({
+      data: Type.Array(
+        Type.Object({
+          time: Type.String({ description: "The day, in UTC.", examples: ["2026-01-31"] }),
+          size: Type.Integer({ description: "The estimated number of users." }),
+        }),
+        { description: "One entry a day; days without an estimate are left out." },
+      ),
+      message: Success,
+    }),
+  },
+  refusals: ["NOT_FOUND"],
+}).handledBy(async (services: CountServices, context, { query }) => {
+  const data = await sizeSeries(services, context, query);
+  return { status: 200, body: { data, message: "success" } };
+});
+
+export const publicSegmentEndpoints = [list, details, series];

@@ -1,0 +1,106 @@
+import Type, { type Static } from "typebox";
+import { listedResource } from "../../admin/workspaces/listed-resource.ts";
+import { Name } from "../../admin/workspaces/manifest.ts";
+import type { WorkspaceContext } from "../../base/context/context.ts";
+import { Problem } from "../../base/problem.ts";
+import type { Json } from "../../base/values/plain-json.ts";
+import type { Transaction } from "../../database/database.ts";
+import { readFilter, SUBJECT_NAMES, segmentsIn } from "./filter.ts";
+import { scopeOf } from "./scope.ts";
+import { deleteSegments, type SegmentRow, selectSegments, upsertSegments } from "./store.ts";
+
+const MOST_SEGMENTS = 500;
+
+/** A filter as it is sent and declared. The use case checks it, because only it can name the place of a fault. */
+export const FilterSchema = Type.Unsafe<Record<string, Json>>(
+  Type.Object(
+    {},
+    {
+      additionalProperties: true,
+      description:
+        "{ all: [filter, …] }, { any: [filter, …] }, { not: filter }, or a condition on one of " +
+        `${SUBJECT_NAMES.join(", ")}. At most 50 conditions in 5 levels. docs/segments.md has the language.`,
+      examples: [{ all: [{ event: "signed_up" }, { attribute: "country", equals: "DE" }] }],
+    },
+  ),
+);
+
+const DeclaredSegment = Type.Object(
+  {
+    id: Type.String({ format: "uuid", description: "As requests name it." }),
+    name: Name,
+    description: Type.Optional(
+      Type.String({
+        maxLength: 1_000,
+        description: "What the segment is for, in your own words.",
+        examples: ["Bought twice in a month and can be mailed."],
+      }),
+    ),
+    tags: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 100, examples: ["loyalty"] }), {
+        maxItems: 50,
+        description: "Words to find the segment by.",
+      }),
+    ),
+    filter: FilterSchema,
+  },
+  { additionalProperties: false },
+);
+
+type Segment = Required<Static<typeof DeclaredSegment>>;
+
+/** Groups of users that a filter describes. Applied after everything that a filter can name. */
+export const segments = listedResource<Segment, WorkspaceContext>({
+  key: "segments",
+  about: "Groups of users, each described by a filter.",
+  schema: DeclaredSegment,
+  identity: "id",
+  unique: "name",
+  kind: "segment",
+  permissions: { read: "basic_access", write: "edit_segments" },
+  nameOf: ({ name }) => name,
+  complete(entry) {
+    const { id, description = "", tags = [], ...segment } = entry as Static<typeof DeclaredSegment>;
+    return { id: id.toLowerCase(), description, tags, ...segment };
+  },
+  async select(database, { workspace }) {
+    const rows = await selectSegments(database, workspace.id);
+    return rows.map(({ createdAt: _created, updatedAt: _updated, tags, filter, ...segment }) => ({
+      ...segment,
+      tags: [...tags],
+      filter: filter as Segment["filter"],
+    }));
+  },
+  async save(tx, { workspace }, entries) {
+    await upsertSegments(tx, workspace.id, entries, new Date());
+    await refuseFaults(tx, workspace.id);
+  },
+  async remove(tx, { workspace }, entries) {
+    const ids = new Set(entries.map(({ id }) => id));
+    const others = await selectSegments(tx, workspace.id);
+    const user = others.find(
+      ({ id, filter }) => !ids.has(id) && segmentsIn(filter).some((each) => ids.has(each)),
+    );
+    if (user) {
+      throw new Problem("CONFLICT", `The segment '${user.name}' refers to it with 'in_segment'.`);
+    }
+    await deleteSegments(tx, workspace.id, [...ids]);
+  },
+});
+
+/** @throws Problem if a segment's filter cannot be read, or there are too many. */
+async function refuseFaults(tx: Transaction, workspaceId: number): Promise<void> {
+  const rows: readonly SegmentRow[] = await selectSegments(tx, workspaceId);
+  if (rows.length > MOST_SEGMENTS) {
+    throw new Problem("INVALID_REQUEST", `A workspace has at most ${MOST_SEGMENTS} segments.`);
+  }
+  const scope = await scopeOf(tx, workspaceId, rows);
+  for (const { name, filter } of rows) {
+    try {
+      readFilter(filter, scope);
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      throw new Problem(error.code, `The segment '${name}': ${error.message}`, error.details);
+    }
+  }
+}

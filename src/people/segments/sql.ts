@@ -1,0 +1,49 @@
+/*
+ * A condition of a segment as SQL over `profiles p`.
+ *
+ * Some conditions depend on what SQL cannot read beside a profile: the state of an address is in the bucket of the
+ * address, and an attribute may hold a time in any of the written forms. For each profile SQL therefore gives two
+ * answers: `must` is true if the condition surely holds, `may` if it possibly holds. Where they differ, the
+ * condition's predicate decides. Neither is ever null, so that `not` includes users without a value.
+ */
+
+export interface Bounds {
+  readonly must: string;
+  readonly may: string;
+}
+
+/** A condition that SQL decides. */
+export const decided = (sql: string): Bounds => ({ must: sql, may: sql });
+
+export const everyOf = (parts: readonly Bounds[]): Bounds => joined(parts, " and ", "true");
+
+export const anyOf = (parts: readonly Bounds[]): Bounds => joined(parts, " or ", "false");
+
+/** What surely fails may not hold, and the other way round. */
+export const negated = ({ must, may }: Bounds): Bounds => ({
+  must: `(not ${may})`,
+  may: `(not ${must})`,
+});
+
+function joined(parts: readonly Bounds[], word: string, empty: string): Bounds {
+  const join = (side: (part: Bounds) => string) =>
+    parts.length === 0 ? empty : `(${parts.map(side).join(word)})`;
+  return { must: join((part) => part.must), may: join((part) => part.may) };
+}
+
+/** Where a statement gets its values from: nothing of a filter becomes part of its text. */
+export interface Values {
+  readonly now: Date;
+  /** Adds a parameter. @returns it with its type, such as `$3::text`. */
+  bind(value: unknown, type: string): string;
+}
+
+/**
+ * Collects the values of a statement.
+ *
+ * @param parameters those that come before them; is added to.
+ */
+export const valuesOf = (now: Date, parameters: unknown[]): Values => ({
+  now,
+  bind: (value, type) => `$${parameters.push(value)}::${type}`,
+});

@@ -1,0 +1,157 @@
+import { readWaiting } from "../subscriptions/waiting-state.ts";
+import { type FilterPath, refuse } from "./filter-path.ts";
+import { itsRows, type Leaf, type Subject } from "./leaf.ts";
+import type { SegmentPerson } from "./person.ts";
+import { decided } from "./sql.ts";
+
+/* Conditions on what a user agreed to, and on how a user can be reached. */
+
+type Members = Readonly<Record<string, unknown>>;
+
+function refuseOthers(rest: Members, path: FilterPath): void {
+  const [name] = Object.keys(rest);
+  if (name !== undefined) throw refuse([...path, name], "does not fit this subject");
+}
+
+function oneOfThese<Name extends string>(
+  value: unknown,
+  names: readonly Name[],
+  path: FilterPath,
+): Name {
+  const name = names.find((each) => each === value);
+  if (name !== undefined) return name;
+  throw refuse(path, `must be one of ${names.join(", ")}`);
+}
+
+const GROUP_STATES = ["subscribed", "unsubscribed", "unknown"] as const;
+
+export const subscriptionGroup: Subject = {
+  read(id, { is, ...rest }, path, scope) {
+    refuseOthers(rest, path);
+    const group = typeof id === "string" ? scope.groups.get(id) : undefined;
+    if (!group) {
+      throw refuse([...path, "subscription_group"], "must be the id of a group of this workspace");
+    }
+    const groupId = String(id);
+    const state = oneOfThese(is, GROUP_STATES, [...path, "is"]);
+    return {
+      words: `is ${state} ${state === "unknown" ? "in" : "to"} ${group.name}`,
+      holds: ({ groupStates }) => (groupStates.get(groupId) ?? "unknown") === state,
+      sql(values) {
+        const row = `select 1 from group_states s where ${itsRows("s")} and s.group_id = ${values.bind(groupId, "text")}`;
+        return decided(
+          state === "unknown"
+            ? `(not exists (${row}))`
+            : `exists (${row} and s.state = ${values.bind(state, "text")})`,
+        );
+      },
+    };
+  },
+};
+
+const STATES = ["opted_in", "subscribed", "unsubscribed"] as const;
+
+/** The state of the address; without an address, the one that waits for it. */
+const emailStateOf = ({ email, emailState, standardAttributes }: SegmentPerson): string =>
+  (email === null ? readWaiting(standardAttributes.email_subscribe)?.state : emailState) ??
+  "subscribed";
+
+export const emailSubscription: Subject = {
+  read(value, rest, path) {
+    refuseOthers(rest, path);
+    const state = oneOfThese(value, STATES, [...path, "email_subscription"]);
+    return {
+      words: `email subscription is ${state}`,
+      holds: (person) => emailStateOf(person) === state,
+      sql(values) {
+        const waiting =
+          "coalesce(p.standard_attributes #>> '{email_subscribe,state}', 'subscribed')";
+        const holds = `(p.email is null and ${waiting} = ${values.bind(state, "text")})`;
+        return { must: holds, may: `(${holds} or p.email is not null)` };
+      },
+      open: {
+        json: () => "null::jsonb",
+        holds: (_value, address) => (address.state ?? "subscribed") === state,
+      },
+    };
+  },
+};
+
+export const pushSubscription: Subject = {
+  read(value, rest, path) {
+    refuseOthers(rest, path);
+    const state = oneOfThese(value, STATES, [...path, "push_subscription"]);
+    return {
+      words: `push subscription is ${state}`,
+      holds: ({ standardAttributes }) =>
+        (standardAttributes.push_subscribe ?? "subscribed") === state,
+      sql: (values) =>
+        decided(
+          `(coalesce(p.standard_attributes ->> 'push_subscribe', 'subscribed') = ${values.bind(state, "text")})`,
+        ),
+    };
+  },
+};
+
+export const emailAvailable: Subject = {
+  read(value, rest, path) {
+    refuseOthers(rest, path);
+    if (typeof value !== "boolean") {
+      throw refuse([...path, "email_available"], "must be true or false");
+    }
+    const isAvailable = (person: SegmentPerson): boolean =>
+      person.email !== null &&
+      emailStateOf(person) !== "unsubscribed" &&
+      !person.hasBounced &&
+      person.standardAttributes.marked_email_as_spam_at === undefined;
+    return {
+      words: value ? "can receive email" : "cannot receive email",
+      holds: (person) => isAvailable(person) === value,
+      sql() {
+        const mayBe =
+          "(p.email is not null and not p.standard_attributes ? 'marked_email_as_spam_at')";
+        return value ? { must: "false", may: mayBe } : { must: `(not ${mayBe})`, may: "true" };
+      },
+      open: {
+        json: () => "null::jsonb",
+        holds: (_value, { state, hasBounced }) =>
+          (state !== "unsubscribed" && !hasBounced) === value,
+      },
+    };
+  },
+};
+
+export const device: Subject = {
+  read(value, rest, path, scope) {
+    refuseOthers(rest, path);
+    if (typeof value !== "string" || value === "" || value.length > 255) {
+      throw refuse([...path, "device"], "must be a platform, such as ios, android or web");
+    }
+    const platform = value.toLowerCase();
+    const apps = [...scope.apps]
+      .filter(([, app]) => app.platform.toLowerCase() === platform)
+      .map(([id]) => id);
+    return deviceLeaf(platform, apps);
+  },
+};
+
+/** An operating system is often followed by its version. */
+const deviceLeaf = (platform: string, apps: readonly string[]): Leaf => ({
+  words: `uses a device with ${platform}`,
+  holds: (person) =>
+    person.apps.some(({ appId }) => apps.includes(appId)) ||
+    person.devices.some(({ details }) => {
+      const os = String(details.os ?? "").toLowerCase();
+      return os === platform || os.startsWith(`${platform} `);
+    }),
+  sql(values) {
+    const wanted = values.bind(platform, "text");
+    const os = "lower(coalesce(s.details ->> 'os', ''))";
+    return decided(
+      `(exists (select 1 from app_usages s where ${itsRows("s")}
+          and s.app_id = any(${values.bind(apps, "text[]")}))
+        or exists (select 1 from devices s where ${itsRows("s")}
+          and (${os} = ${wanted} or starts_with(${os}, ${wanted} || ' '))))`,
+    );
+  },
+});

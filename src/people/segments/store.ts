@@ -1,0 +1,215 @@
+import type { Json } from "../../base/values/plain-json.ts";
+import type { Queryable, Transaction } from "../../database/database.ts";
+
+export interface SegmentRow {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly tags: readonly string[];
+  /** As it was declared. */
+  readonly filter: Json;
+  readonly declared: boolean;
+}
+
+export type StoredSegment = SegmentRow & { readonly createdAt: Date; readonly updatedAt: Date };
+
+/** The segments of a workspace, the oldest first. */
+export const selectSegments = (
+  database: Queryable,
+  workspaceId: number,
+): Promise<StoredSegment[]> =>
+  database.query<StoredSegment>(
+    `select segment_id as id, name, description, to_jsonb(tags) as tags, filter, declared,
+       created_at as "createdAt", updated_at as "updatedAt"
+     from segments where workspace_id = $1 order by created_at, segment_id`,
+    [workspaceId],
+  );
+
+/** Creates or changes segments. */
+export async function upsertSegments(
+  tx: Transaction,
+  workspaceId: number,
+  segments: readonly SegmentRow[],
+  now: Date,
+): Promise<void> {
+  for (const { id, name, description, tags, filter, declared } of segments) {
+    await tx.query(
+      `insert into segments
+         (workspace_id, segment_id, name, description, tags, filter, declared, created_at, updated_at)
+       values ($1, $2, $3, $4, $5, $6::text::jsonb, $7, $8, $8)
+       on conflict (workspace_id, segment_id) do update set name = excluded.name,
+         description = excluded.description, tags = excluded.tags, filter = excluded.filter,
+         declared = excluded.declared, updated_at = excluded.updated_at`,
+      [workspaceId, id, name, description, tags, JSON.stringify(filter), declared, now],
+    );
+  }
+}
+
+export async function deleteSegments(
+  tx: Transaction,
+  workspaceId: number,
+  ids: readonly string[],
+): Promise<void> {
+  if (ids.length === 0) return;
+  const gone = [workspaceId, ids];
+  await tx.query(
+    "delete from segments where workspace_id = $1 and segment_id = any($2::uuid[])",
+    gone,
+  );
+  await tx.query(
+    "delete from segment_sizes where workspace_id = $1 and segment_id = any($2::uuid[])",
+    gone,
+  );
+}
+
+export interface SizeOfDay {
+  /** `2026-01-31` */
+  readonly day: string;
+  readonly size: number;
+}
+
+/** Records the sizes that segments have on a day; those that are recorded stay. */
+export async function insertSizes(
+  tx: Transaction,
+  workspaceId: number,
+  day: string,
+  sizes: readonly { readonly id: string; readonly size: number }[],
+): Promise<void> {
+  if (sizes.length === 0) return;
+  await tx.query(
+    `insert into segment_sizes (workspace_id, segment_id, day, size)
+     select $1, id, $2::date, size from unnest($3::uuid[], $4::bigint[]) as new (id, size)
+     on conflict do nothing`,
+    [workspaceId, day, sizes.map(({ id }) => id), sizes.map(({ size }) => size)],
+  );
+}
+
+/** The recorded sizes of a segment from the first to the last day, both included, in their order. */
+export const selectSizes = (
+  database: Queryable,
+  workspaceId: number,
+  id: string,
+  from: string,
+  to: string,
+): Promise<SizeOfDay[]> =>
+  database.query<SizeOfDay>(
+    `select to_char(day, 'YYYY-MM-DD') as day, size from segment_sizes
+     where workspace_id = $1 and segment_id = $2 and day between $3::date and $4::date order by day`,
+    [workspaceId, id, from, to],
+  );
+
+export type CountStatus = "running" | "finished" | "cancelled";
+
+/** An exact count, as far as it has come. */
+export interface ExactCount {
+  readonly id: string;
+  readonly segmentId: string | null;
+  readonly filter: Json;
+  readonly status: CountStatus;
+  /** The user after whom it goes on. */
+  readonly after: string;
+  /** Users counted so far, and those who meet the filter. */
+  readonly total: number;
+  readonly matching: number;
+  readonly startedAt: Date;
+  readonly finishedAt: Date | null;
+}
+
+const COUNT = `count_id as id, segment_id as "segmentId", filter, status, after, total, matching,
+  started_at as "startedAt", finished_at as "finishedAt"`;
+
+export async function insertCount(
+  tx: Transaction,
+  workspaceId: number,
+  count: ExactCount,
+): Promise<void> {
+  await tx.query(
+    `insert into segment_counts (workspace_id, count_id, segment_id, filter, status, after, total,
+       matching, started_at, finished_at)
+     values ($1, $2, $3, $4::text::jsonb, $5, $6, $7, $8, $9, $10)`,
+    [
+      workspaceId,
+      count.id,
+      count.segmentId,
+      JSON.stringify(count.filter),
+      count.status,
+      count.after,
+      count.total,
+      count.matching,
+      count.startedAt,
+      count.finishedAt,
+    ],
+  );
+}
+
+export async function selectCount(
+  database: Queryable,
+  workspaceId: number,
+  id: string,
+): Promise<ExactCount | undefined> {
+  const [row] = await database.query<ExactCount>(
+    `select ${COUNT} from segment_counts where workspace_id = $1 and count_id = $2`,
+    [workspaceId, id],
+  );
+  return row;
+}
+
+/** The counts of a workspace that have not ended, the oldest first. */
+export const selectRunningCounts = (
+  database: Queryable,
+  workspaceId: number,
+): Promise<ExactCount[]> =>
+  database.query<ExactCount>(
+    `select ${COUNT} from segment_counts where workspace_id = $1 and status = 'running'
+     order by started_at, count_id`,
+    [workspaceId],
+  );
+
+/** Saves how far a count has come, unless it was cancelled. @returns whether it goes on. */
+export async function updateCount(
+  tx: Transaction,
+  workspaceId: number,
+  { id, after, total, matching }: Pick<ExactCount, "id" | "after" | "total" | "matching">,
+  finishedAt: Date | null,
+): Promise<boolean> {
+  const rows = await tx.query(
+    `update segment_counts set after = $3, total = $4, matching = $5, finished_at = $6,
+       status = case when $6::timestamptz is null then status else 'finished' end
+     where workspace_id = $1 and count_id = $2 and status = 'running' returning 1`,
+    [workspaceId, id, after, total, matching, finishedAt],
+  );
+  return rows.length > 0;
+}
+
+/** @returns whether it was running. */
+export async function cancelCount(
+  tx: Transaction,
+  workspaceId: number,
+  id: string,
+  now: Date,
+): Promise<boolean> {
+  const rows = await tx.query(
+    `update segment_counts set status = 'cancelled', finished_at = $3
+     where workspace_id = $1 and count_id = $2 and status = 'running' returning 1`,
+    [workspaceId, id, now],
+  );
+  return rows.length > 0;
+}
+
+/** Deletes counts that ended before a time, and sizes of days before it. */
+export async function deleteOldCounts(
+  database: Queryable,
+  endedBefore: Date,
+  sizesBefore: Date,
+): Promise<void> {
+  await database.query("delete from segment_counts where finished_at < $1", [endedBefore]);
+  await database.query("delete from segment_sizes where day < $1::timestamptz::date", [
+    sizesBefore,
+  ]);
+}
+
+/** Counts of a reset workspace tell of users who are gone. */
+export async function deleteAllSizes(tx: Transaction, workspaceId: number): Promise<void> {
+  await tx.query("delete from segment_counts where workspace_id = $1", [workspaceId]);
+  await tx.query("delete from segment_sizes where workspace_id = $1", [workspaceId]);
+}

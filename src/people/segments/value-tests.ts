@@ -1,0 +1,299 @@
+import type { Json } from "../../base/values/plain-json.ts";
+import { parseTime } from "../../base/values/times.ts";
+import { type FilterPath, refuse } from "./filter-path.ts";
+import type { ValueTest } from "./leaf.ts";
+import { decided, type Values } from "./sql.ts";
+import { DAY_MS, dayOfYear, timeTest } from "./time-tests.ts";
+
+/*
+ * The comparators of a filter. Each is described once: for which types of values it is, how its operand is read, and
+ * its three forms: SQL over a JSON value, a predicate, and words. docs/segments.md lists them.
+ */
+
+export type ValueType = "text" | "number" | "time" | "boolean" | "list";
+
+/** What a subject's value may be; `any` is the value of a custom attribute. */
+export type SubjectType = ValueType | "any" | "opaque";
+
+/** How many values a list of a filter may have. */
+export const MOST_VALUES = 1_000;
+
+const LONGEST_TEXT = 2_048;
+const MOST_DAYS = 36_500;
+
+type Scalar = string | number | boolean;
+
+interface Comparator {
+  readonly types: readonly ValueType[];
+  read(operand: unknown, path: FilterPath): ValueTest;
+}
+
+/** All comparators of values by name. `first` and `last` use those of times. */
+const COMPARATORS: Readonly<Record<string, Comparator>> = {
+  equals: of(["text", "number", "boolean"], readScalar, equals),
+  not_equals: of(["text", "number", "boolean"], readScalar, (operand) =>
+    opposite(equals(operand), `is not ${shown(operand)}`),
+  ),
+  one_of: of(["text", "number", "boolean"], readScalars, oneOf),
+  none_of: of(["text", "number", "boolean"], readScalars, (operand) =>
+    opposite(oneOf(operand), `is none of ${shownList(operand)}`),
+  ),
+  contains: of(["text"], readText, (operand) =>
+    textTest(
+      `contains ${shown(operand)}`,
+      (text) => text.includes(operand),
+      (text, values) => `position(${values.bind(operand, "text")} in ${text}) > 0`,
+    ),
+  ),
+  starts_with: of(["text"], readText, (operand) =>
+    textTest(
+      `starts with ${shown(operand)}`,
+      (text) => text.startsWith(operand),
+      (text, values) => `starts_with(${text}, ${values.bind(operand, "text")})`,
+    ),
+  ),
+  more_than: order("is more than", ">", (value, operand) => value > operand),
+  at_least: order("is at least", ">=", (value, operand) => value >= operand),
+  less_than: order("is less than", "<", (value, operand) => value < operand),
+  at_most: order("is at most", "<=", (value, operand) => value <= operand),
+  before: of(["time"], readTime, (time) =>
+    timeTest(`is before ${time.toISOString()}`, () => ({ until: time, isOpen: true })),
+  ),
+  after: of(["time"], readTime, (time) =>
+    timeTest(`is after ${time.toISOString()}`, () => ({ since: time, isOpen: true })),
+  ),
+  in_last_days: of(["time"], readDays, (days) =>
+    timeTest(`is within the last ${countOf(days, "day")}`, (now) => ({
+      since: new Date(now.getTime() - days * DAY_MS),
+      until: now,
+    })),
+  ),
+  more_than_days_ago: of(["time"], readDays, (days) =>
+    timeTest(`is more than ${countOf(days, "day")} ago`, (now) => ({
+      until: new Date(now.getTime() - days * DAY_MS),
+      isOpen: true,
+    })),
+  ),
+  in_next_days: of(["time"], readDays, (days) =>
+    timeTest(`is within the next ${countOf(days, "day")}`, (now) => ({
+      since: now,
+      until: new Date(now.getTime() + days * DAY_MS),
+    })),
+  ),
+  day_of_year: of(["time"], readDayOfYear, dayOfYear),
+  includes: of(["list"], readScalar, (operand) =>
+    listTest(`includes ${shown(operand)}`, [operand], "@>"),
+  ),
+  includes_any: of(["list"], readScalars, (operand) =>
+    listTest(`includes any of ${shownList(operand)}`, operand, "any"),
+  ),
+  includes_all: of(["list"], readScalars, (operand) =>
+    listTest(`includes all of ${shownList(operand)}`, operand, "@>"),
+  ),
+  exists: {
+    types: ["text", "number", "time", "boolean", "list"],
+    read(operand, path) {
+      if (typeof operand !== "boolean") throw refuse(path, "must be true or false");
+      return {
+        words: operand ? "exists" : "does not exist",
+        holds: (value) => (value !== undefined) === operand,
+        sql: (value) => decided(`(${value} is ${operand ? "not " : ""}null)`),
+      };
+    },
+  },
+};
+
+/** The names of the comparators that fit a type of values. */
+export const comparatorsFor = (type: SubjectType): string[] =>
+  Object.entries(COMPARATORS)
+    .filter(([name, { types }]) => fits(type, name, types))
+    .map(([name]) => name);
+
+function fits(type: SubjectType, name: string, types: readonly ValueType[]): boolean {
+  if (type === "any") return true;
+  return type === "opaque" ? name === "exists" : types.includes(type);
+}
+
+/**
+ * Reads the comparators of a leaf, which all have to hold.
+ *
+ * @param given the leaf without its subject.
+ * @throws Problem that names the comparator if it is unknown or does not fit the type, or if there is none.
+ */
+export function readValueTests(
+  given: Readonly<Record<string, unknown>>,
+  type: SubjectType,
+  path: FilterPath,
+): ValueTest[] {
+  const tests = Object.entries(given).map(([name, operand]) => {
+    const comparator = Object.hasOwn(COMPARATORS, name) ? COMPARATORS[name] : undefined;
+    if (!comparator || !fits(type, name, comparator.types)) {
+      throw refuse([...path, name], `is no comparator here: ${comparatorsFor(type).join(", ")}`);
+    }
+    return comparator.read(operand, [...path, name]);
+  });
+  if (tests.length > 0) return tests;
+  throw refuse(path, `needs a comparator: ${comparatorsFor(type).join(", ")}`);
+}
+
+/** A comparator from how its operand is read and what it makes of it. */
+function of<Operand>(
+  types: readonly ValueType[],
+  read: (operand: unknown, path: FilterPath) => Operand,
+  make: (operand: Operand) => ValueTest,
+): Comparator {
+  return { types, read: (operand, path) => make(read(operand, path)) };
+}
+
+const isScalar = (value: unknown): value is Scalar =>
+  (typeof value === "string" && value.length <= LONGEST_TEXT) ||
+  (typeof value === "number" && Number.isFinite(value)) ||
+  typeof value === "boolean";
+
+function readScalar(operand: unknown, path: FilterPath): Scalar {
+  if (isScalar(operand)) return operand;
+  throw refuse(path, `must be a text of at most ${LONGEST_TEXT} characters, a number or a boolean`);
+}
+
+function readScalars(operand: unknown, path: FilterPath): Scalar[] {
+  if (!Array.isArray(operand) || operand.length === 0 || operand.length > MOST_VALUES) {
+    throw refuse(path, `must be a list of 1 to ${MOST_VALUES} values`);
+  }
+  return operand.map((each, index) => readScalar(each, [...path, index]));
+}
+
+function readText(operand: unknown, path: FilterPath): string {
+  if (typeof operand === "string" && operand !== "" && operand.length <= LONGEST_TEXT) {
+    return operand;
+  }
+  throw refuse(path, `must be a text of 1 to ${LONGEST_TEXT} characters`);
+}
+
+/** @throws Problem unless it is a finite number. */
+export function readNumber(operand: unknown, path: FilterPath): number {
+  if (typeof operand === "number" && Number.isFinite(operand)) return operand;
+  throw refuse(path, "must be a number");
+}
+
+function readTime(operand: unknown, path: FilterPath): Date {
+  const time = typeof operand === "string" ? parseTime(operand) : undefined;
+  if (time) return time;
+  throw refuse(path, "must be a time in ISO 8601, such as 2026-01-31T12:00:00Z");
+}
+
+function readDays(operand: unknown, path: FilterPath): number {
+  return readWhole(operand, path, 1, MOST_DAYS);
+}
+
+/** @throws Problem unless it is a whole number in the range. */
+export function readWhole(operand: unknown, path: FilterPath, from: number, to: number): number {
+  if (Number.isInteger(operand) && Number(operand) >= from && Number(operand) <= to) {
+    return operand as number;
+  }
+  throw refuse(path, `must be a whole number from ${from} to ${to}`);
+}
+
+function readDayOfYear(operand: unknown, path: FilterPath): string {
+  if (typeof operand === "string" && /^(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/.test(operand)) {
+    return operand;
+  }
+  throw refuse(path, "must be a month and a day, such as 12-31");
+}
+
+function equals(operand: Scalar): ValueTest {
+  return {
+    words: `is ${shown(operand)}`,
+    holds: (value) => value === operand,
+    sql: (value, values) => {
+      const wanted = `${values.bind(JSON.stringify(operand), "text")}::jsonb`;
+      return decided(`coalesce(${value} = ${wanted}, false)`);
+    },
+  };
+}
+
+function oneOf(operand: readonly Scalar[]): ValueTest {
+  return {
+    words: `is one of ${shownList(operand)}`,
+    holds: (value) => operand.includes(value as Scalar),
+    sql: (value, values) => {
+      const wanted = `${values.bind(JSON.stringify(operand), "text")}::jsonb`;
+      // A list in the value would count as a part of the wanted ones.
+      const isScalarValue = `jsonb_typeof(${value}) in ('string', 'number', 'boolean')`;
+      return decided(`coalesce(${isScalarValue} and ${wanted} @> ${value}, false)`);
+    },
+  };
+}
+
+const opposite = (test: ValueTest, words: string): ValueTest => ({
+  words,
+  holds: (value, now) => !test.holds(value, now),
+  sql: (value, values, isPlain) => decided(`(not ${test.sql(value, values, isPlain).must})`),
+});
+
+const textTest = (
+  words: string,
+  holds: (text: string) => boolean,
+  sql: (text: string, values: Values) => string,
+): ValueTest => ({
+  words,
+  holds: (value) => typeof value === "string" && holds(value),
+  sql: (value, values) =>
+    decided(
+      `coalesce(jsonb_typeof(${value}) = 'string' and ${sql(`(${value} #>> '{}')`, values)}, false)`,
+    ),
+});
+
+function order(
+  words: string,
+  operator: string,
+  holds: (value: number, operand: number) => boolean,
+): Comparator {
+  return of(["number"], readNumber, (operand) => ({
+    words: `${words} ${operand}`,
+    holds: (value) => typeof value === "number" && holds(value, operand),
+    // A case, because the order of the parts of an `and` is the planner's.
+    sql: (value, values) =>
+      decided(
+        `(case when jsonb_typeof(${value}) = 'number' ` +
+          `then (${value})::numeric ${operator} ${values.bind(String(operand), "numeric")} else false end)`,
+      ),
+  }));
+}
+
+function listTest(words: string, operand: readonly Scalar[], how: "@>" | "any"): ValueTest {
+  const isIn = (list: readonly Json[], wanted: Scalar) => list.includes(wanted);
+  return {
+    words,
+    holds: (value) =>
+      Array.isArray(value) &&
+      (how === "any"
+        ? operand.some((each) => isIn(value, each))
+        : operand.every((each) => isIn(value, each))),
+    sql(value, values) {
+      const wanted = `${values.bind(JSON.stringify(operand), "text")}::jsonb`;
+      const condition =
+        how === "@>"
+          ? `${value} @> ${wanted}`
+          : `exists (select 1 from jsonb_array_elements(${wanted}) as wanted (each)
+               where ${value} @> jsonb_build_array(wanted.each))`;
+      return decided(
+        `(case when jsonb_typeof(${value}) = 'array' then ${condition} else false end)`,
+      );
+    },
+  };
+}
+
+const shown = (value: Scalar): string => (typeof value === "string" ? `"${value}"` : String(value));
+
+/** Long lists are cut short in sentences. */
+const SHOWN_VALUES = 5;
+
+const shownList = (values: readonly Scalar[]): string => {
+  const more = values.length - SHOWN_VALUES;
+  const text = values.slice(0, SHOWN_VALUES).map(shown).join(", ");
+  return more > 0 ? `${text} and ${more} more` : text;
+};
+
+/** `1 day`, `2 days`. */
+export const countOf = (count: number, noun: string): string =>
+  `${count} ${noun}${count === 1 ? "" : "s"}`;

@@ -1,0 +1,34 @@
+/* Requests that work for segments: see sample-requests.ts. */
+import { randomUUID } from "node:crypto";
+import type { TestServer, TestWorkspace } from "./harness.ts";
+import type { Samples } from "./sample-administration.ts";
+
+export const ofSegments = (server: TestServer, workspace: TestWorkspace): Samples => {
+  const PATH = "/admin/v1/workspaces/:name/segments";
+  const filter = { event: "signed_up" };
+  const newSegment = async () => {
+    const id = randomUUID();
+    const path = PATH.replace(":name", workspace.name);
+    await server.admin("PUT", `${path}/${id}`, { name: id, filter });
+    return { query: { segment_id: id, length: "7" } };
+  };
+  /** One that runs and that no job continues. */
+  const newCount = async () => {
+    const [id, none] = [randomUUID(), "00000000-0000-0000-0000-000000000000"];
+    await server.database.query(
+      `insert into segment_counts (workspace_id, count_id, filter, status, after, total, matching, started_at)
+       select workspace_id, $1, '{}', 'running', $2, 0, 0, now() from workspaces where name = $3`,
+      [id, none, workspace.name],
+    );
+    return { params: { count_id: id } };
+  };
+  return {
+    [`POST ${PATH}/count`]: () => ({ body: { filter } }),
+    [`GET ${PATH}/counts/:count_id`]: newCount,
+    [`DELETE ${PATH}/counts/:count_id`]: newCount,
+    [`POST ${PATH}/users`]: () => ({ body: { filter } }),
+    "GET /segments/list": () => ({}),
+    "GET /segments/details": newSegment,
+    "GET /segments/data_series": newSegment,
+  };
+};

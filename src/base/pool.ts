@@ -35,3 +35,33 @@ export function createPool(total: number): Pool {
     isFull: () => used >= total,
   };
 }
+
+/** Things of which a process runs few at a time, each on behalf of an owner. */
+export interface Slots {
+  /** @returns gives the slot back; undefined where the owner, or all owners together, have as many as they may. */
+  take(owner: string): (() => void) | undefined;
+}
+
+/**
+ * @param ofOne how many an owner may have.
+ * @param ofAll how many all owners together may have.
+ */
+export function createSlots(ofOne: number, ofAll = Number.POSITIVE_INFINITY): Slots {
+  const taken = new Map<string, number>();
+  let all = 0;
+
+  function change(owner: string, by: number): void {
+    const mine = (taken.get(owner) ?? 0) + by;
+    all += by;
+    if (mine > 0) taken.set(owner, mine);
+    else taken.delete(owner);
+  }
+
+  return {
+    take(owner) {
+      if (all >= ofAll || (taken.get(owner) ?? 0) >= ofOne) return undefined;
+      change(owner, 1);
+      return () => change(owner, -1);
+    },
+  };
+}

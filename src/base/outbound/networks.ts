@@ -72,3 +72,19 @@ export function plainAddress(address: string): string {
   const [high = 0, low = 0] = mapped.slice(1).map((group) => Number.parseInt(group, 16));
   return [high >> 8, high & 255, low >> 8, low & 255].join(".");
 }
+
+/**
+ * What shares one count where callers are counted by address: an IPv4 address; the /64 of an IPv6 address, which usually
+ * belongs to one caller; and every text that is no address, which a trusted proxy may pass on.
+ */
+export function networkOf(address: string): string {
+  const plain = plainAddress(address);
+  const version = isIP(plain);
+  if (version === 4) return plain;
+  if (version === 0) return "unknown";
+  const [head = "", tail = ""] = plain.split("::");
+  const [before, behind] = [head, tail].map((part) => part.split(":").filter(Boolean));
+  const groups = [...(before ?? []), ...(behind ?? [])];
+  const zeros = Array<string>(8 - groups.length).fill("0");
+  return [...(before ?? []), ...zeros, ...(behind ?? [])].slice(0, 4).join(":");
+}

@@ -1,3 +1,4 @@
+import { createSlots } from "../../base/pool.ts";
 import { Problem } from "../../base/problem.ts";
 
 /** The streams that a process serves at the same time. */
@@ -13,29 +14,26 @@ const OF_A_CALLER = 4;
 const OF_A_WORKSPACE = 16;
 
 export function createStreamSlots(): StreamSlots {
-  const taken = new Map<string, number>();
-
-  function change(owner: string, by: number): void {
-    const count = (taken.get(owner) ?? 0) + by;
-    if (count > 0) taken.set(owner, count);
-    else taken.delete(owner);
-  }
-
+  const ofCallers = createSlots(OF_A_CALLER);
+  const ofWorkspaces = createSlots(OF_A_WORKSPACE);
   return {
     take(workspaceId, caller) {
-      const limits = [
-        [`caller ${caller}`, OF_A_CALLER, "You have"],
-        [`workspace ${workspaceId}`, OF_A_WORKSPACE, "The workspace has"],
-      ] as const;
-      for (const [owner, most, subject] of limits) {
-        if ((taken.get(owner) ?? 0) < most) continue;
-        const sentence = `${subject} ${most} streams of live requests open already. Close one first.`;
-        throw new Problem("RATE_LIMITED", sentence, { retryAfterSeconds: 10 });
+      const leaveCaller = ofCallers.take(caller);
+      if (!leaveCaller) throw tooMany(`You have ${OF_A_CALLER}`);
+      const leaveWorkspace = ofWorkspaces.take(`${workspaceId}`);
+      if (leaveWorkspace) {
+        return () => {
+          leaveCaller();
+          leaveWorkspace();
+        };
       }
-      for (const [owner] of limits) change(owner, 1);
-      return () => {
-        for (const [owner] of limits) change(owner, -1);
-      };
+      leaveCaller();
+      throw tooMany(`The workspace has ${OF_A_WORKSPACE}`);
     },
   };
 }
+
+const tooMany = (who: string): Problem =>
+  new Problem("RATE_LIMITED", `${who} streams of live requests open already. Close one first.`, {
+    retryAfterSeconds: 10,
+  });

@@ -20,7 +20,7 @@ import {
 } from "./deadlines.ts";
 
 /** How many connections one process keeps, at most, for each use. */
-const CONNECTIONS: Readonly<Record<Use, number>> = { intake: 8, lookup: 4, analysis: 3 };
+const CONNECTIONS: Readonly<Record<Use, number>> = { intake: 8, lookup: 4, analysis: 5 };
 
 /**
  * By default a coordinator of Citus lets one transaction at a time write to several of the same shards: all lanes with

@@ -1,4 +1,5 @@
-import { LRUCache } from "lru-cache";
+import { type Allowance, createAllowance } from "../../base/allowance.ts";
+import { networkOf } from "../../base/outbound/networks.ts";
 import { Problem } from "../../base/problem.ts";
 
 /*
@@ -24,35 +25,20 @@ export interface PageLimits {
 const WORKSPACE_FACTOR = 50;
 const ONE_CLICK_FACTOR = 10;
 
-/** Counters in memory; the one that was unused longest goes first. About 100 bytes each. */
-const MOST_COUNTERS = 20_000;
+/** Of networks, and of workspaces. */
+const MOST_COUNTED = 20_000;
 
-/** How much of its limit is left, and as of when. */
-interface Counter {
-  left: number;
-  atMs: number;
-}
-
-/**
- * Counts in this process alone. An unused counter fills up within a minute, so a burst may be as large
- * as the limit.
- *
- * @param perMinute the limit of one address.
- * @param nowMs a clock that never goes back.
- */
-export function createPageLimits(perMinute: number, nowMs = () => performance.now()): PageLimits {
-  const addresses = new LRUCache<string, Counter>({ max: MOST_COUNTERS });
+/** @param perMinute the limit of one network (`networkOf`). */
+export function createPageLimits(perMinute: number, nowMs?: () => number): PageLimits {
+  const addresses = createAllowance(MOST_COUNTED, nowMs);
   // Apart, so that many addresses cannot push out the counter of a workspace.
-  const workspaces = new LRUCache<string, Counter>({ max: MOST_COUNTERS });
+  const workspaces = createAllowance(MOST_COUNTED, nowMs);
 
-  function count(counters: LRUCache<string, Counter>, name: string, limit: number): void {
-    const now = nowMs();
-    const counter = counters.get(name) ?? { left: limit, atMs: now };
-    const left = Math.min(limit, counter.left + ((now - counter.atMs) * limit) / 60_000);
-    counters.set(name, { left: left < 1 ? left : left - 1, atMs: now });
-    if (left >= 1) return;
+  function count(allowance: Allowance, name: string, limit: number): void {
+    const retryAfterSeconds = allowance.take(name, limit);
+    if (retryAfterSeconds === 0) return;
     throw new Problem("RATE_LIMITED", "Too many requests. Try again in a minute.", {
-      retryAfterSeconds: Math.ceil(((1 - left) * 60) / limit),
+      retryAfterSeconds,
     });
   }
 
@@ -70,14 +56,4 @@ export function createPageLimits(perMinute: number, nowMs = () => performance.no
       count(workspaces, name, limitOf(request) * WORKSPACE_FACTOR);
     },
   };
-}
-
-/** The address; of IPv6 the first 64 bits, because one client has all the rest. */
-function networkOf(address: string): string {
-  if (!address.includes(":") || address.includes(".")) return address;
-  const [head = "", tail = ""] = address.split("::");
-  const groups = [head, tail].map((part) => part.split(":").filter(Boolean));
-  const [first = [], last = []] = groups;
-  const zeros = Array.from({ length: 8 - first.length - last.length }, () => "0");
-  return [...first, ...zeros, ...last].slice(0, 4).join(":");
 }

@@ -1,33 +1,25 @@
 import type { Clock } from "../../base/clock.ts";
 import type { WorkspaceContext } from "../../base/context/context.ts";
+import type { Workspace } from "../../base/context/workspace.ts";
+import { createSlots, type Slots } from "../../base/pool.ts";
 import { Problem } from "../../base/problem.ts";
 import { streamTogether } from "../../database/cursor.ts";
 import type { Database } from "../../database/database.ts";
 import { type ExportQuery, readFilter } from "./export-filter.ts";
 import { type ExportedKind, ROWS_OF } from "./exported-rows.ts";
 
-/** How many exports a process runs; each holds a connection and a snapshot until its reader is done. */
-export interface ExportSlots {
-  /** @returns false if all are in use. */
-  take(): boolean;
-  give(): void;
-}
+/** Each export holds a connection and a snapshot until its reader is done. One connection is left for other work. */
+const OF_A_PROCESS = 4;
 
-/** Connections for long reads are few, and other work needs one of them too. */
-const SLOTS = 2;
+/** Slow readers of one workspace never hold all of them. */
+const OF_A_WORKSPACE = 2;
 
-export function createExportSlots(): ExportSlots {
-  let free = SLOTS;
-  return {
-    take: () => free > 0 && free-- > 0,
-    give: () => void free++,
-  };
-}
+export const createExportSlots = (): Slots => createSlots(OF_A_WORKSPACE, OF_A_PROCESS);
 
 export interface StreamServices {
   readonly database: Database;
   readonly clock: Clock;
-  readonly exportSlots: ExportSlots;
+  readonly exportSlots: Slots;
 }
 
 /**
@@ -44,7 +36,7 @@ export function exportRows(
 ): AsyncGenerator<string | Uint8Array> {
   const filter = readFilter(query);
   const now = clock.now();
-  return inSlot(exportSlots, () =>
+  return inSlot(exportSlots, workspace, () =>
     streamTogether(database.for("analysis"), async function* (tx) {
       let count = 0;
       for await (const rows of ROWS_OF[kind]({ tx, workspace, filter, now })) {
@@ -70,20 +62,20 @@ function* piecesOf(rows: readonly object[]): Generator<string> {
   if (piece) yield piece;
 }
 
+const NO_SLOT =
+  `This server already runs ${OF_A_WORKSPACE} exports of the workspace, or ${OF_A_PROCESS} in all. ` +
+  "Try again when one has finished.";
+
 async function* inSlot<Value>(
-  slots: ExportSlots,
+  slots: Slots,
+  { id }: Workspace,
   stream: () => AsyncGenerator<Value>,
 ): AsyncGenerator<Value> {
-  if (!slots.take()) {
-    throw new Problem(
-      "UNAVAILABLE",
-      `This server already runs ${SLOTS} exports. Try again when one has finished.`,
-      { retryAfterSeconds: 10 },
-    );
-  }
+  const leave = slots.take(`${id}`);
+  if (!leave) throw new Problem("UNAVAILABLE", NO_SLOT, { retryAfterSeconds: 10 });
   try {
     yield* stream();
   } finally {
-    slots.give();
+    leave();
   }
 }

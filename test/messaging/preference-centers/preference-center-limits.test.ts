@@ -88,12 +88,26 @@ describe("page limits", () => {
     assert.throws(open, isRefused);
   });
 
+  test("an address shares its page limit whatever way it is written, and a text that is no address has that of all such texts", () => {
+    const same = [
+      ["192.0.2.1", "::ffff:192.0.2.1", "::FFFF:c000:0201"],
+      ["2001:db8::1", "2001:0DB8:0000:0000::2", "2001:db8:0:0:1::%eth0"],
+      ["unknown", "client 7", "10.0.0.1, 10.0.0.2"],
+    ];
+    for (const [first = "", ...others] of same) {
+      const limits = createPageLimits(1, () => 0);
+      limits.countForAddress(page(first));
+      for (const each of others) assert.throws(() => limits.countForAddress(page(each)), isRefused);
+    }
+  });
+
   test("page limits are counted for at most 20,000 client addresses", () => {
     const limits = createPageLimits(1, () => 0);
     const first = () => limits.countForAddress(page("192.0.2.1"));
     first();
     assert.throws(first, isRefused);
-    for (let sent = 0; sent < 20_000; sent++) limits.countForAddress(page(`client ${sent}`));
+    for (let sent = 0; sent < 20_000; sent++)
+      limits.countForAddress(page(`10.0.${sent >> 8}.${sent & 255}`));
     first();
   });
 });

@@ -50,3 +50,23 @@ export const systemClock: Clock = {
   now: () => new Date(),
   newId: createIds(),
 };
+
+export const DAY_MS = 86_400_000;
+
+/** A length of time; what is left out is 0. */
+interface Length {
+  readonly days?: number;
+  readonly hours?: number;
+  readonly minutes?: number;
+  readonly seconds?: number;
+  readonly ms?: number;
+}
+
+const msOf = ({ days = 0, hours = 0, minutes = 0, seconds = 0, ms = 0 }: Length): number =>
+  days * DAY_MS + hours * 3_600_000 + minutes * 60_000 + seconds * 1_000 + ms;
+
+/** The time that is so much before another. */
+export const earlier = (time: Date, by: Length): Date => new Date(time.getTime() - msOf(by));
+
+/** The time that is so much after another. */
+export const later = (time: Date, by: Length): Date => new Date(time.getTime() + msOf(by));

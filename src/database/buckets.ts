@@ -1,3 +1,4 @@
+import { fnv1a } from "../base/values/hashes.ts";
 import { smallints, type TypedList } from "./parameters/typed-list.ts";
 
 /*
@@ -44,16 +45,10 @@ export const BUCKET_COUNT = 256;
  * end in consecutive numbers its lower ones alone are uneven.
  */
 export function placeOf(workspaceId: number, value: string): number {
-  let hash = Math.imul(FNV_BASIS ^ workspaceId, FNV_PRIME);
-  for (let index = 0; index < value.length; index++) {
-    hash = Math.imul(hash ^ value.charCodeAt(index), FNV_PRIME);
-  }
+  let hash = fnv1a(value, workspaceId);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   return (hash ^ (hash >>> 13)) & (BUCKET_COUNT - 1);
 }
-
-const FNV_BASIS = 0x811c9dc5;
-const FNV_PRIME = 0x01000193;
 
 /** A byte of an id. */
 const HEX_DIGITS = 2;

@@ -3,6 +3,7 @@ import { mkdtemp, rmdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Database, type Queryable, readTogether } from "./database.ts";
+import { databaseError } from "./lost-node.ts";
 
 /**
  * Reads the rows of a statement in portions, so that memory holds only one portion.
@@ -152,6 +153,6 @@ function writeWhole(file: number, text: string): void {
     }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
-    throw Object.assign(new Error("The disk of the server is full."), { code: DISK_FULL });
+    throw databaseError(DISK_FULL, "The disk of the server is full.");
   }
 }

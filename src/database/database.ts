@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { isLostNode } from "./lost-node.ts";
+import { databaseError, isLostNode } from "./lost-node.ts";
 import type { Use } from "./planner.ts";
 
 /**
@@ -197,7 +197,7 @@ const DEADLOCK = "40P01";
 export function checkWritten(written: number, mustWrite: number | undefined): number {
   if (mustWrite === undefined || written === mustWrite) return written;
   const message = `A statement wrote ${written} rows where ${mustWrite} were to be written.`;
-  throw Object.assign(new Error(message), { code: SERIALIZATION_FAILURE });
+  throw databaseError(SERIALIZATION_FAILURE, message);
 }
 
 function codeOf(error: unknown): string {

@@ -32,6 +32,10 @@ export function isLostNode(error: unknown): boolean {
   return code === INTERNAL_ERROR && typeof message === "string" && LOST_NODE.test(message);
 }
 
+/** An error with a code, as an engine reports it. */
+export const databaseError = (code: string, message: string, cause?: unknown): Error =>
+  Object.assign(new Error(message, { cause }), { code });
+
 /** SQLSTATE: it is unknown whether the transaction was committed. */
 const RESOLUTION_UNKNOWN = "08007";
 
@@ -47,5 +51,5 @@ export function commitError(error: unknown): unknown {
   const { code } = (error ?? {}) as { code?: unknown };
   if (typeof code === "string" && REFUSED.test(code)) return error;
   const message = "It is unknown whether the transaction was committed.";
-  return Object.assign(new Error(message, { cause: error }), { code: RESOLUTION_UNKNOWN });
+  return databaseError(RESOLUTION_UNKNOWN, message, error);
 }

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { Problem } from "../base/problem.ts";
-import { refuseUnstorableText } from "../base/values/storable-text.ts";
+import { refuseUnstorableText } from "../base/values/plain-json.ts";
 import { ambiguousHost, baseUrlOf } from "./base-url.ts";
 import { presentedByBrowser, refuseOtherSites } from "./browser.ts";
 import type { Authenticator, Caller, RateLimits } from "./callers.ts";

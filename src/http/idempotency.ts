@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "../base/clock.ts";
+import { DAY_MS, earlier } from "../base/clock.ts";
 import { Problem } from "../base/problem.ts";
 import type { Database, Transaction } from "../database/database.ts";
 import type { IdempotencyClaim, Reply } from "./endpoint.ts";
@@ -17,7 +18,7 @@ import { deleteAnswersBefore, insertAnswers, selectAnswer } from "./idempotency-
  * 429 and 5xx are no answers: they are not recorded.
  */
 
-const REMEMBERED_MS = 24 * 3_600 * 1_000;
+const REMEMBERED_MS = DAY_MS;
 const LONGEST_KEY = 255;
 
 /** Whose keys they are: two of them may use the same key. */
@@ -68,7 +69,7 @@ export function createIdempotency(services: {
 }): Idempotency {
   const { database, clock } = services;
   const running = new Set<string>();
-  const dayAgo = () => new Date(clock.now().getTime() - REMEMBERED_MS);
+  const dayAgo = () => earlier(clock.now(), { ms: REMEMBERED_MS });
 
   async function recorded(owner: KeyOwner, claim: IdempotencyClaim) {
     const answer = await selectAnswer(database, owner.id, claim.key, dayAgo());

@@ -2,7 +2,7 @@ import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import { Settings } from "typebox/system";
 import { Problem } from "../base/problem.ts";
-import { refuseUnstorableText } from "../base/values/storable-text.ts";
+import { refuseUnstorableText, storableText } from "../base/values/plain-json.ts";
 import { leavingOutNulls } from "./absent-members.ts";
 import type { Contract } from "./endpoint.ts";
 import { faultyItems, noList, sentenceOf } from "./validation-sentence.ts";
@@ -75,22 +75,20 @@ function compile(schema: TSchema, part: string): (value: unknown) => unknown {
   return (value) => {
     if (validator.Check(value)) return value;
     const errors = validator.Errors(value);
-    const sentence = printable(sentenceOf(errors, part));
+    const sentence = storableText(sentenceOf(errors, part));
     // In SCIM's words: a body of another form is a matter of syntax, a parameter one of its value.
     if (part !== "body")
       throw new Problem("INVALID_REQUEST", sentence, { scimType: "invalidValue" });
     const items = faultyItems(errors).map((fault) => ({
       code: "INVALID_REQUEST",
       ...fault,
-      message: printable(fault.message),
+      // It may quote a key that no engine can store, and a response with an Idempotency-Key is stored.
+      message: storableText(fault.message),
     }));
     const details = items.length > 0 ? { body: { errors: items } } : { list: noList(errors) };
     throw new Problem("INVALID_REQUEST", sentence, details);
   };
 }
-
-/** It may quote a key that no engine can store, and a response with an Idempotency-Key is stored. */
-const printable = (sentence: string): string => sentence.toWellFormed().replaceAll("\0", "\ufffd");
 
 /**
  * A query string as its schema means it: `name=`, `name[]=` and `name[0]=`, repeated or not, are one list where the

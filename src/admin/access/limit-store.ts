@@ -1,3 +1,4 @@
+import { later } from "../../base/clock.ts";
 import type { Database } from "../../database/database.ts";
 import { type Grant, type Limit, SHARES_OF_A_WINDOW } from "./limit-windows.ts";
 
@@ -22,7 +23,7 @@ export async function lendFromWindow(
        last_grant = case when w.ends_at > $2 then greatest(0, least($4::bigint, ${share("w.given")}))
          else excluded.last_grant end
      returning last_grant as granted, given, ends_at as "endsAt"`,
-    [name, now, new Date(now.getTime() + perSeconds * 1_000), wanted, requests],
+    [name, now, later(now, { seconds: perSeconds }), wanted, requests],
   );
   return row as Grant;
 }

@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
+import { later } from "../../base/clock.ts";
 
 /*
  * Counts requests in windows that several server processes share (decision: docs/decisions/rate-limits.md).
@@ -152,7 +153,7 @@ export function lendToOneProcess(): Lender {
   const windows = new Map<string, { given: number; endsAt: Date }>();
   return async ({ name, requests, perSeconds }, _wanted, now) => {
     const known = windows.get(name);
-    const latestEnd = new Date(now.getTime() + perSeconds * 1_000);
+    const latestEnd = later(now, { seconds: perSeconds });
     const window = known && known.endsAt > now ? known : { given: 0, endsAt: latestEnd };
     if (window.endsAt > latestEnd) window.endsAt = latestEnd;
     const granted = Math.max(0, requests - window.given);

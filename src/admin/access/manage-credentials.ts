@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../base/clock.ts";
+import { later } from "../../base/clock.ts";
 import type { Context } from "../../base/context/context.ts";
 import { Problem } from "../../base/problem.ts";
 import type { Database, Transaction } from "../../database/database.ts";
@@ -81,7 +82,7 @@ export function rotateCredential<Grant, Where extends Context>(
 ): Promise<{ readonly secret: string; readonly overlapUntil: string }> {
   return changing(services, kind, context, async (tx, target, record) => {
     const { now } = target;
-    const until = new Date(now.getTime() + overlapSeconds * 1_000);
+    const until = later(now, { seconds: overlapSeconds });
     const overlapUntil = until.toISOString();
     const { id } = await lockOpen(tx, kind, target, name);
     await retireSecrets(tx, id, now, until);

@@ -27,8 +27,8 @@ export interface AuditedChange {
   readonly kind: string;
   /** Empty or absent for what belongs to the company. */
   readonly workspace?: string;
-  /** The name or id of what was changed. */
-  readonly name: string;
+  /** The name or id of what was changed; absent where there is only one of the kind. */
+  readonly name?: string;
   /** The new state, or what was done. Visible to administrators; never a secret. */
   readonly details?: Readonly<Record<string, unknown>> | undefined;
 }
@@ -64,7 +64,7 @@ const entryOf = (
   clock: Clock,
   at: Date,
   context: Context,
-  { workspace, action, kind, name, details }: AuditedChange,
+  { workspace, action, kind, name = "", details }: AuditedChange,
 ): UnchainedEntry => ({
   id: clock.newId(),
   at,

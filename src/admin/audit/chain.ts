@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
 import type { Context } from "../../base/context/context.ts";
+import { sha256 } from "../../base/values/hashes.ts";
 
 /*
  * Every audit row has a hash over its content and the hash of the row before it, so that a row that is
@@ -68,7 +68,7 @@ export function hashOf(before: string, position: number, entry: UnchainedEntry):
     entry.requestId,
     entry.address,
   ];
-  return createHash("sha256").update(JSON.stringify(content)).digest("hex");
+  return sha256(JSON.stringify(content));
 }
 
 /** The engines store the members of an object in an order of their own. */

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import type { Clock } from "../../base/clock.ts";
+import { later } from "../../base/clock.ts";
 import { describeError } from "../../base/observe/log.ts";
 import type { Metrics } from "../../base/observe/metrics.ts";
 import type { Tracing } from "../../base/observe/tracing.ts";
@@ -61,7 +62,7 @@ export async function startWorker<Services extends WorkerServices>(
   const holder = randomUUID();
   const byName = new Map(kinds.map((kind) => [kind.name, kind]));
   const running = new Map<string, { readonly abort: AbortController; done: Promise<void> }>();
-  const after = (ms: number) => new Date(clock.now().getTime() + ms);
+  const after = (ms: number) => later(clock.now(), { ms });
   let isStopping = false;
   let isWanted = false;
   let endPause = () => {};

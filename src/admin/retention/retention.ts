@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
+import { earlier } from "../../base/clock.ts";
 import type { WorkspaceSettings } from "../../base/context/workspace-settings.ts";
 import type { Database, Transaction } from "../../database/database.ts";
 import { recordChanges } from "../audit/audit.ts";
@@ -50,8 +51,6 @@ const SUBJECT = "workspace";
 /** At night where most servers are, in UTC. */
 const DAILY = "17 3 * * *";
 
-const DAY_MS = 24 * 3_600_000;
-
 /**
  * A killed job starts from the beginning. Each kind has one audit entry, in the transaction of the first step
  * that removes something.
@@ -65,7 +64,7 @@ export function retentionJob(retained: readonly Retained[]): JobKind<RetentionSe
         for (const each of retained) {
           const days = each.days(workspace.settings);
           if (days === 0) continue;
-          const before = new Date(clock.now().getTime() - days * DAY_MS);
+          const before = earlier(clock.now(), { days });
           await removeAll({ database, clock }, job, each, before, workspace.name);
         }
       }

@@ -144,7 +144,7 @@ export async function rotateSealing(
     }
     if (keyIdOf(before.check) !== current.id) await replaceSharedSecret(tx, SECRET_KEY, check);
     const details = { key_id: current.id, resealed: counts.previous + counts.plain };
-    const change = { action: "rotated", kind: "secret_key", workspace: "", name: "" };
+    const change = { action: "rotated", kind: "secret_key" };
     await recordChanges(tx, clock, context, [{ ...change, details }]);
     return counts;
   });
@@ -173,7 +173,7 @@ export async function discardSealing(
     };
     for (const each of sealedKinds) await each.discard(tx, isLost);
     await deleteSharedSecret(tx, SECRET_KEY);
-    const change = { action: "discarded", kind: "secret_key", workspace: "", name: "" };
+    const change = { action: "discarded", kind: "secret_key" };
     await recordChanges(tx, clock, context, [{ ...change, details: { lost } }]);
     return lost;
   });

@@ -1,9 +1,9 @@
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { randomBytes, timingSafeEqual } from "node:crypto";
 import { Problem } from "../../base/problem.ts";
+import { sha256 } from "../../base/values/hashes.ts";
 
 /** A secret as it is stored: SHA-256, in hexadecimal. Tokens are random, so they need no salt. */
-export const hashSecret = (secret: string): string =>
-  createHash("sha256").update(secret).digest("hex");
+export const hashSecret = sha256;
 
 /** A new token: 256 random bits after a prefix that names its kind. */
 export const newSecret = (prefix: string): string =>

@@ -1,3 +1,4 @@
+import { sum } from "../values/sum.ts";
 /*
  * What each workspace sends and gets, in the memory of this process: counts for each ten seconds of the last hour and
  * each five minutes of the last day. A request costs a few additions to numbers that are there already. A workspace
@@ -199,8 +200,6 @@ function dropLeastRecent(workspaces: Map<number, OfWorkspace>): void {
 
 const firstColumn = (series: Series, period: Period, now: number): number[] =>
   series.rings[period].rows(now).map((row) => row?.[0] ?? 0);
-
-const sum = (counts: readonly number[]): number => counts.reduce((total, each) => total + each, 0);
 
 /** The first bound that is not exceeded; beyond the last one its own place. */
 function bucketOf(durationMs: number): number {

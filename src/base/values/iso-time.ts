@@ -1,4 +1,4 @@
-const DAY_MS = 86_400_000;
+import { DAY_MS } from "../clock.ts";
 
 /** As many days as nearly all times of a workspace fall on. */
 const MOST_DAYS = 2_000;

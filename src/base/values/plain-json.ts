@@ -32,6 +32,34 @@ export function findUnstorablePlace(
 }
 
 /**
+ * Refuses a part of a request with text that no engine could store unchanged, in a value or in a key. Endpoints whose
+ * requests have items check each item instead.
+ *
+ * @throws Problem INVALID_REQUEST with the code INVALID_TEXT, naming the nearest key.
+ */
+export function refuseUnstorableText(value: unknown, part: string): void {
+  const waiting: [name: string, value: unknown][] = [["", value]];
+  for (let next = waiting.pop(); next; next = waiting.pop()) {
+    const [name, found] = next;
+    if (typeof found === "string") refuseNoText(name, found, part);
+    if (found === null || typeof found !== "object") continue;
+    for (const [key, member] of Object.entries(found)) {
+      if (!Array.isArray(found)) refuseNoText(name, key, part);
+      waiting.push([Array.isArray(found) ? name : key, member]);
+    }
+  }
+}
+
+function refuseNoText(name: string, text: string, part: string): void {
+  if (isText(text)) return;
+  const what = text.includes("\0") ? "a NUL character" : "a lone surrogate";
+  const place = name ? `'${name}' in the ${part}` : `The ${part}`;
+  throw new Problem("INVALID_REQUEST", `${place} holds ${what}`, {
+    body: { code: "INVALID_TEXT" },
+  });
+}
+
+/**
  * Refuses a body that no engine could store unchanged; for requests without verdicts on single items.
  *
  * @throws Problem INVALID_REQUEST with the place, and the code in the body.
@@ -91,6 +119,10 @@ export const inexactReason =
 export const isExact = (value: number): boolean => Math.abs(value) <= Number.MAX_SAFE_INTEGER;
 
 const isText = (text: string): boolean => text.isWellFormed() && !text.includes("\0");
+
+/** A text with everything replaced that no engine stores. */
+export const storableText = (text: string): string =>
+  text.toWellFormed().replaceAll("\0", "\u{FFFD}");
 
 const whyNot = (text: string): string =>
   text.includes("\0") ? "a NUL character" : "a lone surrogate, which is no Unicode character";

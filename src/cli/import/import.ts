@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { sha256 } from "../../base/values/hashes.ts";
 import { IMPORT_KINDS, type ImportKind } from "../../intake/import/import-kind.ts";
 import { type AdminTarget, callAdmin } from "../admin-client.ts";
 import { count, counted, displayProgress } from "../progress.ts";
@@ -160,7 +160,7 @@ function idOf(
   { kind, format, delimiter, preset, map, types }: ReadOptions,
 ): string {
   const how = JSON.stringify([kind, format, delimiter, preset, [...map], [...types]]);
-  return createHash("sha256").update(`${fingerprint} ${how}`).digest("hex").slice(0, 32);
+  return sha256(`${fingerprint} ${how}`).slice(0, 32);
 }
 
 /** Why importing a row again changes nothing. */

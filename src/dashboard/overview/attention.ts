@@ -1,10 +1,12 @@
 import Type, { type Static } from "typebox";
 import type { CredentialView } from "../../admin/access/credentials.ts";
 import type { KeyGrant } from "../../admin/access/keys.ts";
+import { DAY_MS } from "../../base/clock.ts";
 import { nullable } from "../../base/values/schemas.ts";
+import { sum } from "../../base/values/sum.ts";
 import { MOST_WAITING_ITEMS } from "../../intake/track/write-queue.ts";
 import type { RecentSyncs } from "../../intake/warehouses/recent-runs.ts";
-import { type CombinedCounts, sum } from "./combine.ts";
+import type { CombinedCounts } from "./combine.ts";
 
 /* What needs attention, from what the server knows anyway. Each finding is a sentence and a page. */
 
@@ -51,7 +53,6 @@ const REJECTED_SHARE_BAD = 0.25;
 /** The queue refuses requests when it is full. */
 const FILLING_SHARE = 0.5;
 
-const DAY_MS = 86_400_000;
 const UNUSED_AFTER_MS = 7 * DAY_MS;
 
 /** The most important first. */

@@ -5,14 +5,13 @@ import {
   type TrafficColumn,
   type TrafficCounts,
 } from "../../base/observe/traffic.ts";
+import { sum } from "../../base/values/sum.ts";
 
 /* The counts of several processes as one. */
 
 /** Adds up lists of the same length. */
 const added = (lists: readonly (readonly number[])[], slots: number): number[] =>
-  Array.from({ length: slots }, (_, index) =>
-    lists.reduce((sum, list) => sum + (list[index] ?? 0), 0),
-  );
+  Array.from({ length: slots }, (_, index) => sum(lists.map((list) => list[index] ?? 0)));
 
 export function combineCounts(counts: readonly TrafficCounts[], period: Period) {
   const { slots } = PERIODS[period];
@@ -46,7 +45,7 @@ export function combineCounts(counts: readonly TrafficCounts[], period: Period) 
     })),
     throttled: keys.map((keyId) => ({
       keyId,
-      count: counts.reduce((sum, { throttled }) => sum + (throttled[keyId] ?? 0), 0),
+      count: sum(counts.map(({ throttled }) => throttled[keyId] ?? 0)),
     })),
     waiting: added(
       counts.map(({ waiting }) => waiting),
@@ -59,7 +58,7 @@ export type CombinedCounts = ReturnType<typeof combineCounts>;
 
 /** The latency that this part of the requests did not exceed, within its bucket in proportion; null without any. */
 export function quantile(counts: readonly number[], part: number): number | null {
-  const total = counts.reduce((sum, count) => sum + count, 0);
+  const total = sum(counts);
   if (total === 0) return null;
   let left = total * part;
   for (const [index, count] of counts.entries()) {
@@ -72,6 +71,3 @@ export function quantile(counts: readonly number[], part: number): number | null
   }
   return LATENCY_BOUNDS_MS.at(-1) ?? null;
 }
-
-export const sum = (counts: readonly number[]): number =>
-  counts.reduce((total, count) => total + count, 0);

@@ -2,6 +2,7 @@ import type { FailedAttempts } from "../../admin/access/failed-attempts.ts";
 import { recordChanges } from "../../admin/audit/audit.ts";
 import { hashSecret, newSecret } from "../../admin/secrets/secrets.ts";
 import type { Clock } from "../../base/clock.ts";
+import { later } from "../../base/clock.ts";
 import type { Context } from "../../base/context/context.ts";
 import { type Database, withRetries } from "../../database/database.ts";
 import type { Sessions, StartedSession } from "../users/sessions.ts";
@@ -33,7 +34,7 @@ export async function createSignInLink(
   baseUrl: string,
 ): Promise<SignInLink> {
   const token = newSecret("link");
-  const expiresAt = new Date(clock.now().getTime() + LINK_MINUTES * 60_000);
+  const expiresAt = later(clock.now(), { minutes: LINK_MINUTES });
   const created = { action: "created", kind: "sign_in_link", name: "administrator" };
   await withRetries(database, async (tx) => {
     await insertLink(tx, hashSecret(token), expiresAt);

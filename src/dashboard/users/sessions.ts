@@ -3,6 +3,7 @@ import { createHolderCache } from "../../admin/access/holder-cache.ts";
 import { type AuditedChange, recordChanges } from "../../admin/audit/audit.ts";
 import { hashSecret, newSecret } from "../../admin/secrets/secrets.ts";
 import type { Clock } from "../../base/clock.ts";
+import { earlier, later } from "../../base/clock.ts";
 import type { Context } from "../../base/context/context.ts";
 import type { Session } from "../../base/context/person.ts";
 import { Problem } from "../../base/problem.ts";
@@ -70,7 +71,7 @@ export function createSessions(
 
   async function read(hashes: readonly string[]): Promise<Map<string, SessionRow>> {
     const now = clock.now();
-    const idleSince = new Date(now.getTime() - idleMs);
+    const idleSince = earlier(now, { ms: idleMs });
     const rows = await selectSessions(database, hashes, { now, idleSince, adminPrint });
     const touchBefore = now.getTime() - Math.min(TOUCH_EVERY_MS, idleMs / 2);
     const touched = rows.filter(({ lastUsedAt }) => lastUsedAt.getTime() <= touchBefore);
@@ -90,12 +91,12 @@ export function createSessions(
   return {
     async find(secret) {
       const row = await holders.find(secret);
-      return row && sessionOf(row, secret, new Date(clock.now().getTime() + idleMs));
+      return row && sessionOf(row, secret, later(clock.now(), { ms: idleMs }));
     },
     async start(context, userId, way) {
       const secret = newSecret("session");
       const now = clock.now();
-      const expiresAt = new Date(now.getTime() + sessionHours * 3_600_000);
+      const expiresAt = later(now, { hours: sessionHours });
       const hash = hashSecret(secret);
       const ofAdministrator = userId === null ? adminPrint : null;
       await withRetries(database, async (tx) => {

@@ -1,7 +1,7 @@
-import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { packageRoot } from "../../base/package-root.ts";
+import { sha256 } from "../../base/values/hashes.ts";
 import { distributeTables } from "../citus/distribute.ts";
 import type { Database, Queryable, Transaction } from "../database.ts";
 
@@ -96,9 +96,8 @@ export async function hasSchema(database: Queryable): Promise<boolean> {
 
 /** Identifies the schema of this version: changes with any migration. */
 export async function schemaFingerprint(): Promise<string> {
-  const hash = createHash("sha256");
-  for (const [name, checksum] of await migrationHashes()) hash.update(`${name} ${checksum}\n`);
-  return hash.digest("hex").slice(0, 16);
+  const files = [...(await migrationHashes())].map(([name, checksum]) => `${name} ${checksum}\n`);
+  return sha256(files.join("")).slice(0, 16);
 }
 
 /** @returns the SHA-256 of every migration by file name, in their order. */
@@ -112,7 +111,7 @@ async function readMigrations(): Promise<Migration[]> {
   return Promise.all(
     names.map(async (name) => {
       const sql = await readFile(join(folder, name), "utf8");
-      return { name, sql, checksum: createHash("sha256").update(sql).digest("hex") };
+      return { name, sql, checksum: sha256(sql) };
     }),
   );
 }

@@ -1,4 +1,5 @@
 import { READ_ONLY } from "../database.ts";
+import { databaseError } from "../lost-node.ts";
 
 /** How long the database may take, in milliseconds. */
 export interface Deadlines {
@@ -79,4 +80,4 @@ export function createWatchdog({ statementMs }: Deadlines, disconnect: () => voi
 }
 
 const timeoutError = (): Error =>
-  Object.assign(new Error("The database did not respond in time."), { code: QUERY_CANCELED });
+  databaseError(QUERY_CANCELED, "The database did not respond in time.");

@@ -8,7 +8,7 @@ import {
   type Queryable,
   type Transaction,
 } from "../database.ts";
-import { commitError } from "../lost-node.ts";
+import { commitError, databaseError } from "../lost-node.ts";
 import { encodeParameters, readTimestamp } from "../parameters/parameters.ts";
 import { plannerSettings, type Use } from "../planner.ts";
 import {
@@ -140,8 +140,7 @@ function openPool(url: string, use: Use, deadlines: Deadlines): Pool {
 
 const namesSeveralHosts = (url: string): boolean => /^[^/]+\/\/[^/?]*,/.test(url);
 
-const silence = (): Error =>
-  Object.assign(new Error("The database sends nothing."), { code: "ETIMEDOUT" });
+const silence = (): Error => databaseError("ETIMEDOUT", "The database sends nothing.");
 
 /** What the client says about a connection that it wants; where there are several hosts, all of them. */
 interface Place {
@@ -178,7 +177,7 @@ async function inTransaction<Result>(
   let isOver = false;
   let isCommitting = false;
   const ask = async (tx: postgres.TransactionSql, statement: Parameters<typeof sql.unsafe>) => {
-    if (isLost || isOver) throw Object.assign(new Error(LOST), { code: "CONNECTION_CLOSED" });
+    if (isLost || isOver) throw databaseError("CONNECTION_CLOSED", LOST);
     return tx.unsafe(...statement).catch((error) => {
       if (HAS_NO_SOCKET.test(error.code)) isLost = true;
       throw error;

@@ -1,4 +1,5 @@
 import { recordChanges } from "../../admin/audit/audit.ts";
+import { earlier } from "../../base/clock.ts";
 import type { WorkspaceContext } from "../../base/context/context.ts";
 import { Problem } from "../../base/problem.ts";
 import { commitTogether } from "../../database/citus/commit-together.ts";
@@ -157,4 +158,4 @@ const noImport = (importId: string): Problem =>
 const KEPT_DAYS = 90;
 
 export const sweepImports = (database: Database, now: Date): Promise<void> =>
-  deleteOldImports(database, new Date(now.getTime() - KEPT_DAYS * 24 * 3_600_000));
+  deleteOldImports(database, earlier(now, { days: KEPT_DAYS }));

@@ -1,4 +1,5 @@
-import { createHash } from "node:crypto";
+import { sha256 } from "../../base/values/hashes.ts";
+import { uuidOf } from "../../base/values/uuid.ts";
 import type { SourceRow } from "./sources/source.ts";
 
 /*
@@ -37,14 +38,7 @@ export interface Boundary {
 /** What distinguishes a row from others of its time: its content, as a UUID. */
 export function rowHash(row: SourceRow): string {
   const content = JSON.stringify([row.identifiers, row.payloadBytes, row.payload]);
-  const hex = createHash("sha256").update(content).digest("hex");
-  return [
-    hex.slice(0, 8),
-    hex.slice(8, 12),
-    hex.slice(12, 16),
-    hex.slice(16, 20),
-    hex.slice(20, 32),
-  ].join("-");
+  return uuidOf(sha256(content));
 }
 
 /** The hashes of the rows whose counts `sift` has to know. */

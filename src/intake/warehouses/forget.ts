@@ -1,5 +1,6 @@
 import { withdraw } from "../../admin/jobs/queue.ts";
 import type { Retained } from "../../admin/retention/retention.ts";
+import { earlier } from "../../base/clock.ts";
 import type { Database, Transaction } from "../../database/database.ts";
 import { SYNC_JOB } from "./integration.ts";
 import { deleteBoundary, deleteLog, deleteOldLog } from "./progress-store.ts";
@@ -47,9 +48,7 @@ export const RETAINED_ROW_LOG: Retained = {
   },
 };
 
-const DAY_MS = 24 * 3_600 * 1_000;
-
 /** Runs are kept for a year. */
 export async function sweepSyncs(database: Database, now: Date): Promise<void> {
-  await deleteRunsBefore(database, new Date(now.getTime() - 365 * DAY_MS));
+  await deleteRunsBefore(database, earlier(now, { days: 365 }));
 }

@@ -1,4 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
+import { DAY_MS } from "../../base/clock.ts";
+import { uuidOf } from "../../base/values/uuid.ts";
 import type { LinkKey } from "./link-key-store.ts";
 
 /*
@@ -31,8 +33,6 @@ const FINGERPRINT_AT = 4;
 const WORKSPACE_AT = FINGERPRINT_AT + FINGERPRINT_BYTES;
 const PROFILE_AT = WORKSPACE_AT + 4;
 const CENTER_AT = PROFILE_AT + 16;
-
-export const DAY_MS = 86_400_000;
 
 /** The last part of the address of a page. @param expiresAt rounded up to the end of a day. */
 export function linkOf(
@@ -71,7 +71,7 @@ export function readLink(
   const fingerprint = payload.subarray(FINGERPRINT_AT, WORKSPACE_AT);
   return {
     workspaceId: payload.readUInt32BE(WORKSPACE_AT),
-    profileId: profile.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5"),
+    profileId: uuidOf(profile),
     centerId: payload.subarray(CENTER_AT).toString("utf8"),
     isFor: (address) => timingSafeEqual(fingerprint, fingerprintOf(key.secret, address)),
   };

@@ -4,11 +4,11 @@ import { Unopenable } from "../../admin/secrets/seal.ts";
 import type { Sealing } from "../../admin/secrets/sealing.ts";
 import { newSecret } from "../../admin/secrets/secrets.ts";
 import type { Clock } from "../../base/clock.ts";
+import { later } from "../../base/clock.ts";
 import type { Context } from "../../base/context/context.ts";
 import { Problem } from "../../base/problem.ts";
 import { type Database, type Transaction, withRetries } from "../../database/database.ts";
 import {
-  DAY_MS,
   type LinkTarget,
   linkOf,
   type OpenedLink,
@@ -55,7 +55,7 @@ export interface LinkServices {
 const PURPOSE = "preference_center";
 
 /** How long a link to a preview opens: long enough to send it to a colleague or a phone. */
-const PREVIEW_MS = 10 * 60_000;
+const PREVIEW_MINUTES = 10;
 
 /** A rotation by another process takes effect after this time at the latest. */
 const CACHED_FOR_MS = 30_000;
@@ -77,24 +77,24 @@ export function createLinks(services: LinkServices, lifetimeDays: number): Links
     async make(target, address) {
       const [key] = await goodKeys();
       if (!key) throw new Error("There is no secret for signing links.");
-      const expiresAt = new Date(clock.now().getTime() + lifetimeDays * DAY_MS);
+      const expiresAt = later(clock.now(), { days: lifetimeDays });
       return linkOf(key, target, address, expiresAt);
     },
     read: async (link) => readLink(await goodKeys(), link, clock.now()),
     async makePreview(target) {
       const [key] = await goodKeys();
       if (!key) throw new Error("There is no secret for signing links.");
-      const expiresAt = new Date(clock.now().getTime() + PREVIEW_MS);
+      const expiresAt = later(clock.now(), { minutes: PREVIEW_MINUTES });
       return { link: previewLinkOf(key, target, expiresAt), expiresAt };
     },
     readPreview: async (link) => readPreviewLink(await goodKeys(), link, clock.now()),
     async rotate(context, overlapDays) {
       const now = clock.now();
       await withRetries(database, async (tx) => {
-        const until = new Date(now.getTime() + overlapDays * DAY_MS);
+        const until = later(now, { days: overlapDays });
         await retireLinkKeys(tx, PURPOSE, until);
         await addSecret(tx, services, now);
-        const change = { action: "rotated", kind: "page_link_secret", workspace: "", name: "" };
+        const change = { action: "rotated", kind: "page_link_secret" };
         await recordChanges(tx, clock, context, [{ ...change, details: { overlapDays } }]);
       });
       cached = undefined;

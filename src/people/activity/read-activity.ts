@@ -1,3 +1,4 @@
+import { earlier } from "../../base/clock.ts";
 import { groupBy } from "../../base/values/group-by.ts";
 import { type Queryable, settleAll } from "../../database/database.ts";
 import type {
@@ -69,8 +70,6 @@ export async function readMessageCounts(
 /** The windows of recent activity, in days. spec: Merge behaviour, X times in Y days, Y <= 30. */
 export const RECENT_DAYS = [1, 3, 7, 14, 21, 30] as const;
 
-const DAY_MS = 24 * 3_600 * 1_000;
-
 /** What the profiles did in the last days, counted from the events and purchases themselves. */
 export async function readRecentActivity(
   database: Queryable,
@@ -80,7 +79,7 @@ export async function readRecentActivity(
 ): Promise<{ events: Of<RecentEvents>[]; purchases: Of<RecentPurchases>[] }> {
   const windows = RECENT_DAYS.map((days) => ({
     days,
-    since: new Date(now.getTime() - days * DAY_MS),
+    since: earlier(now, { days }),
   }));
   const [events, purchases] = await settleAll([
     selectRecentEvents(database, workspaceId, profileIds, windows),

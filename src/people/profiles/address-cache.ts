@@ -1,3 +1,4 @@
+import { fnv1a } from "../../base/values/hashes.ts";
 import type { AddressKind } from "./people.ts";
 
 /** The least number of addresses of a kind that a process can cache. */
@@ -58,11 +59,5 @@ function createGenerations(capacity: number) {
   };
 }
 
-/** FNV-1a, cut to 30 bits, which the engine keeps without a box. */
-function hashOf(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let index = 0; index < text.length; index++) {
-    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
-  }
-  return hash & 0x3fffffff;
-}
+/** Cut to 30 bits, which the engine keeps without a box. */
+const hashOf = (text: string): number => fnv1a(text) & 0x3fffffff;

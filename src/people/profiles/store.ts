@@ -1,3 +1,4 @@
+import { fnv1a } from "../../base/values/hashes.ts";
 import type { Json } from "../../base/values/plain-json.ts";
 import { bucketsOfIds, bucketsOfValues } from "../../database/buckets.ts";
 import type { Queryable, Transaction } from "../../database/database.ts";
@@ -330,22 +331,13 @@ export async function lockAddresses(
   addresses: readonly Identifier[],
 ): Promise<void> {
   const numbers = addresses.map(
-    ({ kind, value }) => hashOf(`${workspaceId} ${kind} ${value}`) % ADDRESS_LOCKS,
+    ({ kind, value }) => (fnv1a(`${workspaceId} ${kind} ${value}`) >>> 0) % ADDRESS_LOCKS,
   );
   const sorted = [...new Set(numbers)].sort((a, b) => a - b);
   await tx.query("select pg_advisory_xact_lock($1::int, number) from unnest($2::int[]) as number", [
     ADDRESS_LOCK_CLASS,
     sorted,
   ]);
-}
-
-/** FNV-1a: any hash that is the same in every process will do. */
-function hashOf(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let index = 0; index < text.length; index++) {
-    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193) >>> 0;
-  }
-  return hash;
 }
 
 /** Removes every person of a workspace, with all identifiers. */

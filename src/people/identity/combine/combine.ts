@@ -1,4 +1,5 @@
 import { addDecimals, centsOf } from "../../../base/values/decimals.ts";
+import { sum } from "../../../base/values/sum.ts";
 import {
   combineApps,
   combineDevices,
@@ -97,16 +98,14 @@ export function combineBelongings(
 }
 
 const SUMS: readonly (readonly [field: string, sum: (belongings: Belongings) => number])[] = [
-  ["session_count", ({ apps }) => sumOf(apps.map((app) => app.sessions))],
-  ["purchase_count", ({ purchases }) => sumOf(purchases.map((total) => total.count))],
+  ["session_count", ({ apps }) => sum(apps.map((app) => app.sessions))],
+  ["purchase_count", ({ purchases }) => sum(purchases.map((total) => total.count))],
   [
     "purchase_amount_cents",
     ({ purchases }) => centsOf(purchases.map((total) => total.revenue).reduce(addDecimals, "0")),
   ],
   ["message_history", ({ messages }) => messages],
 ];
-
-const sumOf = (counts: readonly number[]): number => counts.reduce((sum, each) => sum + each, 0);
 
 /** The totals over all apps, products and currencies, where the merged profile has any. */
 const sumEffects = (kept: Belongings, merged: Belongings, result: Belongings): Effect[] =>

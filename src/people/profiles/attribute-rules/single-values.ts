@@ -1,3 +1,4 @@
+import { DAY_MS } from "../../../base/clock.ts";
 import { accepted, type Checked } from "../../../base/problem.ts";
 import { describeValue, listed } from "../../../base/values/describe-value.ts";
 import { refusedAt } from "../../../base/values/findings.ts";
@@ -46,7 +47,7 @@ export function subscriptionState(fault: string): Rule {
 export function dateOfBirth(name: string, value: unknown, now: Date): Checked<Json> {
   const isDate = typeof value === "string" && /^\d{4}-\d\d-\d\d$|^\d\d?\/\d\d?\/\d{4}$/.test(value);
   const date = isDate ? parseAttributeTime(value) : undefined;
-  const tomorrow = now.getTime() + 24 * 60 * 60 * 1000;
+  const tomorrow = now.getTime() + DAY_MS;
   return date && date.getUTCFullYear() >= 1880 && date.getTime() <= tomorrow
     ? accepted(date.toISOString().slice(0, 10))
     : invalid(name, `${describeValue(value)} is not a day from 1880 to today, as YYYY-MM-DD`);

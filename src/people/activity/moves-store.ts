@@ -63,6 +63,9 @@ const MESSAGES: MovedTable = {
   onConflict: "on conflict (workspace_id, profile_id, bucket, message_id) do nothing",
 };
 
+/** A test compares their columns with those of the tables. */
+export const MOVED_TABLES: readonly MovedTable[] = [...TABLES, MESSAGES];
+
 /** How many rows are read at a time, for each table. */
 const PAGE_ROWS = 2_000;
 

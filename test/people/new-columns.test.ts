@@ -1,0 +1,251 @@
+/*
+ * What happens to a column that a migration adds to a table of user data. Backup, erasure and retention work on whole
+ * rows and carry it. Statements that insert rows, those of merges and imports among them, and exports name their columns:
+ * here each of them complains until it names the new one. The test adds a column to every such table of a server of its
+ * own, and sees each complain or carry it. A new table is found by its column `bucket`.
+ */
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { packageRoot } from "../../src/base/package-root.ts";
+import { dumpDatabase, readTables } from "../../src/database/backup/dump-database.ts";
+import { MOVED_TABLES } from "../../src/people/activity/moves-store.ts";
+import { RETAINED_EVENTS, RETAINED_PURCHASES } from "../../src/people/activity/retention-store.ts";
+import { startOwnServer } from "../harness.ts";
+
+const ADDED = "added_by_test";
+
+/** Which files read what an export shows of a table, and which columns no export shows. */
+const EXPORTED: Readonly<Record<string, { files: readonly string[]; not: readonly string[] }>> = {
+  // `version` and `updated_at` tell how Rapport came to the row.
+  profiles: { files: ["profiles/export-store.ts"], not: ["version", "updated_at"] },
+  events: { files: ["activity/export-store.ts"], not: ["event_id"] },
+  purchases: { files: ["activity/export-store.ts"], not: ["purchase_id"] },
+  event_summaries: { files: ["activity/small-activity-store.ts"], not: [] },
+  purchase_summaries: { files: ["activity/small-activity-store.ts"], not: [] },
+  app_usages: { files: ["activity/small-activity-store.ts"], not: [] },
+  devices: { files: ["activity/small-activity-store.ts"], not: [] },
+  interactions: { files: ["activity/small-activity-store.ts"], not: [] },
+  group_states: { files: ["subscriptions/export-store.ts"], not: [] },
+  email_states: { files: ["subscriptions/export-store.ts"], not: [] },
+};
+
+/** Tables that no export shows, with the reason. */
+const NOT_EXPORTED: Readonly<Record<string, string>> = {
+  identifiers: "repeats what profiles hold",
+  idempotency_keys: "the responses of requests",
+  message_history: "shown by the timeline and the record of a user",
+  hard_bounces: "GET /email/hard_bounces lists them",
+  group_state_changes: "the subscription history lists them",
+  email_state_changes: "the subscription history lists them",
+  merged_profiles: "leads from the ids of merged profiles to others",
+  identity_audit: "the identity audit lists it",
+};
+
+interface Column {
+  readonly name: string;
+  readonly type: string;
+}
+
+const server = await startOwnServer();
+
+/** The tables of user data with their columns. */
+async function userTables(): Promise<Map<string, readonly Column[]>> {
+  const tables = await readTables(server.database);
+  return new Map(
+    tables
+      .filter(({ table, columns }) => table !== "buckets" && columns.some(isBucket))
+      .map(({ table, columns }) => [table, columns]),
+  );
+}
+
+const isBucket = ({ name }: Column): boolean => name === "bucket";
+
+const SOURCES = join(packageRoot(), "src");
+
+const stores = readdirSync(SOURCES, { recursive: true, encoding: "utf8" })
+  .filter((path) => path.endsWith("store.ts"))
+  .map((path) => ({ path, text: readFileSync(join(SOURCES, path), "utf8") }));
+
+interface Insert {
+  readonly path: string;
+  readonly table: string;
+  readonly columns: readonly string[];
+}
+
+/** Every statement that inserts rows, with the columns it names. */
+const inserts: readonly Insert[] = [
+  ...stores.flatMap(({ path, text }) =>
+    [...text.matchAll(/insert into ([a-z_]+)(?: as \w+)?\s*\(([^)$]*)\)/g)].map(
+      ([, table = "", columns = ""]) => ({ path, table, columns: columns.split(/[\s,]+/) }),
+    ),
+  ),
+  ...MOVED_TABLES.map(({ name, columns }) => ({
+    path: "people/activity/moves-store.ts",
+    table: name,
+    columns: ["workspace_id", "bucket", "profile_id", ...Object.keys(columns)],
+  })),
+];
+
+/** The columns of a table that some statement which inserts its rows leaves out. */
+const leftOut = (table: string, columns: readonly Column[]): string[] =>
+  inserts
+    .filter((insert) => insert.table === table)
+    .flatMap((insert) =>
+      columns
+        .filter(({ name }) => !insert.columns.includes(name))
+        .map(({ name }) => `${insert.path} inserts into ${table} without ${name}`),
+    );
+
+/** The columns of a table that exports neither show nor are known to leave out. */
+function notExported(table: string, columns: readonly Column[]): string[] {
+  if (NOT_EXPORTED[table] !== undefined) return [];
+  const { files, not } = EXPORTED[table] ?? { files: [], not: [] };
+  const text = files.map((file) => readFileSync(join(SOURCES, "people", file), "utf8")).join("\n");
+  return columns
+    .map(({ name }) => name)
+    .filter((name) => !["workspace_id", "bucket", "profile_id", ...not].includes(name))
+    .filter((name) => !new RegExp(`\\b${name}\\b`).test(text))
+    .map((name) => `no export shows ${table}.${name}`);
+}
+
+const VALUES: Readonly<Record<string, () => unknown>> = {
+  integer: () => 1,
+  smallint: () => 0,
+  bigint: () => 1,
+  numeric: () => 1,
+  boolean: () => true,
+  text: () => `text ${randomUUID()}`,
+  uuid: () => randomUUID(),
+  jsonb: () => "{}",
+  "timestamp with time zone": () => "2020-01-01T00:00:00Z",
+  identifier_kind: () => "external_id",
+};
+
+/** Inserts a row into every table of user data. */
+async function fillEach(workspaceId: number): Promise<void> {
+  for (const [table, columns] of await userTables()) {
+    const values = columns.map(({ name, type }) => {
+      if (name === "workspace_id") return workspaceId;
+      const value = VALUES[type];
+      assert.ok(value, `Enter a value of the type ${type} in VALUES.`);
+      return value();
+    });
+    const names = columns.map(({ name }) => name).join(", ");
+    const typed = columns.map(({ type }, index) => `$${index + 1}::text::${type}`).join(", ");
+    await server.database.query(
+      `insert into ${table} (${names}) values (${typed})`,
+      values.map(String),
+    );
+  }
+}
+
+async function workspaceIdOf(name: string): Promise<number> {
+  const [row] = await server.database.query<{ id: number }>(
+    "select workspace_id as id from workspaces where name = $1",
+    [name],
+  );
+  return row?.id ?? 0;
+}
+
+/** The tables of user data that hold rows of a workspace. */
+async function filled(workspaceId: number, condition = "true"): Promise<string[]> {
+  const found: string[] = [];
+  for (const table of (await userTables()).keys()) {
+    const [row] = await server.database.query<{ rows: number }>(
+      `select count(*)::int as rows from ${table} where workspace_id = $1 and ${condition}`,
+      [workspaceId],
+    );
+    if (row && row.rows > 0) found.push(table);
+  }
+  return found;
+}
+
+describe("a column of a table of user data", () => {
+  test("every column is named by all statements that insert its rows, merges and imports included", async () => {
+    const tables = await userTables();
+    assert.ok(tables.size > 15);
+    for (const table of tables.keys()) {
+      assert.ok(
+        inserts.some((insert) => insert.table === table),
+        `nothing inserts into ${table}`,
+      );
+    }
+    assert.deepEqual(
+      [...tables].flatMap(([table, columns]) => leftOut(table, columns)),
+      [],
+    );
+  });
+
+  test("every column is exported, or known to be left out of exports", async () => {
+    const tables = await userTables();
+    assert.deepEqual(
+      [...tables].flatMap(([table, columns]) => notExported(table, columns)),
+      [],
+    );
+    const listed = [...Object.keys(EXPORTED), ...Object.keys(NOT_EXPORTED)];
+    assert.deepEqual(
+      listed.filter((table) => !tables.has(table)),
+      [],
+      "there is no such table",
+    );
+  });
+
+  test("a column added to any table is missed by what inserts and exports its rows, and carried by backup, erasure and retention", async () => {
+    const workspace = await server.workspace();
+    const id = await workspaceIdOf(workspace.name);
+    for (const table of (await userTables()).keys()) {
+      await server.database.query(`alter table ${table} add column ${ADDED} text`);
+    }
+    const tables = await userTables();
+    for (const [table, columns] of tables) {
+      assert.ok(leftOut(table, columns).length > 0, `inserts into ${table}`);
+      if (NOT_EXPORTED[table] === undefined) {
+        assert.deepEqual(notExported(table, columns), [`no export shows ${table}.${ADDED}`]);
+      }
+    }
+
+    await fillEach(id);
+    assert.deepEqual(await filled(id, `${ADDED} is not null`), [...tables.keys()]);
+    const carried = new Set<string>();
+    let dumped = "";
+    await dumpDatabase(
+      server.database,
+      "test",
+      {
+        header: async () => {},
+        table: async ({ table, columns }) => {
+          dumped = columns.some(({ name }) => name === ADDED) ? table : "";
+        },
+        rows: async (rows) => {
+          if (dumped && rows.some((row) => JSON.parse(row).at(-1) !== null)) carried.add(dumped);
+        },
+      },
+      () => {},
+    );
+    assert.deepEqual([...carried], [...tables.keys()]);
+
+    const reset = await server.admin("POST", `/admin/v1/workspaces/${workspace.name}/reset`);
+    assert.equal(reset.status, 200);
+    assert.deepEqual(await filled(id), []);
+
+    const old = { external_id: "ada", time: "2020-01-01T00:00:00Z" };
+    await workspace.track({
+      events: [{ ...old, name: "opened" }],
+      purchases: [{ ...old, product_id: "book", currency: "EUR", price: 1 }],
+    });
+    for (const table of ["events", "purchases"]) {
+      await server.database.query(`update ${table} set ${ADDED} = 'kept' where workspace_id = $1`, [
+        id,
+      ]);
+    }
+    await server.database.transaction(async (tx) => {
+      for (const { removeStep } of [RETAINED_EVENTS, RETAINED_PURCHASES]) {
+        assert.equal((await removeStep(tx, id, new Date(), undefined)).removed, 1);
+      }
+    });
+    assert.deepEqual(await filled(id, `${ADDED} is not null`), []);
+  });
+});

@@ -32,7 +32,6 @@ const SLOWEST = [
   "system/database-deadlines",
   "system/startup",
   "system/warehouse-crash",
-  "http/load-shedding",
   "system/backup",
   "system/guides",
   "browser/dashboard-start",
@@ -40,6 +39,8 @@ const SLOWEST = [
   "http/isolation",
   "dashboard/live-stream",
   "intake/track/track-batches",
+  "http/described-bodies",
+  "intake/warehouses/warehouse-files",
 ];
 
 const FOLDER = join(import.meta.dirname, "..");

@@ -10,7 +10,7 @@ import { openDatabase } from "../../src/server/open-database.ts";
 import { serve } from "../../src/server/serve.ts";
 import { ENGINE, testConfig } from "../harness.ts";
 import { temporaryFolder } from "../stored-rows.ts";
-import { runCommand } from "../system/child-server.ts";
+import { runCommand } from "./child-server.ts";
 
 const FILES = readdirSync(join(packageRoot(), "migrations"))
   .filter((name) => name.endsWith(".sql"))

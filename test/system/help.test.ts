@@ -1,0 +1,142 @@
+/* What `rapport` prints about itself: help, version, and the sentences about arguments and settings that cannot be meant. */
+import assert from "node:assert/strict";
+import { readFileSync, statSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { packageRoot } from "../../src/base/package-root.ts";
+import { SETTINGS } from "../../src/server/config.ts";
+import { freePort } from "../free-port.ts";
+import { runCommand } from "./child-server.ts";
+
+test("a server with an invalid setting prints the reason and exits with code 1", async () => {
+  const { code, stdout, stderr } = await runCommand(["serve"], { PORT: "http" });
+  assert.deepEqual([code, stdout], [1, ""]);
+  assert.match(stderr, /^rapport: .*PORT.*whole number from 0 to 65535\.\n$/);
+});
+
+describe("rapport --help", () => {
+  for (const args of [["--help"], ["serve", "--help"]]) {
+    test(`rapport ${args.join(" ")} lists every setting with its default`, async () => {
+      const { code, stdout, stderr } = await runCommand(args, {});
+      assert.deepEqual([code, stderr], [0, ""]);
+      for (const [name, { about, default: value }] of Object.entries(SETTINGS)) {
+        assert.ok(stdout.includes(name) && stdout.includes(about), name);
+        if (value) assert.ok(stdout.includes(`(default: ${value})`), name);
+      }
+    });
+  }
+
+  test("rapport --help lists the subcommands, and each subcommand has its own help", async () => {
+    const { stdout } = await runCommand(["--help"], {});
+    const commands = [...stdout.matchAll(/^ {2}([a-z][a-z-]+)(?: \[| <| {2,})/gm)].map(
+      ([, name]) => name,
+    );
+    const known = [
+      "serve",
+      "migrate",
+      "apply",
+      "schema",
+      "users",
+      "import",
+      "export",
+      "tail",
+      "backup",
+      "restore",
+      "cdi",
+      "keys",
+      "secrets",
+      "scim-tokens",
+      "sign-in",
+      "audit",
+      "reset",
+      "doctor",
+      "completion",
+    ];
+    assert.deepEqual(commands, [...known, "help"]);
+    for (const name of commands) {
+      const help = await runCommand([name as string, "--help"], {});
+      assert.equal(help.code, 0);
+      assert.match(help.stdout, new RegExp(`^Usage: rapport ${name === "help" ? "" : name}`));
+    }
+  });
+
+  test("the package has one executable, named rapport", () => {
+    const text = readFileSync(join(packageRoot(), "package.json"), "utf8");
+    const { bin } = JSON.parse(text) as { bin: Record<string, string> };
+    assert.deepEqual(Object.keys(bin), ["rapport"]);
+    const file = readFileSync(join(packageRoot(), bin.rapport ?? ""), "utf8");
+    assert.match(file, /^#!\/usr\/bin\/env node\n/);
+  });
+
+  test("the build makes the rapport command executable for npx and the shell", () => {
+    const { mode } = statSync(join(packageRoot(), "dist", "bundle", "main.js"));
+    assert.equal(mode & 0o111, 0o111);
+  });
+
+  test("rapport --version prints the version of the package", async () => {
+    const { version } = JSON.parse(readFileSync(join(packageRoot(), "package.json"), "utf8"));
+    const { code, stdout } = await runCommand(["--version"], {});
+    assert.deepEqual([code, stdout], [0, `${version}\n`]);
+  });
+
+  test("an unknown subcommand, an unknown option and a missing argument end with an error message", async () => {
+    for (const args of [["fly"], ["serve", "--fly"], ["apply"]]) {
+      const { code, stderr } = await runCommand(args, { PORT: "0", DATA_DIR: "memory:" });
+      assert.equal(code, 1, args.join(" "));
+      assert.match(stderr, /^error: /m);
+    }
+    const { stderr } = await runCommand(["aply"], {});
+    assert.equal(stderr, "error: unknown command 'aply'\n(Did you mean apply?)\n");
+  });
+});
+
+describe("a command that talks to a server", () => {
+  test("a client command finds the server through PORT or RAPPORT_URL and explains an unreachable one", async () => {
+    const port = String(await freePort("127.0.0.1"));
+    const url = `http://127.0.0.1:${port}`;
+    const cases: [environment: Record<string, string>, url: string][] = [
+      [{ PORT: port }, url],
+      [{ PORT: "1", RAPPORT_URL: url }, url],
+    ];
+    for (const [environment, url] of cases) {
+      const { code, stderr } = await runCommand(["keys", "list", "demo"], {
+        ADMIN_TOKEN: "x",
+        ...environment,
+      });
+      assert.equal(code, 1);
+      assert.ok(stderr.startsWith(`rapport: The server at ${url} cannot be reached: `), stderr);
+      assert.match(stderr, /pass --url, or set RAPPORT_URL or PORT\.\n$/);
+    }
+  });
+
+  test("a client command reports when the server at the URL is not a Rapport server", async () => {
+    const other = createServer((_request, response) => {
+      response.writeHead(404, { "content-type": "text/html" }).end("<html>");
+    });
+    await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+    const RAPPORT_URL = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+    const { code, stderr } = await runCommand(["keys", "list", "demo"], {
+      ADMIN_TOKEN: "x",
+      RAPPORT_URL,
+    });
+    other.close();
+    assert.equal(code, 1);
+    assert.equal(
+      stderr,
+      `rapport: The server at ${RAPPORT_URL} is not a Rapport server: it responded with 404 and text/html ` +
+        "instead of JSON. For another server pass --url, or set RAPPORT_URL or PORT.\n",
+    );
+  });
+
+  test("a --workers value that is not a whole number from 1 to 256 is refused with an example", async () => {
+    const { code, stderr } = await runCommand(["serve", "--workers", "many"], {});
+    assert.equal(code, 1);
+    assert.equal(
+      stderr,
+      "error: option '--workers <count>' argument 'many' is invalid. " +
+        "It is a whole number from 1 to 256, such as --workers 2.\n",
+    );
+  });
+});

@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { describe, test } from "node:test";
 import { packageRoot } from "../src/base/package-root.ts";
 
@@ -137,5 +137,46 @@ describe("a citation in a comment", () => {
       "// https://www.postgresql.org/docs/current/sql.html",
     ];
     for (const comment of comments) assert.deepEqual(faultsIn(comment), []);
+  });
+});
+
+describe("a document", () => {
+  const below = (folder: string) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((name) =>
+      join(folder, name),
+    );
+  const documents = [
+    ...["README.md", "SECURITY.md", "CONTRIBUTING.md", "ARCHITECTURE.md"],
+    ...["web/README.md", "migrations/README.md", "lab/NOTEBOOK.md"],
+    ...below("docs").filter((path) => path.endsWith(".md")),
+  ];
+  const tests = new Set(below("test").map((path) => basename(path)));
+
+  /** Links, tests and paths that lead nowhere. */
+  function lostIn(path: string, text: string): string[] {
+    const links = [...text.matchAll(/\]\((?![a-z]+:|#|<)([^)#\s]+)[^)]*\)/g)]
+      .map(([, link = ""]) => join(dirname(path), link))
+      .filter((file) => !existsSync(join(root, file)));
+    const names = [...text.matchAll(/(?<![\w/-])([\w-]+\.test\.ts)\b/g)]
+      .map(([, name = ""]) => name)
+      .filter((name) => !tests.has(name));
+    const paths = [
+      ...text.matchAll(/`((?:src|test|lab|build|web|client|migrations)\/[\w./-]+\.\w+)`/g),
+    ]
+      .map(([, file = ""]) => file)
+      .filter(
+        (file) => ![file, join(dirname(path), file)].some((each) => existsSync(join(root, each))),
+      );
+    return [...links, ...names, ...paths].map((lost) => `${path}: ${lost}`);
+  }
+
+  test("every link, test and path that a document names exists", () => {
+    const lost = documents.flatMap((path) => lostIn(path, readFileSync(join(root, path), "utf8")));
+    assert.deepEqual(lost, []);
+  });
+
+  test("a link, a test or a path that does not exist is found in a document", () => {
+    const text = "[a](none.md), `none.test.ts` and `src/none.ts`; [b](../README.md)";
+    assert.equal(lostIn("docs/a.md", text).length, 3);
   });
 });

@@ -1,11 +1,11 @@
 import { isUnavailable } from "./database.ts";
 
 /** Records work for several callers in the trace of each (`base/observe/tracing.ts`). */
-interface CallTracer<Place> {
-  current(): Place | undefined;
+interface CallTracer<Span> {
+  current(): Span | undefined;
   together<Result>(
     name: string,
-    callers: readonly { readonly place: Place | undefined }[],
+    callers: readonly { readonly place: Span | undefined }[],
     attributes: Readonly<Record<string, number>>,
     work: () => Promise<Result>,
   ): Promise<Result>;
@@ -21,10 +21,10 @@ export interface SharedTransactions<Call, Result> {
   run(workspaceId: number, call: Call, size: number): Promise<Result>;
 }
 
-interface Options<Call, Result, Place> {
+interface Options<Call, Result, Span> {
   /** How a trace names a transaction. */
   readonly name: string;
-  readonly tracing: CallTracer<Place>;
+  readonly tracing: CallTracer<Span>;
   /** How many transactions are under way at the same time, at most. */
   readonly depth: number;
   /** How much one transaction takes, at most; a larger call has one of its own. */
@@ -57,11 +57,11 @@ export function createSlots(count: number): Slots {
   };
 }
 
-interface Waiting<Call, Result, Place> {
+interface Waiting<Call, Result, Span> {
   readonly call: Call;
   readonly size: number;
   /** Where it belongs in a trace. */
-  readonly place: Place | undefined;
+  readonly place: Span | undefined;
   resolve(result: Result): void;
   reject(error: unknown): void;
 }
@@ -72,15 +72,15 @@ interface Waiting<Call, Result, Place> {
  *
  * A call that fails does not fail the others: after an error each runs alone.
  */
-export function createSharedTransactions<Call, Result, Place>({
+export function createSharedTransactions<Call, Result, Span>({
   name,
   tracing,
   depth,
   mostTogether,
   slots,
   runTogether,
-}: Options<Call, Result, Place>): SharedTransactions<Call, Result> {
-  const waiting = createTurns<Waiting<Call, Result, Place>>(mostTogether);
+}: Options<Call, Result, Span>): SharedTransactions<Call, Result> {
+  const waiting = createTurns<Waiting<Call, Result, Span>>(mostTogether);
   let underWay = 0;
 
   async function runAll(): Promise<void> {
@@ -97,7 +97,7 @@ export function createSharedTransactions<Call, Result, Place>({
   }
 
   /** Never throws: every call gets its result or its error. */
-  async function runBatch(batch: readonly Waiting<Call, Result, Place>[]): Promise<void> {
+  async function runBatch(batch: readonly Waiting<Call, Result, Span>[]): Promise<void> {
     // Meanwhile another transaction may have taken all that waited.
     if (batch.length === 0) return;
     const calls = batch.map((each) => each.call);

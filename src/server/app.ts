@@ -37,11 +37,11 @@ import { importEndpoints } from "../intake/import/endpoints.ts";
 import { sweepImports } from "../intake/import/import-batch.ts";
 import { deleteAllImports } from "../intake/import/imports-store.ts";
 import { trackEndpoints } from "../intake/track/endpoints.ts";
-import { cdiAdminEndpoints } from "../intake/warehouses/admin-endpoints.ts";
-import { cdiEndpoints } from "../intake/warehouses/endpoints.ts";
+import { warehouseAdminEndpoints } from "../intake/warehouses/admin-endpoints.ts";
+import { warehouseEndpoints } from "../intake/warehouses/endpoints.ts";
 import { eraseSyncs, RETAINED_ROW_LOG, sweepSyncs } from "../intake/warehouses/forget.ts";
 import { type MailServices, mailJob } from "../intake/warehouses/mail.ts";
-import { cdiManageEndpoints } from "../intake/warehouses/manage-endpoints.ts";
+import { warehouseManageEndpoints } from "../intake/warehouses/manage-endpoints.ts";
 import { warehouseCredentials } from "../intake/warehouses/reseal.ts";
 import { integrations } from "../intake/warehouses/resource.ts";
 import type { SyncServices } from "../intake/warehouses/run.ts";
@@ -122,9 +122,9 @@ export const ENDPOINTS = [
   ...subscriptionAdminEndpoints,
   ...segmentEndpoints,
   ...publicSegmentEndpoints,
-  ...cdiEndpoints,
-  ...cdiAdminEndpoints,
-  ...cdiManageEndpoints,
+  ...warehouseEndpoints,
+  ...warehouseAdminEndpoints,
+  ...warehouseManageEndpoints,
   ...scimEndpoints,
   ...dashboardUserAdminEndpoints,
   ...translationEndpoints,

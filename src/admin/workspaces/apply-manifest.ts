@@ -150,7 +150,7 @@ async function applyWorkspace(
   context: Context,
   companyId: string,
   declared: DeclaredWorkspace,
-  place: Place,
+  place: ManifestPath,
 ): Promise<Change[]> {
   const { name } = declared;
   const { isNew, changes } = await saveWorkspace(tx, services, companyId, name, declared);
@@ -193,7 +193,7 @@ function checkManifest(services: ManifestResources, unchecked: unknown): Manifes
 const duplicatesIn = (
   resources: readonly Pick<Resource, "key" | "identity">[],
   declared: Readonly<Record<string, unknown>>,
-  place: Place,
+  place: ManifestPath,
 ): ManifestFault[] =>
   resources.flatMap(({ key, identity }) =>
     identity === undefined
@@ -222,7 +222,7 @@ async function applyAll<Where extends Context>(
   resources: readonly Resource<Where>[],
   context: Where,
   owner: Readonly<Record<string, unknown>>,
-  place: Place,
+  place: ManifestPath,
 ): Promise<Change[]> {
   const changes: Change[] = [];
   for (const resource of resources) {
@@ -237,10 +237,10 @@ async function applyAll<Where extends Context>(
 }
 
 /** A list of keys and indexes that leads to a member of the manifest. */
-type Place = readonly (string | number)[];
+type ManifestPath = readonly (string | number)[];
 
 /** Extends the place that a resource reports, below its owner, to the place in the manifest. */
-function placedAt(place: Place, key: string, error: unknown): unknown {
+function placedAt(place: ManifestPath, key: string, error: unknown): unknown {
   if (!(error instanceof Problem)) return error;
   const { code, message, details } = error;
   const below = Array.isArray(details.body?.path) ? details.body.path : [key];

@@ -28,7 +28,7 @@ import { BasicTracerProvider, BatchSpanProcessor } from "@opentelemetry/sdk-trac
 import type { Logger } from "pino";
 import type { Registry } from "prom-client";
 import { metricProducer } from "./metric-producer.ts";
-import { NO_TRACING, type Place, type Resume, type Tracing } from "./tracing.ts";
+import { type ActiveSpan, NO_TRACING, type Resume, type Tracing } from "./tracing.ts";
 
 /*
  * Traces and metrics for an OpenTelemetry collector (docs/operations/telemetry.md). Loaded only where one is set. The
@@ -137,23 +137,23 @@ function watched<
 }
 
 /** A recorded span with the context of what runs in it. */
-interface SpanPlace extends Place {
+interface RecordedSpan extends ActiveSpan {
   readonly span: Span;
   readonly context: Context;
 }
 
 function tracingOf(tracer: Tracer): Tracing {
-  const running = new AsyncLocalStorage<SpanPlace | undefined>();
+  const running = new AsyncLocalStorage<RecordedSpan | undefined>();
 
-  const placeOf = (span: Span): SpanPlace => ({
+  const placeOf = (span: Span): RecordedSpan => ({
     traceId: span.spanContext().traceId,
     span,
     context: trace.setSpan(ROOT_CONTEXT, span),
   });
 
   /** The span that work belongs to: none once its request has its response. */
-  const recorded = (place: Place | undefined): SpanPlace | undefined =>
-    (place as SpanPlace | undefined)?.span.isRecording() ? (place as SpanPlace) : undefined;
+  const recorded = (place: ActiveSpan | undefined): RecordedSpan | undefined =>
+    (place as RecordedSpan | undefined)?.span.isRecording() ? (place as RecordedSpan) : undefined;
 
   /** Runs work in a new span. Statements must keep their order, so it is called at once. */
   function run<Result>(

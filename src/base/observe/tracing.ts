@@ -7,7 +7,7 @@
 export type SpanAttributes = Readonly<Record<string, string | number>>;
 
 /** A span that is recorded, as another piece of work may continue it. */
-export interface Place {
+export interface ActiveSpan {
   /** 32 hexadecimal digits. */
   readonly traceId: string;
 }
@@ -16,7 +16,7 @@ export interface Place {
 export type Resume = <Result>(work: () => Result) => Result;
 
 /** The span of a request, from its head to the last byte of its response. */
-export interface RequestSpan extends Place {
+export interface RequestSpan extends ActiveSpan {
   readonly resume: Resume;
   /** @param failure what kind, if it failed. */
   end(attributes: SpanAttributes, failure?: string): void;
@@ -34,7 +34,7 @@ export interface Tracing {
     traceparent: string | undefined,
   ) => RequestSpan | undefined;
   /** The span that runs, if it is recorded. */
-  current(): Place | undefined;
+  current(): ActiveSpan | undefined;
   /** Runs work in a span below the current one; without one, it is not recorded. */
   within<Result>(
     name: string,
@@ -44,7 +44,7 @@ export interface Tracing {
   /** Runs work for several callers: in a span below the first that is recorded, with links to the others. */
   together<Result>(
     name: string,
-    callers: readonly { readonly place: Place | undefined }[],
+    callers: readonly { readonly place: ActiveSpan | undefined }[],
     attributes: SpanAttributes,
     work: () => Promise<Result>,
   ): Promise<Result>;

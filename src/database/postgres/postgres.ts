@@ -143,14 +143,14 @@ const namesSeveralHosts = (url: string): boolean => /^[^/]+\/\/[^/?]*,/.test(url
 const silence = (): Error => databaseError("ETIMEDOUT", "The database sends nothing.");
 
 /** What the client says about a connection that it wants; where there are several hosts, all of them. */
-interface Place {
+interface Host {
   readonly path?: string;
   readonly host: readonly string[];
   readonly port: readonly number[];
 }
 
 /** Opens the client's sockets, so that they can be closed without the server's consent. */
-function openSockets(sockets: Set<Socket>): (place: Place) => Socket {
+function openSockets(sockets: Set<Socket>): (place: Host) => Socket {
   let opened = 0;
   return ({ path, host, port }) => {
     const turn = opened++ % host.length;

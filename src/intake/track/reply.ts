@@ -3,15 +3,15 @@ import { ItemError, ItemNote } from "../../base/verdicts.ts";
 import { INPUT_ARRAYS } from "./item.ts";
 
 /** The array of the request that holds an item: an enum here, unlike in other endpoints. */
-const Place = { input_array: Type.Enum([...INPUT_ARRAYS]) };
+const OfArray = { input_array: Type.Enum([...INPUT_ARRAYS]) };
 
-const TrackError = Type.Object({ ...ItemError.properties, ...Place });
+const TrackError = Type.Object({ ...ItemError.properties, ...OfArray });
 
 /** What every 201 holds. */
 const outcome = {
   message: Type.Literal("success"),
   errors: Type.Optional(Type.Array(TrackError)),
-  skipped: Type.Optional(Type.Array(Type.Object({ ...ItemNote.properties, ...Place }))),
+  skipped: Type.Optional(Type.Array(Type.Object({ ...ItemNote.properties, ...OfArray }))),
 };
 
 const Counter = Type.Optional(Type.Integer({ minimum: 0 }));

@@ -1,4 +1,4 @@
-import type { Place } from "../../base/observe/tracing.ts";
+import type { ActiveSpan } from "../../base/observe/tracing.ts";
 import { createPool } from "../../base/pool.ts";
 import { Problem } from "../../base/problem.ts";
 import type { Database } from "../../database/database.ts";
@@ -151,7 +151,7 @@ type Lane = ReturnType<typeof createLane>;
 
 /** Transactions for a share of the buckets. */
 const createLane = (services: WriteServices, depth: number, slots: Slots) =>
-  createSharedTransactions<WriteRequest, Verdict[], Place>({
+  createSharedTransactions<WriteRequest, Verdict[], ActiveSpan>({
     name: "write batch",
     tracing: services.tracing,
     depth,

@@ -189,4 +189,4 @@ const pathTo = (params: { readonly name: string; readonly integration_id: string
     params.integration_id,
   );
 
-export const cdiAdminEndpoints = [findByName, sync, runs, run, runRows];
+export const warehouseAdminEndpoints = [findByName, sync, runs, run, runRows];

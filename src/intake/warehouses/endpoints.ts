@@ -99,4 +99,4 @@ const sync = endpoint({
   return { status: 202, body: { message: "success" } };
 });
 
-export const cdiEndpoints = [list, jobSyncStatus, sync];
+export const warehouseEndpoints = [list, jobSyncStatus, sync];

@@ -107,4 +107,4 @@ const removeEndpoint = endpoint({
   return { status: 200, body: { message: "success" } };
 });
 
-export const cdiManageEndpoints = [listEndpoint, readEndpoint, putEndpoint, removeEndpoint];
+export const warehouseManageEndpoints = [listEndpoint, readEndpoint, putEndpoint, removeEndpoint];

@@ -4,8 +4,8 @@ import { groupBy } from "../../base/values/group-by.ts";
 import type { Transaction } from "../../database/database.ts";
 import type { CampaignKind, Message } from "./campaign.ts";
 import type { CampaignWithMessages } from "./declarations.ts";
+import { refuseTwice } from "./manifest-path.ts";
 import type { MessageExtension } from "./message-extension.ts";
-import { refuseTwice } from "./place.ts";
 import { selectCampaigns, selectMessages, upsertCampaigns } from "./store.ts";
 import { removeCampaignsOf, removeMessagesOf, saveMessages } from "./write-campaigns.ts";
 

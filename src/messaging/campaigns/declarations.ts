@@ -1,8 +1,8 @@
 import Type, { type Static, type TProperties } from "typebox";
 import { ChannelName, Name } from "../../admin/workspaces/manifest.ts";
 import type { Campaign, Message, MessageAddress, TranslationMap } from "./campaign.ts";
+import { faultAt, type ManifestPath, placeName, refusalAt, refuseTwice } from "./manifest-path.ts";
 import type { MessagePart, ReadPart } from "./message-extension.ts";
-import { faultAt, type Place, placeName, refusalAt, refuseTwice } from "./place.ts";
 import { findMapFault, findSizeFault, readSource, type TextsToJudge } from "./texts.ts";
 
 /* How campaigns, canvases and messages are written in a manifest and in the admin API. */
@@ -101,7 +101,7 @@ export interface CampaignWithMessages<Part> extends Campaign {
  */
 export function campaignOf<Part>(
   declared: DeclaredCampaign,
-  place: Place,
+  place: ManifestPath,
   readPart: ReadPart<Part>,
 ): CampaignWithMessages<Part> {
   const campaignId = declared.id.toLowerCase();
@@ -113,7 +113,7 @@ export function campaignOf<Part>(
 /** The same for a canvas, with its steps. */
 export function canvasOf<Part>(
   declared: DeclaredCanvas,
-  place: Place,
+  place: ManifestPath,
   readPart: ReadPart<Part>,
 ): CampaignWithMessages<Part> {
   const campaignId = declared.id.toLowerCase();
@@ -130,7 +130,7 @@ export function canvasOf<Part>(
 }
 
 /** In lower case. @throws Problem INVALID_REQUEST for a repeated id. */
-export function stepIdsOf(ids: readonly string[], place: Place): string[] {
+export function stepIdsOf(ids: readonly string[], place: ManifestPath): string[] {
   const stepIds = ids.map((id) => id.toLowerCase());
   refuseTwice(place, "step", stepIds);
   return stepIds;
@@ -143,7 +143,7 @@ const inOrder = <Part>(messages: readonly MessageWithPart<Part>[]): MessageWithP
 const messagesOf = <Part>(
   declared: readonly DeclaredMessage[],
   address: Omit<MessageAddress, "messageId">,
-  place: Place,
+  place: ManifestPath,
   readPart: ReadPart<Part>,
 ): MessageWithPart<Part>[] =>
   declared.map((each, index) => {
@@ -161,7 +161,7 @@ const messagesOf = <Part>(
 export function messageOf(
   declared: Pick<DeclaredMessage, keyof typeof messageMembers>,
   address: MessageAddress,
-  place: Place,
+  place: ManifestPath,
 ): Message {
   const { channel, multi_language, content, source } = declared;
   if (source) refuseFaulty(source, [...place, "source"]);
@@ -177,7 +177,7 @@ export function messageOf(
 function sourceOf(
   content: TranslationMap,
   given: TranslationMap | undefined,
-  place: Place,
+  place: ManifestPath,
 ): TranslationMap {
   const at = [...place, "content"];
   const read = readSource(content, placeName(at));
@@ -191,13 +191,13 @@ function sourceOf(
 }
 
 /** @throws Problem INVALID_REQUEST with the place. */
-export function refuseFaulty(map: TranslationMap, place: Place): void {
+export function refuseFaulty(map: TranslationMap, place: ManifestPath): void {
   const fault = findMapFault(map, placeName(place));
   if (fault) throw faultAt(place, fault);
 }
 
 /** The same for strings that have been checked one by one. */
-export function refuseTooLarge(map: TranslationMap, place: Place): void {
+export function refuseTooLarge(map: TranslationMap, place: ManifestPath): void {
   const fault = findSizeFault(map, placeName(place));
   if (fault) throw faultAt(place, fault);
 }

@@ -1,7 +1,7 @@
 import type { TProperties } from "typebox";
 import type { Queryable, Transaction } from "../../database/database.ts";
 import type { TranslationMap } from "./campaign.ts";
-import type { Place } from "./place.ts";
+import type { ManifestPath } from "./manifest-path.ts";
 
 /**
  * Data of another folder that is declared and removed with messages, such as their translations.
@@ -41,7 +41,7 @@ export interface MessageExtension<Part = unknown> {
   remove(tx: Transaction, workspaceId: number, messageIds: readonly string[]): Promise<void>;
 }
 
-export type ReadPart<Part> = (declared: object, place: Place) => Part | undefined;
+export type ReadPart<Part> = (declared: object, place: ManifestPath) => Part | undefined;
 
 export interface MessagePart<Part> {
   readonly messageId: string;

@@ -2,8 +2,8 @@ import Type, { type Static } from "typebox";
 import type { Transaction } from "../../database/database.ts";
 import type { TranslationMap } from "../campaigns/campaign.ts";
 import { refuseFaulty } from "../campaigns/declarations.ts";
+import { type ManifestPath, refusalAt, refuseTwice } from "../campaigns/manifest-path.ts";
 import type { MessageExtension, MessagePart } from "../campaigns/message-extension.ts";
-import { type Place, refusalAt, refuseTwice } from "../campaigns/place.ts";
 import { type Locale, localeKeyForm, localesByKey } from "./locale.ts";
 import { selectLocales } from "./locale-store.ts";
 import {
@@ -64,7 +64,7 @@ export const messageTranslations: MessageExtension<Translations> = {
 /** @throws Problem INVALID_REQUEST with the place of an unknown locale or an invalid text. */
 function readDeclared(
   { translations }: Static<typeof Declaration>,
-  place: Place,
+  place: ManifestPath,
   locales: ReadonlyMap<string, Locale>,
 ): Translations | undefined {
   if (!translations) return undefined;

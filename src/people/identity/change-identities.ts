@@ -35,14 +35,14 @@ export interface IdentityServices {
 }
 
 /** The position of an item in its request. */
-export interface Place {
+export interface ItemPosition {
   readonly array: string;
   readonly index: number;
 }
 
 /** One checked item of a request: the users it names, and what it does. */
 export interface Step {
-  readonly place: Place;
+  readonly place: ItemPosition;
   readonly names: readonly PersonIdentifier[];
   /** Applies the item to the graph. A fault says why it is valid but changes nothing. */
   apply(graph: IdentityGraph): Applied;
@@ -65,7 +65,7 @@ export type Done =
 
 /** The outcome of an item, with the effects of its change. */
 export interface Result {
-  readonly place: Place;
+  readonly place: ItemPosition;
   readonly applied: Applied;
   readonly audited: AuditedChange | undefined;
 }

@@ -6,7 +6,7 @@ import {
   changeIdentities,
   type Done,
   type IdentityServices,
-  type Place,
+  type ItemPosition,
   type Result,
   type Step,
 } from "./change-identities.ts";
@@ -30,7 +30,7 @@ export interface CheckedItems {
 }
 
 interface PlacedFault {
-  readonly place: Place;
+  readonly place: ItemPosition;
   readonly fault: Fault;
 }
 

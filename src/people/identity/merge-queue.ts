@@ -1,5 +1,5 @@
 import type { WorkspaceContext } from "../../base/context/context.ts";
-import type { Place, Tracing } from "../../base/observe/tracing.ts";
+import type { ActiveSpan, Tracing } from "../../base/observe/tracing.ts";
 import { createSharedTransactions } from "../../database/shared-transactions.ts";
 import {
   type Call,
@@ -27,7 +27,7 @@ const AT_ONCE = 2;
 export function createMergeQueue(
   services: IdentityServices & { readonly tracing: Tracing },
 ): MergeQueue {
-  const queue = createSharedTransactions<Call, Result[], Place>({
+  const queue = createSharedTransactions<Call, Result[], ActiveSpan>({
     name: "merge users",
     tracing: services.tracing,
     depth: AT_ONCE,

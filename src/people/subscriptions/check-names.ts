@@ -8,7 +8,7 @@ import {
   checkExternalId,
   type PersonIdentifier,
 } from "../profiles/identifiers.ts";
-import type { Named, Place } from "./set-group-states.ts";
+import type { ItemPosition, Named } from "./set-group-states.ts";
 
 /** spec: Limits. Names of one kind in a request. */
 export const MOST_NAMES = 50;
@@ -69,7 +69,7 @@ export const required = (names: readonly string[]): string =>
     .map((name) => `'${name}'`)
     .join(", ")} or '${names.at(-1)}' is required`;
 
-export interface PlacedFault extends Fault, Partial<Place> {}
+export interface PlacedFault extends Fault, Partial<ItemPosition> {}
 
 /** Checks a list of names of one kind. A name that cannot be one goes to `faults`. */
 export function checkList(

@@ -14,7 +14,7 @@ import {
   required,
   UNKNOWN_GROUP,
 } from "./check-names.ts";
-import type { GroupSet, Named, Place } from "./set-group-states.ts";
+import type { GroupSet, ItemPosition, Named } from "./set-group-states.ts";
 import type { GroupState } from "./states.ts";
 
 /** Numbers are read as strings. docs/conformance.md#names-that-clients-use */
@@ -85,7 +85,7 @@ export function checkManySets(workspace: Workspace, body: Static<typeof ManySets
     },
     asksForConfirmation: set.use_double_opt_in_logic ?? false,
   }));
-  const place = (index: number): Place => ({ input_array: "subscription_groups", index });
+  const place = (index: number): ItemPosition => ({ input_array: "subscription_groups", index });
   return checkSets(raw, (set, index) => {
     const fault =
       findFault(workspace, set) ?? (isEmpty(set) ? missing(set, NAME_KINDS) : undefined);

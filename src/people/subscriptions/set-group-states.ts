@@ -30,7 +30,7 @@ export interface SettingContext extends Context {
 }
 
 /** A place in a request: the list and the index. */
-export interface Place {
+export interface ItemPosition {
   readonly input_array: string;
   readonly index: number;
 }
@@ -38,7 +38,7 @@ export interface Place {
 /** A user that a request names. */
 export interface Named {
   readonly identifier: PersonIdentifier;
-  readonly place: Place;
+  readonly place: ItemPosition;
 }
 
 /** A state for every named user and all users who share an address with them. */

@@ -1,4 +1,4 @@
-import type { Place, Tracing } from "../../base/observe/tracing.ts";
+import type { ActiveSpan, Tracing } from "../../base/observe/tracing.ts";
 import type { ItemNote } from "../../base/verdicts.ts";
 import { createSharedTransactions } from "../../database/shared-transactions.ts";
 import { type CachingServices, knownIds } from "../profiles/known-ids.ts";
@@ -31,7 +31,7 @@ export interface SetQueueServices extends SetServices, CachingServices {
 }
 
 export function createSetQueue(services: SetQueueServices): SetQueue {
-  const queue = createSharedTransactions<SetRequest, ItemNote[], Place>({
+  const queue = createSharedTransactions<SetRequest, ItemNote[], ActiveSpan>({
     name: "set states",
     tracing: services.tracing,
     depth: AT_ONCE,

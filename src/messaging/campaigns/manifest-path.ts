@@ -1,24 +1,24 @@
 import { type Fault, Problem } from "../../base/problem.ts";
 
 /** A place in a declaration, as keys and indexes; the manifest finds the line by it. */
-export type Place = readonly (string | number)[];
+export type ManifestPath = readonly (string | number)[];
 
 /** As one would write it: `campaigns[0].messages[1].source`. */
-export const placeName = (place: Place): string =>
+export const placeName = (place: ManifestPath): string =>
   place
     .map((step, index) => (typeof step === "number" ? `[${step}]` : index ? `.${step}` : step))
     .join("");
 
 /** Refuses the value at a place. @param rule what is wrong, to follow its name. */
-export const refusalAt = (place: Place, rule: string): Problem =>
+export const refusalAt = (place: ManifestPath, rule: string): Problem =>
   new Problem("INVALID_REQUEST", `'${placeName(place)}' ${rule}`, { body: { path: place } });
 
 /** Refuses the value at a place for a fault whose message names it. */
-export const faultAt = (place: Place, { code, message }: Fault): Problem =>
+export const faultAt = (place: ManifestPath, { code, message }: Fault): Problem =>
   new Problem("INVALID_REQUEST", `${message}.`, { body: { path: place, code } });
 
 /** @throws Problem INVALID_REQUEST for the first repeated value, called `what`. */
-export function refuseTwice(place: Place, what: string, values: readonly string[]): void {
+export function refuseTwice(place: ManifestPath, what: string, values: readonly string[]): void {
   const seen = new Set<string>();
   for (const value of values) {
     if (seen.has(value)) throw refusalAt(place, `has the ${what} '${value}' twice.`);

@@ -17,7 +17,7 @@ export type Condition<L extends Leaf> =
   | L;
 
 /** What becomes of each kind of condition, given what became of its parts. */
-interface Fold<L extends Leaf, Result> {
+export interface Fold<L extends Leaf, Result> {
   and(parts: readonly (() => Result)[]): Result;
   or(parts: readonly (() => Result)[]): Result;
   not(part: Result): Result;
@@ -25,7 +25,11 @@ interface Fold<L extends Leaf, Result> {
   leaf(leaf: L): Result;
 }
 
-function fold<L extends Leaf, Result>(condition: Condition<L>, into: Fold<L, Result>): Result {
+/** Works a condition out from its parts. */
+export function fold<L extends Leaf, Result>(
+  condition: Condition<L>,
+  into: Fold<L, Result>,
+): Result {
   if ("conditions" in condition && (condition.op === "and" || condition.op === "or")) {
     return into[condition.op](condition.conditions.map((each) => () => fold(each, into)));
   }

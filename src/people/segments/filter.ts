@@ -1,3 +1,4 @@
+import { type Condition, fold, holds as holdsFor } from "../../base/conditions.ts";
 import { isJsonObject } from "../../base/values/plain-json.ts";
 import { event, purchases, sessions } from "./activity-subjects.ts";
 import { attribute, customAttribute } from "./attribute-subjects.ts";
@@ -5,7 +6,7 @@ import { type FilterPath, refuse } from "./filter-path.ts";
 import type { FilterScope, Leaf, Subject } from "./leaf.ts";
 import { moneySpent } from "./money-subject.ts";
 import type { SegmentPerson } from "./person.ts";
-import { anyOf, type Bounds, everyOf, negated, type Values } from "./sql.ts";
+import { anyOf, type Bounds, decided, everyOf, negated, type Values } from "./sql.ts";
 import {
   device,
   emailAvailable,
@@ -19,12 +20,12 @@ import {
  * three forms, which agree: SQL, a predicate on a user, and a sentence. docs/segments.md
  */
 
-export type Filter =
-  | { readonly op: "all" | "any"; readonly filters: readonly Filter[] }
-  | { readonly op: "not"; readonly filter: Filter }
-  /** The filter of another segment. */
-  | { readonly op: "segment"; readonly name: string; readonly filter: Filter }
-  | { readonly op: "leaf"; readonly leaf: Leaf };
+export type Filter = Condition<FilterLeaf>;
+
+type FilterLeaf =
+  | { readonly op: "leaf"; readonly leaf: Leaf }
+  /** The filter of another segment, which names no further one. */
+  | { readonly op: "segment"; readonly name: string; readonly filter: Filter };
 
 const MOST_LEAVES = 50;
 const MOST_LEVELS = 5;
@@ -80,15 +81,15 @@ function read(given: unknown, path: FilterPath, level: number, reading: Reading)
   }
   if (level >= MOST_LEVELS + 1) throw refuse(path, `has more than ${MOST_LEVELS} levels`);
   if (not !== undefined)
-    return { op: "not", filter: read(not, [...path, "not"], level + 1, reading) };
+    return { op: "not", condition: read(not, [...path, "not"], level + 1, reading) };
   const op = all === undefined ? "any" : "all";
   const list = all ?? any;
   if (!Array.isArray(list) || list.length === 0 || list.length > MOST_LEAVES) {
     throw refuse([...path, op], `must be a list of 1 to ${MOST_LEAVES} filters`);
   }
   return {
-    op,
-    filters: list.map((each, index) => read(each, [...path, op, index], level + 1, reading)),
+    op: op === "all" ? "and" : "or",
+    conditions: list.map((each, index) => read(each, [...path, op, index], level + 1, reading)),
   };
 }
 
@@ -150,71 +151,51 @@ export function segmentsIn(given: unknown): string[] {
 }
 
 /** The filter as SQL over `profiles p`: see sql.ts. */
-export function filterSql(filter: Filter, values: Values): Bounds {
-  switch (filter.op) {
-    case "all":
-      return everyOf(filter.filters.map((each) => filterSql(each, values)));
-    case "any":
-      return anyOf(filter.filters.map((each) => filterSql(each, values)));
-    case "not":
-      return negated(filterSql(filter.filter, values));
-    case "segment":
-      return filterSql(filter.filter, values);
-    case "leaf":
-      return filter.leaf.sql(values);
-  }
-}
+export const filterSql = (filter: Filter, values: Values): Bounds =>
+  fold<FilterLeaf, Bounds>(filter, {
+    and: (parts) => everyOf(parts.map((part) => part())),
+    or: (parts) => anyOf(parts.map((part) => part())),
+    not: negated,
+    never: () => decided("false"),
+    leaf: (each) => (each.op === "leaf" ? each.leaf.sql(values) : filterSql(each.filter, values)),
+  });
 
 /** Whether a user meets a filter. */
 export const holds = (filter: Filter, person: SegmentPerson, now: Date): boolean =>
   decide(filter, (leaf) => leaf.holds(person, now));
 
 /** Whether a filter holds if its conditions hold or not. */
-export function decide(filter: Filter, holdsOf: (leaf: Leaf) => boolean): boolean {
-  switch (filter.op) {
-    case "all":
-      return filter.filters.every((each) => decide(each, holdsOf));
-    case "any":
-      return filter.filters.some((each) => decide(each, holdsOf));
-    case "not":
-      return !decide(filter.filter, holdsOf);
-    case "segment":
-      return decide(filter.filter, holdsOf);
-    case "leaf":
-      return holdsOf(filter.leaf);
-  }
-}
+export const decide = (filter: Filter, holdsOf: (leaf: Leaf) => boolean): boolean =>
+  holdsFor<FilterLeaf>(filter, (each) =>
+    each.op === "leaf" ? holdsOf(each.leaf) : decide(each.filter, holdsOf),
+  );
 
-/** The conditions of a filter. */
-export function leavesOf(filter: Filter): Leaf[] {
-  switch (filter.op) {
-    case "all":
-    case "any":
-      return filter.filters.flatMap(leavesOf);
-    case "leaf":
-      return [filter.leaf];
-    default:
-      return leavesOf(filter.filter);
-  }
-}
+/** The conditions of a filter, with those of the segments that it names. */
+export const leavesOf = (filter: Filter): Leaf[] =>
+  fold<FilterLeaf, Leaf[]>(filter, {
+    and: (parts) => parts.flatMap((part) => part()),
+    or: (parts) => parts.flatMap((part) => part()),
+    not: (part) => part,
+    never: () => [],
+    leaf: (each) => (each.op === "leaf" ? [each.leaf] : leavesOf(each.filter)),
+  });
 
-/** The filter as an English sentence, such as `Users whose plan is "pro" and who did signed_up at least 1 time.` */
-export const sentenceOf = (filter: Filter): string =>
-  `Users for whom ${wordsOfFilter(filter, true)}.`;
+/** The filter as an English sentence, such as `Users for whom plan is "pro", and did signed_up at least 1 time.` */
+export const sentenceOf = (filter: Filter): string => `Users for whom ${wordsOf(filter)}.`;
 
-function wordsOfFilter(filter: Filter, isOutermost: boolean): string {
-  switch (filter.op) {
-    case "all":
-    case "any": {
-      const word = filter.op === "all" ? ", and " : ", or ";
-      const text = filter.filters.map((each) => wordsOfFilter(each, false)).join(word);
-      return isOutermost || filter.filters.length === 1 ? text : `(${text})`;
-    }
-    case "not":
-      return `not ${wordsOfFilter(filter.filter, false)}`;
-    case "segment":
-      return `the user is in the segment ${filter.name}`;
-    case "leaf":
-      return filter.leaf.words;
-  }
+function wordsOf(filter: Filter): string {
+  const group = (word: string) => (parts: readonly (() => string)[]) =>
+    parts.length === 1 ? (parts[0]?.() ?? "") : `(${parts.map((part) => part()).join(word)})`;
+  const words = fold<FilterLeaf, string>(filter, {
+    and: group(", and "),
+    or: group(", or "),
+    not: (part) => `not ${part}`,
+    never: () => "nothing holds",
+    leaf: (each) =>
+      each.op === "leaf" ? each.leaf.words : `the user is in the segment ${each.name}`,
+  });
+  // The outermost group needs no brackets.
+  return /^\(/.test(words) && (filter.op === "and" || filter.op === "or")
+    ? words.slice(1, -1)
+    : words;
 }

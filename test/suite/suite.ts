@@ -11,7 +11,7 @@
  * after the others. Node's own runner collects the results and prints them.
  */
 import { execFileSync } from "node:child_process";
-import { readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { run } from "node:test";
@@ -19,7 +19,15 @@ import { spec } from "node:test/reporters";
 import { parseArgs } from "node:util";
 import { packageRoot } from "../../src/base/package-root.ts";
 import { skipWithoutChromium } from "../browser/chromium.ts";
-import { nameOf, PARTS, type Part, partOf, SMOKE_TEST, suiteFiles } from "./suite-files.ts";
+import {
+  nameOf,
+  PARTS,
+  type Part,
+  partOf,
+  SMOKE_TEST,
+  suiteFiles,
+  testFiles,
+} from "./suite-files.ts";
 import { beginRun, type SuiteRun } from "./suite-run.ts";
 
 /** Started first, longest first, so that no process is left with one of them at the end. */
@@ -54,6 +62,11 @@ const parts = values.part.map((name): Part => {
   if (!part) throw new Error(`The suite has no part ${name}. Its parts are ${PARTS.join(", ")}.`);
   return part;
 });
+// The compiler leaves behind what it wrote for a file that was moved or removed since.
+for (const path of testFiles(FOLDER)) {
+  const source = join(packageRoot(), "test", path.replace(/\.js$/, ".ts"));
+  if (!existsSync(source)) rmSync(join(FOLDER, path));
+}
 const engine = process.env.TEST_DATABASE_URL ? "postgres" : "embedded";
 const { taken, leftOut } = suiteFiles(FOLDER, { wanted, parts, engine });
 if (taken.length === 0) {

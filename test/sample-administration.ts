@@ -70,6 +70,8 @@ export const ofDeclared = (server: TestServer): Samples => {
     ...ofList(`${PATH}/segments`, { name: "Sample", filter: { event: "signed_up" } }),
     ...ofList(`${PATH}/teams`, {}),
     ...ofList("/admin/v1/permission-sets", { permissions: ["basic_access"] }),
+    ...ofList("/admin/v1/connections", { type: "files", root: "/srv", workspaces: [] }),
+    [`GET ${PATH}/sources`]: () => ({}),
     "GET /admin/v1/scim-defaults": () => ({}),
     "PUT /admin/v1/scim-defaults": async () => {
       await put("/scim-defaults", {});

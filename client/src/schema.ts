@@ -1019,6 +1019,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/workspaces/{name}/sources": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists what integrations of a workspace may read: its connections, and the kinds of warehouses.
+         * @description Needs the administrator's token, or a session of the dashboard with `manage_external_integrations`.
+         */
+        get: operations["listSources"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/scim/v2/Users": {
         parameters: {
             query?: never;
@@ -1917,6 +1937,54 @@ export interface paths {
         put: operations["putWorkspace"];
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/connections": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the connections of the company.
+         * @description Needs the administrator's token, or a session of the dashboard with `manage_company_settings` of the company.
+         */
+        get: operations["listConnections"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/connections/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Reads the connection with this name.
+         * @description Needs the administrator's token, or a session of the dashboard with `manage_company_settings` of the company.
+         */
+        get: operations["getConnection"];
+        /**
+         * Creates the connection with this name, or changes it; omitted fields reset to their defaults.
+         * @description Needs the administrator's token, or a session of the dashboard with `admin` of the company.
+         */
+        put: operations["putConnection"];
+        post?: never;
+        /**
+         * Removes the connection with this name.
+         * @description Needs the administrator's token, or a session of the dashboard with `admin` of the company.
+         */
+        delete: operations["deleteConnection"];
         options?: never;
         head?: never;
         patch?: never;
@@ -8864,16 +8932,26 @@ export interface operations {
                         /** @description The delay between attempts. */
                         delay_seconds?: number;
                     };
-                    /** @description Where its rows are read from. Read credentials from the environment. */
-                    warehouse: {
+                    /** @description Where its rows are read from: a connection of the company, or everything inline, with credentials from the environment. */
+                    warehouse?: {
                         /**
                          * @description What kind it is.
                          * @enum {string}
                          */
-                        type: "postgres" | "redshift";
-                        /** @description Where the source is. */
+                        type: "postgres";
+                        /** @description postgres://user:password@host:port/database */
                         url: string;
-                        /** @description The table. */
+                        /** @description A table or view, such as public.crm_users; quoted where it needs quotes. */
+                        table: string;
+                    } | {
+                        /**
+                         * @description What kind it is.
+                         * @enum {string}
+                         */
+                        type: "redshift";
+                        /** @description postgres://user:password@host:port/database */
+                        url: string;
+                        /** @description A table or view, such as public.crm_users; quoted where it needs quotes. */
                         table: string;
                     } | {
                         /**
@@ -8881,10 +8959,10 @@ export interface operations {
                          * @enum {string}
                          */
                         type: "files";
-                        /** @description Where the source is. */
+                        /** @description A file or a folder; with a connection, below its root. */
                         url: string;
                         /**
-                         * @description The format of the files.
+                         * @description Needed for a folder; the ending of a file's name says it.
                          * @enum {string}
                          */
                         format?: "parquet" | "csv" | "ndjson";
@@ -8894,21 +8972,35 @@ export interface operations {
                          * @enum {string}
                          */
                         type: "s3";
-                        /** @description Where the source is. */
-                        url: string;
-                        /**
-                         * @description The format of the files.
-                         * @enum {string}
-                         */
-                        format?: "parquet" | "csv" | "ndjson";
-                        /** @description The region of the bucket. */
-                        region?: string;
-                        /** @description Where the object store is, if not at AWS. */
-                        endpoint?: string;
                         /** @description The id of the access key. */
                         access_key_id: string;
                         /** @description The secret of the access key; never shown. */
                         secret_access_key: string;
+                        /** @description The region of the bucket. */
+                        region?: string;
+                        /** @description Of a storage other than Amazon's, such as https://storage.example:9000. */
+                        endpoint?: string;
+                        /** @description s3://bucket/folder/users.parquet, or s3://bucket/folder/ for all files in it and below. */
+                        url: string;
+                        /**
+                         * @description Needed for a folder; the ending of a file's name says it.
+                         * @enum {string}
+                         */
+                        format?: "parquet" | "csv" | "ndjson";
+                    } | {
+                        /**
+                         * @description What kind it is.
+                         * @enum {string}
+                         */
+                        type?: "connection";
+                        /** @description A connection of the company that lists this workspace. */
+                        connection: string;
+                        /** @description As in the warehouses that have a 'table'. */
+                        table?: string;
+                        /** @description As in the warehouses that have a 'url'. */
+                        url?: string;
+                        /** @description As in the warehouses that have a 'format'. */
+                        format?: string;
                     };
                 };
             };
@@ -9017,6 +9109,129 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    listSources: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of the workspace.
+                 * @example demo
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "connections": [
+                     *         {
+                     *           "name": "Newsletter",
+                     *           "type": "attributes"
+                     *         }
+                     *       ],
+                     *       "kinds": [
+                     *         {
+                     *           "type": "attributes",
+                     *           "label": "PostgreSQL",
+                     *           "connection": [
+                     *             {
+                     *               "name": "Newsletter",
+                     *               "description": "A table or view, such as public.crm_users.",
+                     *               "required": true,
+                     *               "secret": true,
+                     *               "options": [
+                     *                 "parquet"
+                     *               ]
+                     *             }
+                     *           ],
+                     *           "place": [
+                     *             {
+                     *               "name": "Newsletter",
+                     *               "description": "A table or view, such as public.crm_users.",
+                     *               "required": true,
+                     *               "secret": true,
+                     *               "options": [
+                     *                 "parquet"
+                     *               ]
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "inline": true,
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The connections that list the workspace. */
+                        connections: {
+                            /** @description The name of the connection. */
+                            name: string;
+                            /** @description The kind of warehouse. */
+                            type: string;
+                        }[];
+                        /** @description The kinds of warehouses with their settings. */
+                        kinds: {
+                            /** @description The value of `type`. */
+                            type: string;
+                            /**
+                             * @description What people call it.
+                             * @example PostgreSQL
+                             */
+                            label: string;
+                            /** @description How the warehouse is reached. */
+                            connection: {
+                                /** @description The name of the setting. */
+                                name: string;
+                                /**
+                                 * @description What it holds.
+                                 * @example A table or view, such as public.crm_users.
+                                 */
+                                description: string;
+                                /** @description Whether it must be given. */
+                                required: boolean;
+                                /** @description Whether it is sealed, and never shown. */
+                                secret: boolean;
+                                /** @description Its values, if there are only some. */
+                                options: string[];
+                            }[];
+                            /** @description What is read there. */
+                            place: {
+                                /** @description The name of the setting. */
+                                name: string;
+                                /**
+                                 * @description What it holds.
+                                 * @example A table or view, such as public.crm_users.
+                                 */
+                                description: string;
+                                /** @description Whether it must be given. */
+                                required: boolean;
+                                /** @description Whether it is sealed, and never shown. */
+                                secret: boolean;
+                                /** @description Its values, if there are only some. */
+                                options: string[];
+                            }[];
+                        }[];
+                        /** @description Whether the caller may declare a warehouse inline, without a connection. */
+                        inline: boolean;
                         /**
                          * @description `success`, or what is wrong.
                          * @constant
@@ -13795,6 +14010,312 @@ export interface operations {
                         /** @description Whether the workspace may be emptied by a reset. */
                         allow_reset: boolean;
                         settings: components["schemas"]["WorkspaceSettings"];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    listConnections: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "connections": [
+                     *         {
+                     *           "name": "Newsletter",
+                     *           "type": "attributes",
+                     *           "workspaces": [
+                     *             "demo"
+                     *           ],
+                     *           "root": "/srv/drops",
+                     *           "region": "eu-central-1",
+                     *           "endpoint": "https://storage.example:9000",
+                     *           "declared": false
+                     *         }
+                     *       ],
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description The connections. */
+                        connections: {
+                            /** @description Its name, which integrations give. */
+                            name: string;
+                            /** @description The kind of warehouse. */
+                            type: string;
+                            /** @description The workspaces that may read through it. */
+                            workspaces: string[];
+                            /**
+                             * @description As it is declared; secrets are never shown.
+                             * @example /srv/drops
+                             */
+                            root?: string;
+                            /**
+                             * @description As it is declared; secrets are never shown.
+                             * @example eu-central-1
+                             */
+                            region?: string;
+                            /**
+                             * @description As it is declared; secrets are never shown.
+                             * @example https://storage.example:9000
+                             */
+                            endpoint?: string;
+                            /** @description Whether a manifest declared it. */
+                            declared: boolean;
+                        }[];
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    getConnection: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "Newsletter",
+                     *       "type": "attributes",
+                     *       "workspaces": [
+                     *         "demo"
+                     *       ],
+                     *       "root": "/srv/drops",
+                     *       "region": "eu-central-1",
+                     *       "endpoint": "https://storage.example:9000",
+                     *       "declared": false,
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description Its name, which integrations give. */
+                        name: string;
+                        /** @description The kind of warehouse. */
+                        type: string;
+                        /** @description The workspaces that may read through it. */
+                        workspaces: string[];
+                        /**
+                         * @description As it is declared; secrets are never shown.
+                         * @example /srv/drops
+                         */
+                        root?: string;
+                        /**
+                         * @description As it is declared; secrets are never shown.
+                         * @example eu-central-1
+                         */
+                        region?: string;
+                        /**
+                         * @description As it is declared; secrets are never shown.
+                         * @example https://storage.example:9000
+                         */
+                        endpoint?: string;
+                        /** @description Whether a manifest declared it. */
+                        declared: boolean;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    putConnection: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "type": "postgres",
+                 *       "url": "postgres://warehouse.example/crm",
+                 *       "workspaces": [
+                 *         "demo"
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description What kind it is.
+                     * @enum {string}
+                     */
+                    type: "postgres";
+                    /** @description postgres://user:password@host:port/database */
+                    url: string;
+                    /** @description The workspaces that may read through it. */
+                    workspaces: string[];
+                } | {
+                    /**
+                     * @description What kind it is.
+                     * @enum {string}
+                     */
+                    type: "redshift";
+                    /** @description postgres://user:password@host:port/database */
+                    url: string;
+                    /** @description The workspaces that may read through it. */
+                    workspaces: string[];
+                } | {
+                    /**
+                     * @description What kind it is.
+                     * @enum {string}
+                     */
+                    type: "files";
+                    /** @description A folder of the server. Links in it that lead elsewhere are not followed. */
+                    root: string;
+                    /** @description The workspaces that may read through it. */
+                    workspaces: string[];
+                } | {
+                    /**
+                     * @description What kind it is.
+                     * @enum {string}
+                     */
+                    type: "s3";
+                    /** @description The id of the access key. */
+                    access_key_id: string;
+                    /** @description The secret of the access key; never shown. */
+                    secret_access_key: string;
+                    /** @description The region of the bucket. */
+                    region?: string;
+                    /** @description Of a storage other than Amazon's, such as https://storage.example:9000. */
+                    endpoint?: string;
+                    /** @description The folder that integrations stay below, such as s3://bucket/crm/. */
+                    root?: string;
+                    /** @description The workspaces that may read through it. */
+                    workspaces: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "Newsletter",
+                     *       "type": "attributes",
+                     *       "workspaces": [
+                     *         "demo"
+                     *       ],
+                     *       "root": "/srv/drops",
+                     *       "region": "eu-central-1",
+                     *       "endpoint": "https://storage.example:9000",
+                     *       "declared": false,
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description Its name, which integrations give. */
+                        name: string;
+                        /** @description The kind of warehouse. */
+                        type: string;
+                        /** @description The workspaces that may read through it. */
+                        workspaces: string[];
+                        /**
+                         * @description As it is declared; secrets are never shown.
+                         * @example /srv/drops
+                         */
+                        root?: string;
+                        /**
+                         * @description As it is declared; secrets are never shown.
+                         * @example eu-central-1
+                         */
+                        region?: string;
+                        /**
+                         * @description As it is declared; secrets are never shown.
+                         * @example https://storage.example:9000
+                         */
+                        endpoint?: string;
+                        /** @description Whether a manifest declared it. */
+                        declared: boolean;
+                        /**
+                         * @description `success`, or what is wrong.
+                         * @constant
+                         */
+                        message: "success";
+                    };
+                };
+            };
+        };
+    };
+    deleteConnection: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id.
+                 * @example 3f1d9c52-7b64-4f0e-9a7d-2c8e5b6a1d03
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "success"
+                     *     }
+                     */
+                    "application/json": {
                         /**
                          * @description `success`, or what is wrong.
                          * @constant

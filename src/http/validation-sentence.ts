@@ -142,7 +142,11 @@ function ofMeantBranches(errors: readonly ValidationError[]): readonly Validatio
   });
   const [first] = strangers;
   const untyped = errors.find(isWithoutType);
-  if (!first) return untyped ? [{ ...untyped, params: { requiredProperties: ["type"] } }] : errors;
+  if (!first) {
+    if (!untyped) return errors;
+    const branch = branchWithoutType(errors);
+    return branch ?? [{ ...untyped, params: { requiredProperties: ["type"] } }];
+  }
   const isBelow = ({ schemaPath }: ValidationError, path: string) =>
     schemaPath === path || schemaPath.startsWith(`${path}/`);
   const others = errors.filter((error) => !isBelow(error, first.union));
@@ -160,6 +164,25 @@ function ofMeantBranches(errors: readonly ValidationError[]): readonly Validatio
     return allowedValues;
   });
   return [...others, { ...first.error, keyword: "enum", params: { allowedValues } }];
+}
+
+/** The errors of the one branch of a union that needs no `type` and has all that it requires, if there is one. */
+function branchWithoutType(errors: readonly ValidationError[]): ValidationError[] | undefined {
+  const branchOf = ({ schemaPath }: ValidationError): string | undefined =>
+    /^.*?\/anyOf\/\d+(?=\/|$)/.exec(schemaPath)?.[0];
+  const incomplete = new Set(
+    errors
+      .filter(
+        ({ keyword, schemaPath }) =>
+          keyword === "required" && branchOf({ schemaPath } as ValidationError) === schemaPath,
+      )
+      .map(branchOf),
+  );
+  const complete = errors.filter((error) => {
+    const branch = branchOf(error);
+    return branch !== undefined && !incomplete.has(branch);
+  });
+  return complete.length > 0 ? complete : undefined;
 }
 
 /** Whether what would tell the branches of a union apart is missing. */

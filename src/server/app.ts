@@ -38,6 +38,7 @@ import { sweepImports } from "../intake/import/import-batch.ts";
 import { deleteAllImports } from "../intake/import/imports-store.ts";
 import { trackEndpoints } from "../intake/track/endpoints.ts";
 import { warehouseAdminEndpoints } from "../intake/warehouses/admin-endpoints.ts";
+import { connectionCredentials, connections } from "../intake/warehouses/connections.ts";
 import { warehouseEndpoints } from "../intake/warehouses/endpoints.ts";
 import { eraseSyncs, RETAINED_ROW_LOG, sweepSyncs } from "../intake/warehouses/forget.ts";
 import { type MailServices, mailJob } from "../intake/warehouses/mail.ts";
@@ -45,6 +46,7 @@ import { warehouseManageEndpoints } from "../intake/warehouses/manage-endpoints.
 import { warehouseCredentials } from "../intake/warehouses/reseal.ts";
 import { integrations } from "../intake/warehouses/resource.ts";
 import type { SyncServices } from "../intake/warehouses/run.ts";
+import { sourcesEndpoint } from "../intake/warehouses/sources-endpoint.ts";
 import { syncJob } from "../intake/warehouses/sync.ts";
 import { campaignEndpoints } from "../messaging/campaigns/endpoints.ts";
 import { campaignResources } from "../messaging/campaigns/resources.ts";
@@ -96,6 +98,7 @@ export const RESOURCES: readonly Resource[] = [
 
 /** The resources of the company, in the same order. */
 export const COMPANY_RESOURCES: readonly Resource<CompanyContext>[] = [
+  connections,
   scimTokens,
   ...DASHBOARD_USER_COMPANY_RESOURCES,
   scimDefaults,
@@ -125,6 +128,7 @@ export const ENDPOINTS = [
   ...warehouseEndpoints,
   ...warehouseAdminEndpoints,
   ...warehouseManageEndpoints,
+  sourcesEndpoint,
   ...scimEndpoints,
   ...dashboardUserAdminEndpoints,
   ...translationEndpoints,
@@ -184,7 +188,11 @@ export const ERASERS: readonly Eraser[] = [
 ];
 
 /** What is stored sealed: one for every feature that keeps secrets it needs again. */
-export const SEALED_KINDS: readonly SealedKind[] = [warehouseCredentials, linkSecrets];
+export const SEALED_KINDS: readonly SealedKind[] = [
+  warehouseCredentials,
+  connectionCredentials,
+  linkSecrets,
+];
 
 /** What is deleted after its retention period. */
 export const SWEEPERS: readonly ((database: Database, now: Date) => Promise<void>)[] = [

@@ -3,12 +3,12 @@ import { Problem } from "../../base/problem.ts";
 import type { Database, Transaction } from "../../database/database.ts";
 import type { Authenticator } from "../../http/callers.ts";
 import { recordChanges } from "../audit/audit.ts";
-import type { Change, Editable, Entry, ResourceServices } from "./resource.ts";
+import type { Change, Editable, Entry, ResourceServices, SlowChecks } from "./resource.ts";
 import { lockForApply } from "./store.ts";
 
 /* Changes to resources through the admin API, one entry at a time. Every change is audited. */
 
-export interface AdministerServices extends ResourceServices {
+export interface AdministerServices extends ResourceServices, SlowChecks {
   readonly database: Database;
   readonly authenticator: Authenticator;
 }
@@ -19,12 +19,13 @@ export interface AdministerServices extends ResourceServices {
  * @returns all entries after the change.
  * @throws Problem if the resource refuses it.
  */
-export function putEntry(
+export async function putEntry(
   services: AdministerServices,
   resource: Editable<Context>,
   context: Context,
   entry: Entry,
 ): Promise<readonly Entry[]> {
+  await resource.check?.(services, "", [entry] as never);
   return changeDeclared(services, context, async (tx) => {
     const changes = await resource.put(tx, services, context, entry);
     return { changes, result: await resource.read(tx, context) };

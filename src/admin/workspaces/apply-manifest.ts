@@ -24,7 +24,7 @@ import { lockForApply } from "./store.ts";
 export interface ManifestResources {
   /** The resources of every workspace, in the order in which they are applied. */
   readonly resources: readonly Resource[];
-  /** Those of the company. They are applied after all workspaces, because they may refer to them. */
+  /** Those of the company. They are applied after all workspaces, because they may refer to them, unless `isFirst`. */
   readonly companyResources: readonly Resource<CompanyContext>[];
 }
 
@@ -118,15 +118,17 @@ async function applyChecked(
   await lockForApply(tx);
   const { name } = manifest.company;
   const company = await saveCompany(tx, services, name);
-  const changes = [...company.changes];
+  const inCompany = { ...context, company: { id: company.id, name } };
+  const applyThose = (isFirst: boolean) => {
+    const those = services.companyResources.filter((each) => (each.isFirst ?? false) === isFirst);
+    return applyAll(tx, services, those, inCompany, manifest.company, ["company"]);
+  };
+  const changes = [...company.changes, ...(await applyThose(true))];
   for (const [index, declared] of manifest.workspaces.entries()) {
     const place = ["workspaces", index];
     changes.push(...(await applyWorkspace(tx, services, context, company.id, declared, place)));
   }
-  const ofCompany = services.companyResources;
-  const inCompany = { ...context, company: { id: company.id, name } };
-  const applied = await applyAll(tx, services, ofCompany, inCompany, manifest.company, ["company"]);
-  return [...changes, ...applied];
+  return [...changes, ...(await applyThose(false))];
 }
 
 /** The manifest with an empty list for each that it leaves out. */
@@ -204,15 +206,28 @@ const duplicatesIn = (
         ]),
   );
 
-async function runSlowChecks(services: ApplyServices, { workspaces }: Manifest): Promise<void> {
+async function runSlowChecks(services: ApplyServices, manifest: Manifest): Promise<void> {
+  const { company, workspaces } = manifest;
+  await checkThose(services, services.companyResources, "", company, ["company"]);
   for (const [index, workspace] of workspaces.entries()) {
-    for (const { key, check } of services.resources) {
-      const declared = workspace[key];
-      if (declared === undefined) continue;
-      await check?.(services, workspace.name, declared as never).catch((error) => {
-        throw placedAt(["workspaces", index], key, error);
-      });
-    }
+    const place = ["workspaces", index];
+    await checkThose(services, services.resources, workspace.name, workspace, place);
+  }
+}
+
+async function checkThose(
+  services: SlowChecks,
+  resources: readonly Pick<Resource, "key" | "check">[],
+  workspaceName: string,
+  owner: Readonly<Record<string, unknown>>,
+  place: ManifestPath,
+): Promise<void> {
+  for (const { key, check } of resources) {
+    const declared = owner[key];
+    if (declared === undefined) continue;
+    await check?.(services, workspaceName, declared as never).catch((error) => {
+      throw placedAt(place, key, error);
+    });
   }
 }
 

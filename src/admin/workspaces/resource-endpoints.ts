@@ -116,7 +116,9 @@ function listEndpoints(
   identity: string,
 ): Endpoint<AdministerServices>[] {
   const { key, schema, parameter = "id" } = resource;
-  const { [identity]: Identity = Type.String(), ...members } = (schema as TObject).properties;
+  // A union has no members of its own; its resource has a `body`.
+  const { [identity]: Identity = Type.String(), ...members } =
+    (schema as Partial<TObject>).properties ?? {};
   const View = resource.view ?? { [identity]: Identity, ...members, declared: DECLARED };
   const words = key.replaceAll("_", " ");
   const noun = words.replace(/s$/, "");
@@ -162,7 +164,7 @@ function listEndpoints(
       ...writes,
       method: "PUT",
       summary: `Creates the ${noun} with this ${identity}, or changes it; omitted fields reset to their defaults.`,
-      body: Type.Object(members, { additionalProperties: false }),
+      body: resource.body ?? Type.Object(members, { additionalProperties: false }),
     },
     View,
     async (services, request) => {

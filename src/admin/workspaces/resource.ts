@@ -6,6 +6,7 @@ import type {
   CompanyPermission,
   WorkspacePermission,
 } from "../../base/context/dashboard-permissions.ts";
+import type { Outbound } from "../../base/outbound/outbound.ts";
 import type { ThreadPool } from "../../base/threads/thread-pool.ts";
 import type { Queryable, Transaction } from "../../database/database.ts";
 import type { Sealing } from "../secrets/sealing.ts";
@@ -30,6 +31,7 @@ export interface Change {
 /** For checks that would block the event loop. */
 export interface SlowChecks {
   readonly threads: ThreadPool;
+  readonly outbound: Outbound;
 }
 
 /** What resources are changed with. */
@@ -67,6 +69,13 @@ interface Described {
   readonly schema: TSchema;
   /** The member that is unique among the entries. Absent: the resource is one value, not a list. */
   readonly identity?: string;
+  /**
+   * Runs checks that are too slow for a transaction, before it begins.
+   *
+   * @param workspaceName empty for a resource of the company.
+   * @throws Problem as `apply` does.
+   */
+  check?(services: SlowChecks, workspaceName: string, declared: never): Promise<void>;
 }
 
 /**
@@ -74,12 +83,8 @@ interface Described {
  * absent, everything stays as it is.
  */
 interface Declarable<Where extends Context> extends Described {
-  /**
-   * Runs checks that are too slow for a transaction, before it begins.
-   *
-   * @throws Problem as `apply` does.
-   */
-  check?(services: SlowChecks, workspaceName: string, declared: never): Promise<void>;
+  /** Of a resource of the company: whether it is applied before the workspaces, because they refer to it. */
+  readonly isFirst?: boolean;
   /** @throws Problem whose `path` is the place of the fault below the owner of the resource. */
   apply(
     tx: Transaction,
@@ -107,6 +112,8 @@ export interface Editable<Where extends Context> extends Described {
   readonly parameter?: string;
   /** What a person who is signed in needs; see docs/dashboard.md. */
   readonly permissions: ResourcePermissions;
+  /** What PUT takes; by default the members of the schema without the identity. */
+  readonly body?: TSchema;
   /** The members of an entry in replies; by default those of the schema and `declared`. */
   readonly view?: TProperties;
   /** All entries, or the one value. */

@@ -24,6 +24,8 @@ export interface OutboundRequest {
 
 export interface OutboundResponse {
   readonly status: number;
+  /** Whether the status is 2xx. */
+  readonly ok: boolean;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** Unpacked where the server packed it with gzip. Read it, or call `discard`. */
@@ -95,6 +97,7 @@ function responseOf(message: IncomingMessage): OutboundResponse {
   const body: Readable = isPacked ? unpacked(message) : message;
   // Without a reader an error of the connection would end the process.
   body.on("error", () => {});
+  const { statusCode: status = 0 } = message;
   const discard = () => void message.destroy();
   async function bytes(atMost: number): Promise<Buffer> {
     const parts: Buffer[] = [];
@@ -110,7 +113,8 @@ function responseOf(message: IncomingMessage): OutboundResponse {
     return Buffer.concat(parts);
   }
   return {
-    status: message.statusCode ?? 0,
+    status,
+    ok: Math.floor(status / 100) === 2,
     headers: Object.fromEntries(
       Object.entries(message.headers).map(([name, value]) => [name, value?.toString()]),
     ),

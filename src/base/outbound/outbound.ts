@@ -1,6 +1,8 @@
 import { lookup } from "node:dns/promises";
 import { connect, type Socket } from "node:net";
 import { networkInterfaces } from "node:os";
+import { clearTimeout, setTimeout as startTimer } from "node:timers";
+import { setTimeout } from "node:timers/promises";
 import { isNetwork, isPublic, networks, plainAddress } from "./networks.ts";
 
 /*
@@ -67,6 +69,9 @@ export interface Outbound {
 /** How long one address may take to accept a connection. */
 const CONNECT_TIMEOUT_MS = 10_000;
 
+/** How long a declaration waits for the resolver. */
+const CHECK_TIMEOUT_MS = 3_000;
+
 /** How many addresses of a name are tried. */
 const MOST_ADDRESSES = 4;
 
@@ -88,9 +93,10 @@ export function createOutbound({ allow, own }: OutboundSettings): Outbound {
   return {
     resolve,
     async check(host, port) {
-      await resolve(host, port).catch((error) => {
+      const checked = resolve(host, port).catch((error) => {
         if (error instanceof OutboundRefused) throw error;
       });
+      await Promise.race([checked, setTimeout(CHECK_TIMEOUT_MS, undefined, { ref: false })]);
     },
     async connect(host, port, signal) {
       let last: unknown;
@@ -141,7 +147,7 @@ const interfaceAddresses = (): string[] =>
 function connectTo(address: string, port: number, signal?: AbortSignal): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: address, port });
-    const timeout = setTimeout(
+    const timeout = startTimer(
       () => socket.destroy(Object.assign(new Error("connect ETIMEDOUT"), { code: "ETIMEDOUT" })),
       CONNECT_TIMEOUT_MS,
     );
@@ -164,3 +170,6 @@ function connectTo(address: string, port: number, signal?: AbortSignal): Promise
     });
   });
 }
+
+/** Lets everything through: for what an administrator of the whole installation declares. */
+export const UNGUARDED: Outbound = createOutbound({ allow: ["0.0.0.0/0", "::/0"], own: [] });

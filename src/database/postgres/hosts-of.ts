@@ -8,7 +8,15 @@ export function hostsOf(url: string): { host: string; port: number }[] {
     .map((each) => /^(\[[^\]]*\]|[^:]*)(?::(\d+))?$/.exec(each))
     .filter((found) => found !== null)
     .map(([, host = "", port = "5432"]) => ({
-      host: decodeURIComponent(host) || "localhost",
+      host: decoded(host) || "localhost",
       port: Number(port),
     }));
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

@@ -3,15 +3,14 @@ import type { Sealing } from "../../admin/secrets/sealing.ts";
 import type { DeclarationSource } from "../../admin/workspaces/resource.ts";
 import type { Workspace } from "../../base/context/workspace.ts";
 import { Problem } from "../../base/problem.ts";
-import type { Warehouse } from "./sources/kinds.ts";
-import { openWarehouse, type StoredIntegration } from "./stored-warehouse.ts";
-
-/** Settings of each kind of warehouse that open it. The URL of a database contains its password. */
-const SECRETS: Readonly<Record<string, readonly string[]>> = {
-  postgres: ["url"],
-  redshift: ["url"],
-  s3: ["access_key_id", "secret_access_key"],
-};
+import { kindOf } from "./sources/kinds.ts";
+import type { Warehouse } from "./sources/source.ts";
+import {
+  connectedPlace,
+  isConnected,
+  openWarehouse,
+  type StoredIntegration,
+} from "./stored-warehouse.ts";
 
 /**
  * An integration as a manifest declares it, with variables in the place of secrets.
@@ -24,10 +23,9 @@ export function declarationOf(
   stored: StoredIntegration,
 ): object {
   const warehouse = open(sealing, workspace, stored);
-  const secrets = (SECRETS[warehouse.type] ?? []).map((setting) => [
-    setting,
-    secret("integration", workspace.name, stored.name, setting),
-  ]);
+  const secrets = kindOf(warehouse)
+    .secrets.filter((setting) => setting in warehouse)
+    .map((setting) => [setting, secret("integration", workspace.name, stored.name, setting)]);
   return {
     id: stored.id,
     name: stored.name,
@@ -36,7 +34,9 @@ export function declarationOf(
     contact_emails: stored.contactEmails.join(", "),
     ...(stored.schedule !== null && { schedule: stored.schedule }),
     retry: stored.retry,
-    warehouse: { ...warehouse, ...Object.fromEntries(secrets) },
+    warehouse: isConnected(warehouse)
+      ? connectedPlace(warehouse)
+      : { ...warehouse, ...Object.fromEntries(secrets) },
   };
 }
 

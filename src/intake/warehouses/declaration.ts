@@ -8,7 +8,8 @@ import {
   INTEGRATION_TYPES,
   type Integration,
 } from "./integration.ts";
-import { type Warehouse, WarehouseSchema } from "./sources/kinds.ts";
+import { WarehouseSchema } from "./sources/kinds.ts";
+import type { Warehouse } from "./sources/source.ts";
 
 /* How an integration is declared: in a manifest, or one by one through the admin API. */
 
@@ -76,8 +77,11 @@ export const IntegrationEntry = Type.Object(
   { additionalProperties: false },
 );
 
-/** As it stands below the path that has its id. */
-export const IntegrationBody = Type.Object(members, { additionalProperties: false });
+/** As it stands below the path that has its id; without a warehouse the present one stays. */
+export const IntegrationBody = Type.Object(
+  { ...members, warehouse: Type.Optional(WarehouseSchema) },
+  { additionalProperties: false },
+);
 
 export type Entry = Static<typeof IntegrationEntry>;
 
@@ -90,9 +94,16 @@ export const integrationOf = ({
   ...entry
 }: Entry): Integration => ({
   ...entry,
-  warehouse: entry.warehouse as Warehouse,
+  warehouse: withoutTypeOfConnection(entry.warehouse as Warehouse),
   status: status ?? "active",
   schedule: schedule ?? null,
   contactEmails: addressesIn(contact_emails),
   retry: { ...DEFAULT_RETRY, ...retry },
 });
+
+/** The type of a connection is known where it is declared. */
+function withoutTypeOfConnection(warehouse: Warehouse): Warehouse {
+  if (!warehouse || !("connection" in warehouse)) return warehouse;
+  const { type: _type, ...place } = warehouse;
+  return place as Warehouse;
+}

@@ -1,4 +1,4 @@
-import type { Warehouse } from "./sources/kinds.ts";
+import type { Warehouse } from "./sources/source.ts";
 
 /** What the rows of an integration are. */
 export const INTEGRATION_TYPES = ["attributes", "events", "purchases", "delete"] as const;

@@ -4,7 +4,7 @@ import { refuseUnstorable } from "../../base/values/plain-json.ts";
 import { NullableText, OfWorkspace, Success } from "../../base/values/schemas.ts";
 import { isUuid } from "../../base/values/uuid.ts";
 import { byAdministratorOfWorkspace, endpoint } from "../../http/endpoint.ts";
-import { IntegrationBody, integrationOf } from "./declaration.ts";
+import { type Entry, IntegrationBody, integrationOf } from "./declaration.ts";
 import { INTEGRATION_STATUSES, INTEGRATION_TYPES } from "./integration.ts";
 import { getIntegration } from "./list.ts";
 import {
@@ -90,7 +90,9 @@ const putEndpoint = endpoint({
   refuseUnstorable(body);
   const id = params.integration_id.toLowerCase();
   if (!isUuid(id)) throw new Problem("INVALID_REQUEST", "Invalid integration ID");
-  const saved = await putIntegration(services, context, integrationOf({ id, ...body }));
+  const saved = await putIntegration(services, context, {
+    ...integrationOf({ id, ...body, warehouse: body.warehouse as Entry["warehouse"] }),
+  });
   return { status: 200, body: { ...viewOf(saved), message: "success" } };
 });
 

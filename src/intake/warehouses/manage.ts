@@ -1,12 +1,14 @@
 import { isDeepStrictEqual } from "node:util";
-import { recordChanges } from "../../admin/audit/audit.ts";
+import { recordChangeIn, recordChanges } from "../../admin/audit/audit.ts";
 import type { Sealing } from "../../admin/secrets/sealing.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { WorkspaceContext } from "../../base/context/context.ts";
-import { type Database, withRetries } from "../../database/database.ts";
+import { Problem } from "../../base/problem.ts";
+import { type Database, type Transaction, withRetries } from "../../database/database.ts";
 import { changeIntegrations, detailsOf } from "./change-integrations.ts";
 import type { Integration } from "./integration.ts";
 import { getIntegration } from "./list.ts";
+import { ReachRefused, resolveWarehouses } from "./resolve-warehouse.ts";
 import { type IntegrationRow, selectIntegrations, selectIntegrationsById } from "./store.ts";
 import { openIntegration } from "./stored-warehouse.ts";
 
@@ -24,23 +26,29 @@ export const readIntegrations = (
   { workspace }: WorkspaceContext,
 ): Promise<IntegrationRow[]> => selectIntegrations(database, workspace.id);
 
+/** An integration as a caller declares it; without a warehouse the present one stays. */
+export type WantedIntegration = Omit<Integration, "warehouse"> &
+  Partial<Pick<Integration, "warehouse">>;
+
 /**
  * Creates or changes an integration; changing the source restarts the sync. A declared integration
- * stays declared: the next apply overrides changes made through the API.
+ * stays declared: the next apply overrides changes made through the API. A refusal of what the caller may not read is in
+ * the audit log.
  *
- * @throws Problem CONFLICT if another integration has the name.
+ * @throws Problem CONFLICT if another integration has the name; as `resolveWarehouses`.
  */
 export async function putIntegration(
   services: ManageServices,
   context: WorkspaceContext,
-  integration: Integration,
+  wanted: WantedIntegration,
 ): Promise<IntegrationRow> {
   const { database, clock, sealing } = services;
   const { workspace } = context;
   await withRetries(database, async (tx) => {
     const where = { workspaceId: workspace.id, now: clock.now(), sealing };
-    const [present] = await selectIntegrationsById(tx, workspace.id, [integration.id]);
+    const [present] = await selectIntegrationsById(tx, workspace.id, [wanted.id]);
     const before = present && openIntegration(sealing, workspace.id, present);
+    const integration = await withWarehouse(tx, context, wanted, before);
     if (isDeepStrictEqual(before, integration)) return;
     await changeIntegrations(tx, where, { saved: [integration], removed: [] }, false);
     await recordChanges(tx, clock, context, [
@@ -52,9 +60,42 @@ export async function putIntegration(
         details: detailsOf(integration),
       },
     ]);
+  }).catch(async (error: unknown) => {
+    if (error instanceof ReachRefused) await recordRefusal(services, context, wanted.name, error);
+    throw error;
   });
-  return getIntegration(services, workspace, integration.id);
+  return getIntegration(services, workspace, wanted.id);
 }
+
+async function withWarehouse(
+  tx: Transaction,
+  context: WorkspaceContext,
+  { warehouse, ...wanted }: WantedIntegration,
+  before: Integration | undefined,
+): Promise<Integration> {
+  if (warehouse) {
+    const [resolved] = await resolveWarehouses(tx, context, [{ ...wanted, warehouse }]);
+    return resolved as Integration;
+  }
+  if (before) return { ...wanted, warehouse: before.warehouse };
+  throw new Problem("INVALID_REQUEST", "'warehouse' is required for a new integration");
+}
+
+/** Records in the audit log that an integration pointed at what it may not read. */
+export const recordRefusal = (
+  { database, clock }: Pick<ManageServices, "database" | "clock">,
+  context: WorkspaceContext,
+  name: string,
+  { message }: Error,
+): Promise<void> =>
+  withRetries(database, (tx) =>
+    recordChangeIn(tx, clock, context, {
+      action: "refused",
+      kind: "integration",
+      name,
+      details: { reason: message },
+    }),
+  );
 
 /** Removes an integration with its runs and their log. @throws Problem as `getIntegration`. */
 export async function removeIntegration(

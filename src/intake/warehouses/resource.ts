@@ -2,6 +2,7 @@ import { describe, difference, type Resource } from "../../admin/workspaces/reso
 import { changeIntegrations, detailsOf } from "./change-integrations.ts";
 import { type Entry, IntegrationEntry, integrationOf } from "./declaration.ts";
 import { declarationOf } from "./declaration-of.ts";
+import { resolveWarehouses } from "./resolve-warehouse.ts";
 import { selectDeclaredIntegrations, selectIntegrations } from "./store.ts";
 import { openIntegration } from "./stored-warehouse.ts";
 
@@ -11,10 +12,12 @@ export const integrations: Resource = {
   about: "Warehouse syncs of the workspace and their schedules.",
   schema: IntegrationEntry,
   identity: "id",
-  async apply(tx, { clock, sealing }, { workspace }, entries: readonly Entry[]) {
+  async apply(tx, { clock, sealing }, context, entries: readonly Entry[]) {
+    const { workspace } = context;
     const stored = await selectDeclaredIntegrations(tx, workspace.id);
     const present = stored.map((each) => openIntegration(sealing, workspace.id, each));
-    const todo = difference(present, entries.map(integrationOf), ({ id }) => id);
+    const wanted = await resolveWarehouses(tx, context, entries.map(integrationOf));
+    const todo = difference(present, wanted, ({ id }) => id);
     const saved = [...todo.created, ...todo.updated];
     const removed = todo.removed.map(({ id }) => id);
     const where = { workspaceId: workspace.id, now: clock.now(), sealing };

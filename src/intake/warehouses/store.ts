@@ -75,7 +75,7 @@ interface WarehouseRow extends Pick<StoredIntegration, "id" | "warehouse"> {
 export const selectWarehouses = (database: Queryable): Promise<WarehouseRow[]> =>
   database.query<WarehouseRow>(
     `select workspace_id as "workspaceId", integration_id as id, warehouse from integrations
-     order by workspace_id, integration_id`,
+     where warehouse->'connection' is null order by workspace_id, integration_id`,
   );
 
 export async function updateWarehouses(

@@ -2,7 +2,8 @@ import { Unopenable } from "../../admin/secrets/seal.ts";
 import type { Sealing } from "../../admin/secrets/sealing.ts";
 import type { Transaction } from "../../database/database.ts";
 import type { Integration } from "./integration.ts";
-import { placeIn, type Warehouse } from "./sources/kinds.ts";
+import { placeIn } from "./sources/kinds.ts";
+import type { Warehouse } from "./sources/source.ts";
 
 /**
  * The stored form of a warehouse: its kind and location are readable, its credentials are sealed.
@@ -14,12 +15,27 @@ export interface SealedWarehouse {
   readonly sealed: string;
 }
 
-/** A warehouse stored before sealing existed is in plain text, as declared. */
+/**
+ * A place of a connection is stored as declared, with the type of the connection: nothing in it is secret. So is a
+ * warehouse stored before sealing existed.
+ */
 export type StoredWarehouse = SealedWarehouse | Warehouse;
 
 export type StoredIntegration = Omit<Integration, "warehouse"> & {
   readonly warehouse: StoredWarehouse;
 };
+
+/** What an integration reads through a connection of the company. */
+interface ConnectedWarehouse extends Warehouse {
+  readonly connection: string;
+}
+
+/** No kind has a setting of this name. */
+export const isConnected = (stored: StoredWarehouse): stored is ConnectedWarehouse =>
+  "connection" in stored && typeof stored.connection === "string";
+
+/** As it is declared: the type is the connection's. */
+export const connectedPlace = ({ type: _type, ...place }: ConnectedWarehouse) => place;
 
 /** No declared warehouse has this member. */
 const isSealed = (stored: StoredWarehouse): stored is SealedWarehouse =>
@@ -36,6 +52,7 @@ export async function sealIntegration(
   integration: Integration,
 ): Promise<StoredIntegration> {
   const { warehouse, id } = integration;
+  if (isConnected(warehouse)) return integration;
   const text = JSON.stringify(warehouse);
   const sealed = await sealing.seal(tx, text, rowOf(workspaceId, id));
   return { ...integration, warehouse: sealedWarehouse(warehouse, sealed) };

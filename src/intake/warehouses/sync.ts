@@ -1,26 +1,30 @@
 import { contextOf, type Job, type JobKind, LeaseLost, TryAgain } from "../../admin/jobs/job.ts";
-import { Unopenable } from "../../admin/secrets/seal.ts";
 import { loadWorkspace } from "../../admin/workspaces/find-workspace.ts";
 import { describeError } from "../../base/observe/log.ts";
+import { OutboundRefused } from "../../base/outbound/outbound.ts";
 import { isUnavailable, withRetries } from "../../database/database.ts";
 import type { AddressCache } from "../../people/profiles/address-cache.ts";
 import type { IdCache } from "../../people/profiles/id-cache.ts";
 import { type Ending, endingOf, endRun } from "./end-run.ts";
 import { SYNC_JOB } from "./integration.ts";
+import { recordRefusal } from "./manage.ts";
 import { ahead, inBatches } from "./read-ahead.ts";
+import { warehouseOf } from "./resolve-warehouse.ts";
 import { delayBeforeNextTry } from "./retry.ts";
 import type { Run, SyncServices } from "./run.ts";
 import { inSmallHeap } from "./small-heap.ts";
-import { openSource, type Warehouse } from "./sources/kinds.ts";
+import { openSource } from "./sources/kinds.ts";
 import {
   BEGINNING,
+  ConnectionUnfit,
+  OutsideRoot,
   type Selection,
   SourceFailed,
   SourceUnfit,
   sourceTime,
 } from "./sources/source.ts";
 import { insertRun, selectIntegration, selectRun, updateRun } from "./store.ts";
-import { openWarehouse } from "./stored-warehouse.ts";
+import { isConnected } from "./stored-warehouse.ts";
 import { readTableShape } from "./table-shape.ts";
 import { writeRows } from "./write-rows.ts";
 
@@ -80,8 +84,9 @@ async function readAll(
   run: Run,
   progress: { hasAdvanced: boolean },
 ): Promise<Ending> {
-  const { job, integration } = run;
-  const source = await openSource(warehouseOf(services, run), job.signal);
+  const { job, workspace, integration } = run;
+  const { warehouse, outbound } = await warehouseOf(services, workspace, integration);
+  const source = await openSource(warehouse, { signal: job.signal, outbound });
   try {
     if (!source.columns) return endingOf(undefined);
     const shape = readTableShape(source.columns, integration.type);
@@ -96,16 +101,6 @@ async function readAll(
     return endingOf(await selection.strays(sourceTime(soon), MOST_STRAYS));
   } finally {
     await source.close();
-  }
-}
-
-/** @throws SourceUnfit if its credentials cannot be opened: trying again would not help. */
-function warehouseOf({ sealing }: SyncServices, { workspace, integration }: Run): Warehouse {
-  try {
-    return openWarehouse(sealing, workspace.id, integration);
-  } catch (error) {
-    if (!(error instanceof Unopenable)) throw error;
-    throw new SourceUnfit(`${error.message} Declare the integration again with its credentials.`);
   }
 }
 
@@ -137,16 +132,22 @@ async function applyRows(
  *   Rapport's own database is unreachable.
  */
 async function endingAfter(
-  { database, log }: SyncServices,
+  { database, clock, log }: SyncServices,
   { job, workspace, integration, run }: Run,
   hasAdvanced: boolean,
   error: unknown,
 ): Promise<Ending> {
   if (job.signal.aborted || error instanceof LeaseLost) throw error;
-  const { message } = error as Error;
-  if (error instanceof SourceUnfit) return { status: "config_error", message };
   const isSource = error instanceof SourceFailed;
-  if (!isSource && isUnavailable(error)) throw error;
+  const isUnfit = error instanceof SourceUnfit;
+  if (!isSource && !isUnfit && isUnavailable(error)) throw error;
+  const message = messageFor(integration, error as Error);
+  if (message !== (error as Error).message) log.warn(describeError(error), "a connection failed");
+  if (isRefusal(error)) {
+    const context = { ...contextOf(job), workspace };
+    await recordRefusal({ database, clock }, context, integration.name, new Error(message));
+  }
+  if (isUnfit) return { status: "config_error", message };
   const reason = isSource ? `The source failed: ${message}` : "Rapport failed: see its log.";
   if (!isSource) log.error(describeError(error), "sync failed");
 
@@ -158,4 +159,24 @@ async function endingAfter(
     message: `Try ${failures + 1} of ${integration.retry.attempts}: ${reason}`,
   });
   throw new TryAgain(delayMs, error);
+}
+
+/** Whether the source is one that the guard or the root of its connection keeps out. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof OutsideRoot ||
+  (error instanceof ConnectionUnfit && error.cause instanceof OutboundRefused);
+
+/**
+ * What a run says about an error. Hosts, users and folders of a connection belong to the company, and the run to the
+ * workspace: the log has the rest.
+ */
+function messageFor({ warehouse }: Run["integration"], error: Error): string {
+  if (!isConnected(warehouse)) return error.message;
+  const { connection } = warehouse;
+  if (error instanceof ConnectionUnfit) {
+    return `The connection '${connection}' cannot be used. The server's log says why.`;
+  }
+  if (!(error instanceof SourceFailed && error.isForeign)) return error.message;
+  const { code } = (error.cause ?? {}) as { code?: unknown };
+  return `the connection '${connection}' failed${typeof code === "string" ? ` (${code})` : ""}.`;
 }

@@ -175,6 +175,7 @@ const NOTES: readonly (readonly [name: string, description: string, example?: un
   ["integration_type", "What it syncs: attributes, events, purchases or deletions.", "attributes"],
   ["integration_status", "Whether it runs.", "active"],
   ["integrations", "The integrations."],
+  ["connections", "The connections."],
   [
     "contact_emails",
     "Addresses to notify of failed syncs, separated by commas.",
@@ -201,8 +202,6 @@ const NOTES: readonly (readonly [name: string, description: string, example?: un
   ["place", "The table or the files.", "public.crm_users"],
   ["url", "Where the source is.", "postgres://warehouse.example/crm"],
   ["table", "The table.", "public.crm_users"],
-  ["format", "The format of the files.", "csv"],
-  ["endpoint", "Where the object store is, if not at AWS.", "https://objects.example"],
   ["secret_access_key", "The secret of the access key; never shown."],
   ["imported", "How many were imported.", 1],
   // Translations and campaigns

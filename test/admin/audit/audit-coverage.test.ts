@@ -123,6 +123,8 @@ const SHOWS_NO_USERS = [
   "/workspaces/:name/messages/:id/translations.csv",
   "/workspaces/:name/messages/:id/translations.xliff",
   "/workspaces/:name/preference-centers",
+  "/connections",
+  "/workspaces/:name/sources",
   "/permission-sets",
   "/scim-defaults",
   "/scim-tokens",

@@ -114,6 +114,15 @@ const CASES: Readonly<Record<string, Case>> = {
     kind: "segment",
     auditName: "Buyers",
   },
+  connections: {
+    owner: "ofCompany",
+    id: "crm / east",
+    entry: { type: "files", root: "/srv/drops", workspaces: ["shop"] },
+    other: { type: "files", root: "/srv/drops", workspaces: [] },
+    invalid: { body: { type: "files", root: "drops", workspaces: [] }, field: "root" },
+    kind: "connection",
+    auditName: "crm / east",
+  },
   scim_defaults: {
     owner: "ofCompany",
     entry: { department: "engineering" },

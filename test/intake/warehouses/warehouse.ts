@@ -19,13 +19,14 @@ export interface TestWarehouse {
 /** A new, empty warehouse; it goes when the test file ends. */
 export async function startWarehouse(): Promise<TestWarehouse> {
   const url = await freshDatabase();
-  if (url === undefined) return startEmbedded();
+  if (url === undefined) return startEmbeddedWarehouse();
   const sql = postgres(url, { max: 1, onnotice: () => {}, fetch_types: false });
   after(() => sql.end());
   return { url, run: async (text) => void (await sql.unsafe(text)) };
 }
 
-async function startEmbedded(): Promise<TestWarehouse> {
+/** One on an embedded engine: a host of its own on any suite, while others may share Rapport's PostgreSQL. */
+export async function startEmbeddedWarehouse(): Promise<TestWarehouse> {
   const engine = await openEngine("memory:");
   const sessions = new Set<Promise<void>>();
   const server = createServer((socket) => {

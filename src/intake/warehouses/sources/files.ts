@@ -1,27 +1,29 @@
-import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
+import { mkdtemp, readdir, realpath, rm, stat } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
-import { join } from "node:path";
-import Type, { type Static } from "typebox";
+import { join, resolve } from "node:path";
+import Type from "typebox";
 import { openFiles } from "./duckdb.ts";
 import { FILE_FORMATS, type FileFormat } from "./file-table.ts";
-import { type Source, SourceFailed, type SourceKind, SourceUnfit } from "./source.ts";
+import {
+  ConnectionUnfit,
+  OutsideRoot,
+  type Source,
+  SourceFailed,
+  SourceUnfit,
+  sourceKind,
+} from "./source.ts";
 
 /* Files on a disk that the server can read: one, or all of a format in a folder and below. */
 
-const Warehouse = Type.Object(
-  {
-    type: Type.Enum(["files"]),
-    /** A path; one that ends with a slash is a folder. */
-    url: Type.String({ minLength: 1 }),
-    /** Needed for a folder; the ending of a file's name says it. */
-    format: Type.Optional(Type.Enum([...FILE_FORMATS])),
-  },
-  { additionalProperties: false },
+export const formatSetting = Type.Optional(
+  Type.Enum([...FILE_FORMATS], {
+    description: "Needed for a folder; the ending of a file's name says it.",
+  }),
 );
 
-export const FORMAT_RULE = `needs a 'format' (${FILE_FORMATS.join(", ")}): its url does not say it`;
+const FORMAT_RULE = `needs a 'format' (${FILE_FORMATS.join(", ")}): its url does not say it`;
 
-export const saysFormat = ({ url, format }: { url: string; format?: FileFormat }): boolean =>
+const saysFormat = ({ url, format }: { url: string; format?: FileFormat }): boolean =>
   format !== undefined || formatOf(url) !== undefined;
 
 const ENDINGS: Readonly<Record<FileFormat, RegExp>> = {
@@ -37,29 +39,95 @@ export const formatOf = (name: string): FileFormat | undefined =>
 /** Whether a file in a folder is one of those that are read. */
 export const hasFormat = (name: string, format: FileFormat): boolean => ENDINGS[format].test(name);
 
-export const filesSource: SourceKind<Static<typeof Warehouse>> = {
-  schema: Type.Refine(Warehouse, saysFormat, () => FORMAT_RULE),
-  placeOf: ({ url }) => url,
+export const FORMAT = { holds: saysFormat, sentence: FORMAT_RULE };
 
-  open: ({ url, format = formatOf(url) as FileFormat }, signal) =>
-    withFolder(async (folder) => openFiles(await findFiles(url, format), format, folder, signal)),
-};
+export const filesSource = sourceKind({
+  type: "files",
+  label: "Files in a folder",
+  connection: {},
+  limits: {
+    root: Type.String({
+      minLength: 1,
+      maxLength: 4_096,
+      pattern: "^/",
+      description: "A folder of the server. Links in it that lead elsewhere are not followed.",
+    }),
+  },
+  place: {
+    url: Type.String({
+      minLength: 1,
+      maxLength: 4_096,
+      description: "A file or a folder; with a connection, below its root.",
+    }),
+    format: formatSetting,
+  },
+  secrets: [],
+  rule: FORMAT,
+  placeOf: ({ url }) => url,
+  hostsOf: () => [],
+  isBelowRoot: ({ url, root = "/" }) => isBelow(resolve(root, url), resolve(root)),
+
+  open: ({ url, root, format = formatOf(url) as FileFormat }, { signal }) =>
+    withFolder(async (folder) => {
+      const paths =
+        root === undefined ? await findFiles(url, format) : await findBelow(root, url, format);
+      return openFiles(paths, format, folder, signal);
+    }),
+});
 
 async function findFiles(path: string, format: FileFormat): Promise<string[]> {
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT" || error.code === "ENOTDIR") {
-      throw new SourceUnfit(`There is no file or folder ${path}.`, error);
-    }
+    if (isMissing(error)) throw new SourceUnfit(`There is no file or folder ${path}.`, error);
     throw new SourceFailed(error);
   });
   if (!found.isDirectory()) return [path];
-  const names = await readdir(path, { recursive: true }).catch((error) => {
+  return filesIn(path, format);
+}
+
+/** All files of a format in a folder and below. */
+async function filesIn(folder: string, format: FileFormat): Promise<string[]> {
+  const names = await readdir(folder, { recursive: true }).catch((error) => {
     throw new SourceFailed(error);
   });
   return names
     .filter((name) => hasFormat(name, format))
     .sort()
-    .map((name) => join(path, name));
+    .map((name) => join(folder, name));
+}
+
+const isMissing = ({ code }: NodeJS.ErrnoException): boolean =>
+  /^(?:ENOENT|ENOTDIR|ELOOP)$/.test(code ?? "");
+
+const isBelow = (path: string, root: string): boolean =>
+  path === root || path.startsWith(root.endsWith("/") ? root : `${root}/`);
+
+/**
+ * The same below a root. Every file is where its path leads once all links are resolved; one outside does not exist.
+ *
+ * @throws OutsideRoot
+ */
+async function findBelow(root: string, url: string, format: FileFormat): Promise<string[]> {
+  const missing = `There is no file or folder ${url} in the connection's folder.`;
+  const top = await realpath(root).catch((error: NodeJS.ErrnoException) => {
+    if (isMissing(error)) throw new ConnectionUnfit(`There is no folder ${root}.`, error);
+    throw new SourceFailed(error);
+  });
+  const real = (path: string): Promise<string> =>
+    realpath(path).catch((error: NodeJS.ErrnoException) => {
+      if (isMissing(error)) throw new SourceUnfit(missing, error);
+      throw new SourceFailed(error);
+    });
+  if (!isBelow(resolve(root, url), resolve(root))) throw new OutsideRoot(missing);
+  const start = await real(resolve(root, url));
+  if (!isBelow(start, top)) throw new OutsideRoot(missing);
+  const named = (await stat(start)).isDirectory() ? await filesIn(start, format) : [start];
+  const paths: string[] = [];
+  for (const path of named) {
+    const found = await real(path);
+    // A pipe or a device would be read forever.
+    if (isBelow(found, top) && (await stat(found)).isFile()) paths.push(found);
+  }
+  return paths;
 }
 
 /** The folders of this machine, whose temporary files another one may share. */

@@ -1,33 +1,92 @@
-import Type from "typebox";
+import Type, { type TObject, type TProperties, type TSchema } from "typebox";
+import { Compile, type Validator } from "typebox/compile";
+import type { HostAndPort } from "../../../base/outbound/outbound.ts";
 import { filesSource } from "./files.ts";
-import { postgresSource } from "./postgres.ts";
+import { postgresSource, redshiftSource } from "./postgres.ts";
 import { s3Source } from "./s3.ts";
-import type { Source, SourceKind } from "./source.ts";
+import { type AnyKind, type Opening, OutsideRoot, type Source, type Warehouse } from "./source.ts";
 
-/** Where rows are read from: what an integration's `warehouse` is in the manifest. */
-export interface Warehouse {
-  readonly type: string;
-  readonly [setting: string]: unknown;
+/** Every kind, as forms list them. */
+export const KINDS: readonly AnyKind[] = [postgresSource, redshiftSource, filesSource, s3Source];
+
+/** @throws Error: only a database of a newer version holds another type. */
+export function kindOf({ type }: { readonly type: string }): AnyKind {
+  const kind = KINDS.find((each) => each.type === type);
+  if (!kind) throw new Error(`There is no kind of warehouse '${type}'.`);
+  return kind;
 }
 
-const KINDS: Readonly<Record<string, SourceKind<never>>> = {
-  postgres: postgresSource,
-  redshift: postgresSource,
-  files: filesSource,
-  s3: s3Source,
-};
+const withRule = (kind: AnyKind, schema: TObject): TSchema =>
+  kind.rule ? Type.Refine(schema, kind.rule.holds, () => kind.rule?.sentence ?? "") : schema;
 
-/** What a `warehouse` of any kind looks like. */
-export const WarehouseSchema = Type.Union(
-  [...new Set(Object.values(KINDS))].map((kind) => kind.schema),
-  { description: "Where its rows are read from. Read credentials from the environment." },
+/** A kind's settings in one object, as an administrator declares them inline. */
+const inlineOf = (kind: AnyKind): TSchema =>
+  withRule(
+    kind,
+    Type.Object(
+      { type: Type.Enum([kind.type]), ...kind.connection, ...kind.place },
+      { additionalProperties: false },
+    ),
+  );
+
+/** What an integration may add to a connection, whatever its kind; `faultOfPlace` checks it by the kind. */
+const PLACES: TProperties = Object.fromEntries(
+  KINDS.flatMap(({ place }) => Object.keys(place)).map((setting) => [
+    setting,
+    Type.Optional(
+      Type.String({
+        maxLength: 4_096,
+        description: `As in the warehouses that have a '${setting}'.`,
+      }),
+    ),
+  ]),
 );
 
-const kindOf = ({ type }: Warehouse): SourceKind<Warehouse> => {
-  const kind = KINDS[type];
-  if (!kind) throw new Error(`There is no kind of warehouse '${type}'.`);
-  return kind as SourceKind<Warehouse>;
-};
+const ConnectionName = Type.String({
+  minLength: 1,
+  maxLength: 255,
+  description: "A connection of the company that lists this workspace.",
+});
+
+/** What a `warehouse` of an integration looks like. */
+export const WarehouseSchema = Type.Union(
+  [
+    ...KINDS.map(inlineOf),
+    Type.Object(
+      {
+        type: Type.Optional(Type.Enum(["connection"])),
+        connection: ConnectionName,
+        ...PLACES,
+      },
+      { additionalProperties: false },
+    ),
+  ],
+  {
+    description:
+      "Where its rows are read from: a connection of the company, or everything inline, with credentials from the " +
+      "environment.",
+  },
+);
+
+/** The settings of a connection of this kind. */
+export const connectionSchemaOf = (kind: AnyKind): TProperties => ({
+  ...kind.connection,
+  ...kind.limits,
+});
+
+const places = new Map<AnyKind, Validator>();
+
+/** What is wrong with what an integration adds to a connection of this kind, if anything. */
+export function faultOfPlace(kind: AnyKind, place: object): string | undefined {
+  const compiled =
+    places.get(kind) ??
+    Compile(withRule(kind, Type.Object(kind.place, { additionalProperties: false })));
+  places.set(kind, compiled);
+  const [error] = compiled.Errors(place);
+  if (!error) return undefined;
+  const field = error.instancePath.slice(1).replaceAll("/", ".");
+  return `For a connection of type ${kind.type} the warehouse ${field ? `'${field}' ` : ""}${error.message}.`;
+}
 
 /** Where in the warehouse the rows are; nothing secret. */
 export const placeIn = (warehouse: Warehouse): string => kindOf(warehouse).placeOf(warehouse);
@@ -35,6 +94,17 @@ export const placeIn = (warehouse: Warehouse): string => kindOf(warehouse).place
 /** What the rows belong to: progress holds as long as this stays the same. */
 export const placeOf = (warehouse: Warehouse): string => `${warehouse.type} ${placeIn(warehouse)}`;
 
+export const hostsOf = (warehouse: Warehouse): readonly HostAndPort[] =>
+  kindOf(warehouse).hostsOf(warehouse);
+
+/** Whether what is read lies below the `root` of its connection, if that has one. */
+export const isBelowRoot = (warehouse: Warehouse): boolean =>
+  warehouse.root === undefined || (kindOf(warehouse).isBelowRoot?.(warehouse) ?? true);
+
 /** @throws SourceUnfit; anything else is a failure that may pass. */
-export const openSource = (warehouse: Warehouse, signal: AbortSignal): Promise<Source> =>
-  kindOf(warehouse).open(warehouse, signal);
+export async function openSource(warehouse: Warehouse, opening: Opening): Promise<Source> {
+  if (!isBelowRoot(warehouse)) {
+    throw new OutsideRoot(`There is no ${placeIn(warehouse)} in the connection's folder.`);
+  }
+  return kindOf(warehouse).open(warehouse, opening);
+}

@@ -1,14 +1,17 @@
 import postgres from "postgres";
-import Type, { type Static } from "typebox";
+import Type from "typebox";
+import { type Outbound, OutboundRefused, UNGUARDED } from "../../../base/outbound/outbound.ts";
+import { hostsOf } from "../../../database/postgres/hosts-of.ts";
 import {
   BEGINNING,
+  ConnectionUnfit,
   LARGEST_PAYLOAD_BYTES,
   type SourceColumn,
   SourceFailed,
-  type SourceKind,
   type SourceRow,
   SourceUnfit,
   type Strays,
+  sourceKind,
   type TableShape,
   type TimeRange,
 } from "./source.ts";
@@ -23,76 +26,99 @@ const NAME = '(?:[A-Za-z_][A-Za-z0-9_$]*|"[^"\\u0000]+")';
 
 const TABLE = new RegExp(`^${NAME}(?:\\.${NAME}){0,2}$`);
 
-const Warehouse = Type.Object(
-  {
-    type: Type.Enum(["postgres", "redshift"]),
-    url: Type.Refine(
-      Type.String(),
-      (url) => /^postgres(?:ql)?:\/\//.test(url),
-      () => "must begin with postgres://",
-    ),
-    /** Quoted for a statement. */
-    table: Type.Refine(
-      Type.String({ maxLength: 255 }),
-      (table) => TABLE.test(table),
-      () =>
-        "must be the name of a table, such as public.crm_users, with quotes where it needs some",
-    ),
-  },
-  { additionalProperties: false },
-);
+const connection = {
+  url: Type.Refine(
+    Type.String({ maxLength: 2_048, description: "postgres://user:password@host:port/database" }),
+    (url) => /^postgres(?:ql)?:\/\//.test(url),
+    () => "must begin with postgres://",
+  ),
+};
+
+const place = {
+  /** Quoted for a statement. */
+  table: Type.Refine(
+    Type.String({
+      maxLength: 255,
+      description: "A table or view, such as public.crm_users; quoted where it needs quotes.",
+    }),
+    (table) => TABLE.test(table),
+    () => "must be the name of a table, such as public.crm_users, with quotes where it needs some",
+  ),
+};
 
 /** How many rows are asked for at a time: with 1 MB in each of them they fit into memory. */
 const ROWS_AT_A_TIME = 256;
 
-export const postgresSource: SourceKind<Static<typeof Warehouse>> = {
-  schema: Warehouse,
-  placeOf: ({ table }) => table,
+const kind = (type: keyof typeof TEXT_TYPE, label: string) =>
+  sourceKind({
+    type,
+    label,
+    connection,
+    place,
+    secrets: ["url"],
+    placeOf: ({ table }) => table,
+    hostsOf: ({ url }) => hostsOf(url),
 
-  async open({ type, url, table }, signal) {
-    signal.throwIfAborted();
-    // One connection: the transaction and the cursor are its own.
-    const sql = postgres(url, {
-      max: 1,
-      max_lifetime: null,
-      connect_timeout: 10,
-      fetch_types: false,
-      onnotice: () => {},
-      connection: { application_name: "rapport" },
-    });
-    const close = () => sql.end({ timeout: 0 });
-    signal.addEventListener("abort", close, { once: true });
-    const ask = <Row>(statement: string): Promise<Row[]> =>
-      sql
-        .unsafe(statement)
-        .values()
-        .then((rows) => rows as unknown as Row[])
-        .catch(fail);
-    try {
-      await ask("begin read only");
-      const columns = await readColumns(sql, table);
-      const source = { ask, table, text: TEXT_TYPE[type] };
-      return {
-        columns,
-        select: async (shape, range) => ({
-          count: await countRows(source, shape, range),
-          rows: () => readRows(source, shape, range),
-          strays: (after, atMost) => findStrays(source, shape, after, atMost),
-        }),
-        close: async () => {
-          signal.removeEventListener("abort", close);
-          await close();
-        },
-      };
-    } catch (error) {
-      await close();
-      throw error;
-    }
-  },
-};
+    async open({ url, table }, { signal, outbound }) {
+      signal.throwIfAborted();
+      // One connection: the transaction and the cursor are its own.
+      const sql = postgres(url, {
+        max: 1,
+        max_lifetime: null,
+        connect_timeout: 10,
+        fetch_types: false,
+        onnotice: () => {},
+        connection: { application_name: "rapport" },
+        ...(outbound !== UNGUARDED && { socket: guardedSocket(outbound, signal) }),
+      });
+      const close = () => sql.end({ timeout: 0 });
+      signal.addEventListener("abort", close, { once: true });
+      const ask = <Row>(statement: string): Promise<Row[]> =>
+        sql
+          .unsafe(statement)
+          .values()
+          .then((rows) => rows as unknown as Row[])
+          .catch(fail);
+      try {
+        await ask("begin read only");
+        const columns = await readColumns(sql, table);
+        const source = { ask, table, text: TEXT_TYPE[type] };
+        return {
+          columns,
+          select: async (shape, range) => ({
+            count: await countRows(source, shape, range),
+            rows: () => readRows(source, shape, range),
+            strays: (after, atMost) => findStrays(source, shape, after, atMost),
+          }),
+          close: async () => {
+            signal.removeEventListener("abort", close);
+            await close();
+          },
+        };
+      } catch (error) {
+        await close();
+        throw error;
+      }
+    },
+  });
+
+/** Connects where the guard allows it; the client would resolve the name by itself, or open a socket file. */
+const guardedSocket =
+  (outbound: Outbound, signal: AbortSignal) =>
+  async ({ host, port, path }: { host: string[]; port: number[]; path?: string }) => {
+    const [name = "localhost"] = host;
+    if (path || name.startsWith("/")) throw new OutboundRefused(name);
+    const socket = await outbound.connect(name, port[0] ?? 5_432, signal);
+    // The certificate must be for the name.
+    return Object.assign(socket, { host: name });
+  };
 
 /** What a value is cast to; `text` of Redshift has 256 characters. */
 const TEXT_TYPE = { postgres: "text", redshift: "varchar(65535)" } as const;
+
+export const postgresSource = kind("postgres", "PostgreSQL");
+
+export const redshiftSource = kind("redshift", "Amazon Redshift");
 
 interface Table {
   ask<Row>(statement: string): Promise<Row[]>;
@@ -101,12 +127,19 @@ interface Table {
   readonly text: string;
 }
 
-/** What no later try can mend: names, rights, passwords. */
-const UNFIT = /^(?:42|28|3D|3F)/;
+/** What no later try can mend: names and rights. */
+const UNFIT = /^(?:42|3F)/;
+
+/** The login, or the database. */
+const NO_WAY_IN = /^(?:28|3D)/;
 
 function fail(error: unknown): never {
   const { code, message } = error as Error & { code?: string };
   if (UNFIT.test(code ?? "")) throw new SourceUnfit(`The warehouse refuses: ${message}.`, error);
+  if (NO_WAY_IN.test(code ?? "")) {
+    throw new ConnectionUnfit(`The warehouse refuses: ${message}.`, error);
+  }
+  if (error instanceof OutboundRefused) throw new ConnectionUnfit(message, error);
   throw new SourceFailed(error);
 }
 

@@ -1,13 +1,19 @@
 import { createWriteStream } from "node:fs";
 import { join } from "node:path";
-import { Readable, Transform } from "node:stream";
+import { Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { AwsClient } from "aws4fetch";
-import Type, { type Static } from "typebox";
+import Type, { type Static, type TObject } from "typebox";
+import {
+  BodyTooLarge,
+  fetchOutbound,
+  type OutboundResponse,
+} from "../../../base/outbound/fetch-outbound.ts";
+import { OutboundRefused } from "../../../base/outbound/outbound.ts";
 import { openFiles } from "./duckdb.ts";
-import { FILE_FORMATS, type FileFormat } from "./file-table.ts";
-import { FORMAT_RULE, formatOf, hasFormat, saysFormat, withFolder } from "./files.ts";
-import { SourceFailed, type SourceKind, SourceUnfit } from "./source.ts";
+import type { FileFormat } from "./file-table.ts";
+import { FORMAT, formatOf, formatSetting, hasFormat, withFolder } from "./files.ts";
+import { ConnectionUnfit, type Opening, SourceFailed, SourceUnfit, sourceKind } from "./source.ts";
 
 /*
  * Files on S3 or a compatible storage. They are copied to a temporary folder and read there: DuckDB
@@ -15,40 +21,69 @@ import { SourceFailed, type SourceKind, SourceUnfit } from "./source.ts";
  * docs/decisions/warehouse-sources.md).
  */
 
-const Warehouse = Type.Object(
-  {
-    type: Type.Enum(["s3"]),
-    /** `s3://bucket/folder/users.parquet`, or `s3://bucket/folder/` for all files in it and below. */
-    url: Type.Refine(
-      Type.String(),
-      (url) => /^s3:\/\/[a-z0-9][a-z0-9.-]*\//.test(url),
-      () => "must begin with s3:// and the name of a bucket",
+const S3_URL = /^s3:\/\/[a-z0-9][a-z0-9.-]*\//;
+
+/** Whether a path has no segment that a URL would resolve: it would name another object. */
+const isPlainPath = (path: string): boolean => !/(?:^|\/)\.\.?(?:\/|$)/.test(path);
+
+const S3Url = (description: string) =>
+  Type.Refine(
+    Type.String({ maxLength: 2_048, description }),
+    (url) => S3_URL.test(url) && isPlainPath(url.slice("s3://".length)),
+    () => "must begin with s3:// and the name of a bucket, and have no '.' or '..' in its path",
+  );
+
+const connection = {
+  access_key_id: Type.String({
+    minLength: 1,
+    maxLength: 255,
+    description: "The id of the access key.",
+  }),
+  secret_access_key: Type.String({ minLength: 1, maxLength: 255 }),
+  region: Type.Optional(
+    Type.String({ pattern: "^[a-z0-9-]{1,64}$", description: "The region of the bucket." }),
+  ),
+  endpoint: Type.Optional(
+    Type.Refine(
+      Type.String({
+        maxLength: 2_048,
+        description: "Of a storage other than Amazon's, such as https://storage.example:9000.",
+      }),
+      (url) => /^https?:\/\//.test(url) && URL.canParse(url),
+      () => "must begin with https:// or http://",
     ),
-    format: Type.Optional(Type.Enum([...FILE_FORMATS])),
-    region: Type.Optional(Type.String({ minLength: 1, description: "The region of the bucket." })),
-    /** Of a storage other than Amazon's, such as `https://storage.example:9000`. */
-    endpoint: Type.Optional(
-      Type.Refine(
-        Type.String(),
-        (url) => /^https?:\/\//.test(url),
-        () => "must begin with https:// or http://",
-      ),
+  ),
+};
+
+type S3Warehouse = Static<TObject<typeof connection>> & { readonly url?: string };
+
+export const s3Source = sourceKind({
+  type: "s3",
+  label: "Files in S3",
+  connection,
+  limits: {
+    root: Type.Optional(
+      S3Url("The folder that integrations stay below, such as s3://bucket/crm/."),
     ),
-    access_key_id: Type.String({ minLength: 1, description: "The id of the access key." }),
-    secret_access_key: Type.String({ minLength: 1 }),
   },
-  { additionalProperties: false },
-);
-
-type S3Warehouse = Static<typeof Warehouse>;
-
-export const s3Source: SourceKind<S3Warehouse> = {
-  schema: Type.Refine(Warehouse, saysFormat, () => FORMAT_RULE),
+  place: {
+    url: S3Url(
+      "s3://bucket/folder/users.parquet, or s3://bucket/folder/ for all files in it and below.",
+    ),
+    format: formatSetting,
+  },
+  secrets: ["access_key_id", "secret_access_key"],
+  rule: FORMAT,
   placeOf: ({ url }) => url,
+  hostsOf: (warehouse) => {
+    const { protocol, hostname, port } = new URL(storageOf(warehouse).base);
+    return [{ host: hostname, port: Number(port || (protocol === "http:" ? 80 : 443)) }];
+  },
+  isBelowRoot: ({ url, root = "s3://" }) => url.startsWith(root.replace(/(?<=[^/])$/, "/")),
 
-  open: (warehouse, signal) =>
+  open: (warehouse, { signal, outbound }) =>
     withFolder(async (folder) => {
-      const bucket = openBucket(warehouse, signal);
+      const bucket = openBucket(warehouse, { signal, outbound });
       const format = warehouse.format ?? (formatOf(warehouse.url) as FileFormat);
       const paths: string[] = [];
       for (const [index, key] of (await bucket.list(format)).entries()) {
@@ -59,12 +94,22 @@ export const s3Source: SourceKind<S3Warehouse> = {
       }
       return openFiles(paths, format, folder, signal);
     }),
-};
+});
+
+/** Where the requests for a bucket go, and the path of the files in it. */
+function storageOf({ url = "s3://bucket/", region = "us-east-1", endpoint }: S3Warehouse) {
+  const [, name = "", path = ""] = /^s3:\/\/([^/]+)\/(.*)$/.exec(url) ?? [];
+  const base = endpoint
+    ? `${endpoint.replace(/\/$/, "")}/${name}`
+    : `https://${name}.s3.${region}.amazonaws.com`;
+  return { base, path, region };
+}
 
 /** Limits of one sync, so that a storage that never ends its listing or a file cannot fill a disk. */
 const MOST_FILES = 10_000;
 const MOST_COPIED_BYTES = 20 * 1_024 ** 3;
 const LARGEST_LISTING_BYTES = 16 * 1_024 ** 2;
+const LARGEST_ERROR_BYTES = 65_536;
 
 interface Bucket {
   /** The keys of the files to read. */
@@ -73,12 +118,9 @@ interface Bucket {
 }
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: its requests share one client, one deadline and one count of bytes.
-function openBucket(warehouse: S3Warehouse, signal: AbortSignal): Bucket {
-  const { url, region = "us-east-1", endpoint } = warehouse;
-  const [, name = "", path = ""] = /^s3:\/\/([^/]+)\/(.*)$/.exec(url) ?? [];
-  const base = endpoint
-    ? `${endpoint.replace(/\/$/, "")}/${name}`
-    : `https://${name}.s3.${region}.amazonaws.com`;
+function openBucket(warehouse: S3Warehouse, { signal, outbound }: Opening): Bucket {
+  const { url = "" } = warehouse;
+  const { base, path, region } = storageOf(warehouse);
   const client = new AwsClient({
     accessKeyId: warehouse.access_key_id,
     secretAccessKey: warehouse.secret_access_key,
@@ -95,28 +137,24 @@ function openBucket(warehouse: S3Warehouse, signal: AbortSignal): Bucket {
         "Name a smaller folder, or delete files that were synced.",
     );
 
-  /** One page of a listing: a thousand keys at most. */
-  async function readListing(response: Response): Promise<string> {
-    const parts: Uint8Array[] = [];
-    let bytes = 0;
-    for await (const part of response.body as unknown as AsyncIterable<Uint8Array>) {
-      bytes += part.length;
-      if (bytes > LARGEST_LISTING_BYTES) {
-        throw new SourceFailed(undefined, `The storage's listing of ${url} is too large.`);
-      }
-      parts.push(part);
-    }
-    return Buffer.concat(parts).toString("utf8");
-  }
+  const tooLargeListing = () =>
+    new SourceFailed(undefined, `The storage's listing of ${url} is too large.`);
 
-  async function get(place: string): Promise<Response> {
-    const response = await client.fetch(`${base}/${place}`, { signal }).catch((error: Error) => {
-      throw new SourceFailed(error.cause ?? error);
-    });
+  async function get(place: string): Promise<OutboundResponse> {
+    const signed = await client.sign(`${base}/${place}`);
+    const headers = Object.fromEntries(signed.headers);
+    const response = await fetchOutbound(outbound, { url: signed.url, headers, signal }).catch(
+      (error: Error) => {
+        if (error instanceof OutboundRefused) throw new ConnectionUnfit(error.message, error);
+        throw new SourceFailed(error);
+      },
+    );
     if (response.ok) return response;
-    const reason = /<Code>(\w+)<\/Code>/.exec(await response.text())?.[1] ?? response.statusText;
+    const text = await response.text(LARGEST_ERROR_BYTES).catch(() => "");
+    const reason = /<Code>(\w+)<\/Code>/.exec(text)?.[1] ?? `status ${response.status}`;
     const message = `The storage refuses ${url}: ${reason}.`;
-    throw REFUSALS.test(reason) ? new SourceUnfit(message) : new SourceFailed(response, message);
+    if (KEY_REFUSALS.test(reason)) throw new ConnectionUnfit(message);
+    throw REFUSALS.test(reason) ? new SourceUnfit(message) : new SourceFailed(undefined, message);
   }
 
   return {
@@ -132,7 +170,9 @@ function openBucket(warehouse: S3Warehouse, signal: AbortSignal): Bucket {
           prefix: path,
           ...(next !== undefined && { "continuation-token": next }),
         });
-        const page = await readListing(await get(`?${query}`));
+        const page = await (await get(`?${query}`)).text(LARGEST_LISTING_BYTES).catch((error) => {
+          throw error instanceof BodyTooLarge ? tooLargeListing() : new SourceFailed(error);
+        });
         keys.push(
           ...elements(page, "Key").map((key) => decodeURIComponent(key.replaceAll("+", " "))),
         );
@@ -148,14 +188,21 @@ function openBucket(warehouse: S3Warehouse, signal: AbortSignal): Bucket {
         next = following;
         pages += 1;
       } while (next !== undefined);
-      return keys.filter((key) => hasFormat(key, format)).sort();
+      const found = keys.filter((key) => hasFormat(key, format)).sort();
+      const wrong = found.find((key) => !isPlainPath(key));
+      if (wrong === undefined) return found;
+      throw new SourceUnfit(
+        `${url} holds a file whose name cannot be asked for: ${wrong.slice(0, 200)}.`,
+      );
     },
 
     async copy(key, to) {
-      const { body, headers } = await get(key.split("/").map(encodeURIComponent).join("/"));
+      const { body, headers, discard } = await get(
+        key.split("/").map(encodeURIComponent).join("/"),
+      );
       // Known before the first byte; a length that is wrong is found while copying.
-      if (copiedBytes + Number(headers.get("content-length") ?? 0) > MOST_COPIED_BYTES) {
-        await body?.cancel();
+      if (copiedBytes + Number(headers["content-length"] ?? 0) > MOST_COPIED_BYTES) {
+        discard();
         throw tooLarge();
       }
       const counted = new Transform({
@@ -164,18 +211,18 @@ function openBucket(warehouse: S3Warehouse, signal: AbortSignal): Bucket {
           done(copiedBytes > MOST_COPIED_BYTES ? tooLarge() : null, chunk);
         },
       });
-      await pipeline(Readable.fromWeb(body as never), counted, createWriteStream(to)).catch(
-        (error) => {
-          throw error instanceof SourceUnfit ? error : new SourceFailed(error);
-        },
-      );
+      await pipeline(body, counted, createWriteStream(to)).catch((error) => {
+        throw error instanceof SourceUnfit ? error : new SourceFailed(error);
+      });
     },
   };
 }
 
 /** What no later try can mend. */
-const REFUSALS =
-  /^(?:NoSuchBucket|NoSuchKey|AccessDenied|InvalidAccessKeyId|SignatureDoesNotMatch|InvalidBucketName|PermanentRedirect)$/;
+const REFUSALS = /^(?:NoSuchBucket|NoSuchKey|AccessDenied|InvalidBucketName|PermanentRedirect)$/;
+
+/** The same about the credentials. */
+const KEY_REFUSALS = /^(?:InvalidAccessKeyId|SignatureDoesNotMatch)$/;
 
 /** The contents of all elements of a name; what a listing holds has no entities but the token's. */
 const elements = (xml: string, name: string): string[] =>

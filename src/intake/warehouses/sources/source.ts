@@ -1,23 +1,78 @@
-import type { TSchema } from "typebox";
+import type { Static, TObject, TProperties } from "typebox";
+import type { HostAndPort, Outbound } from "../../../base/outbound/outbound.ts";
 
 /*
  * What a sync needs of a place where rows are stored. A new kind of place is one file that implements this, and a
- * line in `kinds.ts`.
+ * line in `kinds.ts`: manifest, API, JSON Schema, dashboard form and sealing follow.
  */
 
+/** The settings of a kind, as its schemas describe them. */
+type SettingsOf<Connection extends TProperties, Place extends TProperties> = Static<
+  TObject<Connection>
+> &
+  Static<TObject<Place>> & { readonly root?: string };
+
 /** A kind of warehouse. */
-export interface SourceKind<Warehouse> {
-  /** What an integration's `warehouse` looks like in the manifest; its `type` is the discriminator. */
-  readonly schema: TSchema;
-  /** What the rows belong to: progress holds as long as this stays the same. */
-  placeOf(warehouse: Warehouse): string;
+interface SourceKind<
+  Connection extends TProperties = TProperties,
+  Place extends TProperties = TProperties,
+> {
+  /** The value of `type` that means it. */
+  readonly type: string;
+  /** What people call it. */
+  readonly label: string;
+  /** How the warehouse is reached: what a connection of the company declares. */
+  readonly connection: Connection;
+  /** What a connection declares besides: the `root` that its integrations stay below. */
+  readonly limits?: TProperties;
+  /** What is read there: what an integration adds. */
+  readonly place: Place;
+  /** Which settings of `connection` nobody may read again: they are sealed, and never shown or exported. */
+  readonly secrets: readonly (keyof Connection & string)[];
+  /** A rule about several settings of the place. */
+  readonly rule?: { holds(place: Static<TObject<Place>>): boolean; readonly sentence: string };
+  /** What the rows belong to, without secrets: progress holds as long as this stays the same. */
+  placeOf(place: Static<TObject<Place>>): string;
+  /** The hosts that are called, as far as the settings say. */
+  hostsOf(warehouse: SettingsOf<Connection, Place>): readonly HostAndPort[];
+  /** Whether a place lies below the connection's `root`; absent where a connection has none. */
+  isBelowRoot?(warehouse: SettingsOf<Connection, Place>): boolean;
   /**
    * Opens the source. When the signal is aborted, pending reads throw soon.
    *
    * @throws SourceUnfit; any other error is a failure that may be temporary.
    */
-  open(warehouse: Warehouse, signal: AbortSignal): Promise<Source>;
+  open(warehouse: SettingsOf<Connection, Place>, opening: Opening): Promise<Source>;
 }
+
+/** What a source is opened with. */
+export interface Opening {
+  readonly signal: AbortSignal;
+  /** What every connection to another host goes through; `UNGUARDED` for what the administrator declared inline. */
+  readonly outbound: Outbound;
+}
+
+/** Everything that opens a source: the settings of a kind, checked by its schemas. */
+export interface Warehouse {
+  readonly type: string;
+  readonly [setting: string]: unknown;
+}
+
+/** A kind whose settings were checked by its schemas. */
+export interface AnyKind
+  extends Pick<SourceKind, "type" | "label" | "connection" | "limits" | "place"> {
+  readonly secrets: readonly string[];
+  readonly rule?: { holds(place: unknown): boolean; readonly sentence: string };
+  placeOf(place: object): string;
+  hostsOf(warehouse: object): readonly HostAndPort[];
+  isBelowRoot?(warehouse: object): boolean;
+  open(warehouse: object, opening: Opening): Promise<Source>;
+}
+
+/** Declares a kind; its settings are typed by its schemas. */
+export const sourceKind = <const Connection extends TProperties, const Place extends TProperties>(
+  kind: SourceKind<Connection, Place>,
+): AnyKind => kind as unknown as AnyKind;
 
 /** An opened table, or files of one format. */
 export interface Source {
@@ -122,11 +177,21 @@ export class SourceUnfit extends Error {
   }
 }
 
+/** The source refuses who connects: a host, a login, a database. What the message names, the connection declares. */
+export class ConnectionUnfit extends SourceUnfit {}
+
+/** A place outside the connection's `root`. The message is that of a place that does not exist. */
+export class OutsideRoot extends SourceUnfit {}
+
 /** The source failed; it may work another time. */
 export class SourceFailed extends Error {
-  constructor(cause: unknown, message = sentenceOf(cause)) {
-    super(message, { cause });
+  /** Whether the message is a client's own, which may name hosts and users of the connection. */
+  readonly isForeign: boolean;
+
+  constructor(cause: unknown, message?: string) {
+    super(message ?? sentenceOf(cause), { cause });
     this.name = "SourceFailed";
+    this.isForeign = message === undefined;
   }
 }
 

@@ -1,0 +1,271 @@
+import Type, { type TProperties, type TSchema } from "typebox";
+import { sealedColumn } from "../../admin/secrets/rotate.ts";
+import { Unopenable } from "../../admin/secrets/seal.ts";
+import type { Sealing } from "../../admin/secrets/sealing.ts";
+import { Name } from "../../admin/workspaces/manifest.ts";
+import {
+  type Change,
+  describe,
+  difference,
+  type Resource,
+  type ResourceServices,
+} from "../../admin/workspaces/resource.ts";
+import type { CompanyContext } from "../../base/context/context.ts";
+import { OutboundRefused } from "../../base/outbound/outbound.ts";
+import { Problem } from "../../base/problem.ts";
+import type { Transaction } from "../../database/database.ts";
+import {
+  deleteConnections,
+  type StoredConnection,
+  selectConnections,
+  selectSealedConnections,
+  updateSealedConnections,
+  upsertConnections,
+} from "./connection-store.ts";
+import { connectionSchemaOf, hostsOf, KINDS, kindOf } from "./sources/kinds.ts";
+
+/*
+ * What workspaces may read is declared once, by the company: how a warehouse is reached, with which credentials, and
+ * which workspaces may use it. Integrations name a connection; a role in a workspace can do nothing else.
+ * decision: docs/decisions/connections.md
+ */
+
+/** A connection as it is declared: `name`, `type`, `workspaces`, and the settings of its kind. */
+export interface Connection {
+  readonly name: string;
+  readonly type: string;
+  readonly workspaces: readonly string[];
+  readonly [setting: string]: unknown;
+}
+
+const Workspaces = Type.Array(Name, {
+  maxItems: 1_000,
+  uniqueItems: true,
+  description: "The workspaces that may read through it.",
+});
+
+/** For the reference. */
+const EXAMPLES: Readonly<Record<string, string>> = {
+  root: "/srv/drops",
+  region: "eu-central-1",
+  endpoint: "https://storage.example:9000",
+};
+
+/** What replies show of a connection: settings of any kind, without secrets. */
+const SHOWN_SETTINGS: TProperties = Object.fromEntries(
+  KINDS.flatMap((kind) =>
+    Object.keys(connectionSchemaOf(kind))
+      .filter((setting) => !kind.secrets.includes(setting))
+      .map((setting) => [
+        setting,
+        Type.Optional(
+          Type.String({
+            description: "As it is declared; secrets are never shown.",
+            examples: setting in EXAMPLES ? [EXAMPLES[setting]] : [],
+          }),
+        ),
+      ]),
+  ),
+);
+
+const schemaOf = (extra: Record<string, TSchema>): TSchema =>
+  Type.Union(
+    KINDS.map((kind) =>
+      Type.Object(
+        {
+          ...extra,
+          type: Type.Enum([kind.type]),
+          ...connectionSchemaOf(kind),
+          workspaces: Workspaces,
+        },
+        { additionalProperties: false },
+      ),
+    ),
+  );
+
+const rowOf = (companyId: string, name: string): string => `connections ${companyId} ${name}`;
+
+/** A connection's settings apart from what every connection has. */
+function settingsOf({
+  name: _name,
+  type: _type,
+  workspaces: _workspaces,
+  ...settings
+}: Connection) {
+  return settings;
+}
+
+async function seal(
+  tx: Transaction,
+  sealing: Sealing,
+  companyId: string,
+  connection: Connection,
+  declared: boolean,
+): Promise<StoredConnection> {
+  const { name, type, workspaces } = connection;
+  const { secrets } = kindOf(connection);
+  const all = Object.entries(settingsOf(connection));
+  const secret = all.filter(([setting]) => secrets.includes(setting));
+  const plain = all.filter(([setting]) => !secrets.includes(setting));
+  const text = JSON.stringify(Object.fromEntries(secret));
+  return {
+    name,
+    type,
+    workspaces,
+    settings: Object.fromEntries(plain),
+    sealed: secrets.length > 0 ? await sealing.seal(tx, text, rowOf(companyId, name)) : null,
+    declared,
+  };
+}
+
+/** A connection as it is declared. @throws Unopenable */
+export function openConnection(
+  sealing: Sealing,
+  companyId: string,
+  { name, type, workspaces, settings, sealed }: StoredConnection,
+): Connection {
+  const secret = sealed === null ? {} : JSON.parse(sealing.open(sealed, rowOf(companyId, name)));
+  return { ...settings, ...secret, name, type, workspaces };
+}
+
+/** The same for comparing; one that cannot be opened equals no declaration. */
+function openForComparison(sealing: Sealing, companyId: string, stored: StoredConnection) {
+  try {
+    return openConnection(sealing, companyId, stored);
+  } catch (error) {
+    if (!(error instanceof Unopenable)) throw error;
+    return { name: stored.name, type: stored.type, workspaces: [], unopenable: true };
+  }
+}
+
+/** Nothing secret, and no address: an audit row outlives what it describes. */
+const detailsOf = ({ type, workspaces }: Connection) => ({ type, workspaces });
+
+async function save(
+  tx: Transaction,
+  { sealing }: ResourceServices,
+  { company }: CompanyContext,
+  connections: readonly Connection[],
+  isDeclared: (name: string) => boolean,
+): Promise<void> {
+  const stored: StoredConnection[] = [];
+  for (const each of connections) {
+    stored.push(await seal(tx, sealing, company.id, each, isDeclared(each.name)));
+  }
+  await upsertConnections(tx, company.id, stored);
+}
+
+const nameOf = ({ name }: { readonly name: string }): string => name;
+
+export const connections: Resource<CompanyContext> = {
+  key: "connections",
+  about:
+    "The warehouses of the company: how each is reached, and which workspaces may read through it.",
+  schema: schemaOf({ name: Name }),
+  body: schemaOf({}),
+  identity: "name",
+  isFirst: true,
+  permissions: { read: "manage_company_settings", write: "admin" },
+  view: {
+    name: Type.String({ description: "Its name, which integrations give." }),
+    type: Type.String({ description: "The kind of warehouse." }),
+    workspaces: Type.Array(Type.String(), {
+      description: "The workspaces that may read through it.",
+    }),
+    ...SHOWN_SETTINGS,
+    declared: Type.Boolean({ description: "Whether a manifest declared it." }),
+  },
+
+  async check({ outbound }, _workspaceName, entries: readonly Connection[]) {
+    for (const [index, entry] of entries.entries()) {
+      for (const { host, port } of hostsOf(entry)) {
+        await outbound.check(host, port).catch((error: unknown) => {
+          if (!(error instanceof OutboundRefused)) throw error;
+          const path = ["connections", index];
+          throw new Problem("INVALID_REQUEST", `The connection '${entry.name}': ${error.message}`, {
+            body: { path },
+          });
+        });
+      }
+    }
+  },
+
+  async apply(tx, services, context, entries: readonly Connection[]) {
+    const { id } = context.company;
+    const all = await selectConnections(tx, id);
+    const present = all.map((each) => openForComparison(services.sealing, id, each));
+    const before = present.filter((each, index) => all[index]?.declared || isNamed(entries, each));
+    const todo = difference(before, entries, nameOf);
+    await deleteConnections(tx, id, todo.removed.map(nameOf));
+    // Those that were created one by one belong to the manifest from now on, though nothing else changes.
+    const created = new Set(all.filter((each) => !each.declared).map(nameOf));
+    const adopted = entries.filter(
+      (each) => created.has(each.name) && !todo.updated.includes(each),
+    );
+    await save(tx, services, context, [...todo.created, ...todo.updated, ...adopted], () => true);
+    return describe("connection", "", todo, nameOf, detailsOf);
+  },
+
+  async declaration(database, { sealing, secret }, { company }) {
+    const all = await selectConnections(database, company.id);
+    return all.map(({ name, type, workspaces, settings, sealed }) => ({
+      name,
+      type,
+      ...settings,
+      ...secretNames(sealing, company.id, { name, type, sealed }, (setting) =>
+        secret("connection", name, setting),
+      ),
+      workspaces,
+    }));
+  },
+
+  async read(database, { company }) {
+    const all = await selectConnections(database, company.id);
+    return all.map(({ sealed: _sealed, settings, ...shown }) => ({ ...settings, ...shown }));
+  },
+
+  async put(tx, services, context, entry) {
+    const wanted = entry as Connection;
+    const { id } = context.company;
+    const all = await selectConnections(tx, id);
+    const known = all.find(({ name }) => name === wanted.name);
+    const before = known ? [openForComparison(services.sealing, id, known)] : [];
+    const todo = difference<Connection>(before, [wanted], nameOf);
+    const changed = [...todo.created, ...todo.updated];
+    await save(tx, services, context, changed, () => known?.declared ?? false);
+    return describe("connection", "", todo, nameOf, detailsOf);
+  },
+
+  async remove(tx, _services, { company }, entry): Promise<Change[]> {
+    await deleteConnections(tx, company.id, [entry.name as string]);
+    return [{ action: "removed", kind: "connection", workspace: "", name: entry.name as string }];
+  },
+};
+
+const isNamed = (entries: readonly Connection[], { name }: Connection): boolean =>
+  entries.some((entry) => entry.name === name);
+
+/** A variable for each secret that is set; all of the kind where it cannot be opened. */
+function secretNames(
+  sealing: Sealing,
+  companyId: string,
+  { name, type, sealed }: Pick<StoredConnection, "name" | "type" | "sealed">,
+  variable: (setting: string) => string,
+): Record<string, string> {
+  const stored = { name, type, sealed, workspaces: [], settings: {}, declared: true };
+  const opened = openForComparison(sealing, companyId, stored);
+  const { secrets } = kindOf({ type });
+  const set = "unopenable" in opened ? secrets : secrets.filter((each) => each in opened);
+  return Object.fromEntries(set.map((setting) => [setting, variable(setting)]));
+}
+
+/** The credentials of connections; those whose key is lost stay until the connection is declared again. */
+export const connectionCredentials = sealedColumn({
+  select: selectSealedConnections,
+  valueIn: ({ companyId, name, sealed }) => ({ stored: sealed, place: rowOf(companyId, name) }),
+  update: (tx, rows) =>
+    updateSealedConnections(
+      tx,
+      rows.map(({ row, sealed }) => ({ ...row, sealed })),
+    ),
+});

@@ -1,0 +1,109 @@
+import { Unopenable } from "../../admin/secrets/seal.ts";
+import type { Sealing } from "../../admin/secrets/sealing.ts";
+import type { Context, WorkspaceContext } from "../../base/context/context.ts";
+import type { Workspace } from "../../base/context/workspace.ts";
+import { type Outbound, UNGUARDED } from "../../base/outbound/outbound.ts";
+import { Problem } from "../../base/problem.ts";
+import type { Queryable } from "../../database/database.ts";
+import { type StoredConnection, selectConnectionsOf } from "./connection-store.ts";
+import { openConnection } from "./connections.ts";
+import type { Integration } from "./integration.ts";
+import { faultOfPlace, isBelowRoot, kindOf } from "./sources/kinds.ts";
+import { SourceUnfit, type Warehouse } from "./sources/source.ts";
+import {
+  connectedPlace,
+  isConnected,
+  openWarehouse,
+  type StoredIntegration,
+} from "./stored-warehouse.ts";
+
+/* Where an integration may point, when it is declared and when it runs. decision: docs/decisions/connections.md */
+
+/** A caller points a sync at what they may not read; goes into the audit log. */
+export class ReachRefused extends Problem {}
+
+/** Whether a caller may say how a warehouse is reached: administrators of the company, and the manifest. */
+export const mayDeclareInline = ({ person }: Context): boolean =>
+  person === undefined || person.isAdministrator || person.companyPermissions.has("admin");
+
+/** The sentence is the same for a connection that does not exist: names of the company are not the caller's. */
+const noConnection = (name: string): string =>
+  `There is no connection '${name}' for this workspace.`;
+
+/**
+ * Fills in the type of connections, and checks that the workspace may use them and that the caller may declare the rest.
+ *
+ * @throws Problem INVALID_REQUEST, FORBIDDEN; a `ReachRefused` where it concerns what the caller may read.
+ */
+export async function resolveWarehouses(
+  database: Queryable,
+  context: WorkspaceContext,
+  integrations: readonly Integration[],
+): Promise<Integration[]> {
+  const usesConnections = integrations.some(({ warehouse }) => isConnected(warehouse));
+  const usable = usesConnections ? await selectConnectionsOf(database, context.workspace.id) : [];
+  return integrations.map((integration, index) => {
+    const { warehouse } = integration;
+    const details = { body: { path: ["integrations", index, "warehouse"] } };
+    if (isConnected(warehouse)) {
+      const type = checkPlace(usable, connectedPlace({ ...warehouse }), details);
+      return { ...integration, warehouse: { ...warehouse, type } };
+    }
+    if (mayDeclareInline(context)) return integration;
+    const message =
+      "Only the company declares how a warehouse is reached: name one of its connections.";
+    throw new ReachRefused("FORBIDDEN", message, details);
+  });
+}
+
+/** @returns the type of the connection. */
+function checkPlace(
+  usable: readonly StoredConnection[],
+  { connection: name, ...place }: { readonly connection: string },
+  details: Problem["details"],
+): string {
+  const found = usable.find((each) => each.name === name);
+  if (!found) throw new ReachRefused("INVALID_REQUEST", noConnection(name), details);
+  const { type, settings } = found;
+  const fault = faultOfPlace(kindOf({ type }), place);
+  if (fault) throw new Problem("INVALID_REQUEST", fault, details);
+  if (isBelowRoot({ ...place, ...settings, type })) return type;
+  const message = `The warehouse 'url' must be below the root of the connection '${name}'.`;
+  throw new ReachRefused("INVALID_REQUEST", message, details);
+}
+
+/** Everything that opens the source of a run. */
+export interface ResolvedWarehouse {
+  readonly warehouse: Warehouse;
+  readonly outbound: Outbound;
+  /** Undefined: the administrator declared it inline. */
+  readonly connection: string | undefined;
+}
+
+/**
+ * The settings of an integration's source as they are now.
+ *
+ * @throws SourceUnfit where the workspace may not use the connection, or where credentials cannot be opened: trying again
+ *   would not help.
+ */
+export async function warehouseOf(
+  { database, sealing, outbound }: { database: Queryable; sealing: Sealing; outbound: Outbound },
+  workspace: Pick<Workspace, "id">,
+  integration: Pick<StoredIntegration, "id" | "warehouse">,
+): Promise<ResolvedWarehouse> {
+  try {
+    const warehouse = openWarehouse(sealing, workspace.id, integration);
+    if (!isConnected(warehouse)) return { warehouse, outbound: UNGUARDED, connection: undefined };
+    const { connection, ...place } = connectedPlace(warehouse);
+    const usable = await selectConnectionsOf(database, workspace.id);
+    const found = usable.find(({ name, type }) => name === connection && type === warehouse.type);
+    if (!found) throw new SourceUnfit(noConnection(connection));
+    // What the connection says comes last: a place never replaces it.
+    const settings = openConnection(sealing, found.companyId, found);
+    return { warehouse: { ...place, ...settings }, outbound, connection };
+  } catch (error) {
+    if (!(error instanceof Unopenable)) throw error;
+    const what = isConnected(integration.warehouse) ? "connection" : "integration";
+    throw new SourceUnfit(`${error.message} Declare the ${what} again with its credentials.`);
+  }
+}

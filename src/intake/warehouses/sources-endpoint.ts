@@ -1,0 +1,84 @@
+import Type, { type TProperties } from "typebox";
+import { OfWorkspace, Success } from "../../base/values/schemas.ts";
+import type { Database } from "../../database/database.ts";
+import { byAdministratorOfWorkspace, endpoint } from "../../http/endpoint.ts";
+import { selectConnectionsOf } from "./connection-store.ts";
+import { mayDeclareInline } from "./resolve-warehouse.ts";
+import { connectionSchemaOf, KINDS } from "./sources/kinds.ts";
+
+/* What a form for an integration is drawn from: the connections of the workspace, and the settings of every kind. */
+
+const Setting = Type.Object({
+  name: Type.String({ description: "The name of the setting." }),
+  description: Type.String({
+    description: "What it holds.",
+    examples: ["A table or view, such as public.crm_users."],
+  }),
+  required: Type.Boolean({ description: "Whether it must be given." }),
+  secret: Type.Boolean({ description: "Whether it is sealed, and never shown." }),
+  options: Type.Array(Type.String({ examples: ["parquet"] }), {
+    description: "Its values, if there are only some.",
+  }),
+});
+
+const Settings = (description: string) => Type.Array(Setting, { description });
+
+const settingsOf = (properties: TProperties, secrets: readonly string[]) =>
+  Object.entries(properties).map(([name, schema]) => {
+    const { description = "", enum: options = [] } = schema as {
+      description?: string;
+      enum?: string[];
+    };
+    return {
+      name,
+      description,
+      required: !Type.IsOptional(schema),
+      secret: secrets.includes(name),
+      options,
+    };
+  });
+
+export const sourcesEndpoint = endpoint({
+  method: "GET",
+  path: "/admin/v1/workspaces/:name/sources",
+  summary:
+    "Lists what integrations of a workspace may read: its connections, and the kinds of warehouses.",
+  name: "listSources",
+  access: byAdministratorOfWorkspace("manage_external_integrations"),
+  params: OfWorkspace,
+  replies: {
+    200: Type.Object({
+      connections: Type.Array(
+        Type.Object({
+          name: Type.String({ description: "The name of the connection." }),
+          type: Type.String({ description: "The kind of warehouse." }),
+        }),
+        { description: "The connections that list the workspace." },
+      ),
+      kinds: Type.Array(
+        Type.Object({
+          type: Type.String({ description: "The value of `type`." }),
+          label: Type.String({ description: "What people call it.", examples: ["PostgreSQL"] }),
+          connection: Settings("How the warehouse is reached."),
+          place: Settings("What is read there."),
+        }),
+        { description: "The kinds of warehouses with their settings." },
+      ),
+      inline: Type.Boolean({
+        description: "Whether the caller may declare a warehouse inline, without a connection.",
+      }),
+      message: Success,
+    }),
+  },
+}).handledBy(async ({ database }: { readonly database: Database }, context) => {
+  const usable = await selectConnectionsOf(database, context.workspace.id);
+  const kinds = KINDS.map((kind) => ({
+    type: kind.type,
+    label: kind.label,
+    connection: settingsOf(connectionSchemaOf(kind), kind.secrets),
+    place: settingsOf(kind.place, []),
+  }));
+  const connections = usable.map(({ name, type }) => ({ name, type }));
+  const inline = mayDeclareInline(context);
+  return { status: 200, body: { connections, kinds, inline, message: "success" } };
+});

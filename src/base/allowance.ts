@@ -8,6 +8,8 @@ export interface Allowance {
    * @returns 0 where it had one left, or after how many seconds it has.
    */
   take(name: string, perMinute: number): number;
+  /** The same without taking one. */
+  wait(name: string, perMinute: number): number;
 }
 
 /** How much of its allowance a name has left, and as of when. */
@@ -24,14 +26,19 @@ interface Counter {
  */
 export function createAllowance(mostNames: number, nowMs = () => performance.now()): Allowance {
   const counters = new LRUCache<string, Counter>({ max: mostNames });
+  function leftOf(name: string, perMinute: number, atMs: number): number {
+    const known = counters.get(name) ?? { left: perMinute, atMs };
+    return Math.min(perMinute, known.left + ((atMs - known.atMs) * perMinute) / 60_000);
+  }
+  const secondsFor = (left: number, perMinute: number): number =>
+    left < 1 ? Math.ceil(((1 - left) * 60) / perMinute) : 0;
   return {
     take(name, perMinute) {
       const atMs = nowMs();
-      const known = counters.get(name) ?? { left: perMinute, atMs };
-      const refilled = known.left + ((atMs - known.atMs) * perMinute) / 60_000;
-      const left = Math.min(perMinute, refilled);
+      const left = leftOf(name, perMinute, atMs);
       counters.set(name, { left: left < 1 ? left : left - 1, atMs });
-      return left < 1 ? Math.ceil(((1 - left) * 60) / perMinute) : 0;
+      return secondsFor(left, perMinute);
     },
+    wait: (name, perMinute) => secondsFor(leftOf(name, perMinute, nowMs()), perMinute),
   };
 }

@@ -95,7 +95,7 @@ export const SETTINGS = {
   MAX_FAILED_AUTH: {
     default: "20",
     about:
-      "How many wrong keys and tokens one address may send in a minute before it gets 429; valid ones always work.",
+      "How many wrong keys and tokens one address may send in a minute before it gets 429; a valid API key always works.",
   },
   DATABASE_TIMEOUT: {
     default: "15",

@@ -52,6 +52,7 @@ export function createAuthenticator(
       refuseUnpermitted(session.person, access, presented.workspaceName);
       return callerOf(session);
     }
+    services.failedAttempts.refuseLocked("administrator", presented.address);
     const token = bearerToken(authorization);
     if (token === undefined || !hasHash(token, adminTokenHash)) {
       throw services.failedAttempts.refuse("administrator", presented.address);
@@ -122,6 +123,7 @@ function createTokenCheck({ database, clock, lastUsed, failedAttempts }: Authent
   return {
     forget: tokens.forget,
     async check({ authorization, origin, address }: Presented) {
+      failedAttempts.refuseLocked("scim", address);
       const holder = await tokens.find(bearerToken(authorization));
       if (!holder) throw failedAttempts.refuse("scim", address);
       if (holder.requiredOrigin !== undefined && holder.requiredOrigin !== origin) {

@@ -2,7 +2,11 @@ import { createAllowance } from "../../base/allowance.ts";
 import { networkOf } from "../../base/outbound/networks.ts";
 import { Problem, type ProblemDetails } from "../../base/problem.ts";
 
-/* Requests without a valid secret are counted by address; a valid secret is never refused for them. */
+/*
+ * Requests without a valid secret are counted by address. A valid API key is never refused for them: keys are long, and a
+ * proxy may stand before many callers. A secret that opens the whole company is not checked any more, right or wrong, while
+ * its address has no attempts left for secrets of its kind; other addresses notice nothing.
+ */
 
 /** The kind of secret that the request needed. */
 export type AttemptKind = "key" | "scim" | "administrator" | "session" | "link";
@@ -15,7 +19,11 @@ const SENTENCES: Readonly<Record<AttemptKind, string>> = {
   link: "This sign-in link was used or has expired. Get a new one with: rapport sign-in",
 };
 
-const MOST_ADDRESSES = 10_000;
+/** Kinds of secrets that open the whole company. */
+export type LockingKind = "administrator" | "scim" | "link";
+
+/** Each address has a count of its own for each kind, and one for all of them. */
+const MOST_COUNTS = 20_000;
 
 export interface FailedAttempts {
   /**
@@ -25,6 +33,12 @@ export interface FailedAttempts {
    * @returns UNAUTHENTICATED; RATE_LIMITED once the address has used up its attempts of this minute.
    */
   refuse(kind: AttemptKind, address: string, body?: ProblemDetails["body"]): Problem;
+  /**
+   * Call it before a secret of this kind is checked.
+   *
+   * @throws Problem RATE_LIMITED if the address has used up its attempts with secrets of this kind.
+   */
+  refuseLocked(kind: LockingKind, address: string): void;
 }
 
 /** @param mostPerMinute attempts of one network (`networkOf`). */
@@ -33,17 +47,24 @@ export function createFailedAttempts(
   metrics: { failedAuthentication(kind: AttemptKind): void },
   nowMs?: () => number,
 ): FailedAttempts {
-  const allowance = createAllowance(MOST_ADDRESSES, nowMs);
+  const allowance = createAllowance(MOST_COUNTS, nowMs);
   return {
     refuse(kind, address, body = {}) {
       metrics.failedAuthentication(kind);
-      const retryAfterSeconds = allowance.take(networkOf(address), mostPerMinute);
+      const network = networkOf(address);
+      allowance.take(`${kind} ${network}`, mostPerMinute);
+      const retryAfterSeconds = allowance.take(network, mostPerMinute);
       if (retryAfterSeconds === 0) return new Problem("UNAUTHENTICATED", SENTENCES[kind], { body });
-      return new Problem(
-        "RATE_LIMITED",
-        "Too many requests without a valid secret came from this address.",
-        { retryAfterSeconds },
-      );
+      return tooMany(retryAfterSeconds);
+    },
+    refuseLocked(kind, address) {
+      const retryAfterSeconds = allowance.wait(`${kind} ${networkOf(address)}`, mostPerMinute);
+      if (retryAfterSeconds > 0) throw tooMany(retryAfterSeconds);
     },
   };
 }
+
+const tooMany = (retryAfterSeconds: number): Problem =>
+  new Problem("RATE_LIMITED", "Too many requests without a valid secret came from this address.", {
+    retryAfterSeconds,
+  });

@@ -20,6 +20,7 @@ export async function signInWithAdminToken(
   context: Context,
   given: string,
 ): Promise<StartedSession & { readonly session: Session }> {
+  failedAttempts.refuseLocked("administrator", context.address ?? "");
   if (!hasHash(given, adminTokenHash)) {
     throw failedAttempts.refuse("administrator", context.address ?? "");
   }

@@ -49,6 +49,7 @@ export async function followSignInLink(
   context: Context,
   token: string,
 ): Promise<StartedSession> {
+  failedAttempts.refuseLocked("link", context.address ?? "");
   if (!(await deleteLink(database, hashSecret(token), clock.now()))) {
     throw failedAttempts.refuse("link", context.address ?? "");
   }

@@ -55,6 +55,40 @@ describe("wrong secrets", () => {
     assert.notEqual((await trackFrom("192.0.2.3", body.key)).status, 429);
   });
 
+  test("an address that sent too many wrong admin tokens gets 429 for the right one too, and no other address does", async () => {
+    const from = (address: string, key: string) =>
+      server.send("GET", "/admin/v1/workspaces", undefined, {
+        key,
+        headers: { "x-forwarded-for": address },
+      });
+    for (let sent = 0; sent < MOST; sent++)
+      assert.equal((await from("192.0.2.20", "no")).status, 401);
+    const locked = await from("192.0.2.20", server.adminToken);
+    assert.equal(locked.status, 429);
+    assert.ok(Number(locked.headers.get("retry-after")) <= 60);
+    assert.equal((await from("192.0.2.21", server.adminToken)).status, 200);
+    assert.notEqual((await trackFrom("192.0.2.20", workspace.key)).status, 429);
+    const signIn = await server.send(
+      "POST",
+      "/dashboard/session",
+      { admin_token: server.adminToken },
+      { headers: { "x-forwarded-for": "192.0.2.20" } },
+    );
+    assert.equal(signIn.status, 429);
+  });
+
+  test("an address that sent too many wrong SCIM tokens gets 429 for the right one too, and no other address does", async () => {
+    const from = (address: string, key: string) =>
+      server.send("GET", "/scim/v2/Users", undefined, {
+        key,
+        headers: { "x-forwarded-for": address, "x-request-origin": ORIGIN },
+      });
+    for (let sent = 0; sent < MOST; sent++)
+      assert.equal((await from("192.0.2.22", "no")).status, 401);
+    assert.equal((await from("192.0.2.22", SCIM_TOKEN)).status, 429);
+    assert.equal((await from("192.0.2.23", SCIM_TOKEN)).status, 200);
+  });
+
   test("all addresses of an IPv6 /64 network share one count of failed authentications", async () => {
     await exhaust("2001:db8:0:1::1");
     assert.equal((await trackFrom("2001:db8:0:1:ffff::2", "wrong")).status, 429);

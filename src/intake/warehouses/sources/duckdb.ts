@@ -3,6 +3,7 @@ import { type Ask, type FileFormat, findBrokenLines, findTable } from "./file-ta
 import {
   BEGINNING,
   LARGEST_PAYLOAD_BYTES,
+  LONGEST_READ_IDENTIFIER,
   type Source,
   type SourceColumn,
   SourceFailed,
@@ -128,13 +129,14 @@ async function stageRows(
   { from }: TimeRange,
 ): Promise<void> {
   const text = (column: SourceColumn) => `${quoted(column)}::varchar`;
+  const short = (column: SourceColumn) => `left(${text(column)}, ${LONGEST_READ_IDENTIFIER})`;
   const json = payload ? text(payload) : "null::varchar";
   await ask(
     `create or replace temp table staged as
-     select try_cast(${quoted(updatedAt)} as timestamptz) as time, ${text(updatedAt)} as written,
+     select try_cast(${quoted(updatedAt)} as timestamptz) as time, ${short(updatedAt)} as written,
        strlen(${json}) as bytes,
        case when strlen(${json}) <= ${LARGEST_PAYLOAD_BYTES} then ${json} end as payload,
-       ${identifiers.map((column) => `${text(column)} as ${column.part}`).join(", ")}
+       ${identifiers.map((column) => `${short(column)} as ${column.part}`).join(", ")}
      from ${table} where time is null or time >= ${timeLiteral(from)}
        or time < ${timeLiteral(BEGINNING)}`,
   );

@@ -6,6 +6,7 @@ import {
   BEGINNING,
   ConnectionUnfit,
   LARGEST_PAYLOAD_BYTES,
+  LONGEST_READ_IDENTIFIER,
   type SourceColumn,
   SourceFailed,
   type SourceRow,
@@ -220,7 +221,7 @@ const inUtc = (column: SourceColumn): string =>
     : `${quoted(column)}::timestamp`;
 
 const identifierColumns = ({ identifiers }: TableShape, text: string): string[] =>
-  identifiers.map((column) => `${quoted(column)}::${text}`);
+  identifiers.map((column) => `left(${quoted(column)}::${text}, ${LONGEST_READ_IDENTIFIER})`);
 
 async function findStrays(
   { ask, table, text }: Table,

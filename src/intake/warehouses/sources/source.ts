@@ -152,6 +152,12 @@ export type Identifiers = Readonly<Partial<Record<IdentifierColumn, string>>>;
 /** 1 MB. decision: docs/decisions/warehouse-rows.md */
 export const LARGEST_PAYLOAD_BYTES = 1_048_576;
 
+/**
+ * How many characters of an identifier are read. Longer ones are invalid, so the rest of them never leaves the source: the
+ * row is rejected for its length.
+ */
+export const LONGEST_READ_IDENTIFIER = 1_024;
+
 export interface Strays {
   /** Rows whose UPDATED_AT is missing or is no time, and lines of files that are no rows. */
   readonly unreadable: number;

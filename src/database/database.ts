@@ -79,8 +79,28 @@ export interface Database extends Queryable {
    * the embedded engine in a folder supports this.
    */
   readonly copyTo?: (folder: string) => Promise<void>;
+  /** Why the engine takes no writes at present, where it knows. Reads work nevertheless. */
+  readonly trouble?: () => DiskTrouble | undefined;
+  /** Calls `listen` with all that the engine reports about itself, for the log. */
+  readonly onEvent?: (listen: (event: EngineEvent) => void) => void;
   /** Waits for running work, then releases the engine. */
   close(): Promise<void>;
+}
+
+/** Why nothing can be written to a disk. */
+export interface DiskTrouble {
+  readonly kind: "space" | "inodes" | "unwritable";
+  /** For operators and callers: it names no path. */
+  readonly sentence: string;
+  /** For the log. */
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+/** A line for the log. */
+export interface EngineEvent {
+  readonly level: "error" | "info";
+  readonly message: string;
+  readonly details: Readonly<Record<string, unknown>>;
 }
 
 /**
@@ -215,6 +235,13 @@ export const isDuplicate = (error: unknown): boolean => codeOf(error) === "23505
 /** What a server answers that has become a standby, or was told to take no writes. */
 export const READ_ONLY = "25006";
 
+/** What a database answers that has no space left. */
+const DISK_FULL = "53100";
+
+/** Whether a database takes no writes, while reads work. */
+export const isRefusedWrite = (error: unknown): boolean =>
+  [READ_ONLY, DISK_FULL].includes(codeOf(error));
+
 /** Among them a lock, a statement and an idle transaction that took longer than their deadlines. */
 const UNREACHABLE =
   /^(08...|25006|28...|3D000|57P0[123]|57014|55P03|25P03|53...|58030|ECONN\w+|ENOTFOUND|EPIPE|ETIMEDOUT|CONNECT\w+)$/;
@@ -226,6 +253,11 @@ export const isUnavailable = (error: unknown): boolean =>
 /** What is wrong with a database that fails, in a sentence for operators. */
 export function describeUnavailable(error: unknown): string {
   const code = codeOf(error);
+  if (code === DISK_FULL) {
+    return error instanceof Error && error.name === "DiskError"
+      ? error.message
+      : "The disk of the database is full.";
+  }
   if (code === "53300") return "The database has no connection left.";
   if (code === READ_ONLY) return "The database is read-only.";
   if (code === "3D000") return "The database does not exist.";

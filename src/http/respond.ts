@@ -1,5 +1,10 @@
 import { Problem, type ProblemCode, type ProblemDetails } from "../base/problem.ts";
-import { isAborted, isUnavailable } from "../database/database.ts";
+import {
+  describeUnavailable,
+  isAborted,
+  isRefusedWrite,
+  isUnavailable,
+} from "../database/database.ts";
 import type { Dialect, Reply } from "./endpoint.ts";
 import { sentencePage } from "./sentence-page.ts";
 
@@ -116,14 +121,10 @@ export function asProblem(error: unknown, bytesIn: number): Problem {
     return new Problem("INVALID_REQUEST", "The request cannot be read.");
   }
   if (isUnavailable(error)) {
-    return new Problem(
-      "UNAVAILABLE",
-      "The database is unavailable or did not respond in time. Try again.",
-      {
-        retryAfterSeconds: 1,
-        cause: error,
-      },
-    );
+    const message = isRefusedWrite(error)
+      ? `${describeUnavailable(error)} Nothing can be written at present. Try again.`
+      : "The database is unavailable or did not respond in time. Try again.";
+    return new Problem("UNAVAILABLE", message, { retryAfterSeconds: 1, cause: error });
   }
   if (isAborted(error)) {
     return new Problem("UNAVAILABLE", "Too many concurrent writes to the same users. Try again.", {

@@ -54,6 +54,8 @@ async function failureOf(
   database: Database,
   disk: HealthServices["disk"],
 ): Promise<string | undefined> {
+  const trouble = database.trouble?.();
+  if (trouble) return trouble.sentence;
   try {
     const [settings] = await database.query<{ readOnly: string }>(
       `select current_setting('transaction_read_only') as "readOnly"`,
@@ -62,10 +64,7 @@ async function failureOf(
   } catch (error) {
     return describeUnavailable(error);
   }
-  if (await disk.hasSpace()) return undefined;
-  return database.engine === "embedded"
-    ? "The disk of the data folder is full."
-    : "The disk of the database is full.";
+  return (await disk.hasSpace()) ? undefined : "The disk of the database is full.";
 }
 
 const notReady = (reason: string) => new Problem("UNAVAILABLE", reason, { retryAfterSeconds: 1 });

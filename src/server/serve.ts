@@ -58,6 +58,7 @@ export async function serve(
 ): Promise<RunningServer> {
   const metrics = createMetrics();
   const [log, opened] = await settleAll([createLog(config, logTo), opening]);
+  opened.onEvent?.(({ level, message, details }) => log[level](details, message));
   const telemetry = await openTelemetry(config, metrics, log);
   const { tracing } = telemetry;
   const watched = metered(tracing.receive ? traced(opened, tracing) : opened, metrics);

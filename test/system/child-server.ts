@@ -59,11 +59,12 @@ function start(
   args: readonly string[],
   environment: Environment,
   input?: string | Uint8Array,
-  root?: string,
+  { root, uid }: ChildOptions = {},
 ): Running {
   const child = spawn(NODE, [mainOf(root), ...args], {
     env: { PATH: process.env.PATH, TMPDIR: process.env.TMPDIR, ...environment },
     stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+    ...(uid !== undefined && { uid }),
   });
   child.stdin?.end(input);
   const output = { stdout: "", stderr: "" };
@@ -116,15 +117,24 @@ export async function startAndKill(environment: Environment, afterMs: number): P
   await finished;
 }
 
+export interface ChildOptions {
+  /** The repository, or another version of it. */
+  readonly root?: string;
+  /** The user that it runs as. */
+  readonly uid?: number;
+}
+
 /**
  * Starts a server on a free port and waits until it says that it is ready.
  *
- * @param root the repository, or another version of it.
  * @throws with what it printed when it ends before.
  */
-export async function startChild(environment: Environment, root?: string): Promise<ChildServer> {
+export async function startChild(
+  environment: Environment,
+  options: ChildOptions = {},
+): Promise<ChildServer> {
   const settings = { PORT: "0", LOG_LEVEL: "silent", DEMO: "true", ...environment };
-  const { child, output, finished } = start(["serve"], settings, undefined, root);
+  const { child, output, finished } = start(["serve"], settings, undefined, options);
   const ready = new Promise<void>((resolve) => {
     child.stdout?.on("data", () => {
       if (/Rapport is ready at .*\n\n$/s.test(output.stdout)) resolve();

@@ -99,7 +99,7 @@ test("a new version migrates and serves beside the previous one under load, whic
     DEMO: "false",
   };
   const start = async (root: string) =>
-    startChild({ ...environment, DATA_DIR: await temporaryFolder() }, root);
+    startChild({ ...environment, DATA_DIR: await temporaryFolder() }, { root });
   const [previous, next] = [await previousVersion(process.env.UPGRADE_FROM), newVersion()];
   after(() => rmSync(next, { recursive: true, force: true }));
 

@@ -1,3 +1,4 @@
+import type { FolderDisk } from "./folder-disk.ts";
 import type { Connection, SerializedDatabase } from "./one-connection.ts";
 
 /*
@@ -12,6 +13,9 @@ import type { Connection, SerializedDatabase } from "./one-connection.ts";
  */
 const MOST_LOG_BYTES = 256 * 1_024 ** 2;
 
+/** What the log may hold while the disk is full: a checkpoint gives back the rest. */
+const MOST_LOG_BYTES_WHEN_FULL = 4 * 1_024 ** 2;
+
 const LOOK_EVERY_MS = 5_000;
 
 const LOG_BYTES = `
@@ -19,8 +23,14 @@ const LOG_BYTES = `
   from pg_control_checkpoint()`;
 
 /** Writes a checkpoint whenever the log has grown enough. @returns what ends this. */
-export function writeCheckpoints(database: SerializedDatabase, connection: Connection): () => void {
-  const look = () => void database.alone(() => checkpointWhenDue(connection)).catch(() => {});
+export function writeCheckpoints(
+  database: SerializedDatabase,
+  connection: Connection,
+  disk?: FolderDisk,
+): () => void {
+  const mostBytes = () => (disk?.trouble() ? MOST_LOG_BYTES_WHEN_FULL : MOST_LOG_BYTES);
+  const look = () =>
+    void database.alone(() => checkpointWhenDue(connection, mostBytes())).catch(() => {});
   const timer = setInterval(look, LOOK_EVERY_MS).unref();
   return () => clearInterval(timer);
 }

@@ -30,6 +30,7 @@ export interface DiskWatch {
  * @param tell learns of every change, to log it.
  */
 export function watchDisk(inner: Database, tell: (isFull: boolean) => void): DiskWatch {
+  if (inner.trouble) return { database: inner, hasSpace: async () => !inner.trouble?.() };
   let isFull = false;
   let probe: Promise<void> | undefined;
   let probedAt = -Infinity;

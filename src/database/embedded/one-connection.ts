@@ -14,6 +14,11 @@ export interface Statement {
 
 /** The one connection that an embedded engine has. What is asked is done in the order of the calls. */
 export interface Connection {
+  /**
+   * The connection for a piece of work that begins. It ends with the engine: no statement of a transaction runs on the
+   * engine that is started after it.
+   */
+  begin?(): Connection;
   /** @returns the rows of each statement, or how many it wrote. */
   run(statements: readonly Statement[], as: "transaction" | "part"): Promise<unknown[]>;
   script(sql: string): Promise<void>;
@@ -45,19 +50,23 @@ export function databaseOf(connection: Connection): SerializedDatabase {
     return sent.then(({ answer }) => answer);
   }
 
-  const direct = queryable(async (statement) => (await connection.run([statement], "part"))[0]);
+  const begin = () => connection.begin?.() ?? connection;
+  const on = (session: Connection) =>
+    queryable(async (statement) => (await session.run([statement], "part"))[0]);
 
   async function transaction<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result> {
     // No need to wait: later statements run after `begin`. If it fails, the engine has ended and they fail too.
-    const begun = connection.script("begin");
+    const session = begin();
+    const begun = session.script("begin");
     begun.catch(() => {});
     try {
-      const result = await work({ ...direct, script: (sql) => connection.script(sql) });
+      const result = await work({ ...on(session), script: (sql) => session.script(sql) });
       await begun;
-      await connection.script("commit");
+      await session.script("commit");
       return result;
     } catch (error) {
-      await connection.script("rollback");
+      // Where this fails too, the engine is gone, and the first error says why.
+      await session.script("rollback").catch(() => {});
       throw error;
     }
   }
@@ -80,7 +89,7 @@ export function databaseOf(connection: Connection): SerializedDatabase {
     };
     const script = () => Promise.reject(new Error("A script has a transaction of its own."));
     const result = work({ ...queryable(ask), script });
-    answer = inTurn(() => connection.run(statements, "transaction"));
+    answer = inTurn(() => begin().run(statements, "transaction"));
     isSent();
     await answer.catch(() => {});
     return result;
@@ -111,8 +120,8 @@ export function databaseOf(connection: Connection): SerializedDatabase {
     concurrency: 1,
     isSerialized: true,
     for: databaseFor,
-    query: (sql, parameters) => inTurn(() => direct.query(sql, parameters)),
-    execute: (...statement) => inTurn(() => direct.execute(...statement)),
+    query: (sql, parameters) => inTurn(() => on(begin()).query(sql, parameters)),
+    execute: (...statement) => inTurn(() => on(begin()).execute(...statement)),
     transaction: (work) => alone(() => transaction(work)),
     transactionAtOnce,
     async maintain() {

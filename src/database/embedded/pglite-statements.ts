@@ -70,7 +70,7 @@ export function createStatementRunner(engine: PGlite): StatementRunner {
       await script("commit");
       return results;
     } catch (error) {
-      await script("rollback");
+      if (!isFatal(error)) await script("rollback");
       throw error;
     }
   }
@@ -150,15 +150,28 @@ function createAsker(engine: PGlite) {
   ): Promise<void> => {
     let error: DatabaseError | undefined;
     take = (message) => {
-      if (message.name === "error") error ??= message as DatabaseError;
+      if (message.name === "error") error = worseOf(error, message as DatabaseError);
       else onMessage(message);
     };
     // Without `onRawData` the engine would read its answers as well, and keep all of them.
-    await engine.execProtocolRawStream(messages, { onRawData });
-    take = () => {};
+    try {
+      await engine.execProtocolRawStream(messages, { onRawData });
+    } catch (thrown) {
+      throw error ?? Object.assign(thrown as Error, { severity: "PANIC" });
+    } finally {
+      take = () => {};
+    }
     if (error) throw error;
   };
 }
+
+/** Of two errors the first, unless only the second one ends the engine. */
+const worseOf = (first: DatabaseError | undefined, second: DatabaseError): DatabaseError =>
+  first && (isFatal(first) || !isFatal(second)) ? first : second;
+
+/** Whether the engine can do nothing more after an error: it panicked, or its code failed. */
+export const isFatal = (error: unknown): boolean =>
+  /^(PANIC|FATAL)$/.test((error as { severity?: string }).severity ?? "");
 
 /** What a message says of the statement to which it is an answer. */
 const READERS: {

@@ -2,7 +2,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import type { EngineCode } from "./engine-code.ts";
 import type { Statement } from "./one-connection.ts";
 import { openEngine } from "./pglite-engine.ts";
-import { createStatementRunner } from "./pglite-statements.ts";
+import { createStatementRunner, isFatal } from "./pglite-statements.ts";
 
 /*
  * The thread of the embedded engine: a statement blocks its thread while it runs, and this thread
@@ -32,7 +32,12 @@ export interface ThreadAnswer {
   /** For each statement its rows, or how many it wrote. */
   readonly results?: unknown[];
   /** An engine's error with its SQLSTATE. */
-  readonly error?: { readonly message: string; readonly code: string | undefined };
+  readonly error?: {
+    readonly message: string;
+    readonly code: string | undefined;
+    /** Whether the engine can do nothing more. */
+    readonly isFatal?: boolean;
+  };
 }
 
 const { folder, code } = workerData as ThreadData;
@@ -54,7 +59,7 @@ async function answer(request: ThreadRequest): Promise<void> {
     if (request.kind === "close") parentPort?.close();
   } catch (error) {
     const { message, code } = error as Error & { code?: string };
-    tell({ error: { message, code } });
+    tell({ error: { message, code, isFatal: isFatal(error) } });
   }
 }
 

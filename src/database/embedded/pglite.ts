@@ -1,13 +1,13 @@
 import { constants } from "node:fs";
 import { cp } from "node:fs/promises";
-import { extname, join } from "node:path";
-import { Worker } from "node:worker_threads";
-import type { Database } from "../database.ts";
+import { join } from "node:path";
+import type { Database, EngineEvent } from "../database.ts";
 import { writeCheckpoints } from "./checkpoints.ts";
-import { engineCode } from "./engine-code.ts";
+import { startThread } from "./engine-thread.ts";
+import { type FolderDisk, watchFolder } from "./folder-disk.ts";
 import { lockFolder } from "./folder-lock.ts";
+import { keepEngine } from "./kept-engine.ts";
 import { type Connection, databaseOf, type SerializedDatabase } from "./one-connection.ts";
-import type { ThreadAnswer, ThreadData, ThreadRequest } from "./pglite-thread.ts";
 import { createPrivateFolder } from "./private-folder.ts";
 
 /** Where the embedded engine lives below the data folder. */
@@ -27,10 +27,21 @@ export async function openEmbedded(dataDir: string): Promise<Database> {
   const lock = await lockFolder(dataDir);
   try {
     const folder = join(dataDir, ENGINE_FOLDER);
-    const connection = await startThread(folder);
-    const database = withCheckpoints(connection);
+    const start = () => startThread(folder);
+    const first = await start();
+    let tell: (event: EngineEvent) => void = () => {};
+    const disk = watchFolder(dataDir, (trouble) => tell(describeDisk(dataDir, trouble)));
+    const connection = keepEngine(first, start, disk, (event) => tell(event));
+    const database = withCheckpoints(connection, disk);
     return {
       ...database,
+      trouble: disk.trouble,
+      onEvent: (listen) => {
+        tell = listen;
+      },
+      maintain: async () => {
+        if (!disk.trouble()) await database.maintain();
+      },
       copyTo: (target) =>
         database.alone(async () => {
           await connection.script("checkpoint");
@@ -46,80 +57,24 @@ export async function openEmbedded(dataDir: string): Promise<Database> {
   }
 }
 
-function withCheckpoints(connection: Connection): SerializedDatabase {
+/** What the log says once when the disk takes no more writes, and once when it does again. */
+const describeDisk = (path: string, trouble: ReturnType<FolderDisk["trouble"]>): EngineEvent =>
+  trouble
+    ? {
+        level: "error",
+        message: `${trouble.sentence} Writes are refused until that is mended; reads go on.`,
+        details: trouble.details,
+      }
+    : { level: "info", message: "The disk takes writes again.", details: { path } };
+
+function withCheckpoints(connection: Connection, disk?: FolderDisk): SerializedDatabase {
   const database = databaseOf(connection);
-  const endCheckpoints = writeCheckpoints(database, connection);
+  const endCheckpoints = writeCheckpoints(database, connection, disk);
   return {
     ...database,
     close() {
       endCheckpoints();
       return database.close();
     },
-  };
-}
-
-/** An error of the engine, with its SQLSTATE. */
-class EngineError extends Error {
-  readonly code: string | undefined;
-
-  constructor({ message, code }: { message: string; code: string | undefined }) {
-    super(message);
-    this.name = "EngineError";
-    this.code = code;
-  }
-}
-
-/** A request before it has a number. */
-type Asked = ThreadRequest extends infer One
-  ? One extends unknown
-    ? Omit<One, "id">
-    : never
-  : never;
-
-const GONE = { message: "The embedded engine has ended.", code: "57P01" };
-
-/** Starts the engine's thread; resolves when the engine is open. */
-async function startThread(folder: string): Promise<Connection> {
-  const file = new URL(`./pglite-thread${extname(import.meta.url)}`, import.meta.url);
-  const workerData: ThreadData = { folder, code: await engineCode() };
-  const thread = new Worker(file, { workerData });
-  const pending = new Map<number, (answer: ThreadAnswer) => void>();
-  let lastId = 0;
-  let hasEnded = false;
-
-  const answered = (id: number) =>
-    new Promise<ThreadAnswer>((resolve, reject) => {
-      pending.set(id, (answer) =>
-        answer.error ? reject(new EngineError(answer.error)) : resolve(answer),
-      );
-      if (hasEnded) failAll(GONE);
-    });
-
-  function failAll(error: { message: string; code: string | undefined }): void {
-    hasEnded = true;
-    for (const [id, settle] of pending) settle({ id, error });
-    pending.clear();
-  }
-
-  async function send(request: Asked): Promise<unknown[]> {
-    const id = ++lastId;
-    const answer = answered(id);
-    thread.postMessage({ id, ...request });
-    return (await answer).results ?? [];
-  }
-
-  thread.on("message", (answer: ThreadAnswer) => {
-    const settle = pending.get(answer.id);
-    pending.delete(answer.id);
-    settle?.(answer);
-  });
-  thread.on("error", (error) => failAll({ message: error.message, code: GONE.code }));
-  thread.on("exit", () => failAll(GONE));
-  await answered(0);
-
-  return {
-    run: (statements, as) => send({ kind: "run", statements, as }),
-    script: async (sql) => void (await send({ kind: "script", sql })),
-    close: async () => void (await send({ kind: "close" })),
   };
 }

@@ -15,6 +15,7 @@ export interface Finding {
 
 const OLDEST_NODE = [20, 19] as const;
 
+/** Whether this version of Node is supported. */
 export function checkNode(): Finding {
   const check = "node";
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
@@ -100,6 +101,7 @@ const GIGABYTE = 1_000_000_000;
 /** Below this the next checkpoint or backup may fail. */
 const LEAST_FREE = 100_000_000;
 
+/** Whether the disk of the data folder has room. */
 export async function checkDisk(dataDir: string): Promise<Finding> {
   const check = "disk";
   const free = await freeNear(resolve(dataDir));

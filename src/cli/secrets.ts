@@ -17,6 +17,7 @@ export const OVERLAP = "such as 30m, 24h or 7d (default: 24h)";
 
 const below = (path: string, name: string): string => `${path}/${encodeURIComponent(name)}`;
 
+/** Gives a key or token a new secret and prints it. */
 export function rotate(
   options: TargetOptions & { readonly overlap?: number },
   path: string,
@@ -27,6 +28,7 @@ export function rotate(
   return printSecret(options, `${below(path, name)}/rotate`, body);
 }
 
+/** Asks, then revokes a key or token. */
 export async function revoke(
   options: TargetOptions & ConfirmOptions,
   path: string,
@@ -47,6 +49,7 @@ interface Shown {
   readonly previous_token_until?: string;
 }
 
+/** Calls a path that returns a secret, and prints the secret alone on the standard output. */
 export async function printSecret(
   options: TargetOptions,
   path: string,
@@ -70,6 +73,7 @@ export async function printListed<Entry extends Listed>(
   printResult(options, answer, () => (answer[key] ?? []).map(describe));
 }
 
+/** When a key or token was created, last used, rotated and revoked, in words. */
 export function describeLife(each: Listed, olderUntil: string | null): string[] {
   const parts = [`created ${each.created_at}`, `last seen ${each.last_seen_at ?? "never"}`];
   if (olderUntil) parts.push(`older secret until ${olderUntil}`);

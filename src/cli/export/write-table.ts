@@ -14,6 +14,7 @@ import { flatten } from "./flatten.ts";
 
 type Lines = AsyncIterable<Uint8Array>;
 
+/** Writes the lines of an export as a CSV file, with a column for each member. */
 export async function writeCsv(path: string, lines: Lines, gzip: boolean): Promise<void> {
   await withRows(path, lines, async (rows) => {
     const columns = new Set<string>();

@@ -35,6 +35,7 @@ export const readProgress = (run: Import): Promise<Progress | undefined> =>
     throw error;
   });
 
+/** Removes the progress of an import, so that its file can be imported again. */
 export const forgetProgress = (run: Import): Promise<unknown> =>
   callAdmin(run.target, "DELETE", pathOf(run));
 

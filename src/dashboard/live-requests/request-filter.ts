@@ -37,6 +37,7 @@ const mayName = (body: Buffer | undefined, user: string): boolean =>
   body !== undefined &&
   (body.includes(BACKSLASH) || body.includes(user.slice(user.lastIndexOf(":") + 1)));
 
+/** Whether an item of a request names the wanted user and code; `mayMatch` has compared the rest. */
 export const matches = ({ items }: LiveRequest, { user, code }: RequestFilter): boolean =>
   (user === undefined || items.some((item) => item.user === user)) &&
   (code === undefined || items.some((item) => item.code === code));

@@ -13,6 +13,7 @@ const OF_A_CALLER = 4;
 /** Each stream looks at the kept requests twice a second. */
 const OF_A_WORKSPACE = 16;
 
+/** Bounds the open streams of this process, by caller and by workspace. */
 export function createStreamSlots(): StreamSlots {
   const ofCallers = createSlots(OF_A_CALLER);
   const ofWorkspaces = createSlots(OF_A_WORKSPACE);

@@ -13,6 +13,7 @@ import { sum } from "../../base/values/sum.ts";
 const added = (lists: readonly (readonly number[])[], slots: number): number[] =>
   Array.from({ length: slots }, (_, index) => sum(lists.map((list) => list[index] ?? 0)));
 
+/** Adds up what each process counted in a period. */
 export function combineCounts(counts: readonly TrafficCounts[], period: Period) {
   const { slots } = PERIODS[period];
   const column = (name: TrafficColumn) =>

@@ -45,6 +45,7 @@ const SCOPE = "openid email profile";
 
 const TIMEOUT_SECONDS = 10;
 
+/** Signs people in with OpenID Connect. The provider is asked for its configuration at the first sign-in. */
 export async function createIdentityProvider(settings: OidcSettings): Promise<IdentityProvider> {
   const { clientSecretFile, name, userClaim } = settings;
   const secret =

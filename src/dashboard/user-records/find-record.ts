@@ -18,6 +18,7 @@ export async function requireProfile(
   throw mergedInto(platformId, found.mergedInto);
 }
 
+/** The refusal of a change to a user who was merged into another one. */
 export const mergedInto = (platformId: string, keptId: string): Problem =>
   new Problem("CONFLICT", `The user '${platformId}' was merged into '${keptId}'.`, {
     body: { merged_into: keptId },

@@ -53,6 +53,7 @@ export function createUser(
   });
 }
 
+/** The dashboard user with this id. */
 export const findUser = (
   { database }: UserServices,
   context: CompanyContext,

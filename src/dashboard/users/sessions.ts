@@ -61,6 +61,7 @@ export type SignInWay = "admin_token" | "link" | "oidc";
 /** The time of the last use is written this often at most. */
 const TOUCH_EVERY_MS = 60_000;
 
+/** Starts, reads and ends the sessions of dashboard users. */
 export function createSessions(
   { database, clock }: { readonly database: Database; readonly clock: Clock },
   adminTokenHash: string,

@@ -7,6 +7,7 @@ import { selectCampaigns, selectMessages } from "./store.ts";
 
 type Extension = Pick<MessageExtension, "declaration">;
 
+/** The campaigns of a workspace as a manifest declares them. */
 export async function declareCampaigns(
   database: Queryable,
   workspaceId: number,
@@ -16,6 +17,7 @@ export async function declareCampaigns(
   return campaigns.map(({ id, name }) => ({ id, name, messages: messagesOf(id, null) }));
 }
 
+/** The canvases of a workspace as a manifest declares them. */
 export async function declareCanvases(
   database: Queryable,
   workspaceId: number,

@@ -82,6 +82,7 @@ export async function removeMessage(
   });
 }
 
+/** @throws Problem NOT_FOUND. */
 export function unknownMessage(messageId: string): never {
   throw new Problem("NOT_FOUND", `There is no message '${messageId}'.`);
 }

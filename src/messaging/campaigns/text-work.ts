@@ -11,6 +11,7 @@ export interface Judged {
   readonly tags: readonly ReadonlyMap<string, Checked<readonly TranslationTag[]>>[];
 }
 
+/** Checks texts on a worker thread: their Liquid, and their translation tags. */
 export function judge({
   maps,
   contents,

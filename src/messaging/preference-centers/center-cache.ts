@@ -22,6 +22,7 @@ export interface CenterCache {
 /** Of all centers together. */
 const MOST_CHARACTERS = 16 * 1_048_576;
 
+/** Keeps the centers that were viewed last, by their revision. */
 export function createCenterCache(): CenterCache {
   const centers = new LRUCache<string, ServedCenter>({ maxSize: MOST_CHARACTERS });
   return {

@@ -60,6 +60,7 @@ export const Translations = Type.Record(Type.String(), Type.Record(Type.String()
   description: "Texts by language (es, es-MX) and by the id of their translation tag.",
 });
 
+/** The options of a center, with defaults for those that a request leaves out. */
 export function optionsOf(options: Static<typeof Options>): CenterOptions {
   const { "links-tags": links, "link-tags": linksToo, ...rest } = options;
   const all = links ?? linksToo;

@@ -88,6 +88,7 @@ export interface PreviewTarget {
 /** Signed apart from links to pages, so that neither can be used as the other. */
 const PREVIEW = "preview ";
 
+/** A signed link to a preview of a center, which expires. */
 export function previewLinkOf(
   { version, secret }: Pick<LinkKey, "version" | "secret">,
   { workspaceId, centerId, page, locale }: PreviewTarget,

@@ -164,6 +164,7 @@ function doctypeEndOf(document: DefaultTreeAdapterMap["document"]): number {
   return doctype?.sourceCodeLocation?.endOffset ?? 0;
 }
 
+/** The value of an attribute of an element. */
 export const attributeOf = ({ attrs }: Element, name: string): string | undefined =>
   attrs.find((attribute) => attribute.name === name)?.value;
 

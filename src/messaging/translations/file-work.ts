@@ -44,6 +44,7 @@ export const readFile = ({
 }): FileOrProblem<MatchedFile> =>
   orProblem(() => matchFile(format === "CSV" ? readCsv(text) : readXliff(text), source, locales));
 
+/** Writes a translation file on a worker thread. */
 export const writeFile = ({
   format,
   file,

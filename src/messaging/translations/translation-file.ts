@@ -26,5 +26,6 @@ export interface FileString {
   readonly isDraft: boolean;
 }
 
+/** A refusal of a file that is not of its format. */
 export const unreadable = (format: string, reason: string): Problem =>
   new Problem("INVALID_REQUEST", `The ${format} cannot be read: ${reason}`);

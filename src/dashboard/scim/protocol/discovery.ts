@@ -60,6 +60,7 @@ const COLLECTIONS = { ResourceTypes: RESOURCE_TYPES, Schemas: SCHEMAS } as const
 
 type Collection = keyof typeof COLLECTIONS;
 
+/** The resource types or schemas as a SCIM list. */
 export const listAbout = (collection: Collection): ListResponse =>
   listResponse(COLLECTIONS[collection]);
 

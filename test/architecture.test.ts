@@ -9,8 +9,8 @@ import { describe, test } from "node:test";
 import { packageRoot } from "../src/base/package-root.ts";
 
 /**
- * The folders of the house, from the ground up: each imports only folders before it. Beside them stands
- * `main.ts`, which imports `cli/`.
+ * The folders of the house, from the ground up: each imports only folders before it.
+ * `main.ts` beside them imports `cli/`.
  */
 const FOLDERS = [
   "base",

@@ -53,7 +53,7 @@ export function sampleWorkspace() {
   return { ...declared, settings: { ...settings, rate_limits }, integrations: [NOWHERE] };
 }
 
-/** A sync that ends at once: what it reads is not there. */
+/** A sync that ends at once, because its source does not exist. */
 const NOWHERE = {
   id: "6e1d3c4a-93b0-4c7e-8a55-0f2b7c9d1e34",
   name: "Nowhere",

@@ -2385,7 +2385,7 @@ export interface paths {
         put: operations["changeApiKey"];
         post?: never;
         /**
-         * Revokes an API key: its secrets stop working for good.
+         * Revokes an API key: its secrets stop working. This cannot be undone.
          * @description Needs the administrator's token, or a session of the dashboard with `admin`.
          */
         delete: operations["revokeApiKey"];
@@ -2453,7 +2453,7 @@ export interface paths {
         put: operations["changeScimToken"];
         post?: never;
         /**
-         * Revokes a SCIM token: its secrets stop working for good.
+         * Revokes a SCIM token: its secrets stop working. This cannot be undone.
          * @description Needs the administrator's token, or a session of the dashboard with `admin` of the company.
          */
         delete: operations["revokeScimToken"];

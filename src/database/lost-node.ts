@@ -14,7 +14,7 @@ const LOST_NODE = new RegExp(
     "failed to prepare transaction",
     // In the only phase of a commit on one node: it may be committed.
     "could not commit transaction for shard",
-    // The coordinator itself is gone.
+    // The coordinator itself does not respond.
     "postmaster was shut down",
     "server closed the connection unexpectedly",
     "no connection to the server",

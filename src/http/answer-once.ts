@@ -41,7 +41,7 @@ export async function answerOnce<Services extends AnswerServices>(
         return reply;
       });
     } catch (error) {
-      // A refusal is an answer too. It did nothing, so its record can stand alone.
+      // A refusal is a response too. It changed nothing, so its record needs no other transaction.
       if (!(error instanceof Problem) || !isAnswer(error)) throw error;
       const reply = problemReply(error, contract.dialect);
       await record(reply);

@@ -6,7 +6,7 @@ export interface Deadline {
 }
 
 export interface Deadlines {
-  /** Calls `expire` unless `end` is called within so many milliseconds. */
+  /** Calls `expire` unless `end` is called within this many milliseconds. */
   start(milliseconds: number, expire: () => void): Deadline;
   end(deadline: Deadline): void;
   stop(): void;

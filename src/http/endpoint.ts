@@ -32,7 +32,7 @@ export type Access =
       readonly by: "key";
       readonly permission: Permission;
       /**
-       * Refuses a workspace that does not have the endpoint at all, before the key's permissions are judged.
+       * Refuses a workspace that does not have the endpoint at all, before the key's permissions are checked.
        * @throws Problem
        */
       readonly refuseWithout?: (workspace: Workspace, baseUrl: string) => void;
@@ -114,7 +114,7 @@ export interface Contract {
   readonly dialect?: Dialect;
   /** The media types of the request's body, where it is not JSON; the body is then its text. */
   readonly accepts?: readonly [string, ...string[]];
-  /** The body holds items that the handler judges one by one, so that a bad one spoils no other. */
+  /** The body holds items that the handler checks one by one, so that a bad one does not affect others. */
   readonly hasItems?: true;
   /** The media type of a success, where it is not JSON; the body is then a string. */
   readonly produces?: string;

@@ -1,4 +1,4 @@
-/** About so many characters are one piece. */
+/** About how many characters are one piece. */
 const PIECE_CHARACTERS = 65_536;
 
 /**

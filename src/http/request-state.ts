@@ -7,7 +7,7 @@ import type { Room } from "./load.ts";
 
 /* What is known of a request on its way through the server. */
 
-/** The context of a handler, whatever its access. */
+/** The context of a handler, for every kind of access. */
 export type RequestContext = Context & Caller;
 
 declare module "fastify" {

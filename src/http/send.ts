@@ -70,7 +70,7 @@ export async function sendCounted(
   reply.send(text);
 }
 
-/** Copying half a megabyte for each of hundreds of clients at once would hold up everybody else. */
+/** Copying half a megabyte for each of hundreds of clients at once would block all other requests. */
 async function* inTurns(bytes: Buffer): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
     if (at > 0) await nextTurn();

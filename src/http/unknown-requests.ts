@@ -33,7 +33,7 @@ export interface UnknownRequests {
 }
 
 /**
- * Looks paths up whatever the method. A route for each method that a path does not take would be two routes of three,
+ * Looks paths up for every method. A route for each method that a path does not take would be two routes of three,
  * and a quarter of the time that a server takes to start.
  */
 export function createUnknownRequests(

@@ -98,7 +98,7 @@ async function assertWhole(server: ChildServer, { expected }: GrowingFile): Prom
   assert.deepEqual([...counts].sort(), [...expected].sort());
 }
 
-/** Gives a sync rows to read, and waits for a random moment of it. */
+/** Gives a sync rows to read, and waits until a random moment while it runs. */
 async function untilSomewhereInARun(server: ChildServer, file: GrowingFile): Promise<void> {
   if ((await lastRun(server))?.job_status !== "running") {
     await file.grow();

@@ -44,7 +44,7 @@ export function createAuthenticator(
   const tokens = createTokenCheck(services);
   const findSession = (presented: Presented) => findPresented(services, signInHint, presented);
 
-  /** A request with a key or token is judged by that alone, whatever cookies come with it. */
+  /** If a request has a key or token, only that counts; its cookies are ignored. */
   async function administrator(access: AdministratorAccess, presented: Presented) {
     const { authorization, browser } = presented;
     if (authorization === undefined && browser?.sessionSecret !== undefined) {

@@ -27,7 +27,7 @@ import {
 } from "./manage-credentials.ts";
 import { SCIM_TOKENS } from "./scim-tokens.ts";
 
-/** What a list shows of every credential, whatever it grants. */
+/** What a list shows of every credential, besides what it grants. */
 const LIFE = {
   declared: Type.Boolean({ description: "Whether a manifest declared it." }),
   created_at: Type.String(),
@@ -235,7 +235,7 @@ function ofOne<Grant, Where extends Context>(
         name: `revoke${title}`,
         ...one,
         method: "DELETE",
-        summary: `Revokes ${aNoun}: its secrets stop working for good.`,
+        summary: `Revokes ${aNoun}: its secrets stop working. This cannot be undone.`,
       },
       {},
       async (services, { context, name }) => {

@@ -28,6 +28,6 @@ export async function lendFromWindow(
   return row as Grant;
 }
 
-/** The most that one lease may hold after so many were given out; zero or less if none are left. */
+/** The most that one lease may hold after this many were given out; zero or less if none are left. */
 const share = (given: string): string =>
   `least($5::bigint - ${given}, greatest(1, ($5::bigint - ${given}) / ${SHARES_OF_A_WINDOW}))`;

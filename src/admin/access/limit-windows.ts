@@ -9,7 +9,7 @@ import { later } from "../../base/clock.ts";
  * shrinks to single requests as the window fills, so that little is lost in processes that fall idle.
  */
 
-/** So many requests in so many seconds, counted under a name. */
+/** A number of requests in a number of seconds, counted under a name. */
 export interface Limit {
   readonly name: string;
   readonly requests: number;

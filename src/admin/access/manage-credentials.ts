@@ -68,7 +68,7 @@ export function createCredential<Grant, Where extends Context>(
 }
 
 /**
- * Gives a credential a new secret; the present one stays valid for so many seconds, older ones end now.
+ * Gives a credential a new secret; the present one stays valid for this many seconds, older ones end now.
  *
  * @returns the secret, which cannot be read again, and when the previous one expires.
  * @throws Problem NOT_FOUND, or CONFLICT if it is revoked.

@@ -54,7 +54,7 @@ export interface DeclarationSource {
   secret(...words: readonly string[]): string;
 }
 
-/** Of the company or of the workspace, whichever the resource belongs to. */
+/** Permissions of the company or of the workspace that the resource belongs to. */
 export interface ResourcePermissions {
   readonly read: CompanyPermission | WorkspacePermission;
   readonly write: CompanyPermission | WorkspacePermission;

@@ -160,7 +160,7 @@ export const Settings = Type.Object(
 /** Settings as a manifest declares them: omitted ones have their defaults. */
 export type DeclaredSettings = Static<typeof Settings>;
 
-/** A rate limit of a workspace's own: `off`, or so many requests in so many seconds. */
+/** A rate limit of a workspace's own: `off`, or a number of requests in a number of seconds. */
 type RateLimitSetting = "off" | { readonly requests: number; readonly per_seconds: number };
 
 /** The settings of a workspace, with every default filled in. */

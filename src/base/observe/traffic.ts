@@ -27,7 +27,7 @@ export type Period = keyof typeof PERIODS;
 
 const MOST_WORKSPACES = 100;
 
-/** Codes of rejections, and keys that exceed their limit: the first so many are counted by name. */
+/** How many codes of rejections, and keys that exceed their limit, are counted by name. */
 const MOST_NAMES = 32;
 
 /** The counts of a process, each list with a number for every slot, oldest first. */
@@ -59,7 +59,7 @@ function createRing(slotMs: number, slots: number, width: number) {
   const counts = new Uint32Array(slots * width);
   const slotAt = new Float64Array(slots);
 
-  /** Where the numbers of a moment stand. */
+  /** Where the numbers of a moment are. */
   function placeOf(now: number): number {
     const slot = Math.floor(now / slotMs);
     const row = slot % slots;

@@ -9,7 +9,7 @@ const MOST_TOGETHER = 16;
 /** How long a thread works on a group. The rest waits for its owner's next turn. */
 const SLICE_MS = 20;
 
-/** For the thread: makes of a function one that takes a group, and does as much of it as fits into a slice. */
+/** For the thread: turns a function into one that takes a group and does as much of it as fits into a slice. */
 export const ofGroup =
   <Input, Output>(run: (input: Input) => Output) =>
   (inputs: readonly Input[]): Output[] => {

@@ -134,7 +134,7 @@ export const isJsonObject = (value: unknown): value is JsonObject =>
 export const jsonByteLength = (value: Json): number => Buffer.byteLength(JSON.stringify(value));
 
 /**
- * Whether a text has more than so many characters. A character is a Unicode code point,
+ * Whether a text has more than `most` characters. A character is a Unicode code point,
  * as PostgreSQL counts too, so that an emoji counts once.
  */
 export function isLongerThan(text: string, characters: number): boolean {

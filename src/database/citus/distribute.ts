@@ -4,7 +4,7 @@ import type { Queryable, Transaction } from "../database.ts";
 /**
  * Distributes the tables that migrations mark `-- distributed by: bucket`, those that are not distributed
  * yet, with the rows that they hold: so a database of plain PostgreSQL becomes one of a cluster. The first
- * table decides on which node each bucket lies; the others lie beside it.
+ * table decides on which node each bucket is; the others are placed beside it.
  *
  * @param scripts the texts of the migrations that were applied.
  * @param shards how many shards the tables are cut into, if they are cut now; null for `SHARDS_OF_A_NODE` on

@@ -128,7 +128,7 @@ interface Placement {
   readonly place: string;
 }
 
-/** On which worker each bucket lies; without those that lie on the coordinator. */
+/** On which worker each bucket is; without those on the coordinator. */
 const selectPlacements = (coordinator: Queryable): Promise<Placement[]> =>
   coordinator.query<Placement>(
     `select bucket, nodename || ':' || nodeport as place

@@ -15,7 +15,7 @@ import { readTimestamp } from "../parameters/parameters.ts";
 import type { Statement } from "./one-connection.ts";
 
 /*
- * Statements on the embedded engine. Its own `query` sends six messages for each, has each parsed and analyzed anew,
+ * Statements on the embedded engine. Its own `query` sends six messages for each, parses and analyzes each again,
  * and copies every value of a result twice. Here a statement is prepared once, and a whole transaction is one message:
  * see "Extended Query" in https://www.postgresql.org/docs/current/protocol-flow.html.
  */

@@ -17,7 +17,7 @@ interface ModeOperations {
 
 /**
  * The engine's files in a folder, accessible to their owner only. Emscripten has a umask of its own
- * (022) and, when it unpacks a snapshot, sets mode 0666 whatever the umask is: so every mode is masked
+ * (022) and, when it unpacks a snapshot, sets mode 0666 and ignores the umask: so every mode is masked
  * where it reaches the real file system.
  */
 export class PrivateNodeFS extends NodeFS {

@@ -26,7 +26,7 @@ export interface SnapshotEntry extends Entry {
   readonly bytes: Uint8Array;
 }
 
-/** Where the prepared database for this schema lies, if it was made. */
+/** The path of the prepared database for this schema, if the build made it. */
 export const snapshotPath = async (): Promise<string> =>
   join(packageRoot(), "dist", `embedded-${await schemaFingerprint()}.snapshot`);
 

@@ -10,7 +10,7 @@ export function arrayLiteral(values: readonly unknown[]): string {
 
 const NEEDS_ESCAPE = /["\\]/;
 
-/** The list where all of it are texts that stand for themselves in quotes, as nearly all are. */
+/** The list if no text in it needs escaping, as in nearly all. */
 function plainTexts(values: readonly unknown[]): readonly string[] | undefined {
   for (const value of values) if (typeof value !== "string") return undefined;
   return NEEDS_ESCAPE.test(values.join("")) ? undefined : (values as readonly string[]);

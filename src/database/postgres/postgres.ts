@@ -29,7 +29,7 @@ const CONNECTIONS: Readonly<Record<Use, number>> = { intake: 8, lookup: 4, analy
  */
 const ON_CITUS = { "citus.enable_deadlock_prevention": "off" };
 
-/** Connections for other uses than intake are closed after so many seconds without work. */
+/** Connections for other uses than intake are closed after this many seconds without work. */
 const IDLE_SECONDS = 60;
 
 /** How long a connection may take, at most; never longer than a statement. */

@@ -128,7 +128,7 @@ describe("dashboard users in the dashboard", { skip }, async () => {
     // The only administrator stays one.
     await act("Deactivate…");
     await page.getByRole("button", { name: "Deactivate", exact: true }).click();
-    await page.getByRole("alert").getByText("would be left").waitFor();
+    await page.getByRole("alert").getByText("the last active user").waitFor();
     await assertAccessible(page);
     await page.getByRole("button", { name: "Cancel" }).click();
     await create({ permissions: ADMIN });

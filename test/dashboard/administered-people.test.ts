@@ -211,7 +211,7 @@ describe("dashboard users that administrators manage", () => {
 });
 
 describe("the last administrator among dashboard users", () => {
-  const LAST = "No active dashboard user with the company's admin permission would be left";
+  const LAST = "This is the last active user with the company's admin permission";
 
   /** Nobody but these has the company's admin. */
   async function onlyAdministrators(count: number): Promise<any[]> {

@@ -156,7 +156,10 @@ describe("rapport doctor", () => {
     const { code, stdout } = await runCommand(["doctor"], { PORT: "0", DATA_DIR: folder });
     await lock.release();
     assert.equal(code, 0, stdout);
-    assert.match(stdout, /! engine .*A Rapport server on another port.*\n +Run doctor with the PORT/);
+    assert.match(
+      stdout,
+      /! engine .*A Rapport server on another port.*\n +Run doctor with the PORT/,
+    );
   });
 
   test("rapport doctor reports an invalid setting and an unreachable database", async () => {

@@ -14,7 +14,7 @@ export type FileFormat = (typeof FILE_FORMATS)[number];
 /** Runs a statement; every value comes back as text. */
 export type Ask = (statement: string) => Promise<(string | null)[][]>;
 
-/** What stands after `from` to read the files, or undefined if there is nothing in them. */
+/** What stands after `from` to read the files, or undefined where there is nothing in them. */
 export async function findTable(
   ask: Ask,
   paths: readonly string[],
@@ -44,21 +44,42 @@ const CSV = `auto_detect = false, hive_partitioning = false,
 
 const MOST_COLUMNS = 500;
 
-/** Files may have their columns in any order: the first line says it. */
+/** The first line of each is read by itself, before the rows. */
+const MOST_CSV_FILES = 1_000;
+
+/** Each is a reader of its own, with buffers of its own. */
+const MOST_HEADERS = 8;
+
+/** Files may have their columns in any order: the first line says it. Those with the same line are read together. */
 async function findCsv(ask: Ask, paths: readonly string[]): Promise<string | undefined> {
-  const tables: string[] = [];
+  if (paths.length > MOST_CSV_FILES) {
+    throw new SourceUnfit(
+      `The folder holds more than ${MOST_CSV_FILES} CSV files. Name a smaller folder, or use fewer, larger files.`,
+    );
+  }
+  const groups = new Map<string, string[]>();
   for (const path of paths) {
     const columns = await readFirstLine(ask, path);
     if (!columns) continue;
-    tables.push(
-      `from read_csv(${fileAt(path)}, header = true, store_rejects = true, quote = '"',
-         escape = '"', columns = ${allText(columns)}, ${CSV})`,
+    const group = allText(columns);
+    const files = groups.get(group) ?? [];
+    groups.set(group, files);
+    files.push(path);
+  }
+  if (groups.size > MOST_HEADERS) {
+    throw new SourceUnfit(
+      `The files have more than ${MOST_HEADERS} different header lines. Name a smaller folder.`,
     );
   }
+  const tables = [...groups].map(
+    ([columns, files]) =>
+      `from read_csv(${listOf(files)}, header = true, store_rejects = true, quote = '"',
+         escape = '"', columns = ${columns}, ${CSV})`,
+  );
   return tables.length === 0 ? undefined : `(${tables.join(" union all by name ")})`;
 }
 
-/** The names of a file's columns, or undefined if it is empty. */
+/** The names of a file's columns, or undefined where it is empty. */
 async function readFirstLine(ask: Ask, path: string): Promise<string[] | undefined> {
   const numbers = Array.from({ length: MOST_COLUMNS }, (_, index) => `column${index}`);
   const first = `from read_csv(${fileAt(path)}, header = false, ignore_errors = true, ${CSV}`;

@@ -48,7 +48,7 @@ function readSettings(): Config | Finding {
   try {
     return readConfig();
   } catch (error) {
-    const remedy = "rapport serve --help lists every setting.";
+    const remedy = "rapport settings lists every setting.";
     return { check: "settings", status: "failed", message: explainError(error), remedy };
   }
 }

@@ -1,6 +1,5 @@
 import { Command } from "commander";
 import { RAPPORT_VERSION } from "../server/reference/version.ts";
-import { settingsHelp } from "./settings-help.ts";
 
 /** A file of this folder that defines one subcommand: its options, its help, and what it does. */
 interface CommandModule {
@@ -61,6 +60,7 @@ const COMMANDS: Readonly<Record<string, [about: string, load: () => Promise<Comm
     "Checks the engine, the schema, files, clock, disk and ports, and suggests fixes.",
     () => import("./doctor.ts"),
   ],
+  settings: ["Lists every setting of a server.", () => import("./settings.ts")],
   completion: [
     "Prints a completion script for bash, zsh or fish.",
     () => import("./completion.ts"),
@@ -81,7 +81,10 @@ export async function run(words: readonly string[]): Promise<void> {
   const program = new Command("rapport")
     .description("An open customer-engagement data server.")
     .version(RAPPORT_VERSION)
-    .addHelpText("after", settingsHelp());
+    .addHelpText(
+      "after",
+      "\nrapport serve --help shows the usual settings, rapport settings all of them.",
+    );
   const wanted = args[0] === "help" ? args[1] : args[0];
   const commands = Object.entries(COMMANDS).map(([name, [about, load]]) => ({
     command: program.command(name).description(about),

@@ -6,7 +6,7 @@ import type { RunningServer } from "../server/serve.ts";
 import { welcomeText } from "../server/welcome.ts";
 import { announce, startWorkers, type Workers } from "../server/workers.ts";
 import { explainError } from "./explain-error.ts";
-import { settingsHelp } from "./settings-help.ts";
+import { usualSettings } from "./settings.ts";
 
 const EXAMPLES = `
 Examples:
@@ -18,7 +18,7 @@ export function define(command: Command): void {
   command
     .option("--workers <count>", "how many server processes share the port", readWorkers)
     .option("--demo", "create the demo workspace, with a key that has every permission")
-    .addHelpText("after", `${EXAMPLES}\n${settingsHelp()}`)
+    .addHelpText("after", `${EXAMPLES}\n${usualSettings()}`)
     .action(async ({ workers, demo }: { workers?: string; demo?: true }) => {
       if (demo) process.env.DEMO = "true";
       if (workers) process.env.WEB_CONCURRENCY = workers;

@@ -75,7 +75,7 @@ function compile(schema: TSchema, part: string): (value: unknown) => unknown {
   return (value) => {
     if (validator.Check(value)) return value;
     const errors = validator.Errors(value);
-    const sentence = storableText(sentenceOf(errors, part));
+    const sentence = storableText(sentenceOf(errors, part, value));
     // In SCIM's words: a body of another form is a matter of syntax, a parameter one of its value.
     if (part !== "body")
       throw new Problem("INVALID_REQUEST", sentence, { scimType: "invalidValue" });

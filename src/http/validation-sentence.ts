@@ -1,3 +1,5 @@
+import { nearestTo } from "../base/values/nearest.ts";
+
 /* Turns the errors of a schema into one sentence in plain English. */
 
 interface ValidationError {
@@ -18,8 +20,12 @@ const A_VALUE_OF: Readonly<Record<string, string>> = {
   string: "a string",
 };
 
-/** One sentence that names the field as a caller would write it: `'updates[0].name' must be …`. */
-export function sentenceOf(all: readonly ValidationError[], part: string): string {
+/**
+ * One sentence that names the field as a caller would write it: `'updates[0].name' must be …`.
+ *
+ * @param value what was checked; with it, the sentence can suggest what a misspelt word is meant to be.
+ */
+export function sentenceOf(all: readonly ValidationError[], part: string, value?: unknown): string {
   const errors = ofMeantBranches(all);
   const error = tellingOf(errors);
   if (!error) return `The ${part} is not valid.`;
@@ -43,10 +49,26 @@ export function sentenceOf(all: readonly ValidationError[], part: string): strin
   }
   if (error.keyword === "type" && type) return `${subject} must be ${A_VALUE_OF[type] ?? type}`;
   if (error.keyword === "enum" && allowedValues) {
-    return `${subject} must be one of ${allowedValues.join(", ")}`;
+    return `${subject} must be ${oneOf(allowedValues, memberAt(value, error.instancePath))}`;
   }
   if (error.keyword === "anyOf") return `${subject} must be ${alternatives(errors, error)}`;
   return `${subject} ${ruleOf(error)}`;
+}
+
+/** A list of more values than this is left out where one of them is near. */
+const MOST_LISTED = 16;
+
+function oneOf(allowed: readonly unknown[], given: unknown): string {
+  const words = allowed.filter((each) => typeof each === "string");
+  const meant = typeof given === "string" ? nearestTo(given, words) : undefined;
+  if (meant === undefined) return `one of ${allowed.join(", ")}`;
+  const list = allowed.length > MOST_LISTED ? `${allowed.length} values` : allowed.join(", ");
+  return `one of ${list}; did you mean '${meant}'?`;
+}
+
+function memberAt(value: unknown, pointer: string): unknown {
+  const steps = pointer.split("/").slice(1);
+  return steps.reduce<unknown>((inner, step) => (inner as Record<string, unknown>)?.[step], value);
 }
 
 /** One sentence for each faulty item in the body's lists. */
@@ -79,7 +101,11 @@ export interface PlacedSentence {
 }
 
 /** One sentence for each fault, in the order of the schema. */
-export function sentencesOf(all: readonly ValidationError[], part: string): PlacedSentence[] {
+export function sentencesOf(
+  all: readonly ValidationError[],
+  part: string,
+  value?: unknown,
+): PlacedSentence[] {
   const unions = all.filter(({ keyword }) => keyword === "anyOf").map((each) => each.instancePath);
   const groups = new Map<string, ValidationError[]>();
   for (const error of all) {
@@ -88,7 +114,7 @@ export function sentencesOf(all: readonly ValidationError[], part: string): Plac
   }
   return [...groups.values()].map((errors) => ({
     instancePath: errors[0]?.instancePath ?? "",
-    sentence: sentenceOf(errors, part),
+    sentence: sentenceOf(errors, part, value),
   }));
 }
 

@@ -106,3 +106,49 @@ describe("the settings of a server", () => {
     }
   }
 });
+
+describe("the names of settings", () => {
+  const misspelt: [name: string, meant: string][] = [
+    ["DATABSE_URL", "DATABASE_URL"],
+    ["DATABASEURL", "DATABASE_URL"],
+    ["database_url", "DATABASE_URL"],
+    ["RAPPORT_PORT", "PORT"],
+    ["SECRETKEY", "SECRET_KEY"],
+    ["SECRET_KEY_FIEL", "SECRET_KEY_FILE"],
+    ["ADMIN_TOKENS", "ADMIN_TOKEN"],
+    ["OTEL_EXPORTER_OTPL_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"],
+  ];
+  for (const [name, meant] of misspelt) {
+    test(`${name} is refused with the question whether ${meant} is meant, and without its value`, () => {
+      assert.throws(
+        () => readConfig({ [name]: "postgres://user:password@host/db" }),
+        (error: Error) => {
+          assert.ok(error instanceof InvalidSetting);
+          assert.match(error.message, new RegExp(`^${name}=…: .*did you mean ${meant}\\?`));
+          return true;
+        },
+      );
+    });
+  }
+
+  test("variables of other programs are no misspelt settings, and neither is an empty one", () => {
+    readConfig({
+      ...process.env,
+      PATH: "/bin",
+      HOME: "/root",
+      HOSTNAME: "host",
+      POST: "1",
+      LOGNAME: "root",
+      MANPATH: "/man",
+      SMTP_HOST: "mail",
+      SMTP_PORT: "25",
+      SECRET_KEY_BASE: "a",
+      TEST_DATABASE_URL: "postgres://localhost/test",
+      ADMIN_TOKEN_2: "for a manifest",
+      RAPPORT_URL: "http://127.0.0.1:8080",
+      OTEL_EXPORTER_OTLP_HEADERS: "a=b",
+      XDG_DATA_DIRS: "/usr/share",
+      DATABSE_URL: " ",
+    });
+  });
+});

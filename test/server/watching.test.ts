@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, describe, test } from "node:test";
+import type { Config } from "../../src/server/config.ts";
 import { serve } from "../../src/server/serve.ts";
 import { freePort } from "../free-port.ts";
 import { testConfig } from "../harness.ts";
@@ -16,7 +17,7 @@ const PERSONAL = {
 const SECRETS = [...Object.values(PERSONAL), "the-admin-token", "the-api-key", "query-value"];
 
 /** Starts a server that logs into a list, and sends it what may not stand in a log. */
-async function loggedServer(logLevel: string) {
+async function loggedServer(logLevel: Config["logLevel"]) {
   const lines: string[] = [];
   const metricsPort = await freePort();
   const config = { ...(await testConfig()), logLevel, adminToken: "the-admin-token", metricsPort };
@@ -75,7 +76,7 @@ describe("the log", () => {
   });
 
   test("LOG_LEVEL warn and silent suppress the log of requests", async () => {
-    for (const level of ["warn", "silent"]) {
+    for (const level of ["warn", "silent"] as const) {
       const { stop, lines } = await loggedServer(level);
       await stop();
       assert.deepEqual(lines, []);

@@ -16,17 +16,49 @@ test("a server with an invalid setting prints the reason and exits with code 1",
   assert.match(stderr, /^rapport: .*PORT.*whole number from 0 to 65535\.\n$/);
 });
 
+describe("rapport settings", () => {
+  test("rapport settings lists every setting with its default, or the one that is named", async () => {
+    const { code, stdout, stderr } = await runCommand(["settings"], {});
+    assert.deepEqual([code, stderr], [0, ""]);
+    for (const [name, { about, default: value }] of Object.entries(SETTINGS)) {
+      assert.ok(stdout.includes(name) && stdout.includes(about), name);
+      if (value) assert.ok(stdout.includes(`(default: ${value})`), name);
+    }
+    const one = await runCommand(["settings", "PORT"], {});
+    assert.match(one.stdout, /^ {2}PORT .*\(default: 8080\)\n$/);
+    const none = await runCommand(["settings", "PORTS"], {});
+    assert.match(none.stderr, /There is no setting PORTS; did you mean PORT\?/);
+  });
+
+  test("docs/settings.md lists the settings of the table with the same defaults", () => {
+    const guide = readFileSync(join(packageRoot(), "docs/settings.md"), "utf8");
+    const rows = [...guide.matchAll(/^\| `([A-Z_]+)` \| (?:`(.*?)`)? ?\|/gm)];
+    assert.deepEqual(
+      Object.fromEntries(rows.map(([, name, value = ""]) => [name, value])),
+      Object.fromEntries(Object.entries(SETTINGS).map(([name, each]) => [name, each.default])),
+    );
+  });
+});
+
 describe("rapport --help", () => {
-  for (const args of [["--help"], ["serve", "--help"]]) {
-    test(`rapport ${args.join(" ")} lists every setting with its default`, async () => {
+  test("a server with a misspelt setting does not start", async () => {
+    const environment = { DATABSE_URL: "postgres://localhost/rapport", PORT: "0" };
+    const { code, stdout, stderr } = await runCommand(["serve"], environment);
+    assert.deepEqual([code, stdout], [1, ""]);
+    assert.match(stderr, /^rapport: DATABSE_URL=…: there is no such setting; did you mean/);
+  });
+
+  test("the help of rapport fits on a screen and says where the settings are listed", async () => {
+    for (const [args, most] of [
+      [["--help"], 45],
+      [["serve", "--help"], 35],
+    ] as const) {
       const { code, stdout, stderr } = await runCommand(args, {});
       assert.deepEqual([code, stderr], [0, ""]);
-      for (const [name, { about, default: value }] of Object.entries(SETTINGS)) {
-        assert.ok(stdout.includes(name) && stdout.includes(about), name);
-        if (value) assert.ok(stdout.includes(`(default: ${value})`), name);
-      }
-    });
-  }
+      assert.match(stdout, /rapport settings/);
+      assert.ok(stdout.split("\n").length <= most, stdout);
+    }
+  });
 
   test("rapport --help lists the subcommands, and each subcommand has its own help", async () => {
     const { stdout } = await runCommand(["--help"], {});
@@ -52,6 +84,7 @@ describe("rapport --help", () => {
       "audit",
       "reset",
       "doctor",
+      "settings",
       "completion",
     ];
     assert.deepEqual(commands, [...known, "help"]);

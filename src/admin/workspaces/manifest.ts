@@ -103,7 +103,7 @@ export function manifestChecks(schema: TSchema): FindManifestFaults {
   const validator = Compile(schema);
   return (manifest) => {
     if (validator.Check(manifest)) return [];
-    const sentences = sentencesOf(validator.Errors(manifest), "manifest");
+    const sentences = sentencesOf(validator.Errors(manifest), "manifest", manifest);
     return sentences.map(({ instancePath, sentence }) => ({
       path: stepsOf(instancePath),
       rule: sentence,

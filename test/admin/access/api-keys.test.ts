@@ -182,6 +182,10 @@ describe("API keys of the admin API", () => {
         { name: "a", permissions: ["users.fly"] },
         /^'permissions\[0\]' must be one of all, users\./,
       ],
+      [
+        { name: "a", permissions: ["user.track"] },
+        /^'permissions\[0\]' must be one of \d+ values; did you mean 'users\.track'\?$/,
+      ],
       [{ name: "a", permissions: [], ip_allowlist: ["10.0.0.0/33"] }, /IP address or CIDR/],
       [{ name: "a\0", permissions: [] }, /^'name' in the body holds a NUL character$/],
       [{ name: "a\ud800", permissions: [] }, /lone surrogate/],

@@ -18,12 +18,20 @@ export function define(command: Command): void {
   command
     .option("--workers <count>", "how many server processes share the port", readWorkers)
     .option("--demo", "create the demo workspace, with a key that has every permission")
+    .option("--force", "applies MANIFEST even if a newer one was applied since")
     .addHelpText("after", `${EXAMPLES}\n${usualSettings()}`)
-    .action(async ({ workers, demo }: { workers?: string; demo?: true }) => {
+    .action(async ({ workers, demo, force }: ServeOptions) => {
+      if (force) process.env.MANIFEST_FORCE = "true";
       if (demo) process.env.DEMO = "true";
       if (workers) process.env.WEB_CONCURRENCY = workers;
       await serveUntilSignal(readConfig());
     });
+}
+
+interface ServeOptions {
+  readonly workers?: string;
+  readonly demo?: true;
+  readonly force?: true;
 }
 
 function readWorkers(text: string): string {

@@ -1,9 +1,12 @@
 import cluster from "node:cluster";
 import type { AddressInfo } from "node:net";
+import { resolve } from "node:path";
 import type { DestinationStream, Logger } from "pino";
 import { startWorker } from "../admin/jobs/worker.ts";
+import { OlderManifest } from "../admin/workspaces/applied-manifests.ts";
 import { applyManifest } from "../admin/workspaces/apply-manifest.ts";
 import { applyManifestFile } from "../admin/workspaces/manifest-file.ts";
+import type { Change } from "../admin/workspaces/resource.ts";
 import { BY_THE_SERVER } from "../base/context/context.ts";
 import { shareMetrics } from "../base/observe/cluster-metrics.ts";
 import { createLog, flushLog } from "../base/observe/log.ts";
@@ -145,12 +148,35 @@ async function prepareWorkspaces(
   services: Services,
   config: Config,
 ): Promise<Welcome["demo"] | undefined> {
-  if (!config.manifest) return findDemoKey(services, config);
-  await applyManifestFile(config.manifest, process.env, (manifest) =>
-    applyManifest(services, manifest, BY_THE_SERVER),
-  );
+  const { manifest: file, manifestForce } = config;
+  if (!file) return findDemoKey(services, config);
+  const { log } = services;
+  const options = { source: resolve(file), unlessOlder: !manifestForce };
+  try {
+    const changes = await applyManifestFile(file, process.env, (manifest) =>
+      applyManifest(services, manifest, BY_THE_SERVER, options),
+    );
+    const details = { manifest: options.source, count: changes.length };
+    const some = changes.slice(0, MOST_LOGGED).map(describeChange);
+    log.info({ ...details, ...(some.length > 0 && { changes: some }) }, "manifest applied");
+  } catch (error) {
+    if (!(error instanceof OlderManifest)) throw error;
+    log.warn(
+      { manifest: options.source },
+      `The manifest is not applied. ${error.message} ${REMEDY}`,
+    );
+  }
   return undefined;
 }
+
+/** How many changes of a manifest the log names. */
+const MOST_LOGGED = 100;
+
+const REMEDY =
+  "Give this server that file, raise the version in its own, or start it with --force.";
+
+const describeChange = ({ action, kind, workspace, name }: Change): string =>
+  `${action} ${kind} ${name}${workspace && workspace !== name ? ` in ${workspace}` : ""}`;
 
 const endpointsOf = ({ webFolder }: Config) => [
   ...ENDPOINTS,

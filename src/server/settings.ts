@@ -84,6 +84,12 @@ export const SETTINGS = {
     optional(text),
     "A manifest (YAML or JSON) that is applied before serving.",
   ),
+  MANIFEST_FORCE: setting(
+    "manifestForce",
+    "false",
+    flag,
+    "true applies MANIFEST even if a newer one was applied since; the same as serve --force.",
+  ),
   ADMIN_TOKEN: usual(
     "adminToken",
     "",

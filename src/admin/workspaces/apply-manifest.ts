@@ -5,6 +5,7 @@ import { findUnstorablePlace } from "../../base/values/plain-json.ts";
 import type { Database, Transaction } from "../../database/database.ts";
 import type { Authenticator } from "../../http/callers.ts";
 import { recordChanges } from "../audit/audit.ts";
+import { findNewer, OlderManifest, recordApplied } from "./applied-manifests.ts";
 import { findWorkspace } from "./find-workspace.ts";
 import { beginWorkspace, saveCompany, saveWorkspace } from "./manage-workspaces.ts";
 import {
@@ -65,6 +66,10 @@ export interface ApplyOptions {
   readonly dryRun?: boolean | undefined;
   /** Removes what earlier manifests declared in lists that this one omits. */
   readonly prune?: boolean | undefined;
+  /** Where the manifest comes from, for the record of those that were applied. */
+  readonly source?: string | undefined;
+  /** Refuses a manifest that a newer one replaced. */
+  readonly unlessOlder?: boolean | undefined;
 }
 
 /**
@@ -72,22 +77,27 @@ export interface ApplyOptions {
  * name stay as they are. Every change is audited.
  *
  * @returns the changes, in the order in which they were applied.
- * @throws Problem INVALID_REQUEST with the location and the rule of every error, CONFLICT; nothing
- *   is applied then.
+ * @throws Problem INVALID_REQUEST with the location and the rule of every error, CONFLICT; OlderManifest where that is
+ *   asked for. Nothing is applied then.
  */
 export async function applyManifest(
   services: ApplyServices,
   unchecked: unknown,
   context: Context,
-  { dryRun = false, prune = false }: ApplyOptions = {},
+  options: ApplyOptions = {},
 ): Promise<readonly Change[]> {
+  const { dryRun = false, prune = false, source = "the admin API", unlessOlder } = options;
   const checked = checkManifest(services, unchecked);
   const manifest = prune ? withEmptyLists(services, checked) : checked;
   await runSlowChecks(services, manifest);
   try {
     const changes = await services.database.transaction(async (tx) => {
+      await lockForApply(tx);
+      const newer = unlessOlder ? await findNewer(tx, checked) : undefined;
+      if (newer) throw new OlderManifest(newer);
       const changes = await applyChecked(tx, services, context, manifest);
       if (dryRun) throw new RolledBack(changes);
+      await recordApplied(tx, services.clock, checked, source);
       await recordChanges(tx, services.clock, context, changes);
       return changes;
     });
@@ -115,7 +125,6 @@ async function applyChecked(
   context: Context,
   manifest: Manifest,
 ): Promise<Change[]> {
-  await lockForApply(tx);
   const { name } = manifest.company;
   const company = await saveCompany(tx, services, name);
   const inCompany = { ...context, company: { id: company.id, name } };

@@ -36,6 +36,14 @@ export function manifestSchema(ofWorkspace: readonly Shape[], ofCompany: readonl
       $schema: Type.Optional(
         Type.String({ description: "Where editors find this schema. It has no other effect." }),
       ),
+      version: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: Number.MAX_SAFE_INTEGER,
+          description:
+            "Orders the versions of this file: a server that starts with a lower one than was applied last does not apply it.",
+        }),
+      ),
       company: Type.Object(
         { name: Name, ...membersOf(ofCompany) },
         { additionalProperties: false, description: "What all workspaces share." },
@@ -73,6 +81,7 @@ const membersOf = (resources: readonly Shape[]) =>
 
 /** A checked manifest. The schema of a resource says what its member holds. */
 export interface Manifest {
+  readonly version?: number;
   readonly company: DeclaredCompany;
   readonly workspaces: readonly DeclaredWorkspace[];
 }

@@ -2,6 +2,7 @@ import type { Channel, Workspace } from "../../base/context/workspace.ts";
 import type { WorkspaceSettings } from "../../base/context/workspace-settings.ts";
 import type { Queryable, Transaction } from "../../database/database.ts";
 import { listsOf } from "../../database/parameters/lists-of.ts";
+import type { AppliedManifest } from "./applied-manifests.ts";
 import type { Declared } from "./listed-resource.ts";
 
 /** Unlike any other lock in the database: one manifest is applied at a time. */
@@ -9,6 +10,41 @@ const APPLY_LOCK = 7_270_412;
 
 export async function lockForApply(tx: Transaction): Promise<void> {
   await tx.query("select pg_advisory_xact_lock($1)", [APPLY_LOCK]);
+}
+
+/** In the order in which they were applied. */
+export const selectAppliedManifests = (database: Queryable): Promise<AppliedManifest[]> =>
+  database.query<AppliedManifest>(
+    `select hash, number, version, scope, source, server, applied_at as "appliedAt"
+     from applied_manifests order by number`,
+  );
+
+/** How many are remembered, so that the table stays small. */
+const MOST_APPLIED = 1_000;
+
+/** Makes it the one that was applied last. */
+export async function insertAppliedManifest(
+  tx: Transaction,
+  applied: Omit<AppliedManifest, "number">,
+): Promise<void> {
+  await tx.query(
+    `insert into applied_manifests (hash, number, version, scope, source, server, applied_at)
+     select $1, coalesce(max(number), 0) + 1, $2, $3::text::jsonb, $4, $5, $6 from applied_manifests
+     on conflict (hash) do update set number = excluded.number, version = excluded.version,
+       source = excluded.source, server = excluded.server, applied_at = excluded.applied_at`,
+    [
+      applied.hash,
+      applied.version,
+      JSON.stringify(applied.scope),
+      applied.source,
+      applied.server,
+      applied.appliedAt,
+    ],
+  );
+  await tx.query(
+    "delete from applied_manifests where number <= (select max(number) - $1 from applied_manifests)",
+    [MOST_APPLIED],
+  );
 }
 
 export interface CompanyRow {

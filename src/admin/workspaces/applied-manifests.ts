@@ -3,24 +3,9 @@ import { hostname } from "node:os";
 import type { Clock } from "../../base/clock.ts";
 import type { Queryable, Transaction } from "../../database/database.ts";
 import type { Manifest } from "./manifest.ts";
-import { insertAppliedManifest, selectAppliedManifests } from "./store.ts";
+import { type AppliedManifest, insertAppliedManifest, selectAppliedManifests } from "./store.ts";
 
 /* Remembers which manifests were applied, so that a server with an old file does not undo a newer one. */
-
-/** A manifest that was applied. */
-export interface AppliedManifest {
-  readonly hash: string;
-  /** Grows with each that is applied. */
-  readonly number: number;
-  /** What the manifest calls itself. */
-  readonly version: number | null;
-  readonly scope: readonly string[];
-  /** Where it came from: a path, or the admin API. */
-  readonly source: string;
-  /** The machine of the server that applied it. */
-  readonly server: string;
-  readonly appliedAt: Date;
-}
 
 /** A manifest was not applied, because a newer one of the same workspaces was. */
 export class OlderManifest extends Error {

@@ -2,7 +2,6 @@ import type { Channel, Workspace } from "../../base/context/workspace.ts";
 import type { WorkspaceSettings } from "../../base/context/workspace-settings.ts";
 import type { Queryable, Transaction } from "../../database/database.ts";
 import { listsOf } from "../../database/parameters/lists-of.ts";
-import type { AppliedManifest } from "./applied-manifests.ts";
 import type { Declared } from "./listed-resource.ts";
 
 /** Unlike any other lock in the database: one manifest is applied at a time. */
@@ -10,6 +9,21 @@ const APPLY_LOCK = 7_270_412;
 
 export async function lockForApply(tx: Transaction): Promise<void> {
   await tx.query("select pg_advisory_xact_lock($1)", [APPLY_LOCK]);
+}
+
+/** A manifest that was applied. */
+export interface AppliedManifest {
+  readonly hash: string;
+  /** Grows with each that is applied. */
+  readonly number: number;
+  /** What the manifest calls itself. */
+  readonly version: number | null;
+  readonly scope: readonly string[];
+  /** Where it came from: a path, or the admin API. */
+  readonly source: string;
+  /** The machine of the server that applied it. */
+  readonly server: string;
+  readonly appliedAt: Date;
 }
 
 /** In the order in which they were applied. */

@@ -10,7 +10,11 @@ const EVENT = { events: [{ external_id: "ada", name: "came", time: "2026-01-01T0
 describe("secrets of API keys, SCIM tokens and the administrator", () => {
   test("a secret appears in no database row, no log line and no response but the one that shows it", async () => {
     const lines: string[] = [];
-    const config = { ...(await testConfig()), dataDir: await temporaryFolder(), logLevel: "trace" as const };
+    const config = {
+      ...(await testConfig()),
+      dataDir: await temporaryFolder(),
+      logLevel: "trace" as const,
+    };
     const running = await serve(config, { write: (line) => void lines.push(line) });
     const send = async (method: string, path: string, key: string, body?: unknown) => {
       const answer = await fetch(running.welcome.url + path, {
